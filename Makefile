@@ -10,6 +10,7 @@ CORE_PYTHON ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2> /dev
 CORE_VENV ?= .venv-core
 SERVER_VENV ?= .venv-server
 COOKBOOK_VENV ?= .venv-cookbook
+COOKBOOKS := 0.25.0+0.5.4 0.38.0+0.6.1# tinker + tinker-cookbook
 VERIFIERS_VENV ?= .venv-verifiers
 INSPECT_VENV ?= .venv-inspect
 LIGHTEVAL_VENV ?= .venv-lighteval
@@ -18,11 +19,14 @@ VLLM_VENV ?= .venv-vllm
 VLLM_VERSIONS := tests/vllm/constraints.txt
 RELEASE_VENV ?= .venv-release
 CASES ?=
+# A clone of TRL, or its address; and the versions of TRL, by default all that have constraints.
+TRL_SOURCE ?= https://github.com/huggingface/trl
+TRL ?=
 VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test docs notebooks core verl engines skyrl vllm cookbook verifiers graders distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo test docs notebooks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -45,14 +49,21 @@ distributed: $(VENV)/ready  ## Compare one, two and four training processes on t
 engines: $(VENV)/ready $(SERVER_VENV)/ready  ## Train through a real server of the Tinker protocol, with faults.
 	$(BIN)/python -m tests.server.run --python $(SERVER_VENV)/bin/python
 
+trl-matrix:  ## Test four versions of TRL, also with TRL's own tests; an environment for each. TRL=1.16.0 selects.
+	$(PYTHON) -m tests.upstream.matrix --source $(TRL_SOURCE) $(TRL)
+
+sb3-tests: $(VENV)/ready  ## Run Stable-Baselines3's own tests of PPO with PolyPPO, without vines and with them.
+	$(BIN)/python -m tests.upstream.run sb3
+	$(BIN)/python -m tests.upstream.run sb3-vines
+
 skyrl: $(SERVER_VENV)/trainer  ## Test set credit in SkyRL's own trainer, in the server's environment; needs no GPU.
 	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(SERVER_VENV)/bin/python -m pytest --noconftest tests/engines/skyrl
 
 vllm: $(VLLM_VENV)/ready  ## Sample, judge and train with a real vLLM server, on a CPU.
 	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m tests.vllm.run
 
-cookbook: $(COOKBOOK_VENV)/ready  ## Check the snippet for tinker-cookbook with its released classes.
-	PYTHONPATH=src $(COOKBOOK_VENV)/bin/python -m tests.server.cookbook
+cookbook: $(COOKBOOKS:%=$(COOKBOOK_VENV)/%/ready)  ## Check the snippet for tinker-cookbook with classes of two releases.
+	for one in $(COOKBOOKS); do PYTHONPATH=src $(COOKBOOK_VENV)/$$one/bin/python -m tests.server.cookbook || exit 1; done
 
 verifiers: $(VERIFIERS_VENV)/ready  ## Check the snippet for prime-rl with the released verifiers; needs no GPU.
 	PYTHONPATH=src:. $(VERIFIERS_VENV)/bin/python -m tests.server.verifiers
@@ -148,9 +159,9 @@ $(SERVER_VENV)/trainer: $(SERVER_VENV)/ready
 	  ray cloudpickle skyrl-gym jaxtyping loguru torchdata pybase64 array-api-compat pytest
 	touch $@
 
-$(COOKBOOK_VENV)/ready: Makefile
-	$(CORE_PYTHON) -m venv $(COOKBOOK_VENV)
-	$(COOKBOOK_VENV)/bin/pip install tinker==0.25.0 tinker-cookbook==0.5.4 array-api-compat
+$(COOKBOOK_VENV)/%/ready: Makefile
+	$(CORE_PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install tinker==$(firstword $(subst +, ,$*)) tinker-cookbook==$(lastword $(subst +, ,$*)) array-api-compat
 	touch $@
 
 $(VERIFIERS_VENV)/ready: Makefile

@@ -14,17 +14,17 @@ import itertools
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime
-from types import SimpleNamespace
 
 import httpx
 import numpy as np
 import tinker
 import torch
 from tinker import types
+from tinker._client import AsyncTinker
 from tinker.lib.public_interfaces.rest_client import RestClient
-from tinker.resources.models import AsyncModelsResource
 from transformers import AutoModelForCausalLM
 
+from setrl.engines.tinker import places
 from setrl.models.sampler import sample_ids
 
 PLACES = 7  # of eight on SkyRL's server, the base model has one
@@ -119,14 +119,15 @@ class FakeService:
 
     @contextmanager
     def aclient(self, pool):
-        yield SimpleNamespace(models=self)
+        yield self
 
     def run_coroutine_threadsafe(self, coroutine):
         return done(asyncio.run(coroutine))
 
-    async def unload(self, *args, **named):
-        given = bound(AsyncModelsResource, "unload", *args, **named)
-        self.server.places.discard(given["request"].model_id)
+    async def post(self, *args, **named):
+        given = bound(AsyncTinker, "post", *args, **named)
+        assert given["path"] == places.UNLOAD
+        self.server.places.discard(given["body"]["model_id"])
 
     def made(self, weights):
         """A training client of weights, which takes a place."""

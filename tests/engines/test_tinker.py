@@ -459,7 +459,7 @@ def test_a_server_of_another_protocol():
         def get_server_capabilities(self):
             raise ValueError("404 page not found")
 
-    versions = r"server of the protocol of tinker 0\.25 .*this is tinker .*404 page"
+    versions = r"server of the protocol of tinker 0\.25 to 0\.38 .*this is tinker .*404 page"
     with pytest.raises(ConfigError, match=rf"http://here does not answer as a Tinker {versions}"):
         tinker_server.check_server(Other(), "mine", "http://here")
 

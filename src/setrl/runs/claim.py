@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,14 @@ from setrl.files.written import remove_written
 from setrl.runs.config import RunConfig
 from setrl.runs.provenance import provenance
 from setrl.runs.written import REPORT, refuse_page_of_others, run_tree
+
+try:
+    import fcntl
+except ImportError as error:
+    raise ConfigError(
+        "a run locks its folder with fcntl, which this system lacks: use Linux or macOS; on "
+        "Windows, WSL"
+    ) from error
 
 LOCK = ".lock"
 

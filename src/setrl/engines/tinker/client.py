@@ -1,9 +1,8 @@
 """Set credit through the Tinker protocol: a client of a server that samples and trains.
 
-Written for the client package `tinker` 0.25; `setrl.engines.tinker.server` finds the server and
-samples from it. The loop is our own: sample, reward, judge, credit, `forward_backward`,
-`optim_step`, save. The server gets tokens, their log-probabilities and one advantage for each
-sample; no method needs a change of the server.
+`setrl.engines.tinker.server` finds the server and samples from it. The loop is our own: sample,
+reward, judge, credit, `forward_backward`, `optim_step`, save. The server gets tokens, their
+log-probabilities and one advantage for each sample; no method needs a change of the server.
 
 Nothing is lost or trained twice: see `setrl.engines.tinker.journal`. If the server does not answer,
 or a reply is lost, nobody knows which part of the step the server has done. So the step is never

@@ -1,6 +1,6 @@
 """A server of the Tinker protocol: found, checked, and asked for samples.
 
-Written for the client package `tinker` 0.25. `setrl.engines.tinker` trains through it.
+Tested with the client package `tinker` 0.25 and 0.38. `setrl.engines.tinker` trains through it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise ImportError(f"this engine needs the package: {install('tinker')}") from error
 
-WRITTEN_FOR_TINKER = "0.25"
+TESTED_TINKER = "0.25 to 0.38"
 KEY = "TINKER_API_KEY"
 PROBE = "/api/v1/healthz"  # what every server of the protocol answers
 
@@ -184,7 +184,7 @@ def check_server(client: Any, model: str, url: str) -> None:
     except Exception as error:
         raise ConfigError(
             f"{url} does not answer as a Tinker server of the protocol of tinker "
-            f"{WRITTEN_FOR_TINKER} does (this is tinker {tinker.__version__}): "
+            f"{TESTED_TINKER} does (this is tinker {tinker.__version__}): "
             f"{said(error)[:200]}"
         ) from shown(error)
     if model not in served:

@@ -19,6 +19,7 @@ from setrl.engines.timing import timed
 from setrl.engines.trl.gathering import gather_rows
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.engines.trl.sampling import Sampling
+from setrl.errors import RunError
 from setrl.groups.conversation import prompt_text, sample_text
 from setrl.judges import Group, Judgement
 from setrl.rewards import Truncation
@@ -111,7 +112,11 @@ class Gathering(Sampling):
     def _columns(self) -> Columns:
         """Gather the columns of the last generation that its functions gave."""
         found = self._generation
-        assert found.rewards_MR is not None
+        if found.rewards_MR is None:
+            raise RunError(
+                f"{type(self).__name__} made rewards without TRL's `_calculate_rewards`: set "
+                "credit does not know them"
+            )
         rewards_MR = found.rewards_MR.double().cpu().numpy()
         n = self._num_samples
         texts = [sample for _, sample in found.texts]
