@@ -26,7 +26,7 @@ SAMPLES = 256
 def measure(recipe: ResolvedConfig, samples: int = SAMPLES) -> list[dict[str, list[int]]]:
     """For each problem: strategy → [right samples, wrong samples]; "" where none can be read."""
     assert recipe.base is not None
-    config, domain = recipe.config, recipe.base.domain
+    config, domain = recipe.config, recipe.base.author
     folder = base_model(recipe.base, cache_folder(None))
     model = LocalModel(folder, config.temperature, recipe.sample_tokens)
     counted = []

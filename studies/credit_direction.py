@@ -306,7 +306,7 @@ def measure(study: DirectionConfig, recipe: ResolvedConfig, folder: Path) -> dic
     """Measure noise and effects of all methods at one policy."""
     quiet()
     assert recipe.base is not None
-    config, domain, tokenizer = recipe.config, recipe.base.domain, load_tokenizer(folder)
+    config, domain, tokenizer = recipe.config, recipe.base.author, load_tokenizer(folder)
     model = load_weights(folder, "float32").eval()
     count = study.batches * config.prompts_per_step
     problems = domain.problems(TRAIN, count + study.probe_prompts, study.seed)

@@ -31,7 +31,7 @@ def test_what_a_file_says(path):
     resolved = load(path)
     assert resolved.config.seeds == (0, 1)
     assert resolved.config.learning_rate == 1e-3  # in YAML 1.1, 1e-3 is a string
-    assert resolved.task.domain.strategy == resolved.base.domain.strategy == "point"
+    assert resolved.task.domain.strategy == resolved.base.author.strategy == "point"
     arms = {name: (arm.beta, arm.entropy_coef) for name, arm in resolved.arms.items()}
     assert arms == {"grpo": (0.0, 0.0), "poly_epo": (0.01, 0.0)}
     assert resolved.arms["poly_epo"].method.set_size == 4

@@ -14,7 +14,7 @@ class Author:
     """Writes what the author of the corpus writes."""
 
     def __init__(self, folder, temperature, tokens):
-        self.domain = ResolvedConfig.load(bases.RECIPES / folder / "config.yaml").base.domain
+        self.domain = ResolvedConfig.load(bases.RECIPES / folder / "config.yaml").base.author
 
     def texts(self, prompt, n, seed):
         rng = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ COMMANDS = {
     "train-judge": "train",
     "import": "cli",
     "validate-data": "cli,math",
+    "tasks": "cli",
     "check-task": "train",
     "recommend": "cli",
     "playground": "cli",
@@ -35,6 +36,7 @@ USES = {
     "tensorboard": "TensorBoard: trainer: {report_to: tensorboard} in a config",
     "tinker": "training through a server: the key engine of a config",
     "math": "`setrl grade`, `setrl validate-data` and the reward math_answer",
+    "reasoning-gym": "tasks of reasoning-gym: task: {reasoning_gym: NAME} in a config",
     "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
     "embed": "the judges that compare samples by a model's vectors",
     "lab": "`setrl view`",
@@ -76,6 +78,7 @@ MODULES = {
     "tensorboard": "tensorboard",
     "jax": "jax",
     "tinker": "tinker",
+    "reasoning_gym": "reasoning-gym",
 }
 """Module → the extra that installs it; the first, where several do."""
 

@@ -31,6 +31,7 @@ from setrl.cli.playground import Playground
 from setrl.cli.recommend import Recommend
 from setrl.cli.report import Report
 from setrl.cli.sample import SampleModel
+from setrl.cli.tasks import Tasks
 from setrl.cli.train import Train
 from setrl.cli.train_judge import TrainJudge
 from setrl.cli.validate_data import ValidateData
@@ -51,6 +52,7 @@ COMMANDS: dict[str, Any] = {
     "train-judge": TrainJudge,
     "import": ImportLog,
     "validate-data": ValidateData,
+    "tasks": Tasks,
     "check-task": CheckTask,
     "recommend": Recommend,
     "playground": Playground,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from setrl import names
-from setrl.domains.base import SPLITS, Domain, Problem, Reading, Split, Written, corpus
+from setrl.domains.base import SPLITS, Author, Domain, Problem, Reading, Split, Written, corpus
 from setrl.domains.multiplication import Multiplication
 from setrl.domains.polynomial import Polynomial
 from setrl.domains.quadratic import Quadratic
@@ -16,6 +16,7 @@ from setrl.domains.quadratic import Quadratic
 __all__ = [
     "DOMAINS",
     "SPLITS",
+    "Author",
     "Domain",
     "Multiplication",
     "Polynomial",

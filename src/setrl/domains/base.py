@@ -79,20 +79,35 @@ class Reading:
     reason: str = ""
 
 
-class Domain(Protocol):
-    """A synthetic task with finitely many problems and several ways to solve each."""
+class Author(Protocol):
+    """What a model that is made from scratch imitates: problems with a written sample each."""
 
     @property
     def name(self) -> str:
-        """The name that configs use."""
+        """The name in file names."""
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
         """Tokens that cover every prompt and sample; longer ones are matched first."""
 
+    def corpus_problem(self, rng: np.random.Generator) -> Problem:
+        """Draw one problem of the corpus that the base model learns from (never a held-out one)."""
+
+    def write(self, problem: Problem, rng: np.random.Generator) -> Written:
+        """Write one sample as a diverse and imperfect author would write it, correct or not."""
+
+
+class Domain(Author, Protocol):
+    """A synthetic task with finitely many problems and several ways to solve each."""
+
     @property
     def max_new_tokens(self) -> int:
         """The largest length, in tokens, of the writer's samples."""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the parts of the problems; train is trained on."""
+        return SPLITS
 
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
         """Return `count` different problems of a split; the same seed gives the same problems.
@@ -100,12 +115,6 @@ class Domain(Protocol):
         Raises:
             ValueError: If the split is unknown, or has fewer problems; the message says how many.
         """
-
-    def corpus_problem(self, rng: np.random.Generator) -> Problem:
-        """Draw one problem of the corpus that the base model learns from (never a held-out one)."""
-
-    def write(self, problem: Problem, rng: np.random.Generator) -> Written:
-        """Write one sample as a diverse and imperfect author would write it, correct or not."""
 
     def read(self, prompt: str, text: str) -> Reading:
         """Verify one sample and read the strategy that it used."""
@@ -116,12 +125,12 @@ def is_held_out(prompt: str) -> bool:
     return zlib.crc32(prompt.encode()) % HELD_OUT == 0
 
 
-def corpus(domain: Domain, count: int, seed: int) -> Iterator[tuple[Problem, Written]]:
+def corpus(author: Author, count: int, seed: int) -> Iterator[tuple[Problem, Written]]:
     """Yield `count` problems with one written sample each: the training data of the base model."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        problem = domain.corpus_problem(rng)
-        yield problem, domain.write(problem, rng)
+        problem = author.corpus_problem(rng)
+        yield problem, author.write(problem, rng)
 
 
 @dataclass

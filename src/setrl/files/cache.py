@@ -1,6 +1,7 @@
 """The cache: what runs start from, made once and kept for later runs; how to list and clear it.
 
 base-<domain>-<hash>/     a base model, with base.json, which says how it was made
+problems-<name>-<hash>/   the problems of a generator, with problems.json
 policy-<task>-<hash>/     a pretrained policy of a control task, with pretrain.json
 .<name>.<number>.partial  one of these folders, which a killed process did not finish
 seal.key                  the key with which checkpoints of control runs are sealed
@@ -26,6 +27,11 @@ ABANDONED_S = 3600  # a folder is filled in seconds: after an hour nobody is wri
 NAME = r"-.+-[0-9a-f]{12}"
 MADE_AGAIN = {
     f"base{NAME}": ("base model", "base.json", (*SAVED_MODEL, "base.json")),
+    f"problems{NAME}": (
+        "problems of a generator",
+        "problems.json",
+        ("problems.json", "problems.jsonl"),
+    ),
     f"policy{NAME}": ("pretrained policy", "pretrain.json", ("policy.pt", "pretrain.json")),
 }
 UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.(partial|old)")

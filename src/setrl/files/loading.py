@@ -185,6 +185,8 @@ def _file_of(name: str) -> str | None:
 
 def _announce(reference: str, path: str | None) -> None:
     """Say once that a config runs code, before it does; workers and other ranks are silent."""
+    if reference.startswith("setrl."):  # our own function is not the user's code
+        return
     is_first = multiprocessing.parent_process() is None and os.environ.get("RANK", "0") == "0"
     if path is not None and is_first and (reference, path) not in _announced:
         print(f"the config runs code: {reference}, loaded from {path}", file=sys.stderr)

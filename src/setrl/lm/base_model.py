@@ -36,7 +36,7 @@ def make_base(
     spec: BaseSpec, show_progress: bool = True
 ) -> tuple[Qwen3ForCausalLM, PreTrainedTokenizerFast]:
     """Make a model and its tokenizer, and teach it the corpus; the loss is only on samples."""
-    tokenizer = make_tokenizer(spec.domain.vocabulary)
+    tokenizer = make_tokenizer(spec.author.vocabulary)
     course = Course(spec.epochs, spec.batch_size, spec.learning_rate, spec.seed)
     examples = corpus_examples(spec, tokenizer)
     model = taught_model(tokenizer, spec.sizes, examples, course, "base model", show_progress)
@@ -45,7 +45,7 @@ def make_base(
 
 def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[Example]:
     """Return the corpus in token ids."""
-    pairs = list(corpus(spec.domain, spec.corpus, spec.seed))
+    pairs = list(corpus(spec.author, spec.corpus, spec.seed))
     prompts = tokenizer([problem.prompt for problem, _ in pairs])["input_ids"]
     samples = tokenizer([written.text for _, written in pairs])["input_ids"]
     unknown = tokenizer.unk_token_id

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from setrl import domains
-from setrl.domains import Domain
+from setrl.domains import Author
 
 
 @dataclass(frozen=True)
 class BaseSpec:
     """A small model from scratch: the keys `base_…` of a config, which document each value."""
 
-    domain: Domain
+    author: Author
     hidden_size: int = 128
     layers: int = 2
     mlp_size: int = 256
@@ -33,8 +34,8 @@ class BaseSpec:
 
     def as_record(self) -> dict[str, Any]:
         """Return the record in the model's folder: these values, and a hash of the domains."""
-        keys = {f"base_{key}": value for key, value in vars(self).items() if key != "domain"}
-        domain = {"domain": repr(self.domain), "source": _source_hash()}
+        keys = {f"base_{key}": value for key, value in vars(self).items() if key != "author"}
+        domain = {"domain": repr(self.author), "source": _source_hash(self.author)}
         return {"schema_version": 1, **domain, **keys}
 
     @property
@@ -44,10 +45,15 @@ class BaseSpec:
 
     def folder(self, cache: Path) -> Path:
         """Return the folder of this model in a cache, whether the model was made or not."""
-        return cache / f"base-{self.domain.name}-{self.fingerprint}"
+        return cache / f"base-{self.author.name}-{self.fingerprint}"
 
 
-def _source_hash() -> str:
-    """Return a hash of the source files of all domains, because domains share files."""
+def _source_hash(author: Author) -> str:
+    """Return a hash of the source files of all domains, because domains share files.
+
+    With an author of a user, this also covers the folder of its module.
+    """
     sources = sorted(Path(domains.__file__).parent.rglob("*.py"))
+    if not type(author).__module__.startswith("setrl."):
+        sources += sorted(Path(inspect.getfile(type(author))).parent.glob("*.py"))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]

@@ -12,8 +12,7 @@ from setrl.lm import fields
 from setrl.lm.engine import check_engine
 from setrl.models import HEAD_DIM
 from setrl.runs.config import RunConfig, located_arms, require
-from setrl.tasks.config import located
-from setrl.tasks.spec import TaskSpec
+from setrl.tasks.config import is_of_files, located, written_out
 
 ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set next to its method
 LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
@@ -42,8 +41,9 @@ class ComparisonConfig(RunConfig):
 
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
-    task: Mapping[str, Any] | None = None
-    """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; see
+    task: str | Mapping[str, Any] | None = None
+    """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; a generator:
+    {reasoning_gym: countdown}; or module:function, which returns a domain of yours; see
     docs/your-own-task.md."""
     steps: int = 200
     """Steps of training; each draws samples, scores them and updates the model."""
@@ -98,7 +98,8 @@ class ComparisonConfig(RunConfig):
     """Null: TRL trains in this process. {tinker: URL}: a server of the Tinker protocol trains and
     samples; see docs/engines.md."""
     model: str | None = None
-    """Name or path of a transformers model to start from; null: make a small one from scratch."""
+    """Name or path of a transformers model to start from; null: make a small one from scratch,
+    which imitates the domain's author, or the gold answers of a generator."""
     dtype: Literal["float32", "bfloat16", "float16", "auto"] = "float32"
     """Type of the numbers of the weights of `model`; auto: the type in its file."""
     peft: Mapping[str, Any] | None = None
@@ -137,12 +138,10 @@ class ComparisonConfig(RunConfig):
 
     def _check(self) -> None:
         """Check each key for itself; `resolve` checks what needs the task or a method."""
-        if self.task is not None:
-            try:
-                values = TaskSpec.of(self.task).values
-            except ValueError as error:
-                raise KeyedError(str(error), "task") from error
-            object.__setattr__(self, "task", values)
+        try:
+            object.__setattr__(self, "task", written_out(self.task))
+        except ValueError as error:
+            raise KeyedError(str(error), "task") from error
         fields.check(self.fields)
         self._check_model()
         self._check_sizes()
@@ -153,7 +152,7 @@ class ComparisonConfig(RunConfig):
         if self.model is not None:
             return
         must = "name a model of transformers where the task is a file"
-        require(self.task is None, "model", must, self.model)
+        require(not is_of_files(self.task), "model", must, self.model)
         require(self.peft is None, "peft", "go with the key `model`", self.peft)
         require(self.dtype == "float32", "dtype", "be float32 without the key `model`", self.dtype)
 

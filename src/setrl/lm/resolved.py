@@ -22,7 +22,7 @@ from setrl.rewards import Reward, Truncation
 from setrl.rewards.truncation import truncation_from_config
 from setrl.runs.config import blamed_on, require
 from setrl.scoring.stop_rule import StopRule
-from setrl.tasks import DomainTask, Problem, PromptForm, Task
+from setrl.tasks import Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
 
 
@@ -190,6 +190,8 @@ def _form(config: ComparisonConfig, form: PromptForm) -> PromptForm:
 def _base(config: ComparisonConfig, task: Task) -> BaseSpec | None:
     if config.model is not None:
         return None
-    assert isinstance(task, DomainTask)  # a file needs the key `model`
+    with blamed_on("task"):
+        author = task.author
+    assert author is not None  # a file needs the key `model`
     keys = {key: value for key, value in vars(config).items() if key.startswith("base_")}
-    return BaseSpec(task.domain, **{key.removeprefix("base_"): one for key, one in keys.items()})
+    return BaseSpec(author, **{key.removeprefix("base_"): one for key, one in keys.items()})

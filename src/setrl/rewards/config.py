@@ -100,11 +100,20 @@ class RewardSet:
         """The function that decides which samples are correct."""
         return self.functions[self.combine.outcome] if self.correct is None else self.correct
 
+    @property
+    def read_answer(self) -> Callable[[str], str | None]:
+        """What reads the answer of a sample: the grader, or `read_answer` of a user's function."""
+        if isinstance(self.outcome, Grader):
+            return self.outcome.answer
+        function = getattr(self.outcome, "function", self.outcome)
+        return getattr(function, "read_answer", stated_text)
+
     def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
-        A function of a user says it with 1 and 0, or True and False. The answer is then what the
-        sample states (`setrl.grading.stated`) as `normal_text`.
+        A function of a user says it with 1 and 0, or True and False. The answer is then what its
+        attribute `read_answer` reads, a function of a text; without it, what the sample states
+        (`setrl.grading.stated`) as `normal_text`.
 
         Args:
             problem: The problem; its `columns` go to a function.
@@ -158,7 +167,8 @@ class RewardSet:
             prompts=[prompt] * len(texts), completions=as_samples(texts, chat), **fields
         )
         name = self.outcome.__name__
-        return [_reading(text, value, name) for text, value in zip(texts, values, strict=True)]
+        answers = map(self.read_answer, texts)
+        return [_reading(*each, name) for each in zip(answers, values, strict=True)]
 
 
 def terms_of(spec: Any) -> tuple[Term, ...]:
@@ -274,8 +284,7 @@ def stated_text(text: str) -> str | None:
     return None if found is None else normal_text(found.text)
 
 
-def _reading(text: str, value: float | None, name: str) -> Reading:
-    answer = stated_text(text)
+def _reading(answer: str | None, value: float | None, name: str) -> Reading:
     if value is None:
         return Reading(False, None, answer, "the reward function gave no reward")
     if value not in (0, 1):

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from setrl.domains import Problem
+from setrl.domains import Author, Problem
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.tasks.problem_sets import ProblemSet
@@ -82,6 +82,11 @@ class Task(Protocol):
     @property
     def answers(self) -> Labels | None:
         """Reads the final answer of each sample, for objectives that vote; None if none is read."""
+
+    @property
+    def author(self) -> Author | None:
+        """What a model that is made from scratch imitates; None if the config must name a model."""
+        return None
 
     def notes(self, splits: Sequence[str]) -> list[str]:
         """Return what people should know about these splits before they are used, in sentences."""

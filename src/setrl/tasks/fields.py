@@ -58,18 +58,25 @@ def template_fields(template: str) -> list[str]:
 
 
 def filled(template: str, row: Mapping[str, Any], where: str) -> str:
-    r"""Return a template with the values of a row.
+    r"""Return a template with the values of a row; numbers of a list are joined with commas.
 
-    >>> filled("{a} + {b.c} = \\boxed{} {{a}}", {"a": 1, "b": {"c": 2}}, "x.jsonl:1")
-    '1 + 2 = \\boxed{} {a}'
+    >>> filled("{a} + {b.c} = \\boxed{} {{a}}", {"a": [1, 3], "b": {"c": 2}}, "x.jsonl:1")
+    '1, 3 + 2 = \\boxed{} {a}'
     """
 
-    def value(found: re.Match[str]) -> str:
+    def text(found: re.Match[str]) -> str:
         if found["field"] is None:
             return f"{{{found['kept']}}}"
-        return as_text(find(row, found["field"], where), found["field"], where)
+        value = find(row, found["field"], where)
+        if isinstance(value, list) and value and all(map(_is_number, value)):
+            return ", ".join(map(str, value))
+        return as_text(value, found["field"], where)
 
-    return _FIELD.sub(value, template)
+    return _FIELD.sub(text, template)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def as_text(value: Any, field: str, where: str) -> str:
@@ -80,7 +87,7 @@ def as_text(value: Any, field: str, where: str) -> str:
     """
     if isinstance(value, str) and value.strip():
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if _is_number(value):
         return str(value)
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
         [message] = value

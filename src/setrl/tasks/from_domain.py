@@ -1,4 +1,4 @@
-"""A synthetic domain as a task."""
+"""A domain as a task: one of ours, or one of a user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 
 from typing_extensions import override
 
-from setrl.domains import SPLITS, Domain, Problem
+from setrl.domains import SPLITS, Author, Domain, Problem
 from setrl.errors import ConfigError
 from setrl.rewards.combine import Combine
 from setrl.rewards.from_domain import Verifier
@@ -38,7 +38,12 @@ class DomainTask(Task):
     @property
     @override
     def splits(self) -> tuple[str, ...]:
-        return SPLITS
+        return tuple(getattr(self.domain, "splits", SPLITS))
+
+    @property
+    @override
+    def author(self) -> Author:
+        return self.domain
 
     @property
     @override
@@ -81,8 +86,8 @@ class DomainTask(Task):
 
     @override
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
-        if split not in SPLITS:
-            raise ConfigError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+        if split not in self.splits:
+            raise ConfigError(f"split must be one of {', '.join(self.splits)}, got {split!r}")
         try:
             return domain_problems(self.domain, split, count or PROBLEMS, seed)
         except ValueError as error:

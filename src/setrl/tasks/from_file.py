@@ -1,4 +1,4 @@
-"""A file of problems as a task."""
+"""A file of problems, or the problems of a generator, as a task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from setrl.domains import Problem, Reading
+from setrl.domains import Author, Problem, Reading
 from setrl.errors import ConfigError, DataError
 from setrl.files import json_text
 from setrl.files.loading import load_function
@@ -22,10 +22,11 @@ from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.tasks import problems as problems_of_file
-from setrl.tasks import splits, strategies, tables
+from setrl.tasks import reasoning_gym, splits, strategies, tables
 from setrl.tasks.answers import final_answers
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.duplicates import shared
+from setrl.tasks.gold_author import GoldAuthor
 from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
@@ -37,7 +38,7 @@ SHOWN = 3  # problems listed in a message
 
 @dataclass(frozen=True)
 class FileTask(Task):
-    """Problems of a file or of a data set, graded by the rewards that its keys name.
+    """Problems of a file, a data set or a generator, graded by the rewards that its keys name.
 
     Nothing is read until a problem is asked for.
     """
@@ -94,6 +95,15 @@ class FileTask(Task):
     def strategy(self) -> Strategy:
         return strategies.make(self.spec.strategy, self._load, self.answers)
 
+    @property
+    @override
+    def author(self) -> Author | None:
+        """The golds, for a generator; a file of problems needs a model that can read them."""
+        if self.spec.reasoning_gym is None:
+            return None
+        prompts = [one.prompt for split in self.splits for one in self.all_problems(split)]
+        return GoldAuthor(self.name, self.digest(TRAIN), tuple(self.usable(TRAIN)), prompts)
+
     def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
         columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
@@ -124,7 +134,7 @@ class FileTask(Task):
     @override
     def answers(self) -> Labels:
         """The final answers, read as the first reward reads them."""
-        return final_answers(lambda: self.reward_set.outcome)
+        return final_answers(lambda: self.reward_set)
 
     @cached_property
     def _gold(self) -> str | None:
@@ -151,6 +161,8 @@ class FileTask(Task):
     def _stored(self) -> dict[str, Table]:
         """Split → table; a single file is one table, under ""."""
         spec = self.spec
+        if spec.reasoning_gym is not None:
+            return {"": reasoning_gym.read(spec.source)}
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
         assert spec.data is not None
@@ -185,7 +197,7 @@ class FileTask(Task):
         table = whole.get(TRAIN) or next(iter(whole.values()))
         prompts = [problem.prompt for problem in problems_of_file.read(table, self.spec)]
         return {
-            split: Table(table.where, tuple(table.rows[place] for place in places))
+            split: dataclasses.replace(table, rows=tuple(table.rows[place] for place in places))
             for split, places in splits.divided(prompts, sizes).items()
         }
 
@@ -271,7 +283,7 @@ class FileTask(Task):
 
     def _without_gold(self, split: str) -> list[str]:
         """Say which golds are null, if only functions of the user read them."""
-        if self._gold is None or self.spec.needs_gold:
+        if self._gold is None or self.spec.needs_gold or self.spec.reasoning_gym is not None:
             return []
         found = self.all_problems(split)
         without = [one.where for one in found if one.gold is None]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from setrl.domains import Domain, Problem, Reading, Split
+from setrl.domains import Domain, Problem, Reading
 from setrl.errors import DataError
 from setrl.rewards.verifier import MathVerifier
 
@@ -39,7 +39,7 @@ class ProblemSet:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def drawn_problems(domain: Domain, split: Split, count: int, seed: int) -> tuple[Problem, ...]:
+def drawn_problems(domain: Domain, split: str, count: int, seed: int) -> tuple[Problem, ...]:
     """Return `count` problems of a domain's split, with ids."""
     drawn = domain.problems(split, count, seed)
     return tuple(
@@ -47,7 +47,7 @@ def drawn_problems(domain: Domain, split: Split, count: int, seed: int) -> tuple
     )
 
 
-def domain_problems(domain: Domain, split: Split, count: int, seed: int) -> ProblemSet:
+def domain_problems(domain: Domain, split: str, count: int, seed: int) -> ProblemSet:
     """`count` problems of a domain's split, read by the domain."""
     return ProblemSet(
         name=f"{domain.name}_{split}",

@@ -9,6 +9,7 @@ from typing import Any
 
 from setrl.domains import Problem
 from setrl.errors import DataError
+from setrl.files import json_text
 from setrl.tasks import fields
 from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, plain_gold
 from setrl.tasks.spec import TaskSpec
@@ -44,7 +45,8 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
         else:
             text = fields.as_text(fields.find(row, prompt, where), prompt, where)
         value = None if gold is None else fields.find(row, gold, where)
-        problems.append(_problem(where, text, value, gold, row, spec.needs_gold))
+        kept = {**row, **{key: json_text(row[key]) for key in table.packed}}
+        problems.append(_problem(where, text, value, gold, kept, spec.needs_gold))
     return _without_mixed_columns(problems)
 
 

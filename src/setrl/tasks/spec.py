@@ -14,18 +14,26 @@ from setrl import names
 from setrl.errors import ConfigError, usage_errors
 from setrl.files.typed import typed
 from setrl.rewards.config import combine_of, terms_of
-from setrl.tasks import tables
+from setrl.tasks import reasoning_gym, tables
+from setrl.tasks.canonical import READERS
 
 OUR_TEMPLATE_ARGUMENTS = {"conversation", "tokenize", "return_dict", "add_generation_prompt"}
 
 
+GENERATOR = "setrl.tasks.reasoning_gym"  # its functions are the rewards of a generator
+
+
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec:
-    """A file of problems, and what is done with it.
+    """Problems of a file or of a generator, and what is done with them.
 
     Attributes:
         data: A file (.jsonl, .json, .parquet, .jsonl.gz), or the name or folder of a Hugging Face
             data set; not needed if `splits` names a file for each split.
+        reasoning_gym: Instead of data, a generator of reasoning-gym, such as countdown.
+        size: How many problems the generator makes; by default 1000.
+        seed: Decides which problems the generator makes; by default 0.
+        config: Settings of the generator, such as {min_numbers: 3}.
         name: The name of the task in file names; by default the name of the data.
         subset: The part of a data set that has several, such as main.
         prompt: The field of the question, or a template with {field}; by default the first of
@@ -33,11 +41,13 @@ class TaskSpec:
         gold: The field of the correct answer; by default the first of answer, gold, final_answer
             and target that there is.
         reward: math, number, choice, exact, {function: module:name}, a list of these with weights
-            and gates, or {rewards: such a list, normalize: group}; see docs/rewards.md.
+            and gates, or {rewards: such a list, normalize: group}; see docs/rewards.md. By default
+            math, or the verifier of the generator.
         correct: What says which samples are correct: the name of one of the rewards, whose values
             are 1 and 0, or module:name, a function that returns True or False; by default the first
             reward.
-        strategy: final_answer, {function: module:name}, {judge: …}, or none.
+        strategy: final_answer, {function: module:name}, {judge: …}, or none; by default none, or
+            the canonical form of an answer to the generator, where there is one.
         system: The system message of chat models.
         chat: Whether the prompt is a user's message; by default if the model has a chat template.
         template: Further arguments of the chat template, such as {enable_thinking: false}.
@@ -48,11 +58,15 @@ class TaskSpec:
     """
 
     data: str | None = None
+    reasoning_gym: str | None = None
+    size: int | None = None
+    seed: int | None = None
+    config: Mapping[str, Any] | None = None
     name: str = ""
     subset: str | None = None
     prompt: str | None = None
     gold: str | None = None
-    reward: Any = "math"
+    reward: Any = None
     correct: str | None = None
     strategy: Any = None
     system: str | None = None
@@ -74,11 +88,43 @@ class TaskSpec:
         _require(tokens > 0, "max_new_tokens", "be a number above 0", tokens)
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
+        self._check_source()
         self._check_splits()
+        self._set_defaults()
         combine_of(self.reward, self.correct)
-        source = self.data or str(next(iter((self.splits or {}).values())))
+        source = self.data or self.reasoning_gym or str(next(iter((self.splits or {}).values())))
         usual = Path(source).name.removesuffix(".gz").partition(".")[0]
         object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or usual))
+
+    def _check_source(self) -> None:
+        """Refuse two sources of problems, and keys of a generator without one."""
+        if self.reasoning_gym is None:
+            for key in ("size", "seed", "config"):
+                value = getattr(self, key)
+                _require(value is None, key, "go with reasoning_gym, a generator", value)
+            return
+        _require(self.data is None, "data", "be left out next to reasoning_gym", self.data)
+        _require(self.size is None or self.size > 1, "size", "be at least 2", self.size)
+
+    def _set_defaults(self) -> None:
+        """Write out the reward, what is correct, and the strategy, as the source decides them."""
+        found = {"reward": "math"}
+        if self.reasoning_gym is not None:
+            found = {"reward": {"function": f"{GENERATOR}:score"}}
+            if self.reward is None and self.correct is None:
+                found["correct"] = f"{GENERATOR}:solved"
+            if self.reasoning_gym in READERS:
+                found["strategy"] = {"function": f"{GENERATOR}:strategy"}
+        for key, value in found.items():
+            if getattr(self, key) is None:
+                object.__setattr__(self, key, value)
+
+    @property
+    def source(self) -> str:
+        """The JSON text that decides the problems of the generator."""
+        assert self.reasoning_gym is not None
+        size = reasoning_gym.SIZE if self.size is None else self.size
+        return reasoning_gym.source(self.reasoning_gym, size, self.seed or 0, self.config)
 
     def _check_splits(self) -> None:
         splits = self.splits
@@ -90,9 +136,14 @@ class TaskSpec:
             is_count = type(value) is int and value > 0
             must = "be a file, a split, a share in (0, 1] or a number of problems"
             _require(isinstance(value, str) or is_share or is_count, f"splits.{split}", must, value)
-        if self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
+        if self.reasoning_gym is not None:
+            for split, value in (splits or {}).items():
+                must = "be a share or a number of problems of the generator"
+                _require(not isinstance(value, str), f"splits.{split}", must, value)
+        elif self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
             raise ConfigError(
-                "task needs `data`, or `splits` with a file for each: {train: train.jsonl, …}"
+                "task needs `data`, `reasoning_gym`, or `splits` with a file for each: "
+                "{train: train.jsonl, …}"
             )
 
     @property

@@ -82,7 +82,7 @@ def _texts(resolved: ResolvedConfig, count: int) -> Texts:
     config, base, form = resolved.config, resolved.base, resolved.form
     problems = resolved.task.training_problems(min(count, LOOKED_AT), config.train_problems, 0)
     model = str(config.model)
-    tokenizer = load_tokenizer(model) if base is None else make_tokenizer(base.domain.vocabulary)
+    tokenizer = load_tokenizer(model) if base is None else make_tokenizer(base.author.vocabulary)
     tokens = float(np.mean([len(form.token_ids(one.prompt, tokenizer)) for one in problems]))
     prompt_bytes = float(np.mean([len(one.prompt.encode()) for one in problems]))
     return Texts(tokens, prompt_bytes, resolved.sample_tokens * prompt_bytes / tokens)

@@ -48,7 +48,7 @@ def size_of(resolved: ResolvedConfig) -> ModelSize:
 def _empty_model(resolved: ResolvedConfig) -> PreTrainedModel:
     if resolved.base is None:
         return _without_weights(str(resolved.config.model))
-    tokenizer = make_tokenizer(resolved.base.domain.vocabulary)
+    tokenizer = make_tokenizer(resolved.base.author.vocabulary)
     with torch.device("meta"):
         return new_model(tokenizer, *resolved.base.sizes)
 
