@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from tyro.conf import Positional
@@ -15,18 +16,20 @@ from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
     from setrl.lm.resolved import ResolvedConfig
-    from setrl.tasks import FileTask
+    from setrl.tasks import Task
 
 PROBLEMS = 3  # the exit code if there are any
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckTask:
-    """Check a file of problems before training; the exit code is 3 if something is wrong.
+    """Check problems before training; the exit code is 3 if something is wrong.
 
     Print prompts as the model reads them, golds that cannot be graded, lengths against the model's
     context, problems that appear twice or in two splits, and one group of samples with its
     rewards, strategies and advantages. Warnings do not change the exit code.
+
+    For a domain, print what its author writes, and which rules of a domain it breaks.
 
     Attributes:
         config: The YAML file of a run with the key task, or a file with only that key.
@@ -44,14 +47,15 @@ class CheckTask:
 
     def run(self) -> None:
         """Print what was found; problems go to stderr, a sentence each."""
-        from json import dumps
-
-        from setrl.files import plain_json
         from setrl.lm.preflight.task_check import check_task
+        from setrl.tasks import FileTask
 
         if self.prompts < 0:
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
         task, resolved = self._read()
+        if not isinstance(task, FileTask):
+            self._check_domain(task)
+            return
         if self.sample and (resolved is None or resolved.config.model is None):
             raise ConfigError(
                 f"{self.config}: has no model to draw samples from: add the key `model`, or give "
@@ -65,31 +69,46 @@ class CheckTask:
             quiet()
         with usage_errors():
             found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
-        if self.json:
-            print(dumps(plain_json(dataclasses.asdict(found)), indent=2, ensure_ascii=False))
-        else:
+        if not self.json:
             from setrl.lm.preflight.task_check_text import task_check_text
 
             print(task_check_text(found))
-        for kind, sentences in (("warning", found.warnings), ("problem", found.problems)):
+        self._end(found, found.problems, found.warnings)
+
+    def _check_domain(self, task: Task) -> None:
+        """Check a domain: what its author writes, and the rules that it keeps."""
+        from setrl.domains.check import check_domain
+        from setrl.tasks import DomainTask
+        from setrl.tasks.domain_check_text import domain_check_text
+
+        if not isinstance(task, DomainTask):
+            raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")
+        found = check_domain(task.domain)
+        if not self.json:
+            print(domain_check_text(found))
+        self._end(found, found.problems, [])
+
+    def _end(self, found: Any, problems: Sequence[str], warnings: Sequence[str]) -> None:
+        """Print what is wrong, or everything as JSON, and leave with the exit code."""
+        from json import dumps
+
+        from setrl.files import plain_json
+
+        if self.json:
+            print(dumps(plain_json(dataclasses.asdict(found)), indent=2, ensure_ascii=False))
+        for kind, sentences in (("warning", warnings), ("problem", problems)):
             for sentence in sentences:
                 print(f"{kind}: {sentence}", file=sys.stderr)
-        if found.problems:
+        if problems:
             raise SystemExit(PROBLEMS)
 
-    def _read(self) -> tuple[FileTask, ResolvedConfig | None]:
+    def _read(self) -> tuple[Task, ResolvedConfig | None]:
         """Return the task of the config, and the whole config if it has a model."""
         from setrl.files import strict_yaml
         from setrl.lm.resolved import ResolvedConfig
-        from setrl.tasks import FileTask, read_config
+        from setrl.tasks import read_config
 
         values, _ = strict_yaml.read(self.config)
         strict_yaml.override(values, self.set)
         resolved = ResolvedConfig.load(self.config, self.set) if "model" in values else None
-        task = read_config(self.config) if resolved is None else resolved.task
-        if not isinstance(task, FileTask):
-            raise ConfigError(
-                f"{self.config}: its problems are made by the domain {task.name}, and need no "
-                "check; check-task is for the key `task`"
-            )
-        return task, resolved
+        return (read_config(self.config) if resolved is None else resolved.task), resolved
