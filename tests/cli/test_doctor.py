@@ -122,7 +122,7 @@ def test_the_cache_is_cleared_only_with_yes(own_cache, setrl):
     code, text, _ = setrl("doctor", "--clear-cache", "--yes", "--json")
     about = json.loads(text)
     assert (code, about["removed"], base.exists()) == (0, True, False)
-    assert [entry["removable"] for entry in about["entries"]] == [True, False]
+    assert [entry["removable"] for entry in about["cache"]["entries"]] == [True, False]
     assert (own_cache / "seal.key").read_bytes() == b"k" * 32
     assert "holds nothing that setrl wrote" in setrl("doctor", "--clear-cache", "--yes")[1]
 

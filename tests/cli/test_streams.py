@@ -51,7 +51,7 @@ def test_credit_printed_as_json_is_what_the_log_holds(log, capsys):
     assert first["id"] == HOSTILE
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["compare", "LOG", "LOG"]])
+@pytest.mark.parametrize("arguments", [["evaluate", "--help"], ["compare", "LOG", "LOG"]])
 def test_a_locale_without_unicode_ends_no_command(log, arguments):
     environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "POSIX"}
     code = "from setrl.cli import main; main()"

@@ -8,7 +8,7 @@ import pytest
 
 from setrl import cli
 from setrl.errors import DataError
-from setrl.tasks.validation import validate, validate_and_print
+from setrl.tasks.validation import refuse_bad, validate, validate_file
 
 DATA = Path(__file__).parents[1] / "data"
 POLARIS = DATA / "polaris_50.jsonl"
@@ -66,15 +66,16 @@ def test_rows_are_named_by_line_and_id(tmp_path, grader):
     assert [json.loads(line)["answer"] for line in good] == ["1\u2028", ["x+1"]]
 
 
-def test_the_good_rows_are_written_as_they_were(tmp_path, capsys):
+def test_the_good_rows_are_written_as_they_were(tmp_path):
     from setrl.rewards import math_answer
 
     path = write(tmp_path / "data.jsonl", '{"answer":   "1"}', '{"answer": ""}')
     good = tmp_path / "out" / "good.jsonl"
-    with pytest.raises(DataError, match="1 of 2 golds cannot be used for grading: 1 empty"):
-        validate_and_print(path, math_answer(), good)
+    lines, bad = validate_file(path, math_answer(), good)
     assert good.read_text() == '{"answer":   "1"}\n'
-    assert capsys.readouterr().out == "line 2: empty  ''\n"
+    assert (lines, list(map(str, bad))) == (['{"answer":   "1"}'], ["line 2: empty  ''"])
+    with pytest.raises(DataError, match="1 of 2 golds cannot be used for grading: 1 empty"):
+        refuse_bad(path, 2, bad)
 
 
 @pytest.mark.parametrize("content", [None, ""])

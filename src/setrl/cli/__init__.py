@@ -19,6 +19,7 @@ from setrl import __version__, names
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
 from setrl.cli.moved import refuse_moved
+from setrl.cli.said import only_json
 from setrl.cli.streams import harmless_output, speak_utf8
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.installing import install
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         with _sigterm_as_ctrl_c():
             command = _parsed(arguments)
-            with harmless_output():
+            with harmless_output(), only_json(command):
                 command.run()
     except KeyboardInterrupt as error:
         what, code = ("terminated", 143) if isinstance(error, Terminated) else ("interrupted", 130)
@@ -66,16 +67,20 @@ def _parsed(arguments: list[str]) -> Any:
         refuse_moved(arguments)
         with usage_errors():
             names.look_up("command", first, COMMANDS)
-    if first == "doctor":
-        return doctor.parsed(arguments[1:])
     try:
-        from setrl.cli.parser import parsed
+        from setrl.cli.parser import help_of, parsed
     except ModuleNotFoundError:
+        if first == "doctor":
+            return doctor.parsed(arguments[1:])
         if not {"-h", "--help"} & {first}:
             raise
         print(_help_without_packages())
         sys.exit(0)
-    return parsed(arguments)
+    asked = help_of(arguments)
+    if asked is not None:
+        print(asked)
+        sys.exit(0)
+    return doctor.parsed(arguments[1:]) if first == "doctor" else parsed(arguments)
 
 
 def _help_without_packages() -> str:

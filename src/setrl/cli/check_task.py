@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from tyro.conf import Positional
 
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ PROBLEMS = 3  # the exit code if there are any
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckTask:
+class CheckTask(Said):
     """Check problems before training; the exit code is 3 if something is wrong.
 
     Print prompts as the model reads them, golds that cannot be graded, lengths against the model's
@@ -35,14 +36,24 @@ class CheckTask:
         config: The YAML file of a run with the key task, or a file with only that key.
         prompts: The number of prompts to show.
         sample: Draw a group from the model; use --no-sample before there is a model.
-        json: Print JSON instead of text.
         set: Change one key of the config, KEY=VALUE; can be repeated.
+
+    Json:
+        task: The name of the task.
+        model: The name or folder of the model.
+        unit: What lengths count: tokens, or characters without a model.
+        context: The largest number of tokens that the model reads.
+        max_new_tokens: The length at which a sample is cut.
+        splits: For each split: problems, golds that cannot be used, copies, lengths of prompts.
+        prompts: Prompts as the model reads them.
+        group: The group of samples with rewards, strategies and advantages.
+        problems: What must be put right, in sentences; then the exit code is 3.
+        warnings: What people should look at, in sentences.
     """
 
     config: Positional[Path]
     prompts: int = 10
     sample: bool = True
-    json: bool = False
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
     def run(self) -> None:
@@ -90,12 +101,8 @@ class CheckTask:
 
     def _end(self, found: Any, problems: Sequence[str], warnings: Sequence[str]) -> None:
         """Print what is wrong, or everything as JSON, and leave with the exit code."""
-        from json import dumps
-
-        from setrl.files import plain_json
-
         if self.json:
-            print(dumps(plain_json(dataclasses.asdict(found)), indent=2, ensure_ascii=False))
+            self.say_json(**dataclasses.asdict(found))
         for kind, sentences in (("warning", warnings), ("problem", problems)):
             for sentence in sentences:
                 print(f"{kind}: {sentence}", file=sys.stderr)

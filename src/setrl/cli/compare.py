@@ -8,12 +8,13 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.said import Said
 from setrl.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(EvaluatedFields):
-    """Compare two runs on the same problems: paired differences, and what these problems can show.
+class Compare(EvaluatedFields, Said):
+    """Compare two runs by paired differences on the same problems.
 
     Differences are B − A: give the reference first, as in `setrl report`.
 
@@ -34,8 +35,31 @@ class Compare(EvaluatedFields):
             with fewer samples than the largest k are left out, and counted.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
-        json: Print JSON instead of tables.
         figure: Also draw the first metric, at all k in between, into this file (PNG, SVG or PDF).
+
+    Json:
+        schema_version: The version of these keys: 2.
+        verdict: What the comparison shows, in a sentence.
+        first: Run A.
+        second: Run B.
+        split: The evaluation.
+        problems: The number of problems that both have.
+        seeds: The number of training seeds of A and of B.
+        samples: The number of samples that every problem has, of A and of B.
+        most: The largest number of samples of a problem, of A and of B.
+        temperatures: The temperatures of A and of B.
+        intervals: How the intervals were made.
+        level: The chance of an error in detectable.
+        power: The power in detectable.
+        rows: For each metric and k: the estimates of A and B, and the paired difference B − A with
+            its interval and detectable, the smallest difference that these problems can show.
+        available: The metrics that both have.
+        support: Which problems and strategies A and B can solve.
+        band: B − A of pass@k with a band at all k at once.
+        first_loss: The first k at which a run is below the other one.
+        ungraded: Run → samples without a grade.
+        notes: What was left out, in sentences.
+        reading: How the fields of the logs were read.
     """
 
     first: Positional[Path]
@@ -44,13 +68,10 @@ class Compare(EvaluatedFields):
     metrics: tuple[str, ...] = ()
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
-    json: bool = False
     figure: Path | None = None
 
     def run(self) -> None:
         """Print the comparison and draw the figure."""
-        from json import dumps
-
         from setrl.evaluation.comparison import compare, curve_between, load_sides
         from setrl.evaluation.text import comparison_text
         from setrl.files import refuse_own_input
@@ -67,7 +88,10 @@ class Compare(EvaluatedFields):
         )
         result = compare(*sides, self.metrics, ks=self.k)
         self.say(result.reading)
-        print(dumps(result.to_json(), indent=2) if self.json else comparison_text(result))
+        if self.json:
+            self.say_json(**result.to_json())
+        else:
+            print(comparison_text(result))
         if self.figure is not None:
             metric = next(iter(self.metrics), "pass")
             curve = curve_between(*sides, result, metric)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
+from setrl.cli.said import Said
+
 
 @dataclass(frozen=True)
-class Watch:
+class Watch(Said):
     """Render rollouts of a finished arm side by side, one rollout for each strategy.
 
     Attributes:
@@ -21,6 +23,10 @@ class Watch:
         strategies: The largest number of strategies to show, the most frequent first.
         episodes: The number of sampled episodes in which strategies are found.
         frames_per_second: The speed of the film.
+
+    Json:
+        film: The film.
+        sheet: The contact sheet.
     """
 
     run_dir: Positional[Path]
@@ -35,5 +41,8 @@ class Watch:
         """Write the film and print where it is."""
         from setrl.control.watch import watch
 
-        film, sheet = watch(*astuple(self))
-        print(f"film: {film}\nsheet: {sheet}")
+        film, sheet = watch(**{name: value for name, value in vars(self).items() if name != "json"})
+        if self.json:
+            self.say_json(film=str(film), sheet=str(sheet))
+        else:
+            print(f"film: {film}\nsheet: {sheet}")

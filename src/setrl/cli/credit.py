@@ -17,6 +17,7 @@ from tyro.conf import Positional
 
 from setrl import files
 from setrl.cli.log_fields import LogFields
+from setrl.cli.said import Said
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import ConfigError, DataError, usage_errors
@@ -32,7 +33,7 @@ MARK = "credit"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreditLog(LogFields):
+class CreditLog(LogFields, Said):
     """Add the advantage of every sample to the rows of a log.
 
     If a row or an object is one sample, it gets the key `advantage`. If a row has lists of samples,
@@ -49,6 +50,22 @@ class CreditLog(LogFields):
         into: The key of the advantage.
         output: The file for the rows (JSONL); standard output by default.
         allow_damaged: Leave out a last line that was cut off, instead of stopping.
+        json: Print the summary as one JSON object; the rows need --output then.
+
+    Json:
+        output: The file with the rows.
+        method: The method.
+        set_size: Its K.
+        estimator: How the credit was computed.
+        groups: The number of groups.
+        samples: The number of samples.
+        right: The number of right samples that were credited.
+        wrong: The number of wrong ones.
+        left_out: The number of samples that could not be used.
+        skipped: The number of groups with too few samples that can be used.
+        dead: The number of groups in which every advantage is 0.
+        wrong_up: The number of wrong samples with a positive advantage.
+        right_down: The number of right samples with a negative advantage.
     """
 
     file: Positional[Path]
@@ -60,6 +77,8 @@ class CreditLog(LogFields):
 
     def run(self) -> None:
         """Write the rows with their advantages, and a summary to stderr."""
+        if self.json and self.output is None:
+            raise ConfigError("--json prints the summary: name a file for the rows with --output")
         files.refuse_own_input(self.output, self.file)
         files.refuse_file_of_others(self.output, _is_credited, "an output of setrl credit")
         with usage_errors():
@@ -76,7 +95,10 @@ class CreditLog(LogFields):
             else:
                 files.write_lines(self.output, self._rows(log, method, summary))
         self.note(log.notes())
-        print(summary.text(), file=sys.stderr)
+        if self.json:
+            self.say_json(output=str(self.output), **summary.counts())
+        else:
+            print(summary.text(), file=sys.stderr)
 
     def _spec(self) -> dict[str, Any]:
         """Return the method and its K, as a config has them."""
@@ -171,11 +193,18 @@ class Summary:
                 f"than {self._counts['most']}"
             )
 
+    def counts(self) -> dict[str, Any]:
+        """Return all counts; None for those of right and wrong samples if no sample is graded."""
+        c: dict[str, int | None] = {key: n for key, n in self._counts.items() if key != "most"}
+        if not c["right"] and not c["wrong"]:
+            c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"))
+        about = {"method": self.method.name, "set_size": self.method.set_size}
+        sizes = {"groups": len(self.sizes), "samples": sum(self.sizes)}
+        return {**about, "estimator": self._estimator, **sizes, **c}
+
     def text(self) -> str:
         """Return a few lines."""
-        c: dict[str, int | str] = dict(self._counts)
-        if not c["right"] and not c["wrong"]:
-            c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"), MISSING)
+        c = {key: MISSING if n is None else n for key, n in self.counts().items()}
         return (
             f"{self.method.name}, K = {self.method.set_size}: {len(self.sizes)} groups of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "

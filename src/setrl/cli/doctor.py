@@ -4,27 +4,50 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
-import re
 from dataclasses import dataclass
 
+from setrl.cli.said import Said, listed
 from setrl.errors import ConfigError
 from setrl.files import cache
 
+FACTS = (
+    "setrl",
+    "python",
+    "platform",
+    "metadata",
+    "installed_in",
+    "packages",
+    "extras",
+    "machine",
+    "tools",
+    "cache",
+)
 
-@dataclass(frozen=True)
-class Doctor:
+
+@dataclass(frozen=True, kw_only=True)
+class Doctor(Said):
     """Print what is installed, what is missing, what the machine has, and what is cached.
 
     It works without any extra, changes nothing without --yes, and sends nothing.
 
     Attributes:
-        json: Print JSON instead of text.
         clear_cache: List what setrl wrote into the cache and can make again; with --yes, remove it.
         yes: Remove what --clear-cache lists.
+
+    Json:
+        setrl: The version.
+        python: The version of Python.
+        platform: The operating system.
+        metadata: The version that the installed package states.
+        installed_in: The folder of the package.
+        packages: Package → version.
+        extras: Extra → what it is for, and which packages are missing.
+        machine: Cores, memory and GPUs.
+        tools: Other programs → version or path.
+        cache: The folder of the cache and its entries; with --clear-cache, those that are listed.
+        removed: Whether --clear-cache removed them.
     """
 
-    json: bool = False
     clear_cache: bool = False
     yes: bool = False
 
@@ -39,24 +62,29 @@ class Doctor:
         from setrl.cli.doctor_text import doctor_text
 
         found = facts()
-        print(json.dumps(found, indent=2, ensure_ascii=False) if self.json else doctor_text(found))
+        if self.json:
+            self.say_json(**found, removed=False)
+        else:
+            print(doctor_text(found))
 
     def _clear(self) -> None:
         from setrl.cli.doctor_facts import cache_facts
         from setrl.cli.doctor_text import cleared_text
 
         found = cache.entries(cache.cache_folder())
-        about = {"removed": self.yes, **cache_facts(found)}
+        cleared = cache_facts(found)
         if self.yes:
             cache.clear(found)
-        print(json.dumps(about, indent=2, ensure_ascii=False) if self.json else cleared_text(about))
+        if self.json:
+            self.say_json(**(dict.fromkeys(FACTS) | {"cache": cleared, "removed": self.yes}))
+        else:
+            print(cleared_text({"removed": self.yes, **cleared}))
 
 
 def parsed(arguments: list[str]) -> Doctor:
     """Return the command with its options; wrong ones end the process with exit code 2."""
-    summary, _, options = str(Doctor.__doc__).partition("Attributes:")
-    help_of = dict(re.findall(r"^ +(\w+): (.+)$", options, re.MULTILINE))
-    parser = argparse.ArgumentParser("setrl doctor", description=summary, allow_abbrev=False)
+    help_of = listed(Doctor, "Attributes")
+    parser = argparse.ArgumentParser("setrl doctor", allow_abbrev=False)
     for field in dataclasses.fields(Doctor):
         name = f"--{field.name.replace('_', '-')}"
         parser.add_argument(name, action="store_true", help=help_of[field.name])

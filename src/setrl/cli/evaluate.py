@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from tyro.conf import Positional
 
 from setrl import names
 from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, explain, usage_errors
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluate(EvaluatedFields):
+class Evaluate(EvaluatedFields, Said):
     """Print unbiased pass@k, majority@k and strategies@k of a file of samples.
 
     `setrl sample` draws samples of a model and writes such a file.
@@ -34,14 +34,29 @@ class Evaluate(EvaluatedFields):
             instead of stopping.
         metrics: The metrics to print: {metrics}, or all; the usual ones by default. docs/metrics.md
             has their formulas.
-        json: Print one JSON object, with all metrics.
+
+    Json:
+        path: The file.
+        notes: What was noticed, in sentences.
+        arm: Always model.
+        seeds: Always [0].
+        n: The number of samples that every problem has.
+        most: The largest number of samples of a problem.
+        problems: The number of problems in the figures.
+        temperature: The temperature of the samples.
+        metrics: Metric → value, low, high, stderr, problems and missing; a curve has a list of
+            them, with k. Shares are between 0 and 1; low and high are the 95% interval over
+            problems.
+        sampling_stderr: The standard error of each value that more samples of the same problems
+            would lower.
+        band: The 95% band of pass@k at all k at once.
+        ungraded: The counts of samples without a grade, and the bounds of pass@1.
     """
 
     file: Positional[Path]
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
     metrics: tuple[str, ...] = ()
-    json: bool = False
 
     def run(self) -> None:
         """Print the metrics of the file; write the summary of a checkpoint's evaluation folder.
@@ -92,9 +107,7 @@ class Evaluate(EvaluatedFields):
             print(f"note: {note}", file=sys.stderr)
         if self.json:
             metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
-            print(
-                json.dumps({"schema_version": 1, "path": str(self.file), "notes": notes, **metrics})
-            )
+            self.say_json(path=str(self.file), notes=notes, **metrics)
         else:
             print(self.file)
             print(metric_table(arm, self.metrics))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 
 from tyro.conf import Positional
 
+from setrl.cli.said import Said
 from setrl.errors import DataError
 
 EXIT_CODES = {"right": 0, "wrong": 10, "unreadable": 11}
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradeAnswer:
+class GradeAnswer(Said):
     r"""Compare an answer with a gold, and say why it is right, wrong or unreadable.
 
     The exit code is 0 for a right answer, 10 for a wrong one, and 11 for an answer that cannot be
@@ -25,13 +25,19 @@ class GradeAnswer:
         gold: The correct answer, in LaTeX.
         answer: The given answer, or the text of a sample with its answer in a \boxed{}.
         units: Accept an answer whose unit is missing, or that has a unit where the gold has none.
-        json: Print the verdict, the sentence, and the certificate or the witness as JSON.
+
+    Json:
+        verdict: Right, wrong or unreadable, in small letters.
+        why: The reason, in a sentence.
+        answer: The answer that was found.
+        certificate: Why a right answer is right, as a program can check it.
+        witness: Why a wrong answer is wrong, as a program can check it.
+        checked: Whether a second program confirmed it.
     """
 
     gold: Positional[str]
     answer: Positional[str]
     units: bool = False
-    json: bool = False
 
     def run(self) -> None:
         """Print the verdict and why, and leave with its exit code."""
@@ -49,7 +55,7 @@ class GradeAnswer:
         if self.json:
             said = {"verdict": grade.verdict, "why": grade.why, "answer": grade.answer}
             proof = {"certificate": grade.certificate, "witness": grade.witness}
-            print(json.dumps({**said, **proof, "checked": checked}, ensure_ascii=False))
+            self.say_json(**said, **proof, checked=checked)
         else:
             print(f"{grade.verdict}: {grade.why}{' (checked)' if checked else ''}")
         sys.exit(EXIT_CODES[grade.verdict])

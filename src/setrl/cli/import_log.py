@@ -12,6 +12,7 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from setrl import files, names
 from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, usage_errors
 from setrl.groups.importers.tools import READERS
 from setrl.groups.log import open_log
@@ -40,8 +41,8 @@ STEPS = PrimitiveConstructorSpec(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportLog(EvaluatedFields):
-    """Turn a log into an evaluation file; `setrl evaluate FILE` reads a log without this step.
+class ImportLog(EvaluatedFields, Said):
+    """Turn a log into an evaluation file; `setrl evaluate` reads logs, too.
 
     Attributes:
         tool: jsonl for a log whose fields are recognised (JSON Lines, a JSON array or Parquet), or
@@ -50,6 +51,13 @@ class ImportLog(EvaluatedFields):
         output: The evaluation file to write (JSONL).
         steps: The training steps to read, FIRST:LAST (trl, verl, tinker); the last one by default.
         filter: The filter to read (lm-eval); the first one by default.
+
+    Json:
+        output: The evaluation file.
+        tool: The tool that wrote the log.
+        problems: The number of problems.
+        samples: The smallest and the largest number of samples of a problem.
+        notes: What was left out or noticed, in sentences.
     """
 
     tool: Positional[str]
@@ -81,6 +89,10 @@ class ImportLog(EvaluatedFields):
                 yield record
 
         files.write_lines(self.output, counted())
-        self.note(log.notes())
+        notes = list(log.notes())
+        self.note(notes)
         samples = f"{between(min(sizes), max(sizes))} samples"
         self.say([f"{self.output}: {count(len(sizes), 'problem')} × {samples} from {self.tool}"])
+        if self.json:
+            about = {"output": str(self.output), "tool": self.tool, "problems": len(sizes)}
+            self.say_json(**about, samples=[min(sizes), max(sizes)], notes=notes)

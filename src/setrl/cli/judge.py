@@ -6,13 +6,14 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import LogFields
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.files import refuse_own_input
 from setrl.groups.log import open_log
@@ -25,7 +26,7 @@ NO_ANSWERS = {"max_share": 0.95, "at_least": 32}
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(LogFields):
+class JudgeOptions(LogFields, Said):
     """A log and its judge.
 
     Attributes:
@@ -162,6 +163,16 @@ class JudgeLog(JudgeOptions):
         output: The file for the labelled lines; FILE.judged.jsonl by default.
         into: The key of a sample's label.
         max_unknown: The share of groups that may stay without clusters, in [0, 1].
+
+    Json:
+        judge: The name of the judge, with its settings.
+        output: The file with the labelled lines.
+        groups: The number of groups.
+        kept: The number of groups that an earlier call had judged.
+        unknown: Reason → the number of groups without clusters.
+        samples: The number of samples.
+        degenerate: The number of samples in no cluster.
+        clusters: The number of clusters of all judged groups together.
     """
 
     into: str = "cluster"
@@ -187,7 +198,10 @@ class JudgeLog(JudgeOptions):
         with opened(settings) as judge:
             self.say([log.head])
             labelled = label_log(log, output, judge, self.into)
-        print(f"{judge.name}: {labelled.summary()}\n{output}", file=sys.stderr)
+        if self.json:
+            self.say_json(judge=judge.name, output=str(output), **asdict(labelled))
+        else:
+            print(f"{judge.name}: {labelled.summary()}\n{output}", file=sys.stderr)
         unknown = labelled.unknown.total()
         if unknown > self.max_unknown * labelled.groups:
             raise DataError(

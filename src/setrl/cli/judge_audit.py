@@ -29,7 +29,7 @@ WRITTEN = ("audit.json", "audit.md", "audit.html", "audit.png")
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAudit(JudgeOptions):
-    """Measure how far a judge can be trusted: in other orders, about pairs, against gold labels.
+    """Measure how far a judge can be trusted: other orders, pairs, gold labels.
 
     Write audit.json, audit.md, audit.html and audit.png. If the samples have rewards, they show how
     much the disagreement changes the advantages of Poly-EPO.
@@ -44,6 +44,11 @@ class JudgeAudit(JudgeOptions):
         strategy: The field with the right label of a sample, by default gold or the name of a
             strategy; labels that `setrl judge` has added are not right ones.
         set_size: The K of Poly-EPO, whose advantages are compared.
+
+    Json:
+        files: The files that were written.
+        verdict: How far the judge can be trusted, in sentences.
+        audit: What audit.json holds.
     """
 
     orders: int = 5
@@ -61,7 +66,7 @@ class JudgeAudit(JudgeOptions):
             DataError: If the file is wrong, or no group could be judged.
         """
         from setrl.evaluation.judge_audit import audit
-        from setrl.report.judge_audit import write_audit
+        from setrl.report.judge_audit import audit_in_words, write_audit
 
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
         settings = self.settings(cache=folder / "judgements.sqlite")
@@ -96,8 +101,13 @@ class JudgeAudit(JudgeOptions):
         if pairwise is not None:
             about["pairs"] = asdict(pairwise.counts)
         written = write_audit(found, about, folder, groups, gold)
-        print(written[1].read_text(encoding="utf-8"))
-        print("\n".join(map(str, written)))
+        if self.json:
+            record = read_json(written[0])
+            said = {"verdict": audit_in_words(record), "audit": record}
+            self.say_json(files=[str(path) for path in written], **said)
+        else:
+            print(written[1].read_text(encoding="utf-8"))
+            print("\n".join(map(str, written)))
 
     def _check(self, folder: Path) -> None:
         if self.gold is not None:

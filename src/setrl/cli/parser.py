@@ -10,8 +10,10 @@ import io
 import pkgutil
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stderr
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import tyro
@@ -24,6 +26,7 @@ from setrl.cli.credit import CreditLog
 from setrl.cli.doctor import Doctor
 from setrl.cli.evaluate import Evaluate
 from setrl.cli.grade import GradeAnswer
+from setrl.cli.help import FIELDS, JSON, fields_text, help_text, keys_text, list_text, sentences
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
@@ -61,6 +64,13 @@ COMMANDS: dict[str, Any] = {
 }
 CONTROL: dict[str, Any] = {"train": Control, "watch": Watch}  # what follows `setrl control`
 VERL: dict[str, Any] = {"check": VerlCheck}
+GROUPS = {
+    "control": "Train the arms of a control run, or watch one.",
+    "verl": "Check that verl loads setrl.",
+}
+HELP = ("-h", "--help", FIELDS, JSON)
+SKILL = Path(__file__).parents[1] / ".agents" / "skills" / "setrl" / "SKILL.md"
+AGENTS = f"A guide for agents, with scripts and a config to copy: {SKILL}"
 
 # Placeholder in a command's help → the registry that has the names.
 REGISTRIES = {
@@ -84,12 +94,43 @@ def parsed(arguments: list[str]) -> Any:
         app.command(COMMANDS[name], name=name)
     for name, command in CONTROL.items():
         control.command(command, name=name, is_default=name == "train")
-    app.command(control, name="control", help="Train the arms of a control run, or watch one.")
+    app.command(control, name="control", help=GROUPS["control"])
     for name, command in VERL.items():
         verl.command(command, name=name)
-    app.command(verl, name="verl", help="Check that verl loads setrl.")
+    app.command(verl, name="verl", help=GROUPS["verl"])
     _refuse_commas(arguments)
     return _read(app, arguments)
+
+
+def help_of(arguments: list[str]) -> str | None:
+    """Return the help that a command line asks for; None if it asks for none."""
+    given = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    asked = next((one for one in given if one in HELP), None)
+    if asked is None and given:
+        return None
+    words = [one for one in given[:2] if not one.startswith("-")]
+    groups = {"control": CONTROL, "verl": VERL}
+    if not words:
+        return list_text("setrl", _purposes(COMMANDS | GROUPS), [AGENTS])
+    group = groups.get(words[0])
+    if group is not None and words[-1] not in group:
+        return list_text(f"setrl {words[0]}", _purposes(group))
+    name, command = words[0], COMMANDS.get(words[0])
+    if group is not None:
+        name, command = " ".join(words), group[words[1]]
+    assert command is not None
+    name_what_is_known(command)
+    if asked == FIELDS:
+        return fields_text()
+    return keys_text(name, command) if asked == JSON else help_text(name, command)
+
+
+def _purposes(commands: Mapping[str, Any]) -> dict[str, str]:
+    """Return command → the first sentence of its docstring."""
+    return {
+        name: kind if isinstance(kind, str) else sentences(kind)[0]
+        for name, kind in commands.items()
+    }
 
 
 def _refuse_commas(arguments: list[str]) -> None:

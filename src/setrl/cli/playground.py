@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from setrl import files
+from setrl.cli.said import Said
 from setrl.errors import ConfigError
 
 DEFAULT = Path("setrl-playground.html")
 
 
 @dataclass(frozen=True)
-class Playground:
+class Playground(Said):
     """Write the playground, a page that explains the credit of samples, and open it.
 
     The page is one file, which works offline and can be sent by mail.
@@ -21,6 +22,9 @@ class Playground:
     Attributes:
         output: The file of the page.
         open: Open it in the browser; --no-open only writes it.
+
+    Json:
+        page: The file of the page.
     """
 
     output: Path = DEFAULT
@@ -35,6 +39,9 @@ class Playground:
                 f"{self.output} exists and is not a page of setrl: choose another --output"
             )
         files.write_text(self.output, playground().html())
-        print(self.output)
+        if self.json:
+            self.say_json(page=str(self.output))
+        else:
+            print(self.output)
         if self.open and not webbrowser.open(self.output.resolve().as_uri()):
             print("no browser was found: open the file in one")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommend(EvaluatedFields):
-    """Say which method and which K to train with, from groups that were sampled and scored.
+class Recommend(EvaluatedFields, Said):
+    """Say which method and K to train with, from groups that were sampled and scored.
 
     Print the success rates of the prompts, the strategies with their shares and success rates, a
     forecast for each candidate, and the choice with its reasons and its uncertainty.
@@ -46,7 +47,30 @@ class Recommend(EvaluatedFields):
         resamples: The number of resamples of the prompts, for the intervals and the column wins.
         allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
             instead of stopping.
-        json: Print JSON instead of text.
+
+    Json:
+        choice: The method to train with, a key of candidates.
+        near: Candidates that the errors of forecasts do not tell from the best.
+        pilot: Two candidates to train for a part of the steps, where forecasts may be far off.
+        candidates: Name → the keys of a config, and the forecast with its interval.
+        goal: The goal, in words.
+        prompts: The number of prompts.
+        samples: The smallest and the largest number of samples of a prompt.
+        success: The mean share of right samples, with its interval.
+        success_quantiles: This share at 10, 50 and 90% of the prompts.
+        never_right: The number of prompts without a right sample.
+        always_right: The number of prompts with only right samples.
+        alike: The share of groups of N samples that would be all right or all wrong.
+        degenerate: The share of samples without a strategy.
+        is_shared: Whether labels mean the same in all prompts.
+        why_ranks: Why labels are counted anew for each prompt; empty if they are not.
+        strategies: The strategies with at least 1% of the samples.
+        right_strategies: Number of strategies with a right sample → the number of prompts.
+        wrong_have_strategies: Whether wrong samples have strategies, too.
+        quiet_set_size: The K of pass@K with the least noise.
+        training: The planned training.
+        at_other_speeds: Speed of learning, relative to the fitted one → the choice then.
+        resamples: The number of resamples.
     """
 
     file: Positional[Path]
@@ -60,13 +84,9 @@ class Recommend(EvaluatedFields):
     second_strategy: str | None = None
     resamples: int = 32
     allow_damaged: bool = False
-    json: bool = False
 
     def run(self) -> None:
         """Print the recommendation; how the file was read goes to stderr."""
-        from json import dumps
-
-        from setrl.files import plain_json
         from setrl.files.progress import progress_bar
         from setrl.recommend.choice import Goal, candidates, recommend
         from setrl.recommend.counts import Logged
@@ -86,7 +106,7 @@ class Recommend(EvaluatedFields):
         with progress_bar(total > 0, desc="forecast", unit="method", total=total) as bar:
             advice = recommend(log, goal, training, self.resamples, bar.update)
         if self.json:
-            print(dumps(plain_json(advice.to_json()), indent=2, ensure_ascii=False))
+            self.say_json(**advice.to_json())
         else:
             print(recommendation_text(advice))
 

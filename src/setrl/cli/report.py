@@ -8,12 +8,14 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields, command_line
+from setrl.cli.said import Said
 from setrl.errors import ConfigError
+from setrl.files import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(EvaluatedFields):
-    """Write the report of a run, or of files of samples: one self-contained page, and figures.
+class Report(EvaluatedFields, Said):
+    """Write the report of a run, or of files of samples: one page, and figures.
 
     Attributes:
         paths: The folder of a run; or evaluation files, logs, and folders of other tools' logs
@@ -28,6 +30,11 @@ class Report(EvaluatedFields):
         reference: The arm of a run with which the other arms are compared.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
+
+    Json:
+        report: The page.
+        summary: The file with all numbers of the page.
+        verdict: What the comparison shows, in sentences.
     """
 
     paths: Positional[tuple[Path, ...]]
@@ -52,9 +59,17 @@ class Report(EvaluatedFields):
             )
         how = (self.reference, self.allow_damaged)
         if self.publish is None:
-            print(write_report(self.paths[0], *how))
+            self._print(write_report(self.paths[0], *how))
         else:
-            print(publish_report(self.paths[0], self.publish, *how))
+            self._print(publish_report(self.paths[0], self.publish, *how))
+
+    def _print(self, page: Path) -> None:
+        if not self.json:
+            print(page)
+            return
+        summary = page.with_name("summary.json")
+        verdict = read_json(summary).get("verdict", [])
+        self.say_json(report=str(page), summary=str(summary), verdict=verdict)
 
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
@@ -75,4 +90,4 @@ class Report(EvaluatedFields):
             self.paths, folder, self.log_options, self.k, command_line("report", self)
         )
         self.say(reading)
-        print(page)
+        self._print(page)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from setrl.cli.evaluate import Evaluate
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, RunError, usage_errors
 from setrl.files import refuse_own_input
 
@@ -25,8 +26,8 @@ AGAIN = "run the same command again to finish them"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleModel:
-    """Draw samples of a model on problems, write an evaluation file and print its usual metrics.
+class SampleModel(Said):
+    """Draw samples of a model, write an evaluation file and print its usual metrics.
 
     Samples are kept as they arrive: run the same command again to resume. The exit code is 1 if
     problems are unfinished. `setrl evaluate FILE` prints other metrics of the file.
@@ -56,6 +57,13 @@ class SampleModel:
         output: The evaluation file to write (JSONL); <checkpoint>/evaluation/<task>.jsonl or
             evaluations/<model>/evaluation/<task>.jsonl by default. The samples go into
             the folder samples in the same place.
+
+    Json:
+        output: The evaluation file.
+        problems: The number of problems in it.
+        unfinished: The number of problems that lack samples; then the exit code is 1.
+        cut: The number of samples that ended at the limit of tokens.
+        notes: What was noticed, in sentences.
     """
 
     checkpoint: Path | None = None
@@ -91,8 +99,12 @@ class SampleModel:
         if not drawn.path.exists():
             raise RunError(f"no problem was finished: {drawn.why}; {AGAIN}")
         Evaluate(file=drawn.path, quiet=True).run()
-        for note in self._notes(drawn):
+        notes = self._notes(drawn)
+        for note in notes:
             print(f"note: {note}", file=sys.stderr)
+        if self.json:
+            counts = {name: getattr(drawn, name) for name in ("problems", "unfinished", "cut")}
+            self.say_json(output=str(drawn.path), **counts, notes=notes)
         if drawn.unfinished:
             raise RunError(
                 f"{drawn.unfinished} problems are unfinished and not in these figures "

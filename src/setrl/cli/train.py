@@ -12,19 +12,29 @@ from typing import Annotated, Any
 
 import tyro
 
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, RunError
+from setrl.files import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RunOptions(Said):
     """The options of a run of any kind.
 
     Attributes:
-        config: The YAML file of the run; see recipes/.
+        config: The YAML file of the run.
         run_dir: The folder of the run; runs/<name> by default.
         overwrite: If the folder holds a run with another config, replace this run; your own files
             stay.
         set: Change one key of the config, KEY=VALUE; can be repeated.
+
+    Json:
+        run: The folder of the run.
+        report: The page of the report.
+        summary: The file with all numbers of the report.
+        verdict: What the comparison shows, in sentences.
+        plan: Only with --dry-run, which leaves out report, summary and verdict: the training runs
+            with what is missing, and the samples, tokens, requests and bytes of the whole run.
     """
 
     config: Path
@@ -55,8 +65,18 @@ class RunOptions:
         from setrl.report import write_report
 
         if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
-            print(f"report: {write_report(folder)}")
+            page = write_report(folder)
+            if self.json:
+                self._say(folder, page)
+                return
+            print(f"report: {page}")
             print(f"look into it: setrl view {folder}")
+
+    def _say(self, folder: Path, page: Path) -> None:
+        summary = page.with_name("summary.json")
+        verdict = read_json(summary)["verdict"]
+        written = {"report": str(page), "summary": str(summary), "verdict": verdict}
+        self.say_json(run=str(folder), **written, plan=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +86,8 @@ class Train(RunOptions):
     Run the same command again to resume.
 
     Attributes:
+        config: The YAML file of the run. docs/your-own-task.md explains its keys; the guide that
+            `setrl --help` names has an example.
         dry_run: Do all checks, and write nothing. Print how many samples, tokens, requests to
             judges and bytes on disk the run takes, and which part is done.
     """
@@ -87,11 +109,15 @@ class Train(RunOptions):
         self.train(resolved, run_comparison)
 
     def _plan(self, resolved: Any) -> None:
-        from setrl.lm.preflight.plan import plan, plan_text
+        from setrl.lm.preflight.plan import plan, plan_json, plan_text
         from setrl.lm.run import quiet
 
         quiet()
         found = plan(resolved, self.folder(resolved), overwrite=self.overwrite)
         for note in found.notes:
             print(f"note: {note}", file=sys.stderr)
-        print(plan_text(found))
+        if self.json:
+            not_yet = dict.fromkeys(("report", "summary", "verdict"))
+            self.say_json(run=str(found.run_dir), **not_yet, plan=plan_json(found))
+        else:
+            print(plan_text(found))

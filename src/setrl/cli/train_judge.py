@@ -7,11 +7,12 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
+from setrl.cli.said import Said
 from setrl.errors import usage_errors
 
 
 @dataclass(frozen=True)
-class TrainJudge:
+class TrainJudge(Said):
     """Train a small judge from scratch, which learns to read strategies as a domain does.
 
     Serve it with `transformers serve OUTPUT`, and name it in a config as the judge
@@ -25,6 +26,9 @@ class TrainJudge:
         hidden_size: The width of the model, a multiple of 64.
         layers: The number of layers.
         seed: The seed of the groups and the first weights.
+
+    Json:
+        model: The folder of the judge.
     """
 
     output: Positional[Path]
@@ -43,4 +47,8 @@ class TrainJudge:
         sizes = (self.samples, self.groups, self.hidden_size, self.layers)
         with usage_errors():
             config = JudgeModelConfig(domains.by_name(self.domain), *sizes, seed=self.seed)
-        print(train_judge(config, self.output))
+        folder = str(train_judge(config, self.output))
+        if self.json:
+            self.say_json(model=folder)
+        else:
+            print(folder)

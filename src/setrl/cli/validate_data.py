@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
+from setrl.cli.said import Said
 from setrl.errors import usage_errors
 
 
 @dataclass(frozen=True)
-class ValidateData:
+class ValidateData(Said):
     """Check that every gold answer of a JSONL file can be parsed and accepts itself.
 
     Print the line, the id and the reason of every bad row; the exit code is 3 if there is one.
@@ -23,6 +25,11 @@ class ValidateData:
         workers: The number of processes for golds that need algebra.
         time_limit_s: The limit of processor seconds for one gold.
         good: A file for the good rows, unchanged (JSONL).
+
+    Json:
+        path: The file.
+        rows: The number of rows.
+        bad: The bad rows: line, id, gold and reason; then the exit code is 3.
     """
 
     file: Positional[Path]
@@ -35,7 +42,7 @@ class ValidateData:
     def run(self) -> None:
         """Print the bad rows and write the good ones."""
         from setrl.rewards import math_answer
-        from setrl.tasks.validation import validate_and_print
+        from setrl.tasks.validation import refuse_bad, validate_file
 
         with usage_errors():
             grader = math_answer(
@@ -44,4 +51,12 @@ class ValidateData:
                 workers=self.workers,
                 time_limit_s=self.time_limit_s,
             )
-        validate_and_print(self.file, grader, self.good)
+        lines, bad = validate_file(self.file, grader, self.good)
+        if self.json:
+            rows = [dataclasses.asdict(row) for row in bad]
+            self.say_json(path=str(self.file), rows=len(lines) + len(bad), bad=rows)
+        else:
+            for row in bad:
+                print(row)
+        refuse_bad(self.file, len(lines) + len(bad), bad)
+        print(f"{self.file}: all {len(lines)} golds can be parsed and accept themselves")

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from setrl.cli.said import Said
+
 
 @dataclass(frozen=True)
-class VerlCheck:
+class VerlCheck(Said):
     """Check that verl loads setrl's plug-in; verl itself reports a failure only in its debug log.
 
     The exit code is 2, with the reason, if verl would not find setrl's estimators or trainers.
+
+    Json:
+        found: What verl finds, in sentences.
     """
 
     def run(self) -> None:
         """Print what verl finds."""
         from setrl.engines.verl.check import check
 
-        for line in check():
-            print(line)
+        found = check()
+        if self.json:
+            self.say_json(found=found)
+        else:
+            print("\n".join(found))

@@ -8,11 +8,12 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.said import Said
 
 
 @dataclass(frozen=True, kw_only=True)
-class View(EvaluatedFields):
-    """Show runs in the browser: why each sample got its credit, live metrics, evaluations.
+class View(EvaluatedFields, Said):
+    """Show runs in the browser: the credit of each sample, metrics, evaluations.
 
     It shows the runs of a folder, output folders of TRL's trainers (log_completions=True), logs of
     verl, of tinker-cookbook and of evaluation tools, evaluation files, and audits of judges. It
@@ -26,6 +27,9 @@ class View(EvaluatedFields):
             machines in the network can reach the page; the printed address then holds a token that
             they need.
         open: Open the page in the browser; --no-open only prints its address.
+
+    Json:
+        address: The address of the page, with its token if it needs one; printed at the start.
     """
 
     path: Positional[Path] = Path("runs")
@@ -38,4 +42,11 @@ class View(EvaluatedFields):
         from setrl.lab.view.catalogue import Catalogue
         from setrl.lab.view.serve import serve
 
-        serve(Catalogue(self.path.absolute(), self.log_options), self.host, self.port, self.open)
+        def said(address: str) -> None:
+            if self.json:
+                self.say_json(address=address)
+            else:
+                print(f"{address}\nCtrl-C ends it.", flush=True)
+
+        catalogue = Catalogue(self.path.absolute(), self.log_options)
+        serve(catalogue, self.host, self.port, self.open, said)

@@ -58,7 +58,8 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
 
 def write_data(data: RunData) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
-    files.write_json(data.folder / NUMBERS, _numbers(data))
+    said = verdict_in_words(data) or [line.text for line in headlines(data)]
+    files.write_json(data.folder / NUMBERS, {**_numbers(data), "verdict": said})
     (data.folder / FIGURES).mkdir(exist_ok=True)
     for chart in charts(data):
         _write_picture(chart, data.folder / FIGURES)

@@ -94,24 +94,32 @@ def _id(row: dict[str, Any] | str) -> str | None:
     return next((str(row[name]) for name in IDS if name in row), None)
 
 
-def validate_and_print(path: Path, grader: MathAnswer, good: Path | None) -> None:
-    """Print the bad rows and their counts, and write the good ones.
+def validate_file(
+    path: Path, grader: MathAnswer, good: Path | None
+) -> tuple[list[str], list[BadRow]]:
+    """Return the good lines of a file and its other rows, and write the good ones.
 
     Raises:
-        DataError: If there are bad rows.
+        ConfigError: When the file for the good rows is another one's.
     """
     refuse_own_input(good, path)
     refuse_file_of_others(good, lambda there: _is_part_of(there, path), f"part of {path}")
     lines, bad = validate(path, grader)
     grader.close()
-    for row in bad:
-        print(row)
     if good is not None:
         write_text(good, "".join(f"{line}\n" for line in lines))
+    return lines, bad
+
+
+def refuse_bad(path: Path, rows: int, bad: list[BadRow]) -> None:
+    """Raise an error that counts the bad rows of a file by their reasons.
+
+    Raises:
+        DataError: If there are bad rows.
+    """
     if bad:
         kinds = Counter(row.reason.partition(":")[0] for row in bad).most_common()
         raise DataError(
-            f"{path}: {len(bad)} of {len(lines) + len(bad)} golds cannot be used for grading: "
+            f"{path}: {len(bad)} of {rows} golds cannot be used for grading: "
             f"{', '.join(f'{count} {reason}' for reason, count in kinds)}"
         )
-    print(f"{path}: all {len(lines)} golds can be parsed and accept themselves")

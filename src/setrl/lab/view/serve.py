@@ -9,6 +9,7 @@ import secrets
 import socket
 import threading
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
@@ -21,14 +22,17 @@ USUAL_PORT = 8710
 TRIED = 20  # ports from the usual one on, if none is asked for
 
 
-def serve(catalogue: Catalogue, host: str, port: int | None, show: bool) -> None:
-    """Print the address, open it, and answer until Ctrl-C.
+def serve(
+    catalogue: Catalogue, host: str, port: int | None, show: bool, said: Callable[[str], None]
+) -> None:
+    """Open the page, and answer until Ctrl-C.
 
     Args:
         catalogue: What is shown.
         host: The address that is listened on.
         port: The port; by default the first free one from 8710 on.
         show: Open the page in the browser.
+        said: Called with the address once it can be opened.
 
     Raises:
         ConfigError: If the folder holds nothing, or the address cannot be used.
@@ -39,7 +43,7 @@ def serve(catalogue: Catalogue, host: str, port: int | None, show: bool) -> None
     shown_host = f"[{host}]" if ":" in host else host
     address = f"http://{shown_host}:{listening.getsockname()[1]}/"
     address += f"?token={token}" if token else ""
-    print(f"{address}\nCtrl-C ends it.", flush=True)
+    said(address)
     if show:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     server = uvicorn.Server(_config(application(catalogue, token, lambda: server.should_exit)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import refuse_damaged_weights
@@ -162,6 +164,19 @@ def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Pla
                 step = int(last.name.rpartition("-")[2])
             found.append(Planned(arm, seed, step, missing(run.path)))
     return tuple(found)
+
+
+def plan_json(found: Plan) -> dict[str, Any]:
+    """Return the plan as plain data."""
+    return {
+        "base": found.base,
+        "runs": [dataclasses.asdict(run) for run in found.runs],
+        "problems": found.problems,
+        "costs": dataclasses.asdict(found.costs),
+        "new_steps": found.new_steps,
+        "new_samples": found.new_samples,
+        "new_evaluation_samples": found.new_evaluation_samples,
+    }
 
 
 def plan_text(found: Plan) -> str:
