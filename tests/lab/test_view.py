@@ -16,10 +16,12 @@ from setrl.errors import ConfigError, DataError
 from setrl.groups import Fields, Group, LogOptions, Sample
 from setrl.groups.outcomes import against
 from setrl.lab.view import metrics, serve
-from setrl.lab.view.app import SHOWN, application
+from setrl.lab.view.app import application
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
-from setrl.lab.view.rollouts import Index, Rollouts
+from setrl.lab.view.index import Index
+from setrl.lab.view.logs import Rollouts
+from setrl.lab.view.table import SHOWN
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -186,7 +188,8 @@ def test_groups_are_summed_up_sorted_and_filtered(ask):
     prompts = [row["prompt"] for row in ask("groups", show="dead").json()["rows"]]
     assert prompts == ["dead"]
     assert ask("groups", step=2, text="UNJ").json()["rows"][0]["strategies"] is None
-    assert [ask("groups", show=kind).json()["chosen"] for kind in SHOWN] == [4, 1, 1, 2, 3, 1]
+    assert [ask("groups", show=kind).json()["chosen"] for kind in SHOWN] == [
+        4, 1, 1, 2, 2, 0, 0, 3, 1]  # fmt: skip
     assert first["wrong_up"] == first["surprise"]
     assert "groups can be all" in ask("groups", show="x").json()["error"]
     assert ask("groups", sort="prompt").json()["rows"][0]["prompt"] == HOSTILE[0]
@@ -385,7 +388,7 @@ def test_a_group_may_be_empty_and_rewards_may_be_of_any_kind(tmp_path):
     path = tmp_path / "step_000001.jsonl"
     odd = [{"text": None, "reward": True}, {"text": 5, "reward": "1", "advantage": math.nan}]
     write(path, [{"prompt": None, "samples": []}, {"prompt": 3, "samples": odd}])
-    index = Index(Rollouts({1: path})).of_all()
+    index, _ = Index(Rollouts({1: path})).of_all()
     assert index.rows["samples"].tolist() == [0, 2]
     for place in index.rows["place"].tolist():
         json.dumps(group_page(Rollouts({1: path}).group(1, place)), allow_nan=False)
@@ -407,7 +410,7 @@ def test_memory_does_not_grow_with_the_texts(tmp_path):
     write(path, (group(1, i, [sample("text " * 4_000, 1, 0)] * 4) for i in range(40)))
     tracemalloc.start()
     index = Index(Rollouts({1: path}))
-    assert len(index.of_all().rows) == 40
+    assert len(index.of_all()[0].rows) == 40
     kept, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert path.stat().st_size > 3_000_000
@@ -644,9 +647,13 @@ def test_no_path_reaches_the_disk(client, path):
     assert client.get(path).status_code == 404
 
 
-def test_nothing_can_be_written(client):
+def test_only_the_page_of_the_server_may_write(client):
+    own = {"origin": "http://127.0.0.1:8710", "content-type": "application/json"}
     for method in ("POST", "PUT", "DELETE", "PATCH"):
-        assert client.request(method, "/api/runs").status_code == 405
+        assert client.request(method, "/api/runs", headers=own).status_code == 405
+        assert client.request(method, "/api/mark").status_code == 403
+    for other in ({"origin": "http://evil.example"}, {"content-type": "text/plain"}):
+        assert client.post("/api/mark", headers=own | other).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ their rows may be anywhere in the file.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +28,7 @@ from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.groups.types import Group
 from setrl.wording import count
 
+SEEN_EVERY = 1_000  # rows
 
 class Reader(Protocol):
     """How the rows of one kind of file are read."""
@@ -196,6 +197,8 @@ def open_log(
     tool: str | None = None,
     verify: Verify | None = None,
     strategies: Sequence[str] = STRATEGIES,
+    first: int | None = None,
+    seen: Callable[[int], object] | None = None,
 ) -> Log:
     """Return the groups of any file of samples.
 
@@ -207,6 +210,8 @@ def open_log(
         tool: The tool that wrote it; by default recognised, where names of files tell.
         verify: Gold and texts → readings; by default the verifier of mathematics.
         strategies: The names that a field of strategies may have.
+        first: Read only so many rows; by default all.
+        seen: Called now and then, with the bytes of rows that are read.
 
     Raises:
         ConfigError: When a field that is needed cannot be recognised, or an option does not fit.
@@ -222,29 +227,38 @@ def open_log(
     else:
         records, given = tools.rows_of(tool, path, options, notes)
         rows = Rows(path, records=records)
-    scan = rows.scan()
-    first = list(islice(scan, SNIFFED))
-    if not first:
+    scan = _watched(rows, islice(rows.scan(), first), seen)
+    start = list(islice(scan, SNIFFED))
+    if not start:
         raise DataError(f"{path}: holds no rows")
-    if tool is None and is_record(first[0].record):
+    if tool is None and is_record(start[0].record):
         _refuse_names(path, given)
         log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
                   options)  # fmt: skip
-        log.index(first, scan)
+        log.index(start, scan)
         return log
     try:
-        found = recognise([row.record for row in first], given, options.verify, needs, strategies)
+        found = recognise([row.record for row in start], given, options.verify, needs, strategies)
         reader = RowReader(found, options, needs, rows.where, verify)
         numbered = found.fields.sample_number is not None
         head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
         log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl",
                   notes=notes)  # fmt: skip
-        log.index(first, scan)
+        log.index(start, scan)
         if "correct" in needs:
             reader.refuse_graded()
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}{'' if tool else tools.command_for(path)}") from None
     return log
+
+
+def _watched(
+    rows: Rows, scan: Iterator[Row], seen: Callable[[int], object] | None
+) -> Iterator[Row]:
+    for number, row in enumerate(scan):
+        if seen is not None and number % SEEN_EVERY == 0:
+            seen(rows.place)
+        yield row
 
 
 def _refuse_names(path: Path, given: Fields) -> None:

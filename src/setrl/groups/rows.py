@@ -63,6 +63,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def place(self) -> int:
+        """The byte at which the last row begins that was read."""
+        return self._places[-1] if self._places else 0
+
     def scan(self) -> Iterator[Row]:
         """Read all rows, in order and once, and remember where each begins.
 

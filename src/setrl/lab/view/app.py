@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
@@ -23,24 +24,16 @@ from setrl.lab.view import metrics
 from setrl.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
 from setrl.lab.view.configs import differences
 from setrl.lab.view.credit import group_page
+from setrl.lab.view.elsewhere import Other, base_of, other_of, same_problem
 from setrl.lab.view.evaluation import Evaluations
 from setrl.lab.view.guard import Guard
-from setrl.lab.view.rollouts import ROW, FileIndex, Index
+from setrl.lab.view.index import FileIndex, Index, Search
+from setrl.lab.view.marks import Marks
+from setrl.lab.view.table import ROWS_SHOWN, Table
 
 BUNDLE = {"view.js": "text/javascript", "view.css": "text/css"}
-ROWS_SHOWN = 100
 TEXT_PART = 200_000  # letters of a sample that one answer holds
-SORTS = (*(name for name in ROW.names or () if name != "place"), "prompt")
-
-SHOWN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "all": lambda rows: np.ones(len(rows), dtype=bool),
-    "surprising": lambda rows: rows["surprise"] > 0,
-    "wrong_up": lambda rows: rows["wrong_up"] > 0,
-    "mixed": lambda rows: (rows["correct"] > 0) & (rows["correct"] < rows["samples"]),
-    "alive": lambda rows: rows["dead"] == 0,
-    "dead": lambda rows: rows["dead"] == 1,
-}
-"""What a table of groups can be narrowed to."""
+RAW_SHOWN, RAW_ITEMS = 2_000, 100  # letters of a field of a log, and items of a list in it
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -67,12 +60,16 @@ class Questions:
 
     Args:
         catalogue: The folder.
+        patience: Seconds that an answer waits for an index; None waits until it is finished.
     """
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, patience: float | None = None) -> None:
         self.catalogue = catalogue
+        self.patience = patience
         self.evaluations = Evaluations()
         self._found: Found | None = None
+        self._search: Search | None = None
+        self._all_marks: dict[Path, Marks] = {}
 
     def runs(self, request: Request) -> dict[str, Any]:
         """Everything that the folder holds, looked for again."""
@@ -86,16 +83,28 @@ class Questions:
 
     def groups(self, request: Request) -> dict[str, Any]:
         """Return a table of the groups of a step, or of all steps, sorted and filtered."""
-        index, step = self._index(request), request.query_params.get("step", "all")
-        found = index.of_all() if step == "all" else index.of_step(_whole(step))
-        chosen = _filtered(found, request)
-        chosen = _sorted(found, chosen, request)
-        start = max(0, _whole(request.query_params.get("from", "0")))
+        query = request.query_params
+        index, step = self._index(request), query.get("step", "all")
+        found, progress = index.of_all(self.patience) if step == "all" else (
+            index.of_step(_whole(step)), None)  # fmt: skip
+        beside = self._beside(request)
+        other = None if beside is None else beside.index.of_all(self.patience)[0]
+        text = query.get("text", "")
+        searched, hits = self._searched(request, index, found, text)
+        table = Table.of(found, other)
+        chosen = table.chosen(query.get("show") or "all", text, hits)
+        chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
+        start = max(0, _whole(query.get("from", "0")))
         return {
             "total": len(found.rows),
             "chosen": len(chosen),
             "from": start,
-            "rows": [_row(found, place) for place in chosen[start : start + ROWS_SHOWN]],
+            "rows": [table.row(number) for number in chosen[start : start + ROWS_SHOWN]],
+            "progress": None if progress is None else asdict(progress),
+            "searched": searched,
+            "beside": None if beside is None else beside.key,
+            "notes": index.notes(),
+            "by_step": index.log.by_step,
         }
 
     def group(self, request: Request) -> dict[str, Any]:
@@ -106,21 +115,76 @@ class Questions:
         found = index.log.group(step, place)
         rows = index.of_step(step).rows["place"]
         number = int(np.searchsorted(rows, place))
+        k, method = None if size is None else _whole(size), request.query_params.get("method")
         return {
-            **group_page(found, None if size is None else _whole(size)),
+            **group_page(found, k, method),
             "place": place,
             "number": number,
-            "before": int(rows[number - 1]) if number > 0 else None,
+            "before": int(rows[number - 1]) if 0 < number <= len(rows) else None,
             "after": int(rows[number + 1]) if number + 1 < len(rows) else None,
+            "by_step": index.log.by_step,
+            "marks": self._marks(request).of_group(_address(request, step), found),
         }
 
     def text(self, request: Request) -> dict[str, Any]:
         """Return a part of a long sample."""
-        asked = {name: _whole(request.query_params[name]) for name in ("step", "place", "sample")}
         start = max(0, _whole(request.query_params.get("from", "0")))
-        group = self._index(request).log.group(asked["step"], asked["place"])
-        text = group.samples[max(0, asked["sample"])].text
+        index, step, place, sample = self._sample(request)
+        text = index.log.group(step, place).samples[sample].text
         return {"text": text[start : start + TEXT_PART], "from": start, "length": len(text)}
+
+    def raw(self, request: Request) -> dict[str, Any]:
+        """Return a sample as the log has it."""
+        index, step, place, sample = self._sample(request)
+        return {"fields": _cut(index.log.raw(step, place, sample))}
+
+    def elsewhere(self, request: Request) -> dict[str, Any]:
+        """Return where the same problem was sampled: other arms, seeds, steps and runs."""
+        index, step, place, _ = self._sample(request)
+        group = index.log.group(step, place)
+        here = (index, step, place)
+        return same_problem(self._known(), request.query_params.get("split", ""), group, here)
+
+    def labels(self, request: Request) -> str:
+        """Return the labelled samples of a run as JSON Lines."""
+        return self._marks(request).labels()
+
+    def mark(self, request: Request, own: Any) -> dict[str, Any]:
+        """Write what a sample is marked with."""
+        index, step, place, sample = self._sample(request)
+        group, address = index.log.group(step, place), _address(request, step)
+        marks = self._marks(request)
+        marks.mark(address, group, sample, own)
+        return {"marks": marks.of_group(address, group), "file": marks.path.name}
+
+    def _marks(self, request: Request) -> Marks:
+        path = self.entry(request).path
+        return self._all_marks.setdefault(path, Marks.beside(path))
+
+    def _sample(self, request: Request) -> tuple[Index, int, int, int]:
+        query = request.query_params
+        step, place, sample = (_whole(query.get(name, "0")) for name in ("step", "place", "sample"))
+        return self._index(request), step, place, max(0, sample)
+
+    def _beside(self, request: Request) -> Other | None:
+        """Return what a table is compared with: what the request names, else the base."""
+        key = request.query_params.get("beside")
+        if key == "none":
+            return None
+        if key:
+            return other_of(self._known(), key)
+        return base_of(self.entry(request), request.query_params.get("split", ""),
+                       request.query_params["arm"])  # fmt: skip
+
+    def _searched(
+        self, request: Request, index: Index, found: FileIndex, text: str
+    ) -> tuple[float | None, set[tuple[int, int]]]:
+        """Return the share of groups whose samples are searched, and where the text occurs."""
+        if not text or request.query_params.get("deep") != "1":
+            return None, set()
+        if self._search is None or not self._search.is_for(index, found, text):
+            self._search = Search(index, found, text)
+        return self._search.wait(self.patience), self._search.hits
 
     def evaluation(self, request: Request) -> dict[str, Any]:
         """pass@k of all arms on a split, with bands and paired differences."""
@@ -165,10 +229,11 @@ class Questions:
         return next(films[name] for films in of_entries if name in films)
 
     def _index(self, request: Request) -> Index:
-        index = self.seed(request).index
-        if index is None:
+        query = request.query_params
+        split, entry = query.get("split", ""), self.entry(request)
+        if not split and self.seed(request).index is None:
             raise DataError("this training run has logged no groups")
-        return index
+        return entry.indexes(split)[query["arm"], _whole(query.get("seed", "0"))]
 
     def _known(self) -> Found:
         if self._found is None:
@@ -177,7 +242,10 @@ class Questions:
 
 
 def application(
-    catalogue: Catalogue, token: str | None = None, is_ending: Callable[[], bool] = lambda: False
+    catalogue: Catalogue,
+    token: str | None = None,
+    is_ending: Callable[[], bool] = lambda: False,
+    patience: float | None = None,
 ) -> Guard:
     """Return the explorer of a folder, for any ASGI server.
 
@@ -185,8 +253,9 @@ def application(
         catalogue: The folder.
         token: What a reader must know, where others can reach the server.
         is_ending: Whether the server wants to end; streams then end, too.
+        patience: Seconds that an answer waits for an index; None waits until it is finished.
     """
-    ask = Questions(catalogue)
+    ask = Questions(catalogue, patience)
     answers: dict[str, Answer] = {
         name: getattr(ask, name)
         for name in (
@@ -194,6 +263,8 @@ def application(
             "groups",
             "group",
             "text",
+            "raw",
+            "elsewhere",
             "evaluation",
             "outcomes",
             "audit",
@@ -204,6 +275,8 @@ def application(
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
     routes += [
         Route("/api/metrics", _stream(ask, is_ending)),
+        Route("/api/mark", _mark(ask), methods=["POST"]),
+        Route("/api/labels", _labels(ask)),
         Route("/film/{name}", _film(ask)),
     ]
     return Guard(Starlette(routes=routes), token)
@@ -222,17 +295,56 @@ def _static(request: Request) -> Response:
 
 
 def _json(answer: Answer) -> Callable[[Request], Response]:
-    def respond(request: Request) -> Response:
+    return lambda request: _answered(lambda: _as_json(200, answer(request)))
+
+
+def _answered(answer: Callable[[], Response]) -> Response:
+    """Return an answer, or what is wrong with the question in a sentence."""
+    try:
+        return answer()
+    except LookupError:
+        return _problem(404, "there is no such run, step, group or split (any more)")
+    except ConfigError as error:
+        return _problem(400, explain(error))
+    except (DataError, OSError) as error:
+        return _problem(422, explain(error))
+
+
+def _mark(ask: Questions) -> Callable[[Request], Any]:
+    async def respond(request: Request) -> Response:
         try:
-            return _as_json(200, answer(request))
-        except LookupError:
-            return _problem(404, "there is no such run, step, group or split (any more)")
-        except ConfigError as error:
-            return _problem(400, explain(error))
-        except (DataError, OSError) as error:
-            return _problem(422, explain(error))
+            own = await request.json()
+        except ValueError:
+            return _problem(400, "a mark must be JSON")
+        return await run_in_threadpool(_answered, lambda: _as_json(200, ask.mark(request, own)))
 
     return respond
+
+
+def _labels(ask: Questions) -> Callable[[Request], Response]:
+    """Return a download, so that the page needs no script to save a file."""
+    name = {"content-disposition": "attachment; filename=labels.jsonl"}
+    return lambda request: _answered(
+        lambda: Response(ask.labels(request), media_type="application/x-ndjson", headers=name)
+    )
+
+
+def _address(request: Request, step: int) -> dict[str, Any]:
+    """Return what names a group's log among those of a run."""
+    query = request.query_params
+    split, seed = query.get("split", ""), _whole(query.get("seed", "0"))
+    return {"split": split, "arm": query["arm"], "seed": seed, "step": step}
+
+
+def _cut(value: Any) -> Any:
+    """Return a value of a log whose long texts are cut."""
+    if isinstance(value, dict):
+        return {str(key): _cut(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_cut(one) for one in value[:RAW_ITEMS]]
+    return (
+        value if not isinstance(value, str) or len(value) <= RAW_SHOWN else f"{value[:RAW_SHOWN]} …"
+    )
 
 
 def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
@@ -296,6 +408,7 @@ def _described(entry: Entry) -> dict[str, Any]:
         **about,
         "arms": [_arm(entry, arm) for arm in entry.arms],
         "splits": list(entry.evaluations),
+        "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
         "has_config": bool(entry.config),
         "has_outcomes": bool(entry.outcomes),
         "films": [{"id": key, "name": path.name} for key, path in entry.films.items()],
@@ -304,11 +417,9 @@ def _described(entry: Entry) -> dict[str, Any]:
 
 def _arm(entry: Entry, arm: str) -> dict[str, Any]:
     """Return an arm: its settings, and each seed's steps with logged groups."""
-    settings = (entry.config.get("arms") or {}).get(arm) or {}
-    size = settings.get("set_size") if isinstance(settings, dict) else None
     return {
         "name": arm,
-        "set_size": size if isinstance(size, int) else None,
+        "set_size": _set_size(entry, arm),
         "seeds": [
             {
                 "seed": seed,
@@ -320,32 +431,16 @@ def _arm(entry: Entry, arm: str) -> dict[str, Any]:
     }
 
 
-def _filtered(found: FileIndex, request: Request) -> np.ndarray:
-    """Return the numbers of the groups that a request asks for."""
-    query = request.query_params
-    show = query.get("show") or "all"
-    if show not in SHOWN:
-        raise ConfigError(f"groups can be {', '.join(SHOWN)}, not {show[:40]!r}")
-    keep = SHOWN[show](found.rows)
-    if text := query.get("text", "").lower():
-        keep &= np.array([text in prompt.lower() for prompt in found.prompts], dtype=bool)
-    return np.flatnonzero(keep)
+def _sampled(entry: Entry, split: str) -> list[dict[str, Any]]:
+    """Return the arms of a split that have samples, with the steps of each seed."""
+    arms: dict[str, dict[str, Any]] = {}
+    for (arm, seed), index in entry.indexes(split).items():
+        found = arms.setdefault(arm, {"name": arm, "set_size": _set_size(entry, arm), "seeds": []})
+        found["seeds"].append({"seed": seed, "steps": list(index.log.files)})
+    return list(arms.values())
 
 
-def _sorted(found: FileIndex, chosen: np.ndarray, request: Request) -> np.ndarray:
-    """Numbers of groups in the order that a request asks for; unknown values come last."""
-    by = request.query_params.get("sort", "step")
-    if by not in SORTS:
-        raise ConfigError(f"groups can be sorted by {', '.join(SORTS)}, not by {by[:40]!r}")
-    descending = request.query_params.get("desc") == "1"
-    if by == "prompt":
-        return np.array(
-            sorted(chosen, key=lambda i: found.prompts[i], reverse=descending), dtype=np.int64
-        )
-    values = found.rows[by][chosen].astype(np.float64)
-    return chosen[np.argsort(-values if descending else values, kind="stable")]
-
-
-def _row(found: FileIndex, number: int) -> dict[str, Any]:
-    row = found.rows[number]
-    return {**{name: row[name].item() for name in ROW.names or ()}, "prompt": found.prompts[number]}
+def _set_size(entry: Entry, arm: str) -> int | None:
+    settings = (entry.config.get("arms") or {}).get(arm) or {}
+    size = settings.get("set_size") if isinstance(settings, dict) else None
+    return size if isinstance(size, int) else None

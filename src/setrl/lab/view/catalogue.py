@@ -29,14 +29,20 @@ from setrl.files.run_folder import (
 )
 from setrl.groups.importers import tinker_cookbook
 from setrl.groups.importers.tools import READERS, for_tool
+from setrl.groups.log import open_log
 from setrl.groups.options import LogOptions
 from setrl.groups.records import is_evaluation_file
-from setrl.lab.view.rollouts import Index, Rollouts, ToolLog
+from setrl.lab.view.index import Index
+from setrl.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
+from setrl.lab.view.marks import NAME as MARKS
 
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
 FILMS = {".gif": "image/gif", ".mp4": "video/mp4", ".png": "image/png"}
 DRAWN = ("curves.png", "frontier.png")  # figures of a control run that pages draw themselves
+LOGS = (".jsonl", ".jsonl.gz", ".json", ".parquet")  # how names of files end that may be logs
+LONGEST_JSON = 64_000_000  # bytes of an array that is read as a whole to see if it is a log
+RECOGNISED = 50  # rows that tell whether a file is a log
 AUDIT, METRICS = "audit.json", "metrics.jsonl"
 
 Kind = Literal["comparison", "control", "log", "files"]
@@ -58,10 +64,17 @@ class Seed:
 
 @dataclass(frozen=True)
 class Source:
-    """Where an evaluation is read: its files, whose changes are noticed, and how."""
+    """Where an evaluation is read.
+
+    Attributes:
+        paths: Its files, whose changes are noticed.
+        load: Reads it.
+        index: Its groups.
+    """
 
     paths: tuple[Path, ...]
     load: Load
+    index: Index
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,7 @@ class Entry:
         name: What people call it.
         where: Its place in the folder that is shown.
         kind: What it is.
+        path: Its folder or file.
         about: run.json of a run.
         config: The config of a run.
         arms: Arm → seed → training run.
@@ -85,6 +99,7 @@ class Entry:
     name: str
     where: str
     kind: Kind
+    path: Path
     about: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
     arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
@@ -99,6 +114,21 @@ class Entry:
             LookupError: If there is none.
         """
         return self.arms[arm][seed]
+
+    def indexes(self, split: str) -> dict[tuple[str, int], Index]:
+        """Return (arm, seed) → groups: of a split, or of training if it is ""."""
+        found = self.evaluations.get(split, {}) if split else self.arms
+        return {
+            (arm, seed): one.index
+            for arm, seeds in found.items()
+            for seed, one in seeds.items()
+            if one.index is not None
+        }
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits that have samples; training is ""."""
+        return [split for split in ("", *self.evaluations) if self.indexes(split)]
 
 
 @dataclass(frozen=True)
@@ -127,7 +157,8 @@ class Catalogue:
     def __init__(self, root: Path, options: LogOptions | None = None) -> None:
         self.root = root
         self.options = options or LogOptions()
-        self._indexes: dict[Path, Index] = {}
+        self._indexes: dict[tuple[Path, str], Index] = {}
+        self._is_log: dict[tuple[Path, int, int], bool] = {}
 
     def look(self) -> Found:
         """Return what the folder holds now."""
@@ -194,7 +225,7 @@ class Catalogue:
                 for name, model in _evaluated(arm.arm, run).items():
                     for split, file in evaluation_files(model).items():
                         of_split = evaluations.setdefault(split, {})
-                        of_split.setdefault(name, {})[seed] = _evaluation_file(file)
+                        of_split.setdefault(name, {})[seed] = self._evaluation_file(file)
         films = [path for path in sorted((folder / FIGURES).glob("*"))
                  if path.suffix in FILMS and path.name not in DRAWN]  # fmt: skip
         return Entry(
@@ -202,6 +233,7 @@ class Catalogue:
             name=str(about.get("name") or folder.name),
             where=self._where(folder),
             kind=kind,
+            path=folder,
             about=about,
             config=read_config(folder),
             arms=arms,
@@ -227,9 +259,10 @@ class Catalogue:
             arms = {name: {0: Seed(index=self._index(folder, log))}}
         given = self.root if self.root.is_file() else folder
         load = partial(_loaded, given, self.options, tool)
-        evaluations = {tool: {name: {0: Source(paths, load)}}}
+        index = self._file_index(given, tool)
+        evaluations = {tool: {name: {0: Source(paths, load, index)}}}
         about = {"command": f"a log of {tool}"}
-        return Entry(self._id(folder), name, self._where(folder), "log", about, {}, arms,
+        return Entry(self._id(folder), name, self._where(folder), "log", given, about, {}, arms,
                      evaluations)  # fmt: skip
 
     def _tinker_log(self, folder: Path, steps: dict[int, Path], has_metrics: bool) -> Entry:
@@ -245,34 +278,54 @@ class Catalogue:
                 for step, path in of_steps.items()
             }
         about = {"command": "a log of tinker-cookbook"}
-        return Entry(self._id(folder), name, self._where(folder), "log", about, {},
+        return Entry(self._id(folder), name, self._where(folder), "log", folder, about, {},
                      {name: {0: seed}}, evaluations)  # fmt: skip
 
     def _tinker_source(self, path: Path) -> Source:
-        return Source((path,), partial(_loaded, path, self.options, "tinker"))
+        load = partial(_loaded, path, self.options, "tinker")
+        return Source((path,), load, self._file_index(path, "tinker"))
+
+    def _evaluation_file(self, path: Path) -> Source:
+        load = partial(load_evaluation, path, allow_damaged=True)
+        return Source((path,), load, self._file_index(path))
 
     def _files(self, folder: Path, paths: list[Path]) -> Entry:
         of_arms = {
-            path.name.partition(".")[0]: {0: Source((path,), partial(_loaded, path, self.options))}
-            for path in paths
+            name: {0: Source((path,), partial(_loaded, path, self.options), self._file_index(path))}
+            for name, path in _named(paths).items()
         }
         named = folder / paths[0].name if self.root.is_file() else folder
-        return Entry(self._id(named), named.name, self._where(named), "files",
+        return Entry(self._id(named), named.name, self._where(named), "files", named,
                      evaluations={"given": of_arms})  # fmt: skip
 
     def _is_samples(self, path: Path) -> bool:
+        """Return whether a file holds samples, by its first rows."""
         if path == self.root:
             return True
-        return path.suffix == ".jsonl" and path.is_file() and is_evaluation_file(path)
+        if not path.name.endswith(LOGS) or path.name.endswith(MARKS) or not path.is_file():
+            return False
+        about = path.stat()
+        key = (path, about.st_size, about.st_mtime_ns)
+        if key not in self._is_log:
+            is_long = path.suffix == ".json" and about.st_size > LONGEST_JSON
+            self._is_log[key] = is_evaluation_file(path) or (not is_long and _has_texts(path))
+        return self._is_log[key]
 
     def _index(self, path: Path, log: Rollouts | ToolLog) -> Index | None:
         """Return the index of a training run; of a known one only the list of files is renewed."""
         if not log.files:
             return None
-        index = self._indexes.setdefault(path, Index(log))
+        index = self._kept(path, "", log)
         if index.log.files != log.files:
             index.log = log
         return index
+
+    def _file_index(self, path: Path, tool: str | None = None) -> Index:
+        return self._kept(path, f"file {tool}", FileLog(path, self.options, tool))
+
+    def _kept(self, path: Path, kind: str, log: GroupLog) -> Index:
+        """Return the index that is kept from one look to the next."""
+        return self._indexes.setdefault((path, kind), Index(log))
 
     def _where(self, path: Path) -> str:
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else path.name
@@ -287,8 +340,21 @@ def _evaluated(arm: str, run: TrainingRun) -> dict[str, Path]:
     return {arm: run.path} | {f"{arm}, step {step}": path for step, path in steps.items()}
 
 
-def _evaluation_file(path: Path) -> Source:
-    return Source((path,), partial(load_evaluation, path, allow_damaged=True))
+def _named(paths: list[Path]) -> dict[str, Path]:
+    """Name → file: what is before the first dot, or the whole name where that is not unique."""
+    stems = [path.name.partition(".")[0] for path in paths]
+    return {
+        stem if stems.count(stem) == 1 else path.name: path
+        for stem, path in zip(stems, paths, strict=True)
+    }
+
+
+def _has_texts(path: Path) -> bool:
+    """Return whether the first rows of a file are recognised as samples with texts."""
+    try:
+        return "text" in open_log(path, first=RECOGNISED).reader.columns
+    except (ConfigError, DataError, OSError):
+        return False
 
 
 def _loaded(path: Path, options: LogOptions, tool: str | None = None) -> Evaluation:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -12,24 +14,27 @@ import numpy as np
 from setrl import files
 from setrl.core import methods
 from setrl.core.method import AnyMethod
-from setrl.groups.outcomes import GRADED_NOTE
+from setrl.groups.outcomes import GRADED_NOTE, against
 from setrl.groups.rollouts import name_of
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
 from setrl.groups.why_wrong import why_wrong
-from setrl.lab.view.rollouts import against
 from setrl.theory.decomposition import decompose_group
 
-TEXT_SHOWN = 20_000  # letters of a sample that come with its group
+TEXT_SHOWN = 20_000  # letters of a sample that come with its group, at most
+PAGE_SHOWN, LEAST_SHOWN = 1_000_000, 400  # letters of all samples together, and of each at least
 USUAL_SET_SIZE = 4
 
 
-def group_page(group: Group, set_size: int | None = None) -> dict[str, Any]:
+def group_page(
+    group: Group, set_size: int | None = None, chosen: str | None = None
+) -> dict[str, Any]:
     """Everything about one group, as JSON.
 
     Args:
         group: The group.
         set_size: K of the methods that compare sets; made to fit the group.
+        chosen: The name of one more method.
     """
     samples, notes = group.samples, list(group.notes)
     rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
@@ -42,18 +47,25 @@ def group_page(group: Group, set_size: int | None = None) -> dict[str, Any]:
     correct_1N = np.array([[_number(sample.correct) for sample in samples]])
     fields = {"clusters": clusters_1N, "correct": correct_1N}
     known = {name: one for name, one in fields.items() if not np.isnan(one).all()}
-    others = _others(rewards_1N, known, k, most)
+    others = _others(rewards_1N, known, k, most, chosen)
+    if chosen and chosen not in others and most >= 1:
+        notes.append(f"{methods.labels.get(chosen, chosen)} cannot credit this group: the log does "
+                     "not hold what the method reads.")  # fmt: skip
     parts = _parts(rewards_1N, clusters_1N, k) if has_clusters and most >= 1 else {}
     texts = [sample.text for sample in samples]
+    shown = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
     found = {
         "step": group.step,
+        "id": group.id,
         "prompt": group.prompt,
+        "gold": group.gold,
         "set_size": k,
         "largest_set_size": max(1, most),
         "notes": notes,
         "shared_prefix": shared_prefix(texts),
         "methods": {name: methods.labels[name] for name in others},
-        "samples": [{**_sample(*one), "why_wrong": why_wrong(group, one[0])} for one in zip(
+        "all_methods": _offered(),
+        "samples": [{**_sample(*one, shown), "why_wrong": why_wrong(group, one[0])} for one in zip(
             samples, clusters, branch_points(texts), strict=True)],
         "others": {name: values.tolist() for name, values in others.items()},
         "parts": parts,
@@ -73,15 +85,16 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _sample(sample: Sample, cluster: int | None, branch: int) -> dict[str, Any]:
+def _sample(sample: Sample, cluster: int | None, branch: int, shown: int) -> dict[str, Any]:
     return {
-        "text": sample.text[:TEXT_SHOWN],
+        "text": sample.text[:shown],
         "length": len(sample.text),
         "reward": sample.reward,
         "correct": sample.correct,
         "advantage": sample.advantage,
         "against": against(sample) > 0,
         "strategy": name_of(sample),
+        "answer": sample.answer,
         "cluster": cluster,
         "branch": branch,
     }
@@ -105,7 +118,11 @@ def _missing(samples: Sequence[Sample]) -> list[str]:
 
 
 def _others(
-    rewards_1N: np.ndarray, known: dict[str, np.ndarray], k: int, most: int
+    rewards_1N: np.ndarray,
+    known: dict[str, np.ndarray],
+    k: int,
+    most: int,
+    one_more: str | None,
 ) -> dict[str, np.ndarray]:
     """Return the advantages that methods would have given; NaN for samples that they leave out."""
     if most < 1:
@@ -118,11 +135,29 @@ def _others(
         "grpo_div": methods.grpo_div(),
         "concave_counts": methods.concave_counts(),
     }
+    if one_more in _offered():
+        chosen.setdefault(str(one_more), _of_name(str(one_more), k))
     return {
         name: _advantages(method, rewards_1N, known)
         for name, method in chosen.items()
         if set(method.reads) <= {"rewards", *known}
     }
+
+
+@cache
+def _offered() -> dict[str, str]:
+    """Return name → label of the methods that need no further argument."""
+    return {
+        name: methods.labels[name]
+        for name, make in methods.by_name.items()
+        if all(one.default is not one.empty or one.name == "set_size"
+               for one in signature(make).parameters.values())
+    }  # fmt: skip
+
+
+def _of_name(name: str, k: int) -> AnyMethod:
+    make = methods.by_name[name]
+    return make(set_size=k) if "set_size" in signature(make).parameters else make()
 
 
 def _advantages(

@@ -17,8 +17,10 @@ import uvicorn
 from setrl.errors import ConfigError
 from setrl.lab.view.app import application
 from setrl.lab.view.catalogue import Catalogue, Found, Source
+from setrl.lab.view.logs import ONLY_STEP
 
 USUAL_PORT = 8710
+PATIENCE = 0.4  # seconds that an answer waits for an index, before it holds what is there
 TRIED = 20  # ports from the usual one on, if none is asked for
 
 
@@ -46,7 +48,9 @@ def serve(
     said(address)
     if show:
         threading.Timer(0.5, webbrowser.open, [address]).start()
-    server = uvicorn.Server(_config(application(catalogue, token, lambda: server.should_exit)))
+    server = uvicorn.Server(
+        _config(application(catalogue, token, lambda: server.should_exit, PATIENCE))
+    )
     run(server, listening)
 
 
@@ -84,7 +88,7 @@ def refuse_empty(catalogue: Catalogue) -> None:
     found = catalogue.look()
     if root.is_file():  # it was meant to be samples: what is wrong with it is said at once
         for source in _sources(found):
-            source.load()
+            next(source.index.log.first_groups(ONLY_STEP), None)
     if not found.entries and not found.audits:
         why = f" ({found.notes[0]})" if found.notes else ""
         raise ConfigError(
