@@ -27,12 +27,12 @@ it("a search cuts a text into pieces that are the text", () => {
 });
 
 const sample = (correct: boolean | null, advantage: number | null): Sample => ({
-  text: "", length: 0, reward: correct === null ? null : Number(correct), correct, advantage, cluster: 0, strategy: "a", branch: 0, why_wrong: null,
+  text: "", length: 0, reward: correct === null ? null : Number(correct), correct, advantage, cluster: 0, strategy: "a", answer: null, branch: 0, why_wrong: null,
   against: correct !== null && advantage !== null && advantage !== 0 && correct !== advantage > 0,
 });
 
 const group = (used: readonly (number | null)[], others: Record<string, number[]>): Group => ({
-  step: 1, place: 0, number: 0, before: null, after: null, prompt: "", set_size: 4, largest_set_size: 7, notes: [], shared_prefix: 0,
+  step: 1, place: 0, number: 0, before: null, after: null, id: "", prompt: "", gold: null, by_step: true, marks: {}, all_methods: {}, set_size: 4, largest_set_size: 7, notes: [], shared_prefix: 0,
   methods: { grpo: "GRPO", poly_epo: "Poly-EPO" }, samples: used.map((value, i) => sample(i > 0, value)), others,
   parts: { reward: [-0.1, 0], diversity: [0.3, 0], covariance: [-0.1, 0], total: [0.1, 0], reward_with: [0.5, 0.6], diversity_with: [0.7, 0.4], covariance_with: [0, 0], all: [0.6, 0.4, 0] },
 });

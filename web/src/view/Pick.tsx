@@ -1,47 +1,59 @@
-/** Which training run and which step is looked at. */
+/** Which samples are looked at: split, arm, seed and step. */
 
 import { Choice, Slider } from "../components/Controls";
-import type { Arm, Run, Training } from "./api";
+import type { Run, Sampled } from "./api";
 import { go, route } from "./route";
 import { visible } from "../components/visible";
 
+export type SampledArm = Sampled["arms"][number];
+
 export interface Picked {
-  readonly arm: Arm;
-  readonly training: Training;
+  readonly split: string;
+  readonly arm: SampledArm;
+  readonly training: SampledArm["seeds"][number];
+  /** What a question about these samples names. */
+  readonly about: { readonly run: string; readonly split: string | undefined; readonly arm: string; readonly seed: number };
 }
 
-/** The arm and the seed of the address, or the first that has what is asked for. */
-export function picked(run: Run, has: (training: Training) => boolean): Picked | null {
-  const { arm: name, seed } = route.value;
-  const arms = run.arms.filter((arm) => arm.seeds.some(has));
-  const arm = arms.find((one) => one.name === name) ?? arms.at(-1);
-  if (!arm) return null;
-  const seeds = arm.seeds.filter(has);
-  return { arm, training: seeds.find((one) => String(one.seed) === seed) ?? seeds[0]! };
+/** The samples of the address, or the first ones that there are: of training, if there are any. */
+export function picked(run: Run): Picked | null {
+  const { split: wanted = "", arm: name, seed } = route.value;
+  const sampled = run.samples.find(({ split }) => split === wanted) ?? run.samples[0];
+  const arm = sampled?.arms.find((one) => one.name === name) ?? sampled?.arms.at(-1);
+  const training = arm?.seeds.find((one) => String(one.seed) === seed) ?? arm?.seeds[0];
+  if (!sampled || !arm || !training) return null;
+  const about = { run: run.id, split: sampled.split || undefined, arm: arm.name, seed: training.seed };
+  return { split: sampled.split, arm, training, about };
 }
 
-interface Props {
-  run: Run;
-  at: Picked;
-  has: (training: Training) => boolean;
-}
+const ELSEWHERE = { place: undefined, from: undefined, sample: undefined, pair: undefined } as const;
 
-export function ArmChoice({ run, at, has }: Props) {
-  const arms = run.arms.filter((arm) => arm.seeds.some(has));
+export function SamplesChoice({ run, at }: { run: Run; at: Picked }) {
+  const arms = run.samples.find(({ split }) => split === at.split)!.arms;
   return (
     <>
-      <Choice
-        label="Arm"
-        value={at.arm.name}
-        options={arms.map((arm) => [arm.name, visible(arm.name)] as const)}
-        onChange={(arm) => go({ arm, place: undefined, from: undefined, seed: undefined })}
-      />
-      {at.arm.seeds.filter(has).length > 1 ? (
+      {run.samples.length > 1 ? (
+        <Choice
+          label="Samples of"
+          value={at.split}
+          options={run.samples.map(({ split }) => [split, split ? `evaluation: ${visible(split)}` : "training"] as const)}
+          onChange={(split) => go({ ...ELSEWHERE, split: split || undefined, step: undefined, beside: undefined })}
+        />
+      ) : null}
+      {arms.length > 1 ? (
+        <Choice
+          label="Arm"
+          value={at.arm.name}
+          options={arms.map(({ name }) => [name, visible(name)] as const)}
+          onChange={(arm) => go({ ...ELSEWHERE, arm, seed: undefined })}
+        />
+      ) : null}
+      {at.arm.seeds.length > 1 ? (
         <Choice
           label="Seed"
           value={String(at.training.seed)}
-          options={at.arm.seeds.filter(has).map(({ seed }) => [String(seed), String(seed)] as const)}
-          onChange={(seed) => go({ seed, place: undefined, from: undefined })}
+          options={at.arm.seeds.map(({ seed }) => [String(seed), String(seed)] as const)}
+          onChange={(seed) => go({ ...ELSEWHERE, seed })}
         />
       ) : null}
     </>

@@ -17,7 +17,7 @@ const KINDS = {
 export function viewsOf(run: Run): readonly (readonly [View, string])[] {
   const seeds = run.arms.flatMap((arm) => arm.seeds);
   const views: (readonly [View, string])[] = [];
-  if (seeds.some((seed) => seed.steps.length)) views.push(["groups", "Groups"]);
+  if (run.samples.length) views.push(["groups", "Samples"]);
   if (seeds.some((seed) => seed.has_metrics)) views.push(["metrics", "Metrics"]);
   if (run.splits.length) views.push(["evaluation", "Evaluation"]);
   if (run.has_outcomes) views.push(["outcomes", "Outcomes"]);

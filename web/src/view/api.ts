@@ -14,6 +14,16 @@ export interface Arm {
   readonly seeds: readonly Training[];
 }
 
+/** The samples of one split; "" is training. */
+export interface Sampled {
+  readonly split: string;
+  readonly arms: readonly {
+    readonly name: string;
+    readonly set_size: number | null;
+    readonly seeds: readonly { readonly seed: number; readonly steps: readonly number[] }[];
+  }[];
+}
+
 export interface Run {
   readonly id: string;
   readonly name: string;
@@ -25,6 +35,7 @@ export interface Run {
   readonly command: string | null;
   readonly arms: readonly Arm[];
   readonly splits: readonly string[];
+  readonly samples: readonly Sampled[];
   readonly has_config: boolean;
   readonly has_outcomes: boolean;
   readonly films: readonly { readonly id: string; readonly name: string }[];
@@ -41,8 +52,13 @@ export interface GroupRow {
   readonly step: number;
   readonly place: number;
   readonly samples: number;
+  readonly graded: number;
   readonly correct: number | null;
+  readonly pass1: number | null;
+  readonly change: number | null;
+  readonly lost: number | null;
   readonly strategies: number | null;
+  readonly disagreement: number | null;
   readonly dead: number | null;
   readonly largest: number | null;
   readonly surprise: number | null;
@@ -55,7 +71,43 @@ export interface Groups {
   readonly chosen: number;
   readonly from: number;
   readonly rows: readonly GroupRow[];
+  /** How far the log is read, while it is. */
+  readonly progress: { readonly share: number; readonly seconds_left: number | null } | null;
+  /** The share of the groups whose samples are searched; null without a search. */
+  readonly searched: number | null;
+  readonly beside: string | null;
+  readonly notes: readonly string[];
+  readonly by_step: boolean;
 }
+
+export interface Place {
+  readonly run: string;
+  readonly name: string;
+  readonly arm: string;
+  readonly seed: number;
+  readonly step: number;
+  readonly place: number;
+  readonly samples: number;
+  readonly graded: number;
+  readonly correct: number | null;
+  readonly strategies: number | null;
+  readonly by_step: boolean;
+}
+
+export interface Elsewhere {
+  readonly places: readonly Place[];
+  readonly left_out: number;
+  readonly unread: number;
+}
+
+/** What a reader has marked a sample with. */
+export interface Mark {
+  readonly star?: boolean;
+  readonly strategy?: string;
+  readonly note?: string;
+}
+
+export type Marks = Readonly<Record<string, Mark>>;
 
 export interface Sample {
   readonly text: string;
@@ -65,6 +117,7 @@ export interface Sample {
   readonly advantage: number | null;
   readonly against: boolean;
   readonly strategy: string | null;
+  readonly answer: string | null;
   readonly cluster: number | null;
   readonly branch: number;
   readonly why_wrong: string | null;
@@ -89,7 +142,12 @@ export interface Group {
   readonly number: number;
   readonly before: number | null;
   readonly after: number | null;
+  readonly id: string;
   readonly prompt: string;
+  readonly gold: string | null;
+  readonly by_step: boolean;
+  readonly marks: Marks;
+  readonly all_methods: Readonly<Record<string, string>>;
   readonly set_size: number;
   readonly largest_set_size: number;
   readonly notes: readonly string[];
@@ -156,8 +214,9 @@ export const address = (what: string, query: Query = {}): string => {
   return `/api/${what}?${new URLSearchParams(given).toString()}`;
 };
 
-export async function ask<T>(what: string, query: Query, signal?: AbortSignal): Promise<T> {
-  const answer = await fetch(address(what, query), signal ? { signal } : {}).catch((error: unknown) => {
+export async function ask<T>(what: string, query: Query, signal?: AbortSignal, write?: unknown): Promise<T> {
+  const written = write === undefined ? {} : { method: "POST", body: JSON.stringify(write), headers: { "content-type": "application/json" } };
+  const answer = await fetch(address(what, query), { ...written, ...(signal ? { signal } : {}) }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new Error("The server does not answer: is setrl view still running?");
   });
@@ -178,21 +237,35 @@ export interface Asked<T> {
   readonly waits: boolean;
 }
 
-/** An answer, asked again whenever the question changes; the last one stays until the new one is there. */
-export function useAnswer<T>(what: string, query: Query | null): Asked<T> {
+/**
+ * An answer, asked again whenever the question changes; the last one stays until the new one is there. While
+ * `again` says so of the last answer, the question is asked again every second.
+ */
+export function useAnswer<T>(what: string, query: Query | null, again?: (found: T) => boolean): Asked<T> {
   const [state, setState] = useState<Asked<T>>({ found: null, error: null, waits: true });
   const question = query === null ? null : address(what, query);
   useEffect(() => {
     if (query === null) return undefined;
     const leaving = new AbortController();
+    let next: ReturnType<typeof setTimeout> | undefined;
+    const go = (): Promise<void> =>
+      ask<T>(what, query, leaving.signal).then(
+        (found) => {
+          setState({ found, error: null, waits: false });
+          if (again?.(found)) next = setTimeout(() => void go(), AGAIN);
+        },
+        (error: unknown) => {
+          if (!leaving.signal.aborted) setState({ found: null, error: (error as Error).message, waits: false });
+        },
+      );
     setState((known) => ({ ...known, waits: true }));
-    ask<T>(what, query, leaving.signal).then(
-      (found) => setState({ found, error: null, waits: false }),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) setState({ found: null, error: (error as Error).message, waits: false });
-      },
-    );
-    return () => leaving.abort();
+    void go();
+    return () => {
+      leaving.abort();
+      clearTimeout(next);
+    };
   }, [question]);
   return state;
 }
+
+const AGAIN = 1000; // milliseconds

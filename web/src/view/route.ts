@@ -5,7 +5,9 @@ import { signal } from "@preact/signals";
 export type View = "runs" | "metrics" | "groups" | "group" | "evaluation" | "configs" | "audit" | "films" | "outcomes";
 
 const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group", "evaluation", "configs", "audit", "films", "outcomes"];
-const KEYS = ["run", "arm", "seed", "step", "place", "sort", "desc", "show", "text", "from", "split", "against", "k", "first", "second", "id"] as const;
+const KEYS = ["run", "arm", "seed", "step", "place", "sort", "desc", "show", "text", "from", "split", "against", "k", "first", "second", "id",
+  "deep", "beside", "method", "by", "raw", "sample", "pair", "find", "other",
+] as const;
 
 export type Key = (typeof KEYS)[number];
 export type Route = { readonly view: View } & Readonly<Partial<Record<Key, string>>>;

@@ -66,7 +66,7 @@ class Table:
         """
         rows = found.rows
         values = {
-            name: rows[name].astype(np.float64) for name in COLUMNS if name in rows.dtype.fields
+            name: rows[name].astype(np.float64) for name in COLUMNS if name in (rows.dtype.names or ())
         }
         values["pass1"] = _pass1(rows)
         values["lost"] = values["change"] = np.full(len(rows), np.nan)
@@ -126,7 +126,7 @@ class Table:
     def row(self, number: int) -> dict[str, Any]:
         """Return what the table shows of a group."""
         row = self.found.rows[number]
-        shown = {name: row[name].item() for name in row.dtype.names if name not in HIDDEN}
+        shown = {name: row[name].item() for name in ROW.names or () if name not in HIDDEN}
         shown |= {name: float(self.values[name][number]) for name in ("pass1", "lost", "change")}
         return {**shown, "place": int(row["place"]), "prompt": self.found.prompts[number]}
 
