@@ -104,6 +104,22 @@ def write_control(folder):
             (path / "evaluation.json").write_text(json.dumps({"metrics": metrics}))
 
 
+def write_logs(folder):
+    """Two files of another program: the same problems, with formulas, code, and a hostile text."""
+    texts = {
+        "3": "So \\(\\frac{1}{2} x^2\\) is even.\n\n\\[\\sqrt{9} = 3\\]\nThe answer is \\boxed{3}.",
+        "4": "```python\nprint('<b>4</b>')\n```\n**Then** $x_1 \\le 4$, and $\\nope$. \\boxed{4}",
+        "5": HOSTILE[0] + " It costs $5 or $6. The answer is \\boxed{5}.",
+    }  # fmt: skip
+    for name, answers, ways in (("cold", "3343", 2), ("warm", "3335", 3)):
+        write_lines(folder / f"{name}.jsonl", [
+            {"problem_id": f"p{p}", "question": f"What is $x_{p}$?", "response": texts[answer],
+             "answer": answer, "gold": "3", "correct": answer == "3",
+             "strategy": f"way {answer}{i % ways}", "note_of_the_tool": "kept"}
+            for p in range(12) for i, answer in enumerate(answers if p else "3355")
+        ])  # fmt: skip
+
+
 def audit_record():
     """An audit of a judge that contradicts itself on a hostile group."""
     groups = [
@@ -125,6 +141,7 @@ def main(folder):
     write_run(folder / "first", "first", 4, HOSTILE[0])
     write_run(folder / "second", "<b>second</b>", 3, HOSTILE[1])
     write_control(folder / "maze")
+    write_logs(folder / "answers")
     (folder / "judge.audit").mkdir()
     (folder / "judge.audit" / "audit.json").write_text(json.dumps(audit_record()))
 

@@ -20,6 +20,8 @@ let first: string;
 let second: string;
 let maze: string;
 let audit: string;
+let answers: string;
+let logs: string;
 
 beforeAll(async () => {
   const folder = join(mkdtempSync(join(tmpdir(), "view-")), "runs");
@@ -30,6 +32,8 @@ beforeAll(async () => {
   second = server.runs.find(({ name }) => name.includes("second"))!.id;
   maze = server.runs.find(({ name }) => name === "maze")!.id;
   audit = server.audits[0]!.id;
+  answers = server.runs.find(({ name }) => name === "answers")!.id;
+  logs = join(folder, "answers");
   browser = await launch();
 });
 
@@ -43,7 +47,7 @@ const open = (hash: string, options?: BrowserContextOptions): Promise<Watched> =
 it("a wrong sample's credit is found and explained with the keyboard alone", async () => {
   const { page, misdeeds } = await open("");
   await page.keyboard.press("Tab");
-  while ((await page.evaluate(() => document.activeElement?.textContent)) !== "Groups") await page.keyboard.press("Tab");
+  while ((await page.evaluate(() => document.activeElement?.textContent)) !== "Samples") await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await page.waitForSelector("table.rows tbody a");
   await page.keyboard.press("j");
@@ -66,7 +70,7 @@ it("a wrong sample's credit is found and explained with the keyboard alone", asy
   await page.keyboard.press("Escape");
   expect(await page.evaluate(() => document.activeElement?.id)).toMatch(/^sample-\d$/);
   const before = page.url();
-  await page.keyboard.press((await page.getByText("next group (n)").isEnabled()) ? "n" : "p");
+  await page.keyboard.press((await page.getByText("next problem (n)").isEnabled()) ? "n" : "p");
   await page.waitForFunction((url) => location.href !== url, before);
   expect(misdeeds).toEqual([]);
   await page.context().close();
@@ -117,6 +121,47 @@ it("hostile samples are shown as text", async () => {
   await page.context().close();
 });
 
+it("a log of another program is read: problems, formulas, answers, marks, and the same problem elsewhere", async () => {
+  const { page, misdeeds } = await open(`view=groups&run=${answers}&split=given&arm=cold`);
+  expect(await page.locator("#groups thead th").allInnerTexts()).toEqual(["problem", "pass@1", "strategies", "disagreement"]);
+  await page.getByLabel("Compare with").selectOption({ label: "warm" });
+  await page.waitForSelector("td.lost");
+  await page.getByRole("button", { name: "lost" }).click();
+  await page.waitForFunction(() => /75% \(3 of 4\)\s+0\s+3\s+1\s+50%/.test(document.querySelector<HTMLElement>("#groups tbody tr")!.innerText));
+  await page.getByLabel("search the samples, too").check();
+  await page.getByLabel("Search", { exact: true }).fill("costs $5");
+  await page.waitForFunction(() => document.querySelectorAll("#groups tbody tr").length === 1);
+  await page.keyboard.press("Escape");
+  await page.locator("#groups tbody a").click();
+  await page.waitForSelector("#samples .card");
+  expect(await page.locator("#samples math").count()).toBeGreaterThan(3);
+  expect(await page.locator("#samples mfrac").count()).toBe(2);
+  expect(await page.locator("#samples").innerText()).toContain("It costs $5 or $6.");
+  expect(await page.locator("#samples").innerText()).toContain("Wrong, because the number 5 is not 3.");
+  await page.getByLabel("Group by").selectOption("answer");
+  expect(await page.locator("#samples h3").allInnerTexts()).toEqual(["A 3 2 of 2 correct", "B 5 0 of 2 correct"]);
+  await page.locator("#sample-2").focus();
+  await page.keyboard.press("s");
+  await page.waitForFunction(() => document.body.innerText.includes("beside the log"));
+  await page.locator("#sample-2 summary", { hasText: "Your label" }).click();
+  await page.locator("#sample-2").getByLabel("strategy, in your words").fill("guess");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction(async () => (await (await fetch(document.querySelector<HTMLAnchorElement>("#samples a")!.href)).text()).includes("guess"));
+  await page.locator("#sample-2 summary", { hasText: "All fields" }).click();
+  await page.waitForFunction(() => document.querySelector("#sample-2")!.textContent!.includes("note_of_the_tool"));
+  await page.getByRole("button", { name: /^side by side with answers, warm/ }).click();
+  await page.waitForSelector(".beside .card, .beside summary");
+  expect(await page.locator(".beside h3").allInnerTexts()).toEqual(["These samples", "answers, warm, seed 0"]);
+  await page.reload(); // the address holds it all, and the marks are in a file
+  await page.waitForSelector(".beside summary");
+  expect(await page.getByLabel("Group by").inputValue()).toBe("answer");
+  expect(await page.getByLabel("star y3").getAttribute("aria-pressed")).toBe("true");
+  const labelled = execFileSync(PYTHON, ["-c", `import sys; from setrl.groups import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`, join(logs, "notes.jsonl")], { encoding: "utf8" });
+  expect(labelled.trim()).toBe("['guess']");
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 it("K moves as fast as keys are pressed, and a list without groups says so", async () => {
   const { step, place } = await groupOf("Solve");
   const { page, misdeeds } = await open(`view=group&run=${first}&arm=poly_epo&seed=0&step=${step}&place=${place}`);
@@ -125,7 +170,7 @@ it("K moves as fast as keys are pressed, and a list without groups says so", asy
   await page.waitForFunction(() => document.querySelector("#why")?.textContent?.includes("sets of 1"));
   expect(await page.getByLabel("Set size K").inputValue()).toBe("1");
   await page.goto(`${address}#view=groups&run=${first}&arm=poly_epo&seed=0&text=nowhere`);
-  await page.getByRole("button", { name: "show all groups" }).click();
+  await page.getByRole("button", { name: "show all problems" }).click();
   await page.waitForSelector("#groups tbody a");
   expect(misdeeds).toEqual([]);
   await page.context().close();
@@ -194,6 +239,8 @@ const VIEWS = (): Record<string, string> => ({
   runs: "",
   groups: `view=groups&run=${first}`,
   group: `view=group&run=${first}&arm=poly_epo&seed=0`,
+  problems: `view=groups&run=${answers}&split=given&arm=cold`,
+  problem: `view=group&run=${answers}&split=given&arm=cold&step=0&place=1&other=${[answers, 0, 0, 1, "warm"].join("|")}`,
   metrics: `view=metrics&run=${first}`,
   evaluation: `view=evaluation&run=${first}`,
   configs: `view=configs&first=${first}&second=${second}`,

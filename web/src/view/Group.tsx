@@ -85,7 +85,9 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
   const focus = (i: number): void => {
     select(i);
     reveal(i);
-    setTimeout(() => document.getElementById(`sample-${i}`)?.focus());
+    const card = document.getElementById(`sample-${i}`);
+    if (card) card.focus();
+    else setTimeout(() => document.getElementById(`sample-${i}`)?.focus()); // once it is there
   };
   // Before the next key can come, so that every key acts on what is selected now.
   useLayoutEffect(() => {
@@ -111,23 +113,26 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
     return () => removeEventListener("keydown", press);
   });
   const canRender = useMemo(() => group.samples.some(({ text }) => isRenderable(text.slice(0, 4000))), [group]);
-  const hasCredit = Object.keys(group.others).length > 0 || group.samples.some(({ advantage }) => advantage !== null);
+  const hasCredit = group.samples.length > 0 && Object.keys(group.others).length > 0 || group.samples.some(({ advantage }) => advantage !== null);
   const isRaw = raw === "1" || !canRender;
   const hits = search ? group.samples.filter(({ text }) => pieces(visible(text), search).some(({ found }) => found)).length : 0;
-  return (
+  const credit = hasCredit ? (
     <>
-      <Head group={group} help={help} onHelp={() => setHelp(!help)} />
-      {hasCredit ? (
         <Panel id="credit" title="Credit" lead="Who got how much credit, and what other methods would have given.">
           <Credit group={group} clusters={clusters} selected={selected} onSelect={focus} />
         </Panel>
-      ) : null}
-      {hasCredit && group.samples.length ? (
         <Panel id="why" title={`Why y${selected + 1} got its credit`} lead="Each part is a difference between the sets with this sample and all sets.">
           {why(group, selected).map((sentence) => <p key={sentence}>{sentence}</p>)}
           <Parts group={group} i={selected} />
         </Panel>
-      ) : null}
+    </>
+  ) : null;
+  // Who reads a log of training asks for credit, who reads an evaluation for the samples.
+  const isTraining = group.samples.some(({ advantage }) => advantage !== null);
+  return (
+    <>
+      <Head group={group} help={help} onHelp={() => setHelp(!help)} />
+      {isTraining ? credit : null}
       {marked.length === 2 ? <Compared group={group} pair={[marked[0]!, marked[1]!]} onClose={() => go({ pair: undefined })} /> : null}
       <Panel id="samples" title="Samples" lead={lead(group, isRaw)}>
         <div class="settings">
@@ -149,7 +154,7 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
             <ClusterHead group={group} cluster={cluster} />
             <div class="cards">
               {cluster.members.slice(0, open.has(place) || search ? undefined : CARDS_SHOWN).map((i) => (
-                <Card key={i} group={group} i={i} name={cluster.name} swatch={cluster.swatch} about={about} search={search} isRaw={isRaw} isSelected={i === selected}
+                <Card key={i} group={group} i={i} name={clusters.length > 1 ? cluster.name : ""} swatch={cluster.swatch} about={about} search={search} isRaw={isRaw} isSelected={i === selected}
                   isMarked={marked.includes(i)} mark={marks[i] ?? {}} onSelect={() => select(i)} onCompare={() => compare(i)} onMark={(mark) => write(i, mark)} />
               ))}
             </div>
@@ -161,6 +166,7 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
           </div>
         ))}
       </Panel>
+      {isTraining ? null : credit}
       <Elsewhere group={group} about={about} />
     </>
   );

@@ -13,7 +13,7 @@ import { Group } from "./Group";
 import { Groups } from "./Groups";
 import { Metrics } from "./Metrics";
 import { Outcomes } from "./Outcomes";
-import { hash, route } from "./route";
+import { go, hash, route } from "./route";
 import { chosenRun, Films, RunList, viewsOf } from "./RunList";
 import { Status } from "./Status";
 import { visible } from "../components/visible";
@@ -21,19 +21,28 @@ import { visible } from "../components/visible";
 const OF_RUNS = { metrics: Metrics, groups: Groups, group: Group, evaluation: Evaluation, outcomes: Outcomes, films: Films } as const;
 
 function Explorer() {
-  const asked = useAnswer<Runs>("runs", {});
+  const asked = useAnswer<Runs>("runs", {}, ({ runs }) => runs.some(({ status }) => status === "running"));
   const { view } = route.value;
   useEffect(() => document.querySelector("h1")?.scrollIntoView({ block: "start" }), [view]);
   return (
     <main>
       <Status asked={asked}>{(runs) => <Page runs={runs} />}</Status>
       <Tip />
-      <footer>This page only reads. It is served by setrl view on your machine and asks no other host.</footer>
+      <footer>This page changes no log; your labels are saved beside it. It is served by setrl view on your machine and asks no other host.</footer>
     </main>
   );
 }
 
+/** A single log opens on its samples. */
+function useOnlyLog({ runs, audits }: Runs): void {
+  useEffect(() => {
+    const [only] = runs;
+    if (!location.hash && only?.samples.length && runs.length === 1 && !audits.length) go({ view: "groups", run: only.id }, true);
+  }, []);
+}
+
 function Page({ runs }: { runs: Runs }) {
+  useOnlyLog(runs);
   const { view } = route.value;
   const run = chosenRun(runs);
   if (view in OF_RUNS && run) {

@@ -67,7 +67,7 @@ export function mathml(tex: string): Drawn {
 
 class Reader {
   private at = 0;
-  constructor(private readonly tokens: readonly string[]) {}
+  constructor(private readonly tokens: string[]) {}
 
   whole(): Drawn {
     const found = this.lines(() => this.peek() === undefined);
@@ -109,12 +109,21 @@ class Reader {
   }
 
   private group(): Drawn {
-    if (this.peek() !== "{") return row(this.atom());
+    if (this.peek() !== "{") {
+      this.splitNumber();
+      return row(this.atom());
+    }
     this.at++;
     const found: Drawn[] = [];
     while (this.peek() !== "}") found.push(...this.scripted());
     this.at++;
     return row(found);
+  }
+
+  /** An argument without braces is one digit: \\frac12 is a half. */
+  private splitNumber(): void {
+    const token = this.peek();
+    if (token && /^\d./.test(token)) this.tokens.splice(this.at, 1, token[0]!, token.slice(1));
   }
 
   private scripted(): Drawn[] {

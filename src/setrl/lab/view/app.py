@@ -33,6 +33,7 @@ from setrl.lab.view.table import ROWS_SHOWN, Table
 
 BUNDLE = {"view.js": "text/javascript", "view.css": "text/css"}
 TEXT_PART = 200_000  # letters of a sample that one answer holds
+SOON = 0.05  # seconds that a click waits for the groups before and after a group
 RAW_SHOWN, RAW_ITEMS = 2_000, 100  # letters of a field of a log, and items of a list in it
 
 PAGE = """<!doctype html>
@@ -113,8 +114,8 @@ class Questions:
         size = request.query_params.get("set_size")
         index = self._index(request)
         found = index.log.group(step, place)
-        rows = index.of_step(step).rows["place"]
-        number = int(np.searchsorted(rows, place))
+        rows = index.of_step(step, self.patience and SOON).rows["place"]
+        number = int(np.searchsorted(rows, place)) if index.log.by_step else place
         k, method = None if size is None else _whole(size), request.query_params.get("method")
         return {
             **group_page(found, k, method),
@@ -143,7 +144,8 @@ class Questions:
         index, step, place, _ = self._sample(request)
         group = index.log.group(step, place)
         here = (index, step, place)
-        return same_problem(self._known(), request.query_params.get("split", ""), group, here)
+        split, patience = request.query_params.get("split", ""), self.patience and SOON
+        return same_problem(self._known(), split, group, here, patience)
 
     def labels(self, request: Request) -> str:
         """Return the labelled samples of a run as JSON Lines."""

@@ -103,6 +103,9 @@ def _sample(sample: Sample, cluster: int | None, branch: int, shown: int) -> dic
 def _missing(samples: Sequence[Sample]) -> list[str]:
     """Return what the log does not hold, in sentences."""
     notes = []
+    if not any(sample.text for sample in samples):
+        notes.append("No text of these samples is read from the log: --text names the field of "
+                     "texts, if there is one.")  # fmt: skip
     if all(sample.advantage is None for sample in samples):
         notes.append("The log does not hold the advantages that entered the loss.")
     if all(sample.reward is None for sample in samples):

@@ -69,7 +69,11 @@ def _of_entry(entry: Entry, split: str) -> Iterator[Other]:
 
 
 def same_problem(
-    found: Found, split: str, group: Group, here: tuple[Index, int, int]
+    found: Found,
+    split: str,
+    group: Group,
+    here: tuple[Index, int, int],
+    patience: float | None = None,
 ) -> dict[str, Any]:
     """Return where a problem was sampled, too.
 
@@ -78,6 +82,7 @@ def same_problem(
         split: The split of the group; "" is training.
         group: The group.
         here: Its log, step and place, which are left out.
+        patience: Seconds to wait for the index of each log; None waits until it is finished.
 
     Returns:
         The places, the same run first; and how many logs are still being read.
@@ -85,7 +90,7 @@ def same_problem(
     places: list[dict[str, Any]] = []
     unread = 0
     for other in islice(_near_first(found, split, here[0]), LOGS_READ):
-        index, progress = other.index.of_all(0)
+        index, progress = other.index.of_all(patience)
         unread += progress is not None
         places += [
             _place(other, row)

@@ -211,10 +211,10 @@ class Index:
         self._starting = Lock()
         self._work: _Work | None = None
 
-    def of_step(self, step: int) -> FileIndex:
-        """Return the groups of a step; of a long file those that are indexed."""
+    def of_step(self, step: int, patience: float | None = None) -> FileIndex:
+        """Return the groups of a step; of a long file those that are indexed after some seconds."""
         if not self.log.by_step:
-            return self.of_all(0)[0]
+            return self.of_all(patience)[0]
         state = _state(self.log.files[step])
         with self._lock:
             known = self._known.get(step)

@@ -66,7 +66,9 @@ class Table:
         """
         rows = found.rows
         values = {
-            name: rows[name].astype(np.float64) for name in COLUMNS if name in (rows.dtype.names or ())
+            name: rows[name].astype(np.float64)
+            for name in COLUMNS
+            if name in (rows.dtype.names or ())
         }
         values["pass1"] = _pass1(rows)
         values["lost"] = values["change"] = np.full(len(rows), np.nan)
