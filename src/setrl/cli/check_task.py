@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,6 +49,7 @@ class CheckTask(Said):
         group: The group of samples with rewards, strategies and advantages.
         problems: What must be put right, in sentences; then the exit code is 3.
         warnings: What people should look at, in sentences.
+        domain: What the check of a domain found; then most other keys are null. Null for a file.
     """
 
     config: Positional[Path]
@@ -84,7 +85,7 @@ class CheckTask(Said):
             from setrl.lm.preflight.task_check_text import task_check_text
 
             print(task_check_text(found))
-        self._end(found, found.problems, found.warnings)
+        self._end(found.problems, found.warnings, dataclasses.asdict(found))
 
     def _check_domain(self, task: Task) -> None:
         """Check a domain: what its author writes, and the rules that it keeps."""
@@ -97,12 +98,18 @@ class CheckTask(Said):
         found = check_domain(task.domain)
         if not self.json:
             print(domain_check_text(found))
-        self._end(found, found.problems, [])
+        self._end(found.problems, [], {"task": found.name, "domain": dataclasses.asdict(found)})
 
-    def _end(self, found: Any, problems: Sequence[str], warnings: Sequence[str]) -> None:
+    def _end(
+        self, problems: Sequence[str], warnings: Sequence[str], found: Mapping[str, Any]
+    ) -> None:
         """Print what is wrong, or everything as JSON, and leave with the exit code."""
+        from setrl.lm.preflight.task_check import TaskCheck
+
         if self.json:
-            self.say_json(**dataclasses.asdict(found))
+            keys = [one.name for one in dataclasses.fields(TaskCheck)]
+            blank = dict.fromkeys([*keys, "domain"])
+            self.say_json(**{**blank, **found, "problems": problems, "warnings": warnings})
         for kind, sentences in (("warning", warnings), ("problem", problems)):
             for sentence in sentences:
                 print(f"{kind}: {sentence}", file=sys.stderr)

@@ -30,6 +30,7 @@ from setrl.wording import count
 
 SEEN_EVERY = 1_000  # rows
 
+
 class Reader(Protocol):
     """How the rows of one kind of file are read."""
 
