@@ -12,7 +12,7 @@ from claims import note_sequential, scores
 from claims.exact import policy
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from studies.rollout_trees import SetMDP, improve, planned_values, policy_iteration, q_learning
+from setrl.theory.trees import SetMDP, improve, planned_values, policy_iteration, q_learning
 
 SIZES = (1, 2, 3)
 
@@ -83,6 +83,31 @@ def test_values_are_those_of_the_ledgers_fractions():
     mdp = SetMDP(np.eye(2)[np.array(moves)], tables, 0.2)
     pi = [[1 / 3, 2 / 3], [3 / 5, 2 / 5]]
     np.testing.assert_allclose(mdp.values(pi), [float(v) for v in process.values], atol=1e-15)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_gap_of_two_policies_is_lemma_2_2_with_the_discounted_occupancy(size):
+    mdp, old = random_mdp(3, size)
+    new = np.random.default_rng(4).dirichlet(np.ones(2), size=3)
+    for start in np.eye(3):
+        difference = start @ (mdp.values(new) - mdp.values(old))
+        assert mdp.gap(new, old, start) == pytest.approx(difference, abs=1e-13)
+        visits, chance = np.zeros(3), start
+        for time in range(80):
+            visits += (1 - mdp.reach) * mdp.reach**time * chance
+            chance = chance @ mdp.steps(new)
+        np.testing.assert_allclose(mdp.occupancy(new, start), visits, atol=1e-13)
+
+
+def test_the_gap_is_that_of_the_ledgers_fractions():
+    new, old = list(note_sequential._pairs())[5]
+    tables = [
+        TabularObjective(objectives.max(), ActionTable([1, 0]), 2),
+        TabularObjective(objectives.differ(), ActionTable([0, 0], clusters=[0, 1]), 2),
+    ]
+    mdp = SetMDP(np.eye(2)[np.array(new.moves)], tables, float(new.gamma))
+    found = mdp.gap(*(np.array(one.policies, dtype=float) for one in (new, old)), [1, 0])
+    assert found == pytest.approx(float(new.values[0] - old.values[0]), abs=1e-14)
 
 
 def test_one_action_at_a_time_is_an_ordinary_process():
@@ -175,7 +200,9 @@ def test_planned_values_are_those_of_the_best_plan():
 
 def test_q_learning_closes_in_on_the_planned_values():
     mdp, _ = random_mdp(14, 2, reach=0.5)
-    at, error = q_learning(mdp, steps=20_000, rng=np.random.default_rng(0))
+    found = q_learning(mdp, steps=20_000, rng=np.random.default_rng(0))
+    at, error = found.steps_T, found.errors_T
+    assert np.abs(found.values_XS - planned_values(mdp)).max() == error[-1]
     scale = np.abs(planned_values(mdp)).max()
     assert at[-1] == 20_000
     assert error[0] > 0.5 * scale
@@ -184,8 +211,7 @@ def test_q_learning_closes_in_on_the_planned_values():
 
 def test_q_learning_without_a_future_is_exact_after_one_try():
     mdp, _ = random_mdp(15, 2, reach=0.0)
-    _, error = q_learning(mdp, steps=500, rng=np.random.default_rng(0))
-    assert error[-1] == 0
+    assert q_learning(mdp, steps=500, rng=np.random.default_rng(0)).errors_T[-1] == 0
 
 
 @pytest.mark.parametrize("gamma", [0.5, 0.6, -0.1, float("nan")])

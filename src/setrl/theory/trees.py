@@ -1,0 +1,248 @@
+"""Sets over time: the value of drawing K actions at every state that a tree of rollouts reaches.
+
+Each of the K actions leads to a next state, so a tree has K^t states at depth t (Set RL note,
+§2.1). Axes: X states, A actions, S multisets of K actions. A policy is policy_XA; its actions are
+drawn independently at every node. The value of a tree is the value of an ordinary process with
+discount γK and a reward f̄_π(x) that depends on the policy:
+
+    V♯ = f̄_π + γK·P_π V♯,   f̄_π(x) = E f(x, a₁…a_K),   γ < 1/K
+
+>>> from setrl import objectives
+>>> from setrl.theory import ActionTable
+>>> score = TabularObjective(objectives.max(), ActionTable([1, 0]), set_size=2)
+>>> mdp = SetMDP(transitions_XAX=[[[1.0], [1.0]]], scores=[score], gamma=0.25)
+>>> mdp.values([[0.5, 0.5]])  # 0.75 / (1 − 0.25·2)
+array([1.5])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.theory.policies import check_policy
+from setrl.theory.tabular import TabularObjective
+
+
+@dataclass(frozen=True, eq=False)
+class SetMDP:
+    """A finite Markov decision process with a set objective as its reward.
+
+    Attributes:
+        transitions_XAX: P(x' | x, a), shape (X, A, X).
+        scores: For each state, the objective on a table of its A actions; one K for all.
+        gamma: γ, from 0 to below 1/K.
+    """
+
+    transitions_XAX: ArrayLike
+    scores: Sequence[TabularObjective]
+    gamma: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma < 1 / self.set_size:
+            raise ValueError(
+                f"gamma must be in [0, 1/{self.set_size}) for set_size={self.set_size}, or the sum "
+                f"over the tree has no bound; got {self.gamma}"
+            )
+
+    @property
+    def set_size(self) -> int:
+        """K: how many actions are drawn at a state."""
+        return self.scores[0].set_size
+
+    @property
+    def reach(self) -> float:
+        """γK, the discount of the tree's values: below 1."""
+        return self.gamma * self.set_size
+
+    @property
+    def num_states(self) -> int:
+        """X."""
+        return self.moves_XAX.shape[0]
+
+    @cached_property
+    def moves_XAX(self) -> np.ndarray:
+        """P(x' | x, a), float64."""
+        return np.asarray(self.transitions_XAX, dtype=np.float64)
+
+    @cached_property
+    def counts_SA(self) -> np.ndarray:
+        """Return how often each multiset of K actions holds each action."""
+        return self.scores[0].sets.counts_SA
+
+    @cached_property
+    def scores_XS(self) -> np.ndarray:
+        """f of every multiset at every state."""
+        return np.stack([score.scores_S for score in self.scores])
+
+    def steps(self, policy_XA: ArrayLike) -> np.ndarray:
+        """P_π(x' | x), the way of one branch, shape (X, X)."""
+        return np.einsum("xa,xay->xy", check_policy(policy_XA), self.moves_XAX)
+
+    def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
+        """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
+        chances_XS = self.scores[0].sets.chances(check_policy(policy_XA))
+        return (chances_XS * self.scores_XS).sum(axis=-1)
+
+    def values(self, policy_XA: ArrayLike) -> np.ndarray:
+        """V♯ = (I − γK·P_π)⁻¹ f̄_π, shape (X,): Set RL note, Eq. 3."""
+        matrix_XX = np.eye(self.num_states) - self.reach * self.steps(policy_XA)
+        return np.linalg.solve(matrix_XX, self.rewards(policy_XA))
+
+    def set_values(self, values_X: np.ndarray) -> np.ndarray:
+        """Q♯(x, S) = f(x, S) + γ Σ_{a∈S} E V♯(x'), shape (X, S): Eq. 4, given the values V♯."""
+        return self.scores_XS + self.gamma * (self.moves_XAX @ values_X) @ self.counts_SA.T
+
+    def action_values(self, policy_XA: ArrayLike, values_X: np.ndarray | None = None) -> np.ndarray:
+        """E[Q♯(x, S) | a₁ = a], the other K−1 actions from π; shape (X, A).
+
+        Args:
+            policy_XA: π.
+            values_X: V♯ of what follows; by default V♯ of π.
+        """
+        policy = check_policy(policy_XA)
+        values_X = self.values(policy) if values_X is None else values_X
+        chances_XSA = self.scores[0].sets.chances_given(policy)
+        return np.einsum("xsa,xs->xa", chances_XSA, self.set_values(values_X))
+
+    def occupancy(self, policy_XA: ArrayLike, start_X: ArrayLike) -> np.ndarray:
+        """d♯(x) = (1 − γK) Σ_t (γK)^t Pr(x_t = x), shape (X,): the discounted share of visits.
+
+        The distribution of Lemma 2.2. The note calls it stationary, but the lemma holds with this
+        one, and neither with the stationary distribution nor with the discount γ.
+
+        Args:
+            policy_XA: π.
+            start_X: The distribution of the first state.
+        """
+        matrix_XX = np.eye(self.num_states) - self.reach * self.steps(policy_XA).T
+        return np.linalg.solve(matrix_XX, (1 - self.reach) * np.asarray(start_X, dtype=np.float64))
+
+    def set_advantages(self, policy_XA: ArrayLike) -> np.ndarray:
+        """A♯(x, S) = Q♯(x, S) − V♯(x), shape (X, S)."""
+        values_X = self.values(policy_XA)
+        return self.set_values(values_X) - values_X[:, None]
+
+    def gap(self, new_XA: ArrayLike, old_XA: ArrayLike, start_X: ArrayLike) -> float:
+        """E_{x~d♯_new} E_{S~new} A♯_old(x, S) / (1 − γK) = V♯_new(x₀) − V♯_old(x₀): Lemma 2.2."""
+        chances_XS = self.scores[0].sets.chances(check_policy(new_XA))
+        gains_X = (chances_XS * self.set_advantages(old_XA)).sum(axis=-1)
+        return float(self.occupancy(new_XA, start_X) @ gains_X / (1 - self.reach))
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyIteration:
+    """The path of set policy iteration.
+
+    Attributes:
+        policies_TXA: The policy of every iteration, the start first.
+        values_TX: Their values V♯.
+    """
+
+    policies_TXA: np.ndarray
+    values_TX: np.ndarray
+
+
+def improve(mdp: SetMDP, policy_XA: ArrayLike, sweeps: int = 1) -> np.ndarray:
+    """Return a policy whose sets are worth at least as much at every state, given V♯ of the old.
+
+    π(a|x) ← π(a|x)·Q(x, a) / Σ_b π(b|x)·Q(x, b),   Q(x, a) = E[Q♯(x, S) | a₁ = a] − min Q♯(x, ·)
+
+    E Q♯(x, S) is a polynomial in π(·|x) of degree K, and Q/K its slopes; with coefficients that are
+    not negative such a step never lowers it (Baum and Eagon 1967). For K = 1 and many sweeps it is
+    the greedy policy. The improvement carries over to V♯ by the performance-difference lemma.
+
+    Args:
+        mdp: The process.
+        policy_XA: The old policy; an action of probability 0 stays there.
+        sweeps: How many such steps are taken with the old values.
+    """
+    values_X = mdp.values(policy_XA)
+    policy = np.asarray(policy_XA, dtype=np.float64)
+    lowest_X1 = mdp.set_values(values_X).min(axis=1, keepdims=True)
+    for _ in range(sweeps):
+        weight_XA = policy * (mdp.action_values(policy, values_X) - lowest_X1)
+        total_X1 = weight_XA.sum(axis=1, keepdims=True)
+        # A state where every set is worth the lowest value has nothing to choose.
+        policy = np.where(total_X1 > 0, weight_XA / np.where(total_X1 > 0, total_X1, 1.0), policy)
+    return policy
+
+
+def policy_iteration(
+    mdp: SetMDP, start_XA: ArrayLike, *, iterations: int = 50, sweeps: int = 20
+) -> PolicyIteration:
+    """Evaluate exactly, improve at every state, repeat.
+
+    V♯ never falls. The objective is not concave in the policy for K > 1, so where it ends can
+    depend on the start.
+    """
+    policies = [np.asarray(start_XA, dtype=np.float64)]
+    for _ in range(iterations):
+        policies.append(improve(mdp, policies[-1], sweeps))
+    return PolicyIteration(np.stack(policies), np.stack([mdp.values(p) for p in policies]))
+
+
+def planned_values(mdp: SetMDP, tolerance: float = 1e-12) -> np.ndarray:
+    """Q♯*(x, S) = f(x, S) + γ Σ_{a∈S} E max_{S'} Q♯*(x', S'), shape (X, S): sets are chosen.
+
+    By value iteration, which contracts by γK.
+    """
+    values_XS = mdp.scores_XS
+    while True:
+        next_XS = mdp.set_values(values_XS.max(axis=1))
+        if np.abs(next_XS - values_XS).max() <= tolerance * (1 - mdp.reach):
+            return next_XS
+        values_XS = next_XS
+
+
+@dataclass(frozen=True, eq=False)
+class QLearning:
+    """What set Q-learning has found.
+
+    Attributes:
+        values_XS: Q(x, S) at the end.
+        steps_T: The numbers of updates after which the error was taken.
+        errors_T: max |Q − Q♯*| at these moments.
+    """
+
+    values_XS: np.ndarray
+    steps_T: np.ndarray
+    errors_T: np.ndarray
+
+
+def q_learning(
+    mdp: SetMDP, *, steps: int, rng: np.random.Generator, checkpoints: int = 50
+) -> QLearning:
+    """Learn Q over sets from sampled branches, with every state and set tried at random.
+
+    Q(x, S) ← Q(x, S) + η·(f(x, S) + γ Σ_{a∈S} max_{S'} Q(x'_a, S') − Q(x, S)),   η = m^(−0.6)
+
+    with m how often (x, S) was tried and x'_a a sampled successor for each member.
+
+    Args:
+        mdp: The process.
+        steps: How many (state, set) pairs are tried.
+        rng: Draws pairs and successors.
+        checkpoints: At how many moments the error is taken.
+    """
+    num_states, num_sets = mdp.scores_XS.shape
+    sets_SK, edges_XAX = mdp.scores[0].sets.sets_SK, mdp.moves_XAX.cumsum(axis=-1)
+    table_XS, tries_XS = np.zeros((num_states, num_sets)), np.zeros((num_states, num_sets))
+    target_XS = planned_values(mdp)
+    taken_at = np.unique(np.geomspace(1, steps, checkpoints).astype(int))
+    errors = dict.fromkeys(taken_at.tolist(), 0.0)
+    states, sets = rng.integers(num_states, size=steps), rng.integers(num_sets, size=steps)
+    for step in range(steps):
+        x, s = states[step], sets[step]
+        edges_KX = edges_XAX[x, sets_SK[s]]
+        branches_K = (rng.random((len(edges_KX), 1)) * edges_KX[:, -1:] >= edges_KX).sum(axis=1)
+        goal = mdp.scores_XS[x, s] + mdp.gamma * table_XS[branches_K].max(axis=1).sum()
+        tries_XS[x, s] += 1
+        table_XS[x, s] += (goal - table_XS[x, s]) * tries_XS[x, s] ** -0.6
+        if step + 1 in errors:
+            errors[step + 1] = float(np.abs(table_XS - target_XS).max())
+    return QLearning(table_XS, taken_at, np.array([errors[at] for at in taken_at.tolist()]))
