@@ -119,7 +119,10 @@ FAULTS = [
     ({"_generate_and_score_completions": own_rewards}, "rewards do not come from `_calculate_rew"),
     ({"_calculate_rewards": backwards}, r"must give the 2 rewards in order, .* \[1.0, 0.0\]"),
     (changed(lambda _, out: out.pop("advantages")), "must hold 2 numbers, and holds None"),
-    (changed(lambda _, out: out["advantages"].unsqueeze_(1)), "must hold 2 numbers, and holds te"),
+    (
+        changed(lambda _, out: out["advantages"].unsqueeze_(1)),
+        r"2 numbers, and holds \[\[-0.5",
+    ),
     (changed(lambda _, out: out["advantages"].neg_()), "must have advantages around 0, and have"),
     (changed(lambda one, _: one._logs["advantages"].clear()), "log 2 advantages, and logs 0"),
     ({"_calculate_rewards": lambda self, inputs: None}, r"has _calculate_rewards\(self, inputs\) "),

@@ -1,6 +1,8 @@
 import fcntl
 import os
+import runpy
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 from setrl import files
 from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import kind_of
+from setrl.runs import claim as claim_module
 from setrl.runs.claim import claimed
 from setrl.runs.config import RunConfig
 
@@ -155,3 +158,10 @@ def test_a_folder_whose_name_libraries_cannot_open_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="this path is not UTF-8"):
         claim(folder)
     assert not folder.exists()
+
+
+def test_a_system_without_file_locks_is_said(monkeypatch):
+    """Windows has no fcntl."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(ConfigError, match=r"use Linux or macOS; on Windows, WSL"):
+        runpy.run_path(claim_module.__file__)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 import trl
 from packaging.version import Version
@@ -105,10 +106,11 @@ def _fault_of_scoring(trainer: Any, score: Score) -> str | None:
     rewards = rewards_MR.flatten().tolist()
     if len(rewards) != total or rewards != sorted(rewards):  # a subclass may scale them
         return f"`_calculate_rewards` must give the {total} rewards in order, and gave {rewards}"
-    if not torch.is_tensor(advantages) or advantages.shape != (EACH,):
-        return f"the key 'advantages' must hold {EACH} numbers, and holds {advantages}"
-    if not advantages[0] < 0 < advantages[1]:
-        return f"a worse and a better sample must have advantages around 0, and have {advantages}"
+    values = advantages.tolist() if torch.is_tensor(advantages) else advantages
+    if np.shape(values) != (EACH,):
+        return f"the key 'advantages' must hold {EACH} numbers, and holds {values}"
+    if not values[0] < 0 < values[1]:
+        return f"a worse and a better sample must have advantages around 0, and have {values}"
     if len(logged) != total:
         return f"it must log {total} advantages, and logs {len(logged)}"
     return None
