@@ -143,7 +143,10 @@ def use(folder, keys):
         ({"prompt": "text"}, r"own.jsonl:1: has no field 'text'; it has problem, answer, level"),
         ({"prompt": "{text}?"}, "has no field 'text'"),
         ({"prompt": "{problem} {answer}"}, "the model would read the answer"),
-        ({"prompt": "tags"}, r"the field 'tags' is \['0'\], and must be a string"),
+        (
+            {"prompt": "tags"},
+            r"the field 'tags' must be a string, a number, or messages .* got \['0'\]",
+        ),
         ({"gold": "right"}, "has no field 'right'; it has problem, answer"),
         ({"reward": "maths"}, "unknown reward 'maths'; did you mean 'math'"),
         ({"reward": {"function": "no_such_module:f"}}, "no module 'no_such_module'"),
@@ -245,7 +248,7 @@ def test_all_rows_without_a_nested_gold_are_named_and_may_be_skipped(tmp_path):
     assert {*kept[TRAIN], *kept["test"]} == {f"q{i}" for i in range(12) if i % 4}
     assert len(kept[TRAIN]) == 6
     assert len(kept["test"]) == 3
-    assert task.notes([TRAIN])[0] == "3 rows that lack a field are left out (task.skip_missing)"
+    assert task.notes([TRAIN])[0] == "3 rows that cannot be problems are left out (task.skip_missing)"
     nowhere = file_task(tmp_path, NESTED, **keys | {"gold": "meta.right", "skip_missing": True})
     with pytest.raises(DataError, match=r"1: has no field 'meta\.right'; it has problem, meta"):
         nowhere.usable(TRAIN)

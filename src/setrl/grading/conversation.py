@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 REASONING = ("reasoning_content", "thinking", "reasoning")  # fields and kinds of blocks
 Text = str | list[dict[str, Any]]  # plain, or the messages of a conversation
+
+
+class Conversation(str):
+    r"""A prompt of several turns: a string for people to read, which keeps its messages.
+
+    It is matched, split and written into files as its text, and models receive its messages.
+    Content that is not text, such as pictures, stays in the messages as it is.
+
+    >>> Conversation([{"role": "user", "content": "2?"}, {"role": "assistant", "content": "4"}])
+    'user: 2?\n\nassistant: 4'
+    """
+
+    messages: tuple[dict[str, Any], ...]
+
+    def __new__(cls, messages: Iterable[Mapping[str, Any]]) -> Conversation:
+        """Make it from messages with a role and content."""
+        kept = tuple(dict(message) for message in messages)
+        text = "\n\n".join(f"{one['role']}: {message_text(one)}" for one in kept)
+        made = super().__new__(cls, text)
+        made.messages = kept
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Conversation, (self.messages,)
 
 
 def plain_text(text: Text) -> str:

@@ -24,7 +24,7 @@ from setrl.errors import ConfigError, RunError, usage_errors
 from setrl.files.loading import check_reference, load_function
 from setrl.files.typed import typed
 from setrl.grading import Grader
-from setrl.grading.conversation import Text
+from setrl.grading.conversation import Conversation, Text
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
@@ -161,7 +161,9 @@ class RewardSet:
             columns.setdefault(self.gold, problem.gold)
         fields = {name: [value] * len(texts) for name, value in columns.items()}
         prompt: Text = problem.prompt
-        if chat and isinstance(prompt, str):
+        if isinstance(prompt, Conversation):
+            prompt = list(prompt.messages)
+        elif chat:
             prompt = [{"role": "user", "content": prompt}]
         values = self.outcome(
             prompts=[prompt] * len(texts), completions=as_samples(texts, chat), **fields

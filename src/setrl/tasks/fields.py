@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from setrl.errors import DataError
+from setrl.grading.conversation import Conversation, message_text
 
 _MISSING = object()
+ROLES = ("system", "user", "assistant", "tool")
 # {{name}} stays {name}, {{}} stays {}; LaTeX such as \boxed{} and x^{2} is not a field.
 _FIELD = re.compile(r"\{\{(?P<kept>\w*)\}\}|\{(?P<field>[A-Za-z_][\w.]*)\}")
 
@@ -68,11 +70,16 @@ def filled(template: str, row: Mapping[str, Any], where: str) -> str:
         if found["field"] is None:
             return f"{{{found['kept']}}}"
         value = find(row, found["field"], where)
-        if isinstance(value, list) and value and all(map(_is_number, value)):
+        if is_numbers(value):
             return ", ".join(map(str, value))
         return as_text(value, found["field"], where)
 
     return _FIELD.sub(text, template)
+
+
+def is_numbers(value: Any) -> bool:
+    """Return whether a value is a list of numbers, which a template joins with commas."""
+    return isinstance(value, list) and bool(value) and all(map(_is_number, value))
 
 
 def _is_number(value: Any) -> bool:
@@ -80,22 +87,33 @@ def _is_number(value: Any) -> bool:
 
 
 def as_text(value: Any, field: str, where: str) -> str:
-    """Return a prompt, or a part of it, as text; a single message of a user is its text.
+    """Return a prompt, or a part of it, as text.
+
+    A single message of a user is its text; several messages are a `Conversation`.
 
     Raises:
         DataError: If a prompt cannot hold the value.
     """
-    if isinstance(value, str) and value.strip():
-        return value
-    if _is_number(value):
+    if why := why_no_text(value):
+        shown = textwrap.shorten(repr(value), 80, placeholder=" …")
+        raise DataError(f"{where}: the field {field!r} {why}, got {shown}")
+    if isinstance(value, str) or _is_number(value):
         return str(value)
-    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
-        [message] = value
-        if isinstance(message, Mapping) and message.get("role") == "user":
-            return as_text(message.get("content"), f"{field}[0].content", where)
-    shown = textwrap.shorten(repr(value), 80, placeholder=" …")
-    what = "is empty" if value is None or value == "" or value == [] else f"is {shown}"
-    raise DataError(
-        f"{where}: the field {field!r} {what}, and must be a string, a number, or one message of a "
-        "user (put a system message under `system`)"
-    )
+    only = value[0] if len(value) == 1 else {}
+    is_plain = only.get("role") == "user" and isinstance(only.get("content"), str)
+    return str(only["content"]) if is_plain else Conversation(value)
+
+
+def why_no_text(value: Any) -> str | None:
+    """Return why a prompt cannot hold a value; None if it can."""
+    if (isinstance(value, str) and value.strip()) or _is_number(value):
+        return None
+    if value is None or isinstance(value, str) or value == []:
+        return "is empty"
+    if not isinstance(value, Sequence):
+        return "must be a string, a number, or messages"
+    if not all(isinstance(one, Mapping) and one.get("role") in ROLES for one in value):
+        return f"must be a string, a number, or messages with a role of {', '.join(ROLES)}"
+    if value[-1]["role"] == "assistant" or not message_text(value[-1]).strip():
+        return "ends with an answer or an empty message, to which no model can reply"
+    return None

@@ -187,7 +187,7 @@ class FileTask(Task):
             if name not in whole:
                 known = ", ".join(whole) if "" not in whole else "one file without splits"
                 raise ConfigError(
-                    f"task.splits.{split}: {name!r} is neither a file (.jsonl, .json, .parquet) "
+                    f"task.splits.{split}: {name!r} is neither a file (.jsonl, .json, .csv, …) "
                     f"nor a split of the data, which has {known}"
                 )
         return {split: whole[name] for split, name in wanted.items()}
@@ -261,7 +261,7 @@ class FileTask(Task):
         found = []
         whole = zip(self._stored.values(), self._whole.values(), strict=True)
         if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
-            found.append(f"{skipped} rows that lack a field are left out (task.skip_missing)")
+            found.append(f"{skipped} rows that cannot be problems are left out (task.skip_missing)")
         for split in used:
             found += self._without_gold(split)
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]

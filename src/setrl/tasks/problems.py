@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,10 +40,7 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
         )
     problems = []
     for where, row in table.rows:
-        if named:
-            text = fields.filled(prompt, row, where)
-        else:
-            text = fields.as_text(fields.find(row, prompt, where), prompt, where)
+        text = _text_of((where, row), prompt)
         value = None if gold is None else fields.find(row, gold, where)
         kept = {**row, **{key: json_text(row[key]) for key in table.packed}}
         problems.append(_problem(where, text, value, gold, kept, spec.needs_gold))
@@ -51,28 +48,97 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
 
 
 def complete(table: Table, spec: TaskSpec) -> Table:
-    """Return the rows that have the fields of prompt and gold; others are skipped if asked to.
+    """Return the rows that can be problems; others are skipped if asked to.
 
     Raises:
-        DataError: Naming the field and all rows that lack it, unless they are to be skipped.
+        DataError: Naming all rows that lack the prompt or the gold, or that hold another kind of
+            value than most rows, unless they are to be skipped.
     """
     if not table.rows:
         return table
-    prompt = prompt_field(table, spec)
-    wanted = [*(fields.template_fields(prompt) or [prompt]), gold_field(table, spec)]
-    for field in filter(None, wanted):
-        lacking = [where for where, row in table.rows if not fields.has(row, field)]
-        if len(lacking) == len(table.rows):
+    prompt, gold = prompt_field(table, spec), gold_field(table, spec)
+    texts = fields.template_fields(prompt) or [prompt]
+    for field in filter(None, (*texts, gold)):
+        if not any(fields.has(row, field) for _, row in table.rows):
             fields.find(table.rows[0][1], field, table.rows[0][0])  # which says what it has
-        if lacking and not spec.skip_missing:
-            places = [where.removeprefix(table.where).lstrip(":, ") for where in lacking]
-            raise DataError(
-                f"{table.where}: {len(lacking)} of {len(table.rows)} rows have no field "
-                f"{field!r} (at {first_of(places, SHOWN)}): complete them, or leave them out with "
-                "task.skip_missing: true"
-            )
-        table = replace(table, rows=tuple(one for one in table.rows if fields.has(one[1], field)))
-    return table
+    if all(_fault(row, texts, None) for _, row in table.rows):
+        _text_of(table.rows[0], prompt)  # which says what the first prompt is
+    mixed = other_kinds(table, (*RESERVED, *table.packed, *texts))
+    faults: dict[str, list[str]] = {}
+    kept = []
+    for where, row in table.rows:
+        if fault := _fault(row, texts, gold) or mixed.get(where):
+            faults.setdefault(fault, []).append(where.removeprefix(table.where).lstrip(":, "))
+        else:
+            kept.append((where, row))
+    if faults and not spec.skip_missing:
+        said = "; ".join(
+            f"{len(places)} of {len(table.rows)} rows have {fault} (at {first_of(places, SHOWN)})"
+            for fault, places in faults.items()
+        )
+        raise DataError(
+            f"{table.where}: {said}: complete them, or leave them out with task.skip_missing: true"
+        )
+    return replace(table, rows=tuple(kept))
+
+
+def _text_of(placed: tuple[str, Mapping[str, Any]], prompt: str) -> str:
+    """Return the prompt of a row: a filled template, or a field."""
+    where, row = placed
+    if fields.template_fields(prompt):
+        return fields.filled(prompt, row, where)
+    return fields.as_text(fields.find(row, prompt, where), prompt, where)
+
+
+def _fault(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> str | None:
+    """Return what is wrong with the prompt or the gold of a row."""
+    for field in (*texts, *([gold] if gold else [])):
+        if not fields.has(row, field):
+            return f"no field {field!r}"
+    for field in texts:
+        value = fields.find(row, field, "")
+        if not fields.is_numbers(value) and (why := fields.why_no_text(value)):
+            return f"a prompt in {field!r} that {why}"
+    return None
+
+
+def other_kinds(table: Table, leave_out: Sequence[str] = ()) -> dict[str, str]:
+    """Return the rows whose nested fields hold another kind of value than most rows, with both.
+
+    A column of a data set has one type, so no trainer can take both. Numbers and strings at the top
+    of a row are no fault: they become strings.
+    """
+    kinds: dict[str, dict[str, list[str]]] = {}
+    for where, row in table.rows:
+        for key in set(row) - set(leave_out):
+            for path, kind in _kinds(row[key], key):
+                kinds.setdefault(path, {}).setdefault(kind, []).append(where)
+    found: dict[str, str] = {}
+    for path, by_kind in kinds.items():
+        if len(by_kind) == 1 or (path in table.fields and set(by_kind) <= set(_SCALARS.values())):
+            continue
+        usual = max(by_kind, key=lambda kind: len(by_kind[kind]))
+        for kind in set(by_kind) - {usual}:
+            said = f"{kind} in {path!r}, where most have {usual}"
+            found |= {where: said for where in by_kind[kind] if where not in found}
+    return found
+
+
+_SCALARS = {str: "a string", bool: "true or false", int: "a number", float: "a number"}
+
+
+def _kinds(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and the kind of a value, and of all values in it; null has no kind."""
+    if isinstance(value, Mapping):
+        yield path, "an object"
+        for key, inside in value.items():
+            yield from _kinds(inside, f"{path}.{key}")
+    elif isinstance(value, list):
+        yield path, "a list"
+        for inside in value:
+            yield from _kinds(inside, f"{path}[]")
+    elif type(value) in _SCALARS:
+        yield path, _SCALARS[type(value)]
 
 
 def prompt_field(table: Table, spec: TaskSpec) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from setrl.errors import ConfigError
-from setrl.grading.conversation import Text
+from setrl.grading.conversation import Conversation, Text
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -48,11 +48,21 @@ class PromptForm:
         return is_chat
 
     def prompt(self, text: str, is_chat: bool) -> Text:
-        """Return the prompt as TRL's trainer takes it: text, or messages."""
+        """Return the prompt as TRL's trainer takes it: text, or messages.
+
+        Raises:
+            ConfigError: If a prompt of several turns meets a model without messages, or has a
+                system message next to `system`.
+        """
+        turns = text.messages if isinstance(text, Conversation) else None
         if not is_chat:
+            if turns:
+                raise ConfigError("prompts of several turns need a model with a chat template")
             return text
         system = [] if self.system is None else [{"role": "system", "content": self.system}]
-        return [*system, {"role": "user", "content": text}]
+        if turns and system and turns[0]["role"] == "system":
+            raise ConfigError("a prompt has a system message already: leave out task.system")
+        return [*system, *(turns or [{"role": "user", "content": text}])]
 
     def shown(self, text: str, tokenizer: PreTrainedTokenizerBase) -> str:
         """Return the whole text that the model reads, with the marks of the chat template."""

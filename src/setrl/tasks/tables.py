@@ -1,8 +1,10 @@
-"""Rows of a task's data: JSON Lines, a JSON array, Parquet, or a Hugging Face data set."""
+"""Rows of a task's data: JSON Lines, a JSON array, CSV, Parquet, or a Hugging Face data set."""
 
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping
@@ -17,8 +19,8 @@ from setrl.files.gzipped import open_gzip
 from setrl.groups import parquet
 from setrl.installing import install
 
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".parquet", ".gz")
-OTHER_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".parquet", ".gz")
+OTHER_SUFFIXES = (".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def refuse_other_file(path: Path) -> None:
     if path.suffix.lower() in OTHER_SUFFIXES or path.is_file():
         raise ConfigError(
             f"{path}: a file of problems ends in {', '.join(SUFFIXES)}: save this one as such a "
-            "file first (of CSV: pandas.read_csv(…).to_json(…, orient='records', lines=True))"
+            "file first"
         )
 
 
@@ -78,7 +80,33 @@ def _read_file(path: Path, _changed: int, _size: int) -> Table:
     if path.suffix == ".parquet":
         rows = parquet.rows(path)[1]
         return Table(str(path), tuple((f"{path}, row {i}", row) for i, row in enumerate(rows)))
-    return Table(str(path), tuple(_json_rows(path)))
+    is_csv = path.name.removesuffix(".gz").endswith((".csv", ".tsv"))
+    return Table(str(path), tuple((_csv_rows if is_csv else _json_rows)(path)))
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows of a file with a line of names; every value is a string, an empty cell null.
+
+    Raises:
+        DataError: If the file is not UTF-8, or a row has more or fewer cells than names.
+    """
+    content = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
+    delimiter = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
+    try:
+        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        names = next(reader, [])
+        if not all(names) or len(set(names)) < len(names):
+            raise DataError(f"{path}:1: must name each column, with different names, got {names}")
+        for cells in filter(None, reader):
+            where = f"{path}:{reader.line_num}"
+            if len(cells) != len(names):
+                raise DataError(f"{where}: has {len(cells)} cells, but line 1 names {len(names)}")
+            yield where, {key: cell or None for key, cell in zip(names, cells, strict=True)}
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is not UTF-8: {error.reason} at byte {error.start}") from None
+    except csv.Error as error:
+        raise DataError(f"{path}:{reader.line_num}: is not CSV: {error}") from None
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

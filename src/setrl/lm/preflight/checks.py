@@ -59,7 +59,9 @@ def check_problems(resolved: ResolvedConfig) -> None:
     """Refuse more problems than the task has, and columns that its problems lack."""
     task = resolved.task
     problems = resolved.training_problems(resolved.config.seeds[0])
-    known = training_prompts(task, problems).column_names
+    model = resolved.config.model
+    is_chat = model is not None and resolved.form.is_chat(load_tokenizer(model))
+    known = training_prompts(task, problems, is_chat=is_chat).column_names
     _check_columns(resolved.arms.values(), known, task.name)
     for split in resolved.eval_splits:
         task.problems(split, resolved.config.eval_problems, SEED)

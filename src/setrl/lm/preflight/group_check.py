@@ -95,9 +95,9 @@ class _Checking:
 
     def done(self) -> GroupCheck:
         problems = self.resolved.training_problems(self.config.seeds[0])
-        row: dict[str, Any] = training_prompts(self.task, problems)[0]
-        self.prompt = str(row["prompt"])
+        self.prompt = problems[0].prompt
         self._draw()
+        row: dict[str, Any] = training_prompts(self.task, problems, is_chat=self.is_chat)[0]
         self.inputs = self._inputs(row)
         rewards = self._rewards()
         batches = self._batches(list(rewards.values()))
