@@ -12,7 +12,7 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urldefrag, urlsplit
 
 from typing_extensions import override
 
@@ -27,19 +27,21 @@ IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 def faults_of(site: Path) -> list[str]:
     """List everything that is wrong with a built site, one sentence each."""
-    return [*link_faults(site), *request_faults(site), *name_faults(site)]
+    return [*link_faults(site), *text_faults(site), *request_faults(site), *name_faults(site)]
 
 
 @dataclass
 class Read(HTMLParser):
-    """The links of a page, the files that it loads, and its anchors."""
+    """The links of a page and their texts, the files that it loads, and its anchors."""
 
     links: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         super().__init__()
+        self._in_link = False
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -47,10 +49,21 @@ class Read(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
+            self.texts.append("")
+            self._in_link = True
         loaded = given.get(LOADED.get(tag, ""))
         if loaded is not None and not NOT_LOADED & set(given.get("rel", "").split()):
-            self.loads.append(loaded)
+            self.loads.append(urldefrag(loaded).url)  # what follows # is for the page that is loaded
         self.loads += IN_STYLE.findall(given.get("style", ""))
+
+    @override
+    def handle_endtag(self, tag: str) -> None:
+        self._in_link = self._in_link and tag != "a"
+
+    @override
+    def handle_data(self, data: str) -> None:
+        if self._in_link:
+            self.texts[-1] += data
 
 
 def link_faults(site: Path) -> Iterator[str]:
@@ -63,6 +76,14 @@ def link_faults(site: Path) -> Iterator[str]:
             fault = _link_fault(page, link)
             if fault:
                 yield f"{page.relative_to(site)}: {link}: {fault}"
+
+
+def text_faults(site: Path) -> Iterator[str]:
+    """Yield links of pages whose text is the name of a page's file instead of its title."""
+    for page in sorted(site.rglob("*.html")):
+        for text in dict.fromkeys(read_page(page).texts):
+            if re.fullmatch(r"[\w./-]+\.md", text.strip()):
+                yield f"{page.relative_to(site)}: a link has the text {text.strip()}, not a title"
 
 
 def request_faults(site: Path) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Hooks of MkDocs: make pages of links that leave docs/ and of notebooks; show the reference.
 
+Links get the titles of pages, the start page the playground, and language models llms.txt.
+
 A page may link to any file of the repository, so that the same link works in the repository. On the
 site, each file outside docs/ that a page links to becomes a page below `repository/`.
 """
@@ -14,20 +16,35 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from website import check, reference
+from setrl.lab import playground
+from website import check, llms, reference, titles
 from website.notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
 DOCS = "docs"
 MIRROR = "repository"
+HIDDEN = ("/.agents/", "/agents/")  # MkDocs leaves out folders whose names begin with a dot
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
+PLAYGROUND = "playground.html"
+EMBEDDED = f"""\
+Change how often each strategy succeeds, press *play*, and see which strategies each method keeps. The [whole
+playground]({PLAYGROUND}) shows the credit of every sample, and why.
+
+<iframe class="playground" src="{PLAYGROUND}?only=collapse#t=200" loading="lazy"
+title="Playground: the shares of five strategies in training, for four methods"></iframe>"""
 IN_NAVIGATION = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+
+WRITTEN: dict[str, str] = {}
+"""Address of a page → its Markdown."""
+NAVIGATION: list[Navigation] = []
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each notebook, and for each file outside docs/ that some page links to."""
+    files.append(File.generated(config, PLAYGROUND, content=playground().html()))
     for file in [one for one in files if one.src_uri.endswith(".ipynb")]:
         _add_notebook(file, files, config)
     waiting = [_repository_path(file.src_uri) for file in files.documentation_pages()]
@@ -51,11 +68,19 @@ def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
             return found.group()
         return posixpath.relpath(_site_path(target), here or ".")
 
-    return LINK.sub(moved, reference.for_site(markdown))
+    shown = LINK.sub(moved, reference.for_site(titles.named(markdown, source)))
+    WRITTEN[page.file.dest_uri] = shown
+    return shown.replace("<!-- playground -->", EMBEDDED)
+
+
+def on_nav(nav: Navigation, **kwargs: Any) -> None:
+    """Keep the order of the pages for llms.txt."""
+    NAVIGATION[:] = [nav]
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Check the site that was built."""
+    """Write what language models read, and check the site that was built."""
+    llms.write(Path(config.site_dir), NAVIGATION[0], WRITTEN)
     faults = check.faults_of(Path(config.site_dir))
     if faults:
         raise PluginError("\n".join(["the site has faults:", *faults]))
@@ -99,14 +124,15 @@ def _site_path(path: str) -> str:
     """Return where the site has a file of the repository."""
     if _in_docs(path):
         return path.removeprefix(f"{DOCS}/").replace(".ipynb", ".md")
-    return f"{MIRROR}/{path}" + ("" if path.endswith(".md") else ".md")
+    shown = path.replace(*HIDDEN)
+    return f"{MIRROR}/{shown}" + ("" if path.endswith(".md") else ".md")
 
 
 def _repository_path(src_uri: str) -> str:
     """Return which file of the repository a page of the site shows."""
     if not src_uri.startswith(f"{MIRROR}/"):
         return f"{DOCS}/{src_uri}"
-    path = src_uri.removeprefix(f"{MIRROR}/")
+    path = src_uri.removeprefix(f"{MIRROR}/").replace(*reversed(HIDDEN))
     return path if (ROOT / path).exists() else path.removesuffix(".md")
 
 

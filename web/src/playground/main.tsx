@@ -138,4 +138,15 @@ effect(() => {
   // Browsers limit how often an address may change, and a slider moves faster than that.
   waiting = setTimeout(() => history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search), 150);
 });
+
+/** A page that embeds one panel asks for it by its id: playground.html?only=collapse. */
+function only(panel: string | null): void {
+  if (panel === null || !document.getElementById(panel)?.matches("main > section")) return;
+  document.querySelector("main")!.style.padding = "0";
+  for (const part of document.querySelectorAll<HTMLElement>("main > :is(header, section, footer)")) {
+    part.hidden = part.id !== panel;
+  }
+}
+
 render(<Playground />, document.getElementById("page")!);
+only(new URLSearchParams(location.search).get("only"));
