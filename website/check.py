@@ -53,7 +53,9 @@ class Read(HTMLParser):
             self._in_link = True
         loaded = given.get(LOADED.get(tag, ""))
         if loaded is not None and not NOT_LOADED & set(given.get("rel", "").split()):
-            self.loads.append(urldefrag(loaded).url)  # what follows # is for the page that is loaded
+            self.loads.append(
+                urldefrag(loaded).url
+            )  # what follows # is for the page that is loaded
         self.loads += IN_STYLE.findall(given.get("style", ""))
 
     @override

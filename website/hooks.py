@@ -59,6 +59,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
     """Show the docstrings of the reference, and point links at the pages of the site."""
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation"]  # it has one page; the playground needs the room
     source = _repository_path(page.file.src_uri)
     here = posixpath.dirname(page.file.src_uri)
 

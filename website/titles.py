@@ -12,7 +12,9 @@ from pymdownx.slugs import slugify
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\[`?([\w./-]+\.(?:md|ipynb))`?\]\(([^)\s#]+)(#[\w-]+)?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$", re.MULTILINE | re.DOTALL)  # its comments are no headings
+CODE = re.compile(
+    r"^(`{3,})[^\n]*\n.*?^\1$", re.MULTILINE | re.DOTALL
+)  # its comments are no headings
 
 
 def named(markdown: str, source: str) -> str:

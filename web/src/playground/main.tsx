@@ -146,6 +146,8 @@ function only(panel: string | null): void {
   for (const part of document.querySelectorAll<HTMLElement>("main > :is(header, section, footer)")) {
     part.hidden = part.id !== panel;
   }
+  // The embedding page makes room for the panel; it needs its height and learns nothing else.
+  new ResizeObserver(([body]) => parent.postMessage({ height: body!.target.scrollHeight }, "*")).observe(document.body);
 }
 
 render(<Playground />, document.getElementById("page")!);
