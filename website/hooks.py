@@ -30,8 +30,8 @@ HIDDEN = ("/.agents/", "/agents/")  # MkDocs leaves out folders whose names begi
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
 PLAYGROUND = "playground.html"
 EMBEDDED = f"""\
-Change how often each strategy succeeds, press *play*, and see which strategies each method keeps. The [whole
-playground]({PLAYGROUND}) shows the credit of every sample, and why.
+Change how often each strategy succeeds, press *play*, and see which strategies each method keeps.
+The [whole playground]({PLAYGROUND}) shows the credit of every sample, and why.
 
 <iframe class="playground" src="{PLAYGROUND}?only=collapse#t=200" loading="lazy"
 title="Playground: the shares of five strategies in training, for four methods"></iframe>"""

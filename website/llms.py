@@ -13,11 +13,12 @@ from website.titles import CODE
 
 INTRODUCTION = """# setrl
 
-> Set reinforcement learning: train policies on what their samples are worth together. A Python library
-> (NumPy core, trainers for TRL, Tinker and verl, evaluation of logs, a command line).
+> Set reinforcement learning: train policies on what their samples are worth together. A Python
+> library (NumPy core, trainers for TRL, Tinker and verl, evaluation of logs, a command line).
 
-An installed setrl has a guide for agents, `setrl/.agents/skills/setrl/SKILL.md` in its package; the last
-line of `setrl --help` has its path. Each page below is Markdown; the page for people has `.html` instead of `.md`.
+An installed setrl has a guide for agents, `setrl/.agents/skills/setrl/SKILL.md` in its package; the
+last line of `setrl --help` has its path. Each page below is Markdown; the page for people has
+`.html` instead of `.md`.
 """
 
 
