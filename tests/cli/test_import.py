@@ -70,7 +70,7 @@ def test_the_output_folder_of_a_trainer_of_trl_is_read(tmp_path, capsys):
         (
             ["import", "verl", "x", "--output", "o", "--group", "a"],
             2,
-            "--group is for other programs' logs",
+            "leave out --group; only --reward, --strategy, --answer, --gold can be named",
         ),
         (["import", "jsonl", "x", "--output", "o", "--steps", "1"], 2, "--steps and --filter are"),
         (["evaluate", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),

@@ -20,7 +20,7 @@ from setrl import (
 from setrl.core.adaptive import AdaptiveK
 from setrl.core.adjusting import Gate
 
-CORRECT = np.array([[True, False, False, True, False, True, False, False]])
+CORRECT = np.array([[True, False, False, True, False, True, False, True]])
 GRADED = np.array([[0.2, 0.9, 0.7, 1.4, -1.0, 0.4, 0.6, 0.0]])  # no threshold says CORRECT
 OUTCOMES = CORRECT * 1.0
 CLUSTERS = np.array([[0, 0, 1, 1, 2, 0, 3, -1]])
@@ -169,7 +169,7 @@ def test_rules_about_what_is_right_read_it_too():
     gated = Gate()(np.ones((1, 8)), Samples(GRADED, correct=CORRECT))[0]
     np.testing.assert_array_equal(gated[0] == 0, ~CORRECT[0])
     shapley = credit.shapley(objectives.any_correct(), GRADED, correct=CORRECT)
-    np.testing.assert_array_equal(shapley, OUTCOMES / 3)
+    np.testing.assert_array_equal(shapley, OUTCOMES / CORRECT.sum())
     sizes = methods.adaptive_k(largest=3)
     assert isinstance(sizes, AdaptiveK)
-    assert (sizes.sizes(CORRECT, 4) == 2).all()  # 1 / (3/8) − 1 = 1.67
+    assert (sizes.sizes(np.arange(8)[None] < 3, 4) == 2).all()  # 1 / (3/8) − 1 = 1.67

@@ -90,9 +90,9 @@ def _too_small(method: AnyMethod, found: Advantages) -> str:
     small, groups = int(found.skipped_B.sum()), len(found.skipped_B)
     largest = found.usable_BN[found.skipped_B].sum(axis=1).max()
     return (
-        f"{small} of {groups} groups {'has' if small == 1 else 'have'} fewer than the "
-        f"{method.fewest_samples} usable samples that {method.name} with "
-        f"set_size={method.set_size} needs (at most {largest}): advantages of 0"
+        f"{small} of {groups} groups {'gets' if small == 1 else 'get'} advantages of 0: "
+        f"{method.name} with set_size={method.set_size} needs {method.fewest_samples} usable "
+        f"samples, and the largest of these groups has {largest}"
     )
 
 

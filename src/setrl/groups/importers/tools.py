@@ -129,6 +129,6 @@ def for_tool(tool: str, fields: Fields) -> Fields:
         wrong, right = (
             ", ".join(f"--{role.replace('_', '-')}" for role in roles) for roles in (given, read)
         )
-        raise ConfigError(f"the fields of a log of {tool} are known: {wrong} is for other "
-                          f"programs' logs; only {right} is read here")  # fmt: skip
+        raise ConfigError(f"the fields of a log of {tool} are known: leave out {wrong}"
+                          + (f"; only {right} can be named" if right else ""))  # fmt: skip
     return fields
