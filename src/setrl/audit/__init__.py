@@ -1,0 +1,13 @@
+"""What an estimator of advantages optimises, for anybody's code: exact, on every small group.
+
+>>> from setrl.audit import audit
+>>> found = audit(lambda rewards: rewards - rewards.mean(), name="dr_grpo")
+>>> str(found.objective), found.pays["unbiased"]
+('3·∇pass@1', True)
+"""
+
+from setrl.audit.audit import Audit, audit
+from setrl.audit.calling import Shape
+from setrl.audit.laws import Law
+
+__all__ = ["Audit", "Law", "Shape", "audit"]

@@ -1,0 +1,174 @@
+"""`audit`: an advantage function → what it optimises, its bias and variance, and where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setrl.audit.calling import Estimator, Shape, estimator
+from setrl.audit.compare import Library, Match
+from setrl.audit.field import Curl, Field, policy_grid
+from setrl.audit.known import claimed, known
+from setrl.audit.laws import Law, laws
+from setrl.audit.leads import Survivors, survivors
+from setrl.audit.paid import Paid, Progress, pay
+from setrl.audit.variance import Variance, variance
+from setrl.theory.tabular import ActionTable
+
+STRATEGIES = 3  # labels, unless they are given
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an estimator does, computed from its advantages in every group of N samples.
+
+    Attributes:
+        estimator: The function and how it was called.
+        paid: What it paid in every group.
+        gradient: Its expected gradient, for the policies `gradient.policies_PA`.
+        objective: The objective, or the sum of two, whose gradient it is; None if it is none that
+            we know. `str(objective)` is such as "2·∇pass@4".
+        nearest: The objective whose gradient is nearest; equal to `objective` if there is one. None
+            if the expected gradient is 0.
+        claim: How far it is from the gradient that it claims; None without a claim.
+        variance: Its variance beside the best unbiased estimator that we know.
+        laws: What it keeps to and what it pays.
+        survivors: Where it leads on one prompt.
+    """
+
+    estimator: Estimator
+    paid: Paid
+    gradient: Field
+    objective: Match | None
+    nearest: Match | None
+    claim: Match | None
+    variance: Variance
+    laws: tuple[Law, ...]
+    survivors: Survivors
+
+    @property
+    def factor(self) -> float:
+        """What multiplies the gradient of the objective, or of the nearest; NaN for a sum."""
+        match = self.claim or self.nearest
+        return match.factors[0] if match and len(match.factors) == 1 else float("nan")
+
+    @property
+    def bias(self) -> float:
+        """How far it is from its claim, or from the nearest objective, 0 … 1; 0 is unbiased."""
+        match = self.claim or self.nearest
+        return match.off if match else float("nan")
+
+    @property
+    def curl(self) -> Curl | None:
+        """Why it is the gradient of no objective at all; None if it is the gradient of one."""
+        return self.gradient.curl
+
+    @cached_property
+    def pays(self) -> dict[str, bool | None]:
+        """The name of each law → whether it holds; None where it could not be tried."""
+        unbiased = self.claim.holds if self.claim else self.objective is not None
+        return {"unbiased": unbiased, "gradient": self.curl is None} | {
+            law.name: law.holds for law in self.laws
+        }
+
+    def sentences(self) -> list[str]:
+        """Return about ten lines for people."""
+        from setrl.audit.text import sentences
+
+        return sentences(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit as plain values for JSON."""
+        table = self.paid.table
+        return {
+            "estimator": self.estimator.name,
+            "called_as": self.estimator.shape.name,
+            "group_size": self.paid.num_samples,
+            "rewards": np.asarray(table.rewards).tolist(),
+            "labels": None if table.clusters is None else np.asarray(table.clusters).tolist(),
+            "objective": None if self.objective is None else str(self.objective),
+            "nearest": None if self.nearest is None else str(self.nearest),
+            "claim": None if self.claim is None else str(self.claim),
+            "factor": self.factor,
+            "bias": self.bias,
+            "curl": None if self.curl is None else asdict(self.curl),
+            "variance": {"beside": self.variance.beside, "ratio": self.variance.ratio},
+            "laws": [asdict(law) for law in self.laws],
+            "requirements": self.pays,
+            "survivors": asdict(self.survivors),
+            "sentences": self.sentences(),
+        }
+
+
+def audit(
+    function: Any,
+    *,
+    group_size: int = 4,
+    rewards: Sequence[float] = (1.0, 0.0),
+    labels: int | None = None,
+    claims: str | None = None,
+    shape: Shape | None = None,
+    table: ActionTable | None = None,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Return what an estimator of advantages optimises, how noisy it is, and where it leads.
+
+    Samples are drawn from a softmax policy over actions: every reward with every label. The
+    estimator is called on every group of N of them, so the results hold for every policy.
+
+    Args:
+        function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N), of
+            NumPy or of PyTorch; or a `Method`.
+        group_size: N.
+        rewards: The rewards that samples may get.
+        labels: How many strategies samples may use; 3 if the estimator reads labels, otherwise 1.
+        claims: What it is said to optimise, such as "pass@4", "max@2" or "polychromic@4".
+        shape: How a function of another form is called.
+        table: The actions with further fields, instead of `rewards` and `labels`.
+        name: What sentences call it.
+        progress: Called with the number of groups after every batch of calls.
+
+    Raises:
+        ValueError: If the function raises, returns another shape or no numbers, or if there are too
+            many groups.
+    """
+    subject = estimator(function, shape, name, group_size)
+    if table is None:
+        table = _table(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
+    claim = None if claims is None else claimed(claims, group_size)
+    paid = pay(subject, table, group_size, progress)
+    field = Field(paid, policy_grid(table.num_actions))
+    library = Library.of(field, [*([] if claim is None else [claim]), *known(table, group_size)])
+    nearest = library.nearest()
+    found = nearest if nearest and nearest.holds else None
+    match = None if claim is None else library.match(0)
+    return Audit(
+        subject,
+        paid,
+        field,
+        found,
+        nearest,
+        match,
+        variance(field, match or nearest),
+        laws(subject, paid),
+        survivors(paid),
+    )
+
+
+def _table(rewards: Sequence[float], num_labels: int) -> ActionTable:
+    """Return every reward with every label, right ones first."""
+    levels = sorted({float(one) for one in rewards}, reverse=True)
+    if len(levels) < 2 or not np.isfinite(levels).all():
+        raise ValueError(f"rewards must be at least two different numbers, got {list(rewards)}")
+    if num_labels == 1:
+        return ActionTable(levels)
+    labels = np.tile(np.arange(num_labels), len(levels))
+    return ActionTable(np.repeat(levels, num_labels), clusters=labels)

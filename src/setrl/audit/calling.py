@@ -1,0 +1,225 @@
+"""How an estimator is called: any function of a group's rewards → its advantages (B, N)."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from setrl.core.method import AnyMethod
+from setrl.theory.tabular import ActionTable
+
+LABELS = ("clusters", "labels", "strategies", "clusters_BN", "labels_BN", "strategy", "cluster")
+Call = Callable[[Any, np.ndarray, np.ndarray], Any]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one kind of estimator is called.
+
+    Attributes:
+        name: What sentences call it, such as "f(rewards)".
+        call: (function, rewards_BN, labels_BN) → advantages of shape (B, N), of any library. It
+            may raise an exception, and gives arrays to the function that the function may edit.
+        reads_labels: Whether the estimator may use the labels of strategies.
+        takes_batches: Whether the function receives several groups at once; if not, B is 1.
+    """
+
+    name: str
+    call: Call
+    reads_labels: bool = False
+    takes_batches: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """An advantage function with its shape; it calls the function and checks what comes back.
+
+    Attributes:
+        function: The function, or a `Method`.
+        shape: How it is called.
+        name: Its name in sentences.
+        habits: What was noticed in the calls: "edits" if it changed its input, "missing" if it
+            returned NaN or infinite numbers, "single" if it returned float32 or shorter floats.
+    """
+
+    function: Any
+    shape: Shape
+    name: str
+    habits: set[str] = field(default_factory=set)
+
+    def advantages(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        """Return the advantages of groups, (B, N); NaN where the function returned none.
+
+        Raises:
+            ValueError: If the function raises an exception, or returns another shape or no numbers.
+        """
+        if self.shape.takes_batches:
+            return self._call(rewards_BN, labels_BN)
+        rows = zip(rewards_BN, labels_BN, strict=True)
+        return np.concatenate([self._call(*(part[None] for part in row)) for row in rows])
+
+    def of_groups(self, table: ActionTable, actions_BN: np.ndarray) -> np.ndarray:
+        """Return the advantages of groups that are given by the actions of their samples."""
+        if isinstance(self.function, AnyMethod):
+            credit = table.credit(self.function, actions_BN, np.random.default_rng(0))
+            return np.asarray(credit.values_BN, dtype=np.float64)
+        return self.advantages(*fields(table, actions_BN))
+
+    def _call(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        given = rewards_BN.copy(), labels_BN.copy()
+        try:
+            returned = self.shape.call(self.function, *given)
+        except Exception as error:  # a stranger's function raises whatever it wants to
+            raise ValueError(
+                f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
+                f"with rewards {_first(rewards_BN)}"
+            ) from error
+        values = self._numbers(returned)
+        if values.shape != rewards_BN.shape:
+            raise ValueError(
+                f"{self.name} must return one advantage for each sample, shape "
+                f"{rewards_BN.shape}, got {values.shape}; called as {self.shape.name}"
+            )
+        same = np.array_equal(given[0], rewards_BN, equal_nan=rewards_BN.dtype.kind == "f")
+        if not (same and np.array_equal(given[1], labels_BN)):
+            self.habits.add("edits")
+        if not np.isfinite(values).all():
+            self.habits.add("missing")
+        return values
+
+    def _numbers(self, returned: Any) -> np.ndarray:
+        """Return an array of any library as float64, also if it is on a graph of gradients."""
+        detached = returned.detach().cpu() if hasattr(returned, "detach") else returned
+        if str(getattr(detached, "dtype", "")).removeprefix("torch.") in SHORT_FLOATS:
+            self.habits.add("single")
+            detached = detached.float() if hasattr(detached, "float") else detached
+        try:
+            return np.asarray(detached).astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self.name} must return an array of numbers, got {returned!r:.80}"
+            ) from error
+
+
+SHORT_FLOATS = ("float32", "float16", "bfloat16")
+
+
+def fields(table: ActionTable, actions_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rewards and the labels of groups that are given by their samples' actions."""
+    labels_A = np.zeros(table.num_actions) if table.clusters is None else table.clusters
+    return (
+        np.asarray(table.rewards, dtype=np.float64)[actions_BN],
+        np.asarray(labels_A, dtype=np.int64)[actions_BN],
+    )
+
+
+def _first(rewards_BN: np.ndarray) -> list[float]:
+    return rewards_BN[0].tolist()  # type: ignore[no-any-return]
+
+
+def estimator(
+    function: Any, shape: Shape | None = None, name: str | None = None, num_samples: int = 4
+) -> Estimator:
+    """Return the function with its shape, which is found by its signature and by trying.
+
+    Args:
+        function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N),
+            of NumPy or of PyTorch; or a `Method`.
+        shape: How it is called, for other functions.
+        name: Its name in sentences; by default the function's own.
+        num_samples: N of the groups with which shapes are tried.
+
+    Raises:
+        ValueError: If the function fits no shape, with what each shape raised.
+    """
+    own = function.name if isinstance(function, AnyMethod) else getattr(function, "__name__", None)
+    name = name or own or type(function).__name__
+    if isinstance(function, AnyMethod):
+        return Estimator(function, Shape("a Method", _method, _reads_labels(function)), name)
+    if not callable(function):
+        raise ValueError(f"an estimator must be a function or a Method, got {function!r:.80}")
+    if shape is not None:
+        return Estimator(function, shape, name)
+    return _found(function, name, num_samples)
+
+
+def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
+    labels = {"clusters": labels_BN} if _reads_labels(method) else {}
+    return method.advantages(rewards_BN, rng=0, **labels).values_BN
+
+
+def _reads_labels(method: AnyMethod) -> bool:
+    return "clusters" in method.reads
+
+
+def _found(function: Any, name: str, num_samples: int) -> Estimator:
+    """Try the shapes on two groups; the first that gives two rows of N advantages is the shape."""
+    rewards_BN = (np.arange(2 * num_samples).reshape(2, -1) % 3 == 0) * 1.0
+    labels_BN = np.arange(2 * num_samples).reshape(2, -1) % 2
+    refusals = []
+    for shape in _shapes(function, name):
+        tried = Estimator(function, shape, name)
+        try:
+            tried.advantages(rewards_BN, labels_BN)
+        except ValueError as error:
+            refusals.append(str(error))
+        else:
+            return Estimator(function, shape, name)
+    raise ValueError("; ".join(dict.fromkeys(refusals)))
+
+
+def _shapes(function: Any, name: str) -> list[Shape]:
+    """Return how a function with these parameters may want to be called: one group at first."""
+    keyword = _label_parameter(function, name)
+    arguments = "rewards" if keyword is None else "rewards, clusters"
+    reads = keyword is not None
+    kinds = ["", *(["tensor "] if "torch" in sys.modules else [])]
+    return [
+        Shape(f"f({kind}{arguments}) of {whole}", _caller(keyword, bool(kind), many), reads, many)
+        for kind in kinds
+        for whole, many in (("a group", False), ("a batch", True))
+    ]
+
+
+def _label_parameter(function: Any, name: str) -> str | None:
+    """Return the parameter that takes the labels of strategies, if the function has one."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a function in C
+        return None
+    known = [one.name for one in parameters[1:] if one.name in LABELS]
+    needed = [one.name for one in parameters if _is_needed(one)][1:]
+    if known:
+        return known[0]
+    if len(needed) > 1:
+        raise ValueError(
+            f"{name} needs rewards, {', '.join(needed)}: give it a shape, or wrap it in a function "
+            "of rewards, or of rewards and clusters"
+        )
+    return needed[0] if needed else None
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return parameter.default is inspect.Parameter.empty and parameter.kind not in variadic
+
+
+def _caller(keyword: str | None, as_tensor: bool, many: bool) -> Call:
+    def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
+        given = [part if many else part[0] for part in (rewards_BN, labels_BN)]
+        if as_tensor:
+            given = [sys.modules["torch"].from_numpy(part) for part in given]
+        labels = {} if keyword is None else {keyword: given[1]}
+        returned = function(given[0], **labels)
+        if many:
+            return returned
+        if hasattr(returned, "detach"):
+            return returned[None]
+        return np.asarray(returned)[None]
+
+    return call

@@ -1,0 +1,112 @@
+"""The objectives with which an estimator is compared: all of `setrl.objectives`, at every K ≤ N."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl import names
+from setrl.core import objectives
+from setrl.core.mean_scores import mean_set_scores
+from setrl.core.objectives import Objective
+from setrl.theory.multisets import Multisets
+from setrl.theory.tabular import FIELDS, ActionTable
+
+# Names that people know; other objectives are called by the name in `setrl.objectives`.
+SHORT = {"any_correct": "pass", "minimum": "min"}
+FIRST = ("any_correct", "mean", "max", "minimum", "distinct_correct", "polychromic")
+CONCAVE = (0.0, 0.25, 0.5, 0.75)  # α of the concave counts that are tried
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """An objective with a set size.
+
+    Attributes:
+        label: How it is written, such as "pass@4".
+        objective: f.
+        set_size: K.
+    """
+
+    label: str
+    objective: Objective
+    set_size: int
+
+    def scores(self, table: ActionTable, groups: Multisets) -> np.ndarray:
+        """Return the mean score of the K-sets of every group, shape (S,)."""
+        members = table.samples.sets(groups.sets_SK)
+        given = {
+            name: getattr(members, name)[0] for name in FIELDS if getattr(members, name) is not None
+        }
+        return np.asarray(
+            mean_set_scores(members.rewards[0], self.objective, [self.set_size], rng=0, **given)[0]
+        )
+
+
+def claimed(text: str, num_samples: int) -> Known:
+    """Return the objective of a claim such as "pass@4", "max@8", "mean" or "polychromic@4".
+
+    Raises:
+        ValueError: If the name is unknown, or K is not from 1 to N.
+    """
+    name, _, size = text.partition("@")
+    spelled = {short: long for long, short in SHORT.items()} | {"best": "max", "cons": "majority"}
+    objective = names.look_up("objective", spelled.get(name, name), objectives.by_name)()
+    if size and not size.isdigit():
+        raise ValueError(f"a claim is an objective with a set size, such as pass@4, got {text!r}")
+    set_size = objective.resolve_set_size(int(size) if size else 1)
+    if not 1 <= set_size <= num_samples:
+        raise ValueError(f"{text}: a group of {num_samples} samples has no sets of {set_size}")
+    return Known(text, objective, set_size)
+
+
+def known(table: ActionTable, num_samples: int) -> list[Known]:
+    """Return all objectives that the table's fields can be scored by, at K from 1 to N."""
+    found = []
+    for name in sorted(objectives.by_name, key=_rank):
+        try:
+            objective = objectives.by_name[name]()
+            table.check_reads(objective.reads)
+        except (TypeError, ValueError):  # it needs arguments, or fields that are not there
+            continue
+        sizes = [1] if name == "mean" else range(1, num_samples + 1)
+        found.extend(Known(_label(name, size), objective, size) for size in sizes)
+    return [*found, *_of_methods(table, num_samples)]
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (FIRST.index(name) if name in FIRST else len(FIRST), name)
+
+
+def _label(name: str, set_size: int) -> str:
+    return "mean reward" if name == "mean" else f"{SHORT.get(name, name)}@{set_size}"
+
+
+def _of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
+    """Yield what MaxRL and concave counts are gradients of, for right and wrong samples."""
+    if not _says_what_is_right(table):
+        return
+    for largest in range(3, num_samples + 1):
+        weights = {size: 1 / size for size in range(1, largest + 1)}
+        log = objectives.over_sizes(objectives.any_correct(), weights)
+        yield Known(f"(Σ pass@k/k for k ≤ {largest})", log, largest)
+    if table.clusters is not None:
+        for alpha in CONCAVE:
+            label = f"concave_counts(α={alpha:g})@{num_samples}"
+            yield Known(label, _concave(alpha, num_samples), num_samples)
+
+
+def _says_what_is_right(table: ActionTable) -> bool:
+    try:
+        table.check_reads(("correct",))
+    except ValueError:
+        return False
+    return True
+
+
+def _concave(alpha: float, num_samples: int) -> Objective:
+    """Σ_c Σ_{j ≤ m_c} j^(α−1), m_c right samples of strategy c."""
+    worth_m = np.append(0.0, np.cumsum(np.arange(1, num_samples + 1) ** (alpha - 1)))
+    return objectives.from_counts(lambda counts: worth_m[counts[..., 1].astype(int)].sum(axis=-1))

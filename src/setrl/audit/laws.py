@@ -1,0 +1,294 @@
+"""What an estimator keeps to, and what it pays: one sentence and one answer for each law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.audit.calling import Estimator
+from setrl.audit.paid import Paid
+from setrl.theory.tabular import ActionTable
+
+
+@dataclass(frozen=True)
+class Law:
+    """Whether an estimator keeps a law.
+
+    Attributes:
+        name: The name for `--require`.
+        holds: None where it could not be tried.
+        says: A sentence about the estimator, with the group that shows it.
+    """
+
+    name: str
+    holds: bool | None
+    says: str
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What the laws look at.
+
+    Attributes:
+        estimator: The function.
+        paid: What it pays in every group.
+    """
+
+    estimator: Estimator
+    paid: Paid
+
+    @property
+    def table(self) -> ActionTable:
+        """The actions."""
+        return self.paid.table
+
+    @property
+    def rewards_RN(self) -> np.ndarray:
+        """The rewards of the rows."""
+        return np.asarray(self.table.rewards, dtype=np.float64)[self.paid.groups_RN]
+
+    @property
+    def labels_RN(self) -> np.ndarray:
+        """The labels of the rows; 0 without labels."""
+        labels = self.table.clusters
+        known = np.zeros(self.table.num_actions, dtype=np.int64) if labels is None else labels
+        return np.asarray(known)[self.paid.groups_RN]
+
+    def is_zero(self, values: np.ndarray | float, times: int = 4) -> bool:
+        """Whether numbers are 0 but for rounding."""
+        return bool(np.abs(values).max(initial=0.0) <= times * self.paid.rounding)
+
+    def again(
+        self, change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    ) -> np.ndarray | None:
+        """Return what it pays in the rows after a change; None if it cannot take the change."""
+        rows = sample_rows(len(self.paid.groups_RN))
+        try:
+            given = change(self.rewards_RN[rows], self.labels_RN[rows])
+            return self.estimator.advantages(*given)
+        except ValueError:
+            return None
+
+    @property
+    def first_values(self) -> np.ndarray:
+        """What it paid in the rows that `again` repeats."""
+        return self.paid.values_RN[sample_rows(len(self.paid.groups_RN))]
+
+    def show(self, row: int) -> str:
+        """Write a row of groups."""
+        rewards = ", ".join(f"{one:g}" for one in self.rewards_RN[row])
+        if self.table.clusters is None:
+            return f"rewards ({rewards})"
+        return f"rewards ({rewards}), labels ({', '.join(map(str, self.labels_RN[row]))})"
+
+
+REPEATED = 500  # rows that are called again for a law
+
+
+def sample_rows(num_rows: int) -> np.ndarray:
+    """Return the rows that are called again: all if they are few, otherwise evenly spread ones."""
+    return np.unique(np.linspace(0, num_rows - 1, min(num_rows, REPEATED)).astype(int))
+
+
+def laws(estimator: Estimator, paid: Paid) -> tuple[Law, ...]:
+    """Try every law, in the order in which sentences name them."""
+    case = Case(estimator, paid)
+    return tuple(law(case) for law in LAWS)
+
+
+def finite(case: Case) -> Law:
+    """Whether every group gets numbers."""
+    lost = "missing" in case.estimator.habits
+    what = "returns NaN or infinite numbers in some groups; they count as 0 here"
+    return Law("finite", not lost, what if lost else "returns finite numbers in every group")
+
+
+def leaves_input(case: Case) -> Law:
+    """Whether the arrays that it was given are unchanged."""
+    edits = "edits" in case.estimator.habits
+    says = "changes its input in place" if edits else "leaves its input as it is"
+    return Law("leaves-input", not edits, says)
+
+
+def deterministic(case: Case) -> Law:
+    """Whether equal calls give equal numbers."""
+    again = case.again(lambda rewards, labels: (rewards, labels))
+    if again is None:
+        return Law("deterministic", None, "could not be called again on the same groups")
+    same = case.is_zero(np.nan_to_num(again) - case.first_values)
+    unlike = "gives other numbers when it is called again: it is random, or keeps a state"
+    return Law("deterministic", same, "gives the same numbers every time" if same else unlike)
+
+
+def permutation_invariant(case: Case) -> Law:
+    """Whether the order of a group's samples matters."""
+    paid = case.paid
+    if paid.is_symmetric:
+        tried = "in every order" if paid.all_orders else "in the orders that were tried"
+        return Law("permutation-invariant", True, f"pays a sample the same {tried} of its group")
+    usual = np.take_along_axis(paid.credit_SA[_group_of_row(paid)], paid.groups_RN, axis=1)
+    row = int(np.abs(paid.values_RN - usual).max(axis=1).argmax())
+    says = (
+        f"depends on the order of the samples: {case.show(row)} get {_numbers(paid.values_RN[row])}"
+    )
+    return Law("permutation-invariant", False, says)
+
+
+def label_invariant(case: Case) -> Law:
+    """Whether the names of labels matter."""
+    if case.table.clusters is None:
+        return Law("label-invariant", None, "was not given labels")
+    most = int(case.labels_RN.max())
+    again = case.again(lambda rewards, labels: (rewards, most - labels))
+    if again is None:
+        return Law("label-invariant", None, "could not be called with other names of labels")
+    same = case.is_zero(np.nan_to_num(again) - case.first_values)
+    says = (
+        "does not care how strategies are numbered" if same else "depends on the numbers of labels"
+    )
+    return Law("label-invariant", same, says)
+
+
+def independent_groups(case: Case) -> Law:
+    """Whether a group is paid the same beside other groups of a batch."""
+    name = "independent-groups"
+    if not case.estimator.shape.takes_batches:
+        return Law(name, None, "takes one group at a time")
+    rows = sample_rows(len(case.paid.groups_RN))[::7]
+    given = case.rewards_RN[rows], case.labels_RN[rows]
+    alone = [case.estimator.advantages(*(part[[at]] for part in given)) for at in range(len(rows))]
+    together = np.nan_to_num(case.estimator.advantages(*given))
+    difference = np.abs(together - np.nan_to_num(np.concatenate(alone)))
+    if case.is_zero(difference):
+        return Law(name, True, "pays a group the same in any batch")
+    row = rows[int(difference.max(axis=1).argmax())]
+    says = f"mixes the groups of a batch: {case.show(row)} is paid otherwise beside other groups"
+    return Law(name, False, says)
+
+
+def zero_sum(case: Case) -> Law:
+    """Whether the advantages of every group sum to 0."""
+    sums_R = case.paid.values_RN.sum(axis=1)
+    if case.is_zero(sums_R, 4 * case.paid.num_samples):
+        return Law("zero-sum", True, "sums to 0 in every group")
+    row = int(np.abs(sums_R).argmax())
+    return Law("zero-sum", False, f"is not centred: {case.show(row)} sum to {sums_R[row]:.3g}")
+
+
+def _silent(case: Case, name: str, reward: float, what: str) -> Law:
+    alike_R = (case.rewards_RN == reward).all(axis=1)
+    values_RN = np.abs(case.paid.values_RN) * alike_R[:, None]
+    if case.is_zero(values_RN):
+        return Law(name, True, f"pays nothing in groups that are {what}")
+    row = int(values_RN.max(axis=1).argmax())
+    paid = _numbers(case.paid.values_RN[row])
+    return Law(name, False, f"pays in groups that are {what}: {case.show(row)} get {paid}")
+
+
+def silent_if_all_wrong(case: Case) -> Law:
+    """Whether groups without a right sample get 0."""
+    return _silent(case, "silent-if-all-wrong", case.rewards_RN.min(), "all wrong")
+
+
+def silent_if_all_right(case: Case) -> Law:
+    """Whether groups without a wrong sample get 0."""
+    return _silent(case, "silent-if-all-right", case.rewards_RN.max(), "all right")
+
+
+def no_pay_for_wrong(case: Case) -> Law:
+    """Whether no sample with the lowest reward gets a positive advantage."""
+    wrong_RN = case.rewards_RN == case.rewards_RN.min()
+    values_RN = np.where(wrong_RN, case.paid.values_RN, -np.inf)
+    row, column = np.unravel_index(values_RN.argmax(), values_RN.shape)
+    if values_RN[row, column] <= 4 * case.paid.rounding:
+        return Law("no-pay-for-wrong", True, "never pays a wrong sample")
+    label = case.labels_RN[row, column]
+    is_new = case.table.clusters is not None and (case.labels_RN[row] == label).sum() == 1
+    kind = "wrong sample whose strategy is new" if is_new else "wrong sample"
+    says = f"pays a {kind} {values_RN[row, column]:.3g}: {case.show(row)} get "
+    return Law("no-pay-for-wrong", False, says + _numbers(case.paid.values_RN[row]))
+
+
+def scale_free(case: Case) -> Law:
+    """Whether rewards that are three times as large give the same advantages."""
+    again = case.again(lambda rewards, labels: (3 * rewards, labels))
+    if again is None:
+        return Law("scale-free", None, "does not take rewards that are three times as large")
+    found, first = np.nan_to_num(again), case.first_values
+    # A floor in a divisor, such as 1e-4 beside a standard deviation, is not a scale.
+    if np.abs(found - first).max() <= 2e-3 * case.paid.scale:
+        return Law("scale-free", True, "pays the same if all rewards are multiplied by 3")
+    if case.is_zero(found - 3 * first, 12):
+        return Law("scale-free", False, "pays 3 times as much if all rewards are multiplied by 3")
+    return Law("scale-free", False, "changes in its own way if all rewards are multiplied by 3")
+
+
+def shift_free(case: Case) -> Law:
+    """Whether a constant that is added to all rewards changes nothing."""
+    again = case.again(lambda rewards, labels: (rewards + 1, labels))
+    if again is None:
+        return Law("shift-free", None, "does not take rewards with a constant added")
+    same = case.is_zero(np.nan_to_num(again) - case.first_values, 12)
+    says = "pays the same" if same else "pays otherwise"
+    return Law("shift-free", same, f"{says} if 1 is added to all rewards")
+
+
+def takes_integers(case: Case) -> Law:
+    """Whether rewards of integers give the advantages that floats give."""
+    name, whole = "takes-integers", (case.rewards_RN % 1 == 0).all()
+    if not whole:
+        return Law(name, None, "was given rewards that are no integers")
+    again = case.again(lambda rewards, labels: (rewards.astype(np.int64), labels))
+    if again is None:
+        return Law(name, False, "fails if rewards are integers")
+    same = case.is_zero(np.nan_to_num(again) - case.first_values)
+    says = "gives the same numbers" if same else "gives other numbers"
+    return Law(name, same, f"{says} if rewards are integers")
+
+
+def missing_rewards(case: Case) -> Law:
+    """Whether the other samples keep finite advantages if one reward is NaN."""
+    name = "survives-missing"
+    labels = np.arange(case.paid.num_samples)[None] % 2
+    rewards = (np.arange(case.paid.num_samples)[None] % 2) * 1.0
+    rewards[0, 0] = np.nan
+    habits = set(case.estimator.habits)
+    try:
+        values = case.estimator.advantages(rewards, labels)[0]
+    except ValueError:
+        return Law(name, None, "refuses a missing reward (NaN)")
+    finally:
+        case.estimator.habits.intersection_update(habits)
+    if np.isfinite(values[1:]).all():
+        return Law(name, True, "leaves the other samples finite advantages if a reward is NaN")
+    return Law(name, False, "gives the whole group NaN if one reward is NaN")
+
+
+def _group_of_row(paid: Paid) -> np.ndarray:
+    from setrl.audit.paid import places
+
+    return places(paid.groups, paid.counts_RA)
+
+
+def _numbers(values: np.ndarray) -> str:
+    return "(" + ", ".join(f"{round(float(one), 3) + 0.0:g}" for one in values) + ")"
+
+
+LAWS: tuple[Callable[[Case], Law], ...] = (
+    finite,
+    leaves_input,
+    deterministic,
+    permutation_invariant,
+    label_invariant,
+    independent_groups,
+    zero_sum,
+    silent_if_all_wrong,
+    silent_if_all_right,
+    no_pay_for_wrong,
+    scale_free,
+    shift_free,
+    takes_integers,
+    missing_rewards,
+)

@@ -1,0 +1,168 @@
+"""What an estimator pays in every group: the table from which the rest of an audit is computed.
+
+Axes, in addition to the library's and the theory's: R rows, the groups on which an estimator was
+called; A actions, the kinds of samples, each a reward and a label; M the groups of N − 1 others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from setrl.audit.calling import Estimator
+from setrl.theory.multisets import Multisets, multisets
+from setrl.theory.tabular import ActionTable
+
+MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes many at once
+MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
+SHUFFLES = 8  # orders of each group that are tried if there are too many orders
+EXACT, SINGLE = 1e-9, 1e-5  # rounding of float64 and of float32, of the largest advantage
+CHUNK = 4096  # groups that are handed over at once
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Paid:
+    """The advantages of an estimator in every group of N samples of a table's actions.
+
+    Attributes:
+        table: The actions: every reward with every label.
+        num_samples: N.
+        groups_RN: The groups on which it was called, by the actions of their samples.
+        values_RN: What it paid; 0 where it returned NaN or infinite numbers.
+        weight_R: In how many of the ordered groups a row stands for; P(row) = weight·Π π(yᵢ).
+        tolerance: The rounding of an advantage: relative to the largest advantage.
+        order: The largest difference that the order of a group's samples makes.
+        all_orders: Whether all orders were tried.
+    """
+
+    table: ActionTable
+    num_samples: int
+    groups_RN: np.ndarray
+    values_RN: np.ndarray
+    weight_R: np.ndarray
+    tolerance: float
+    order: float
+    all_orders: bool
+
+    @property
+    def groups(self) -> Multisets:
+        """Every group without its order."""
+        return multisets(self.table.num_actions, self.num_samples)
+
+    @property
+    def scale(self) -> float:
+        """The largest |advantage|; 1 if all are 0."""
+        return float(np.abs(self.values_RN).max()) or 1.0
+
+    @property
+    def rounding(self) -> float:
+        """How large a number may be that is 0 but for rounding."""
+        return self.tolerance * self.scale
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the order of a group's samples does not matter."""
+        return self.order <= self.rounding
+
+    @cached_property
+    def counts_RA(self) -> np.ndarray:
+        """How often each row holds each action."""
+        at = np.arange(self.table.num_actions)
+        return (self.groups_RN[:, :, None] == at).sum(axis=1)
+
+    @cached_property
+    def totals_RA(self) -> np.ndarray:
+        """The sum of the advantages of each action's samples in each row."""
+        at = np.arange(self.table.num_actions)
+        return (self.values_RN[:, :, None] * (self.groups_RN[:, :, None] == at)).sum(axis=1)
+
+    @cached_property
+    def credit_SA(self) -> np.ndarray:
+        """The mean advantage of an action in each group, over all orders; 0 if it is not there."""
+        groups = self.groups
+        row_S = places(groups, self.counts_RA)
+        totals_SA, weight_S = np.zeros(groups.counts_SA.shape), np.zeros(len(groups.counts_SA))
+        np.add.at(totals_SA, row_S, self.totals_RA * self.weight_R[:, None])
+        np.add.at(weight_S, row_S, self.weight_R)
+        return totals_SA / weight_S[:, None] / np.maximum(groups.counts_SA, 1)
+
+    @cached_property
+    def given_others_MA(self) -> np.ndarray:
+        """E[Aᵢ | the N − 1 others, yᵢ = a]: the advantage of each action beside the same others."""
+        return beside_others(self.groups, self.credit_SA)
+
+
+def beside_others(groups: Multisets, values_SA: np.ndarray) -> np.ndarray:
+    """Return a value of each group and action, (S, A), for N − 1 others, (M, A)."""
+    num_actions = groups.counts_SA.shape[1]
+    num = groups.sets_SK.shape[1]
+    rest_MA = multisets(num_actions, num - 1).counts_SA if num > 1 else np.zeros((1, num_actions))
+    row_MA = np.stack([places(groups, rest_MA + one) for one in np.eye(num_actions)], axis=1)
+    return values_SA[row_MA, np.arange(num_actions)]
+
+
+def places(groups: Multisets, counts_RA: np.ndarray) -> np.ndarray:
+    """Return which multisets have these counts."""
+    base = float(groups.sets_SK.shape[1] + 1) ** np.arange(groups.counts_SA.shape[1])
+    key_S = groups.counts_SA @ base
+    order = np.argsort(key_S)
+    return order[np.searchsorted(key_S[order], counts_RA @ base)]  # type: ignore[no-any-return]
+
+
+def pay(
+    estimator: Estimator, table: ActionTable, num_samples: int, progress: Progress | None = None
+) -> Paid:
+    """Call an estimator on every group: in every order if the orders are few, else in some.
+
+    Raises:
+        ValueError: If there are too many groups, or the estimator raises.
+    """
+    groups = multisets(table.num_actions, num_samples)
+    most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE
+    all_orders = table.num_actions**num_samples <= most
+    rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
+    values_RN = _called(estimator, table, rows_RN, progress)
+    tolerance = SINGLE if "single" in estimator.habits else EXACT
+    paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
+    difference = _order_matters(paid)
+    if difference <= paid.rounding:
+        row_S = places(groups, paid.counts_RA)
+        _, first_S = np.unique(row_S, return_index=True)
+        rows_RN, values_RN, weight_R = rows_RN[first_S], values_RN[first_S], groups.orderings_S
+    return Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, difference, all_orders)
+
+
+def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return ordered groups, and how many ordered groups each of them stands for."""
+    num = groups.sets_SK.shape[1]
+    if all_orders:
+        rows = np.array(list(product(range(num_actions), repeat=num)), dtype=np.intp)
+        return rows, np.ones(len(rows))
+    rng = np.random.default_rng(0)
+    shuffled = [rng.permuted(groups.sets_SK, axis=1) for _ in range(SHUFFLES)]
+    return np.concatenate(shuffled), np.tile(groups.orderings_S / SHUFFLES, SHUFFLES)
+
+
+def _called(
+    estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
+) -> np.ndarray:
+    parts = []
+    for at in range(0, len(rows_RN), CHUNK):
+        parts.append(estimator.of_groups(table, rows_RN[at : at + CHUNK]))
+        if progress is not None:
+            progress(len(parts[-1]))
+    values = np.concatenate(parts)
+    return np.where(np.isfinite(values), values, 0.0)
+
+
+def _order_matters(paid: Paid) -> float:
+    """Return the largest difference between a sample's advantage and its mean over all orders."""
+    row_R = places(paid.groups, paid.counts_RA)
+    usual_RN = np.take_along_axis(paid.credit_SA[row_R], paid.groups_RN, axis=1)
+    return float(np.abs(paid.values_RN - usual_RN).max())
