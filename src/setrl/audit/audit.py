@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from setrl.audit.calling import Estimator, Shape, estimator
-from setrl.audit.compare import Library, Match
+from setrl.audit.compare import FLOOR, Library, Match
 from setrl.audit.field import Curl, Field, policy_grid
 from setrl.audit.known import claimed, known
 from setrl.audit.laws import Law, laws
 from setrl.audit.leads import Survivors, survivors
+from setrl.audit.made import Made, made
 from setrl.audit.paid import Paid, Progress, pay
 from setrl.audit.variance import Variance, variance
 from setrl.theory.tabular import ActionTable
 
 STRATEGIES = 3  # labels, unless they are given
+MOST_OTHER_GROUPS = 3_000  # of another size, for the sensitivity to N
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +39,12 @@ class Audit:
         nearest: The objective whose gradient is nearest; equal to `objective` if there is one. None
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
-        variance: Its variance beside the best unbiased estimator that we know.
+        claimed_factor: The factor of the claim; None if it names none.
+        made: How it is made out of an unbiased credit of ours; None if no recipe gives it.
+        variance: Its variance beside unbiased estimators of the same gradient.
         laws: What it keeps to and what it pays.
         survivors: Where it leads on one prompt.
+        other_sizes: The nearest objective for groups of N − 1 and of N + 1 samples.
     """
 
     estimator: Estimator
@@ -46,13 +53,16 @@ class Audit:
     objective: Match | None
     nearest: Match | None
     claim: Match | None
+    claimed_factor: float | None
+    made: Made | None
     variance: Variance
     laws: tuple[Law, ...]
     survivors: Survivors
+    other_sizes: dict[int, Match]
 
     @property
     def factor(self) -> float:
-        """What multiplies the gradient of the objective, or of the nearest; NaN for a sum."""
+        """What multiplies the gradient of the claim, or of the nearest objective; NaN for a sum."""
         match = self.claim or self.nearest
         return match.factors[0] if match and len(match.factors) == 1 else float("nan")
 
@@ -63,17 +73,23 @@ class Audit:
         return match.off if match else float("nan")
 
     @property
+    def keeps_factor(self) -> bool:
+        """Whether the factor is the factor of its claim, if the claim names one."""
+        wanted = self.claimed_factor
+        return wanted is None or bool(abs(self.factor - wanted) <= FLOOR * abs(wanted))
+
+    @property
     def curl(self) -> Curl | None:
         """Why it is the gradient of no objective at all; None if it is the gradient of one."""
         return self.gradient.curl
 
     @cached_property
     def pays(self) -> dict[str, bool | None]:
-        """The name of each law → whether it holds; None where it could not be tried."""
-        unbiased = self.claim.holds if self.claim else self.objective is not None
-        return {"unbiased": unbiased, "gradient": self.curl is None} | {
-            law.name: law.holds for law in self.laws
-        }
+        """What can be required → whether it holds; None where it could not be tried."""
+        match = self.claim or self.objective
+        unbiased = match is not None and match.holds and self.keeps_factor
+        first = {"unbiased": unbiased, "has-objective": self.curl is None}
+        return first | {law.name: law.holds for law in self.laws}
 
     def sentences(self) -> list[str]:
         """Return about ten lines for people."""
@@ -93,25 +109,44 @@ class Audit:
             "group_size": self.paid.num_samples,
             "rewards": np.asarray(table.rewards).tolist(),
             "labels": None if table.clusters is None else np.asarray(table.clusters).tolist(),
-            "objective": None if self.objective is None else str(self.objective),
-            "nearest": None if self.nearest is None else str(self.nearest),
-            "claim": None if self.claim is None else str(self.claim),
+            "objective": _match(self.objective),
+            "nearest": _match(self.nearest),
+            "claim": _match(self.claim),
             "factor": self.factor,
             "bias": self.bias,
+            "made": None if self.made is None else str(self.made),
             "curl": None if self.curl is None else asdict(self.curl),
-            "variance": {"beside": self.variance.beside, "ratio": self.variance.ratio},
+            "policies": self.gradient.policies_PA.tolist(),
+            "gradient": self.gradient.values_PA.tolist(),
+            "variance": self.variance.to_json(),
             "laws": [asdict(law) for law in self.laws],
             "requirements": self.pays,
             "survivors": asdict(self.survivors),
+            "other_sizes": {size: _match(match) for size, match in self.other_sizes.items()},
             "sentences": self.sentences(),
         }
+
+
+def _match(match: Match | None) -> dict[str, Any] | None:
+    if match is None:
+        return None
+    example = None if match.example is None else asdict(match.example)
+    return {
+        "is": str(match),
+        "parts": [part.label for part in match.parts],
+        "factors": match.factors,
+        "off": match.off,
+        "exact": match.is_exact,
+        "weights": match.weights,
+        "example": example,
+    }
 
 
 def audit(
     function: Any,
     *,
     group_size: int = 4,
-    rewards: Sequence[float] = (1.0, 0.0),
+    rewards: Sequence[float] = (0.0, 1.0),
     labels: int | None = None,
     claims: str | None = None,
     shape: Shape | None = None,
@@ -130,7 +165,7 @@ def audit(
         group_size: N.
         rewards: The rewards that samples may get.
         labels: How many strategies samples may use; 3 if the estimator reads labels, otherwise 1.
-        claims: What it is said to optimise, such as "pass@4", "max@2" or "polychromic@4".
+        claims: What it is said to optimise, such as "pass@4", "2*max@2" or "polychromic@4".
         shape: How a function of another form is called.
         table: The actions with further fields, instead of `rewards` and `labels`.
         name: What sentences call it.
@@ -143,23 +178,26 @@ def audit(
     subject = estimator(function, shape, name, group_size)
     if table is None:
         table = _table(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
-    claim = None if claims is None else claimed(claims, group_size)
-    paid = pay(subject, table, group_size, progress)
-    field = Field(paid, policy_grid(table.num_actions))
+    claim, factor = (None, None) if claims is None else claimed(claims, group_size)
+    field = Field(pay(subject, table, group_size, progress), policy_grid(table.num_actions))
     library = Library.of(field, [*([] if claim is None else [claim]), *known(table, group_size)])
+    if claim is not None and (not library.objectives or library.objectives[0] is not claim):
+        raise ValueError(f"{claims}: the objective is the same for all groups, or undefined")
     nearest = library.nearest()
-    found = nearest if nearest and nearest.holds else None
     match = None if claim is None else library.match(0)
     return Audit(
         subject,
-        paid,
+        field.paid,
         field,
-        found,
+        nearest if nearest and nearest.holds else None,
         nearest,
         match,
+        factor,
+        made(library),
         variance(field, match or nearest),
-        laws(subject, paid),
-        survivors(paid),
+        laws(subject, field.paid),
+        survivors(field.paid),
+        _other_sizes(subject, field.paid),
     )
 
 
@@ -172,3 +210,19 @@ def _table(rewards: Sequence[float], num_labels: int) -> ActionTable:
         return ActionTable(levels)
     labels = np.tile(np.arange(num_labels), len(levels))
     return ActionTable(np.repeat(levels, num_labels), clusters=labels)
+
+
+def _other_sizes(subject: Estimator, paid: Paid) -> dict[int, Match]:
+    """Return what it is nearest to for other N; leave out sizes that it refuses."""
+    found = {}
+    for size in (paid.num_samples - 1, paid.num_samples + 1):
+        with suppress(ValueError):
+            if size < 2 or comb(paid.table.num_actions + size - 1, size) > MOST_OTHER_GROUPS:
+                continue
+            field = Field(
+                pay(subject, paid.table, size, orders=False), policy_grid(paid.table.num_actions)
+            )
+            match = Library.of(field, known(paid.table, size)).nearest()
+            if match is not None:
+                found[size] = match
+    return found

@@ -44,7 +44,8 @@ class Estimator:
         shape: How it is called.
         name: Its name in sentences.
         habits: What was noticed in the calls: "edits" if it changed its input, "missing" if it
-            returned NaN or infinite numbers, "single" if it returned float32 or shorter floats.
+            returned NaN or infinite numbers, "single" if it returned float32 or shorter floats,
+            "mixes" if a group is paid otherwise beside other groups.
     """
 
     function: Any
@@ -58,10 +59,10 @@ class Estimator:
         Raises:
             ValueError: If the function raises an exception, or returns another shape or no numbers.
         """
-        if self.shape.takes_batches:
-            return self._call(rewards_BN, labels_BN)
+        if self.shape.takes_batches and "mixes" not in self.habits:
+            return self.of_batch(rewards_BN, labels_BN)
         rows = zip(rewards_BN, labels_BN, strict=True)
-        return np.concatenate([self._call(*(part[None] for part in row)) for row in rows])
+        return np.concatenate([self.of_batch(*(part[None] for part in row)) for row in rows])
 
     def of_groups(self, table: ActionTable, actions_BN: np.ndarray) -> np.ndarray:
         """Return the advantages of groups that are given by the actions of their samples."""
@@ -70,7 +71,8 @@ class Estimator:
             return np.asarray(credit.values_BN, dtype=np.float64)
         return self.advantages(*fields(table, actions_BN))
 
-    def _call(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+    def of_batch(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        """Return the advantages of one call with all these groups."""
         given = rewards_BN.copy(), labels_BN.copy()
         try:
             returned = self.shape.call(self.function, *given)
@@ -106,6 +108,7 @@ class Estimator:
             ) from error
 
 
+MIXED = 1e-4  # relative difference of a group's advantages beside other groups, beyond rounding
 SHORT_FLOATS = ("float32", "float16", "bfloat16")
 
 
@@ -143,9 +146,12 @@ def estimator(
         return Estimator(function, Shape("a Method", _method, _reads_labels(function)), name)
     if not callable(function):
         raise ValueError(f"an estimator must be a function or a Method, got {function!r:.80}")
-    if shape is not None:
-        return Estimator(function, shape, name)
-    return _found(function, name, num_samples)
+    rewards_BN = (np.arange(3 * num_samples).reshape(3, -1) % 3 == 0) * 1.0
+    rewards_BN[1] = rewards_BN[1].cumsum() > 0
+    groups = rewards_BN, np.arange(3 * num_samples).reshape(3, -1) % 2
+    if shape is None:
+        return _found(function, name, groups)
+    return _watched(Estimator(function, shape, name), groups)
 
 
 def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
@@ -157,20 +163,27 @@ def _reads_labels(method: AnyMethod) -> bool:
     return "clusters" in method.reads
 
 
-def _found(function: Any, name: str, num_samples: int) -> Estimator:
-    """Try the shapes on two groups; the first that gives two rows of N advantages is the shape."""
-    rewards_BN = (np.arange(2 * num_samples).reshape(2, -1) % 3 == 0) * 1.0
-    labels_BN = np.arange(2 * num_samples).reshape(2, -1) % 2
+def _found(function: Any, name: str, groups: tuple[np.ndarray, np.ndarray]) -> Estimator:
+    """Try the shapes on three groups; the first that gives as many advantages is the shape."""
     refusals = []
     for shape in _shapes(function, name):
-        tried = Estimator(function, shape, name)
         try:
-            tried.advantages(rewards_BN, labels_BN)
+            return _watched(Estimator(function, shape, name), groups)
         except ValueError as error:
             refusals.append(str(error))
-        else:
-            return Estimator(function, shape, name)
     raise ValueError("; ".join(dict.fromkeys(refusals)))
+
+
+def _watched(tried: Estimator, groups: tuple[np.ndarray, np.ndarray]) -> Estimator:
+    """Return the estimator, after a look at whether it mixes the groups of a batch."""
+    together = tried.of_batch(*groups) if tried.shape.takes_batches else None
+    tried.habits.add("mixes")  # so that it is called with one group after the other
+    alone = tried.advantages(*groups)
+    tried.habits.clear()
+    scale = np.abs(np.nan_to_num(alone)).max(initial=1e-300)
+    if together is not None and np.abs(np.nan_to_num(together - alone)).max() > MIXED * scale:
+        tried.habits.add("mixes")
+    return tried
 
 
 def _shapes(function: Any, name: str) -> list[Shape]:

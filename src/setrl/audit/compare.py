@@ -10,10 +10,28 @@ import numpy as np
 
 from setrl.audit.field import Field, of_scores
 from setrl.audit.known import Known
+from setrl.theory.multisets import multisets
 
 LARGEST_DENOMINATOR = 64  # of a factor that is written as a fraction
 CLOSE = 1e-5  # a distance below which a match is worth confirming
 FLOOR = 1e-4  # what a small number that is added to a divisor may change
+
+
+@dataclass(frozen=True)
+class Example:
+    """Two samples beside the same others, and how much more the first is paid than the second.
+
+    Attributes:
+        others: The N − 1 others, by their actions.
+        pair: The two actions.
+        paid: The difference of their advantages.
+        needed: What the difference must be, for the gradient of the objective.
+    """
+
+    others: tuple[int, ...]
+    pair: tuple[int, int]
+    paid: float
+    needed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +43,17 @@ class Match:
         factors: What the gradient of each is multiplied by.
         off: ‖F − Σ factor·∇J‖ / ‖F‖, root mean squares over the policies of the grid; 0 if exact.
         is_exact: Whether F = Σ factor·∇J for every policy, up to rounding.
+        weights: Between which numbers F/(Σ factor·∇J), along ∇J, lies over the policies: how much
+            prompts are re-weighted.
+        example: Where F differs most, for a sample beside others; None if it is exact.
     """
 
     parts: tuple[Known, ...]
     factors: tuple[float, ...]
     off: float
     is_exact: bool
+    weights: tuple[float, float] = (1.0, 1.0)
+    example: Example | None = None
 
     @property
     def holds(self) -> bool:
@@ -52,6 +75,15 @@ def factor(number: float) -> str:
     if near and abs(float(near) - number) <= 1e-6 * abs(number):
         return str(near)
     return f"{number:.3g}"
+
+
+def _weights(own_PA: np.ndarray, wanted_PA: np.ndarray) -> tuple[float, float]:
+    """Return between which numbers the length of F along ∇J lies, relative to ∇J."""
+    square_P = (wanted_PA**2).sum(axis=1)
+    along_P = (own_PA * wanted_PA).sum(axis=1)
+    clear = square_P > 1e-12 * square_P.max()
+    ratio_P = along_P[clear] / square_P[clear]
+    return float(ratio_P.min()), float(ratio_P.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +158,30 @@ class Library:
         factors, *_ = np.linalg.lstsq(rows.T, target, rcond=None)
         off = float(np.linalg.norm(target - factors @ rows) / np.linalg.norm(target))
         parts = tuple(self.objectives[at] for at in chosen)
-        exact = off < CLOSE and self._is_exact(chosen, factors)
-        return Match(parts, tuple(factors.tolist()), 0.0 if exact else off, exact)
+        wanted_MA = of_scores(self.field.paid, factors @ self.scores_KS[list(chosen)])
+        exact = off < CLOSE and self._is_exact(wanted_MA)
+        if exact:
+            return Match(parts, tuple(factors.tolist()), 0.0, True)
+        weights = _weights(
+            self.field.values_PA, (factors @ rows).reshape(self.field.values_PA.shape)
+        )
+        example = self._example(wanted_MA)
+        return Match(parts, tuple(factors.tolist()), off, False, weights, example)
 
-    def _is_exact(self, chosen: tuple[int, ...], factors: np.ndarray) -> bool:
+    def _is_exact(self, wanted_MA: np.ndarray) -> bool:
         """Compare the advantages beside all N − 1 others, which decides it for every policy."""
         paid = self.field.paid
-        wanted_MA = of_scores(paid, factors @ self.scores_KS[list(chosen)])
-        return bool(
-            np.abs(self.field.contrast_MA - wanted_MA).max()
-            <= 100 * max(paid.tolerance, 1e-9) * paid.scale
-        )
+        apart = np.abs(self.field.contrast_MA - wanted_MA).max()
+        return bool(apart <= 100 * paid.rounding)
+
+    def _example(self, wanted_MA: np.ndarray) -> Example:
+        """Return the pair of samples whose advantages differ most from what they must be."""
+        own_MA = self.field.contrast_MA
+        apart_MA = own_MA - wanted_MA
+        row = int(np.ptp(apart_MA, axis=1).argmax())
+        high, low = int(apart_MA[row].argmax()), int(apart_MA[row].argmin())
+        first, second = min(high, low), max(high, low)
+        num = self.field.paid.num_samples
+        others = multisets(own_MA.shape[1], num - 1).sets_SK[row] if num > 1 else np.array([], int)
+        paid, needed = (part[row, first] - part[row, second] for part in (own_MA, wanted_MA))
+        return Example(tuple(others.tolist()), (first, second), float(paid), float(needed))

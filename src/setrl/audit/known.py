@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -34,24 +35,29 @@ class Known:
     objective: Objective
     set_size: int
 
-    def scores(self, table: ActionTable, groups: Multisets) -> np.ndarray:
-        """Return the mean score of the K-sets of every group, shape (S,)."""
+    def scores(
+        self, table: ActionTable, groups: Multisets, mask_SN: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the mean score of the K-sets of every group, or of its samples in a mask, (S,)."""
         members = table.samples.sets(groups.sets_SK)
         given = {
             name: getattr(members, name)[0] for name in FIELDS if getattr(members, name) is not None
         }
         return np.asarray(
-            mean_set_scores(members.rewards[0], self.objective, [self.set_size], rng=0, **given)[0]
+            mean_set_scores(
+                members.rewards[0], self.objective, [self.set_size], rng=0, mask=mask_SN, **given
+            )[0]
         )
 
 
-def claimed(text: str, num_samples: int) -> Known:
-    """Return the objective of a claim such as "pass@4", "max@8", "mean" or "polychromic@4".
+def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:
+    """Return the objective of a claim such as "pass@4" or "2*polychromic@4", and its factor.
 
     Raises:
-        ValueError: If the name is unknown, or K is not from 1 to N.
+        ValueError: If the name is unknown, the factor is no number, or K is not from 1 to N.
     """
-    name, _, size = text.partition("@")
+    times, star, label = text.replace("·", "*").replace("∇", "").rpartition("*")
+    name, _, size = label.strip().partition("@")
     spelled = {short: long for long, short in SHORT.items()} | {"best": "max", "cons": "majority"}
     objective = names.look_up("objective", spelled.get(name, name), objectives.by_name)()
     if size and not size.isdigit():
@@ -59,7 +65,17 @@ def claimed(text: str, num_samples: int) -> Known:
     set_size = objective.resolve_set_size(int(size) if size else 1)
     if not 1 <= set_size <= num_samples:
         raise ValueError(f"{text}: a group of {num_samples} samples has no sets of {set_size}")
-    return Known(text, objective, set_size)
+    factor = _number(times, text) if star else None
+    return Known(label.strip(), objective, set_size), factor
+
+
+def _number(times: str, text: str) -> float:
+    try:
+        return float(Fraction(times.strip()))
+    except ValueError:
+        raise ValueError(
+            f"the factor of a claim is a number, such as 2*pass@4, got {text}"
+        ) from None
 
 
 def known(table: ActionTable, num_samples: int) -> list[Known]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.audit.calling import Estimator
-from setrl.audit.paid import Paid
+from setrl.audit.paid import Paid, places
 from setrl.theory.tabular import ActionTable
 
 
@@ -128,7 +128,9 @@ def permutation_invariant(case: Case) -> Law:
     if paid.is_symmetric:
         tried = "in every order" if paid.all_orders else "in the orders that were tried"
         return Law("permutation-invariant", True, f"pays a sample the same {tried} of its group")
-    usual = np.take_along_axis(paid.credit_SA[_group_of_row(paid)], paid.groups_RN, axis=1)
+    usual = np.take_along_axis(
+        paid.credit_SA[places(paid.groups, paid.counts_RA)], paid.groups_RN, axis=1
+    )
     row = int(np.abs(paid.values_RN - usual).max(axis=1).argmax())
     says = (
         f"depends on the order of the samples: {case.show(row)} get {_numbers(paid.values_RN[row])}"
@@ -156,16 +158,14 @@ def independent_groups(case: Case) -> Law:
     name = "independent-groups"
     if not case.estimator.shape.takes_batches:
         return Law(name, None, "takes one group at a time")
-    rows = sample_rows(len(case.paid.groups_RN))[::7]
-    given = case.rewards_RN[rows], case.labels_RN[rows]
-    alone = [case.estimator.advantages(*(part[[at]] for part in given)) for at in range(len(rows))]
-    together = np.nan_to_num(case.estimator.advantages(*given))
-    difference = np.abs(together - np.nan_to_num(np.concatenate(alone)))
-    if case.is_zero(difference):
+    rows = sample_rows(len(case.paid.groups_RN))
+    together = case.estimator.of_batch(case.rewards_RN[rows], case.labels_RN[rows])
+    difference = np.abs(np.nan_to_num(together) - case.first_values)
+    if case.is_zero(difference) and "mixes" not in case.estimator.habits:
         return Law(name, True, "pays a group the same in any batch")
     row = rows[int(difference.max(axis=1).argmax())]
-    says = f"mixes the groups of a batch: {case.show(row)} is paid otherwise beside other groups"
-    return Law(name, False, says)
+    says = f"mixes the groups of a batch: {case.show(row)} get other advantages beside other groups"
+    return Law(name, False, f"{says} (above, each group is alone in its batch)")
 
 
 def zero_sum(case: Case) -> Law:
@@ -264,12 +264,6 @@ def missing_rewards(case: Case) -> Law:
     if np.isfinite(values[1:]).all():
         return Law(name, True, "leaves the other samples finite advantages if a reward is NaN")
     return Law(name, False, "gives the whole group NaN if one reward is NaN")
-
-
-def _group_of_row(paid: Paid) -> np.ndarray:
-    from setrl.audit.paid import places
-
-    return places(paid.groups, paid.counts_RA)
 
 
 def _numbers(values: np.ndarray) -> str:

@@ -14,9 +14,11 @@ from itertools import product
 import numpy as np
 
 from setrl.audit.calling import Estimator
+from setrl.core.method import Method
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
 
+MAX_GROUPS = 20_000
 MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes many at once
 MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
 SHUFFLES = 8  # orders of each group that are tried if there are too many orders
@@ -92,6 +94,21 @@ class Paid:
         np.add.at(weight_S, row_S, self.weight_R)
         return totals_SA / weight_S[:, None] / np.maximum(groups.counts_SA, 1)
 
+    def of(self, method: Method) -> Paid:
+        """Return what one of our methods pays in the same groups, whose order does not matter."""
+        sets_SN = self.groups.sets_SK
+        values_SN = self.table.credit(method, sets_SN, np.random.default_rng(0)).values_BN
+        return Paid(
+            self.table,
+            self.num_samples,
+            sets_SN,
+            values_SN,
+            self.groups.orderings_S,
+            EXACT,
+            0,
+            True,
+        )
+
     @cached_property
     def given_others_MA(self) -> np.ndarray:
         """E[Aᵢ | the N − 1 others, yᵢ = a]: the advantage of each action beside the same others."""
@@ -116,17 +133,36 @@ def places(groups: Multisets, counts_RA: np.ndarray) -> np.ndarray:
 
 
 def pay(
-    estimator: Estimator, table: ActionTable, num_samples: int, progress: Progress | None = None
+    estimator: Estimator,
+    table: ActionTable,
+    num_samples: int,
+    progress: Progress | None = None,
+    orders: bool = True,
 ) -> Paid:
     """Call an estimator on every group: in every order if the orders are few, else in some.
+
+    Args:
+        estimator: The function.
+        table: The actions.
+        num_samples: N.
+        progress: Called with the number of groups after each batch of calls.
+        orders: Whether to try other orders than the order of the actions.
 
     Raises:
         ValueError: If there are too many groups, or the estimator raises.
     """
     groups = multisets(table.num_actions, num_samples)
+    if len(groups.sets_SK) > MAX_GROUPS:
+        raise ValueError(
+            f"groups of {num_samples} of {table.num_actions} kinds of samples are "
+            f"{len(groups.sets_SK):,}, more than {MAX_GROUPS:,}: take smaller groups, fewer labels "
+            "or fewer rewards"
+        )
     most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE
     all_orders = table.num_actions**num_samples <= most
-    rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
+    rows_RN, weight_R = groups.sets_SK, groups.orderings_S
+    if orders:
+        rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
     values_RN = _called(estimator, table, rows_RN, progress)
     tolerance = SINGLE if "single" in estimator.habits else EXACT
     paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
@@ -145,8 +181,9 @@ def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.n
         rows = np.array(list(product(range(num_actions), repeat=num)), dtype=np.intp)
         return rows, np.ones(len(rows))
     rng = np.random.default_rng(0)
-    shuffled = [rng.permuted(groups.sets_SK, axis=1) for _ in range(SHUFFLES)]
-    return np.concatenate(shuffled), np.tile(groups.orderings_S / SHUFFLES, SHUFFLES)
+    times = SHUFFLES if len(groups.sets_SK) <= MAX_ONE_BY_ONE // SHUFFLES else 2
+    shuffled = [rng.permuted(groups.sets_SK, axis=1) for _ in range(times)]
+    return np.concatenate(shuffled), np.tile(groups.orderings_S / times, times)
 
 
 def _called(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from setrl.audit.compare import Match, factor
 from setrl.wording import percent
 
 if TYPE_CHECKING:
     from setrl.audit.audit import Audit
-    from setrl.audit.compare import Match
 
-USUAL = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
-ALARMS = (
+PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
+ALARMS = (  # said only if they do not hold
     "finite",
     "leaves-input",
     "deterministic",
@@ -27,79 +28,120 @@ ALARMS = (
 
 def sentences(audit: Audit) -> list[str]:
     """Return what it is, its bias and variance, what it pays, where it leads, what is wrong."""
-    kept = {law.name: law for law in audit.laws}
-    wrong = [kept[name] for name in ALARMS if kept[name].holds is False]
-    lines = [_what(audit), *_claim(audit), *_curl(audit), _variance(audit)]
-    lines += [f"It {kept[name].says}." for name in USUAL]
-    lines += [_leads(audit)]
-    lines += [f"It {law.says}." for law in wrong]
-    return lines
+    law = {one.name: one for one in audit.laws}
+    lines = [*_what(audit), *_claim(audit), *_sizes(audit), *_variance(audit)]
+    lines += [f"It {'; it '.join(law[name].says for name in PAYS if law[name].holds)}."]
+    lines += [f"It {law[name].says}." for name in PAYS if law[name].holds is False]
+    lines += [_scales(audit), _leads(audit)]
+    return lines + [f"It {law[name].says}." for name in ALARMS if law[name].holds is False]
 
 
-def _what(audit: Audit) -> str:
-    size = f"groups of {audit.paid.num_samples}"
-    name = audit.estimator.name
+def _what(audit: Audit) -> Iterator[str]:
+    name = f"{audit.estimator.name}, groups of {audit.paid.num_samples}"
     if audit.nearest is None:
-        return f"{name}, {size}: its expected gradient is 0; it optimises nothing."
+        yield f"{name}: its expected gradient is 0; it optimises nothing."
+        return
     if audit.objective is not None:
-        exactly = "exactly" if audit.objective.is_exact else f"up to {audit.objective.off:.1g}"
-        return f"{name}, {size}: this is {audit.objective}, {exactly}; unbiased."
-    kind = (
-        "the gradient of no objective"
-        if audit.curl
-        else "the gradient of no objective that we know"
-    )
-    return f"{name}, {size}: this is {kind}; nearest is {_off(audit.nearest)}."
+        off = audit.objective.off
+        exactly = "exactly" if audit.objective.is_exact else f"up to {off:.0e} of its length"
+        yield f"{name}: this is {audit.objective}, {exactly}."
+    else:
+        what = "no objective" if audit.curl else "no objective that we know"
+        yield f"{name}: this is the gradient of {what}; nearest is {_off(audit.nearest)}."
+    if audit.made is not None:
+        yield f"It is {audit.made}."
+    if audit.curl is not None:
+        yield _curl(audit)
 
 
 def _off(match: Match) -> str:
-    return f"{match}, off by {percent(match.off)}"
+    low, high = match.weights
+    return (
+        f"{match}, off by {percent(match.off)} (it weights policies {low:.2f} to {high:.2f} times "
+        "as this gradient does)"
+    )
 
 
-def _claim(audit: Audit) -> list[str]:
+def _claim(audit: Audit) -> Iterator[str]:
     if audit.claim is None:
-        return []
+        return
     label = audit.claim.parts[0].label
-    if audit.claim.holds:
-        return [f"It keeps its claim: unbiased for {label}."]
-    return [f"It does not keep its claim {label}: {_off(audit.claim)}."]
-
-
-def _curl(audit: Audit) -> list[str]:
-    if audit.curl is None:
-        return []
-    table = audit.paid.table
-
-    def kind(action: int) -> str:
-        reward = f"{np.asarray(table.rewards)[action]:g}"
-        label = (
-            "" if table.clusters is None else f" of strategy {np.asarray(table.clusters)[action]}"
+    if not audit.claim.holds:
+        yield f"It is biased for its claim {label}: {_off(audit.claim)}."
+        yield _example(audit, audit.claim)
+    elif not audit.keeps_factor:
+        yield (
+            f"It is unbiased for its claim {label} but for the factor: {factor(audit.factor)} "
+            f"instead of {factor(audit.claimed_factor or 0)}."
         )
-        return f"{reward}{label}"
+    else:
+        yield f"It keeps its claim: it is unbiased for {label}."
 
-    corners = ", ".join(kind(action) for action in audit.curl.corners)
-    others = ", ".join(kind(action) for action in audit.curl.others) or "nobody"
-    return [
-        f"No objective has this gradient: around the samples {corners}, beside {others}, the "
-        f"differences of advantages sum to {audit.curl.value:.3g} instead of 0."
+
+def _example(audit: Audit, match: Match) -> str:
+    example = match.example
+    if example is None:
+        return "It differs from its claim only by a small number in a divisor."
+    first, second = (_kind(audit, action) for action in example.pair)
+    return (
+        f"Beside {_kinds(audit, example.others)}, it pays {first} {example.paid:.3g} more than "
+        f"{second}; the claim needs {example.needed:.3g}."
+    )
+
+
+def _curl(audit: Audit) -> str:
+    assert audit.curl is not None
+    corners = [_kind(audit, action) for action in audit.curl.corners]
+    return (
+        f"No objective has this gradient: beside {_kinds(audit, audit.curl.others)}, the "
+        f"differences of advantages around {', '.join(corners)} sum to {audit.curl.value:.3g}, "
+        "not to 0."
+    )
+
+
+def _kind(audit: Audit, action: int) -> str:
+    table = audit.paid.table
+    reward = f"reward {np.asarray(table.rewards)[action]:g}"
+    return (
+        reward if table.clusters is None else f"{reward} label {np.asarray(table.clusters)[action]}"
+    )
+
+
+def _kinds(audit: Audit, actions: Sequence[int]) -> str:
+    return "(" + ", ".join(_kind(audit, action) for action in actions) + ")"
+
+
+def _sizes(audit: Audit) -> Iterator[str]:
+    found = [
+        f"{match}{'' if match.holds else f' (off by {percent(match.off)})'} in groups of {size}"
+        for size, match in audit.other_sizes.items()
     ]
+    if found:
+        yield f"It is {' and '.join(found)}."
 
 
-def _variance(audit: Audit) -> str:
+def _variance(audit: Audit) -> Iterator[str]:
     found = audit.variance
     if found.beside is None or not np.isfinite(found.ratio):
-        return "Its variance has no unbiased estimator beside it."
-    low, high = np.nanmin(found.ratio_P), np.nanmax(found.ratio_P)
-    return (
-        f"It has {found.ratio:.2f} times the variance of {found.beside} ({low:.2f} to {high:.2f} "
-        "times, by policy)."
+        return
+    mean = f"It has {found.ratio:.2f} times the variance of {found.beside} of {found.label}"
+    least = np.nanpercentile(found.ratio_P, [5, 50, 95])
+    yield (
+        f"{mean}; beside the quietest of {', '.join(found.rivals)} at each policy, {least[0]:.2f} "
+        f"to {least[2]:.2f} times (median {least[1]:.2f})."
     )
+
+
+def _scales(audit: Audit) -> str:
+    law = {one.name: one for one in audit.laws}
+    return f"It {law['scale-free'].says}, and {law['shift-free'].says}."
 
 
 def _leads(audit: Audit) -> str:
     led = audit.survivors
-    when = "" if led.collapse is None else f"; it uses one strategy from step {led.collapse}"
+    rates = ", ".join(percent(rate, 0) for rate in led.success)
+    when = "" if led.collapse is None else f"; it collapses onto one at time {led.collapse:g}"
     return (
-        f"It keeps {led.kept:.1f} of {led.strategies} right strategies in {led.steps} steps on one "
-        f"prompt, and is right in {percent(led.accuracy)} of its samples{when}."
+        f"Of {len(led.success)} strategies that are right in {rates} of their samples it keeps "
+        f"{led.kept}, with {percent(led.accuracy)} right in the end{when}."
     )

@@ -1,57 +1,81 @@
-"""The variance of an estimator's update, beside the best unbiased ones of the same gradient."""
+"""The variance of an estimator's update, beside unbiased estimators of the same gradient."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from setrl.audit.calling import estimator
 from setrl.audit.compare import Match
 from setrl.audit.field import Field
+from setrl.audit.made import BASES
 from setrl.audit.paid import Paid
 from setrl.core.method import Method
 from setrl.theory.multisets import Multisets
 
-BASELINES = ("leave_one_out", "smaller_sets", "others_mean", "none")
+UNBIASED = ("leave_one_out", "smaller_sets", "others_mean", "none")  # N/K·∇J, each of them
 
 
 @dataclass(frozen=True, eq=False)
 class Variance:
-    """How noisy an estimator is.
+    """How noisy an estimator is: Tr Cov Σᵢ Aᵢ ∇log π(yᵢ), for the policies of the audit.
 
     Attributes:
-        values_P: Tr Cov Σᵢ Aᵢ ∇log π(yᵢ), for the policies of the audit.
-        beside: The unbiased estimator of the same gradient that has the least variance of those
-            that we know, on average over the policies; None if there is no objective to compare.
-        ratio_P: Variance ÷ the variance of `beside`; NaN where that is 0.
+        values_P: Its variance.
+        rivals: Unbiased credits, such as "u − v" → their variance, scaled to the same gradient;
+            empty if there is no objective to compare.
+        label: The objective of the rivals.
     """
 
     values_P: np.ndarray
-    beside: str | None
-    ratio_P: np.ndarray
+    rivals: dict[str, np.ndarray]
+    label: str = ""
+
+    @property
+    def beside(self) -> str | None:
+        """The first rival: u − v, or u − w if sets are as large as the group."""
+        return next(iter(self.rivals), None)
 
     @property
     def ratio(self) -> float:
         """The mean variance ÷ the mean variance of `beside`, over the policies."""
-        kept = np.isfinite(self.ratio_P)
-        if not kept.any():
+        if self.beside is None:
             return float("nan")
-        best_P = self.values_P[kept] / self.ratio_P[kept]
-        return float(self.values_P[kept].sum() / best_P.sum())
+        return float(self.values_P.sum() / self.rivals[self.beside].sum())
+
+    @property
+    def ratio_P(self) -> np.ndarray:
+        """The variance ÷ the least variance of all rivals; NaN where that is 0."""
+        if not self.rivals:
+            return np.full(len(self.values_P), np.nan)
+        least_P = np.min(list(self.rivals.values()), axis=0)
+        known_P = least_P > 1e-9 * least_P.max()
+        return np.where(known_P, self.values_P / np.where(known_P, least_P, 1.0), np.nan)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        rivals = {name: values.tolist() for name, values in self.rivals.items()}
+        return {
+            "of": self.label,
+            "beside": self.beside,
+            "ratio": self.ratio,
+            "values": self.values_P.tolist(),
+            "rivals": rivals,
+        }
 
 
 def variance(field: Field, match: Match | None) -> Variance:
-    """Return the variance of an estimator, beside baselines of the matched objective."""
+    """Return the variance of an estimator, beside the baselines of the matched objective."""
     own_P = of_update(field.paid, field.policies_PA, field.values_PA)
     if match is None or len(match.parts) != 1:
-        return Variance(own_P, None, np.full(len(own_P), np.nan))
-    rivals = {name: _rival(field, match, name) for name in BASELINES}
-    known = {name: values for name, values in rivals.items() if values is not None}
-    best = min(known, key=lambda name: float(known[name].mean()))
-    floor = 1e-12 * max(float(known[best].max()), 1e-300)
-    ratio_P = np.where(known[best] > floor, own_P / np.maximum(known[best], floor), np.nan)
-    return Variance(own_P, f"{best} of {match.parts[0].label}", ratio_P)
+        return Variance(own_P, {})
+    rivals = {}
+    for baseline in UNBIASED:
+        values_P = _rival(field, match, baseline)
+        if values_P is not None:
+            rivals[BASES[baseline]] = values_P
+    return Variance(own_P, rivals, match.parts[0].label)
 
 
 def of_update(paid: Paid, policies_PA: np.ndarray, field_PA: np.ndarray) -> np.ndarray:
@@ -71,18 +95,7 @@ def _rival(field: Field, match: Match, baseline: str) -> np.ndarray | None:
     method = Method(baseline, one.objective, one.set_size, baseline)
     if method.fewest_samples > paid.num_samples:
         return None
-    other = pay_symmetric(method, paid)
+    other = paid.of(method)
     scale = match.factors[0] * one.set_size / paid.num_samples
-    gradient_PA = (
-        field.values_PA if match.is_exact else Field(other, field.policies_PA).values_PA * scale
-    )
-    return scale**2 * of_update(other, field.policies_PA, gradient_PA / scale)
-
-
-def pay_symmetric(method: Method, paid: Paid) -> Paid:
-    """Return what one of our methods pays; the order of samples never matters to it."""
-    groups = paid.groups
-    values = estimator(method).of_groups(paid.table, groups.sets_SK)
-    return Paid(
-        paid.table, paid.num_samples, groups.sets_SK, values, groups.orderings_S, 1e-9, 0.0, True
-    )
+    own_PA = Field(other, field.policies_PA).values_PA
+    return scale**2 * of_update(other, field.policies_PA, own_PA)

@@ -1,0 +1,185 @@
+"""How an estimator is made: an unbiased credit of ours, and what was done to it afterwards.
+
+A standard deviation, centring, clipping, filtering and sets by value each turn an unbiased credit
+into another estimator, often a biased one. Every such change is tried on every objective, until one
+gives the numbers of the audited estimator, up to a factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from math import comb
+
+import numpy as np
+
+from setrl.audit.compare import Library, factor
+from setrl.audit.known import Known
+from setrl.audit.paid import Paid
+from setrl.core.method import Method
+
+NEAR = 2e-3  # relative distance of equal numbers: a floor of 1e-4 beside a std is within it
+BASES = {
+    "leave_one_out": "u − v",
+    "all_sets": "u − U",
+    "smaller_sets": "u − w",
+    "others_mean": "u − v·N/(N − 1)",
+    "none": "u",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """How an estimator is made.
+
+    Attributes:
+        of: The objective, such as "pass@2".
+        base: The credit: "u − v", "u − U", "u − w", "u − v·N/(N − 1)" or "u".
+        change: What was done to it, in words; "" if nothing.
+        times: What it was multiplied by in the end.
+    """
+
+    of: str
+    base: str
+    change: str
+    times: float
+
+    def __str__(self) -> str:
+        times = "" if abs(self.times - 1) < NEAR else f"{factor(self.times)} times "
+        return f"{times}{self.base} of {self.of}{self.change}"
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """A credit in every group, to which changes are made.
+
+    Attributes:
+        paid: What the audited estimator pays.
+        credit_SA: The credit of each action in each group.
+    """
+
+    paid: Paid
+    credit_SA: np.ndarray
+
+    @property
+    def rewards_SA(self) -> np.ndarray:
+        """The reward of each action."""
+        rewards_A = np.asarray(self.paid.table.rewards, dtype=np.float64)
+        return np.broadcast_to(rewards_A, self.credit_SA.shape)
+
+    def mean(self, values_SA: np.ndarray) -> np.ndarray:
+        """Return the mean over the samples of each group, (S, 1)."""
+        counts_SA = self.paid.groups.counts_SA
+        mean_S1 = (counts_SA * values_SA).sum(axis=1, keepdims=True)
+        return mean_S1 / self.paid.num_samples  # type: ignore[no-any-return]
+
+    def std(self, values_SA: np.ndarray) -> np.ndarray:
+        """Return the standard deviation over the samples of each group, (S, 1)."""
+        return np.sqrt(self.mean((values_SA - self.mean(values_SA)) ** 2))
+
+    def over(self, divisor_S1: np.ndarray) -> np.ndarray:
+        """Return the credit divided by a number of the group; 0 where that is 0."""
+        usable = divisor_S1 > 1e-9
+        return np.where(usable, self.credit_SA / np.where(usable, divisor_S1, 1.0), 0.0)
+
+    def centred(self) -> Recipe:
+        """Return the credit minus its mean in each group."""
+        return Recipe(self.paid, self.credit_SA - self.mean(self.credit_SA))
+
+
+CHANGES: dict[str, Callable[[Recipe], np.ndarray]] = {
+    "": lambda one: one.credit_SA,
+    ", divided by the standard deviation of the rewards": lambda one: one.over(
+        one.std(one.rewards_SA)
+    ),
+    ", divided by the mean reward": lambda one: one.over(one.mean(one.rewards_SA)),
+    ", divided by its own standard deviation": lambda one: one.over(one.std(one.credit_SA)),
+    ", minus its mean in the group": lambda one: one.centred().credit_SA,
+    ", minus its mean in the group, divided by the standard deviation": lambda one: (
+        one.centred().over(one.std(one.credit_SA))
+    ),
+    ", clipped to at least 0": lambda one: np.maximum(one.credit_SA, 0),
+    ", clipped to at most 0 for wrong samples": lambda one: np.where(
+        one.rewards_SA == one.rewards_SA.max(), one.credit_SA, np.minimum(one.credit_SA, 0)
+    ),
+    ", without the groups whose rewards are all equal": lambda one: np.where(
+        one.std(one.rewards_SA) > 1e-9, one.credit_SA, 0
+    ),
+}
+
+
+def made(library: Library) -> Made | None:
+    """Return the first recipe that gives the estimator's advantages; None if there is none."""
+    paid = library.field.paid
+    recipes = [] if not paid.is_symmetric else list(_credits(library))
+    for change, alter in CHANGES.items():
+        found = [
+            Made(one.label, base, change, times)
+            for one, base, credit_SA in recipes
+            if (times := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
+        ]
+        if found:
+            return min(found, key=lambda each: abs(each.times - 1) > NEAR)
+    others = (_over_score_std(library), _by_value(library)) if recipes else ()
+    return next(chain(*others), None)
+
+
+def _times(paid: Paid, credit_SA: np.ndarray) -> float | None:
+    """Return by what this credit is multiplied to give the estimator's; None if nothing does."""
+    here = paid.groups.counts_SA > 0
+    target, given = paid.credit_SA[here], credit_SA[here]
+    length = given @ given
+    times = float(given @ target / length) if length > 0 else 0.0
+    apart = np.abs(target - times * given).max()
+    return times if times > 0 and apart <= NEAR * paid.scale else None
+
+
+def _credits(library: Library) -> Iterator[tuple[Known, str, np.ndarray]]:
+    """Yield the credit of every objective with every baseline, (S, A)."""
+    paid = library.field.paid
+    for one in library.objectives:
+        for baseline, base in BASES.items():
+            method = Method(baseline, one.objective, one.set_size, baseline)
+            if method.fewest_samples <= paid.num_samples:
+                yield one, base, paid.of(method).credit_SA
+
+
+def _over_score_std(library: Library) -> Iterator[Made]:
+    """Yield u − U divided by the standard deviation of the scores of the sets."""
+    for one in library.objectives:
+        method = Method("over std", one.objective, one.set_size, scale="score_std")
+        with suppress(ValueError):  # of an objective that does not know its variance
+            if method.fewest_samples <= library.field.paid.num_samples:
+                times = _times(library.field.paid, library.field.paid.of(method).credit_SA)
+                if times is not None:
+                    change = ", divided by the standard deviation of the sets' scores"
+                    yield Made(one.label, "u − U", change, times)
+
+
+def _by_value(library: Library) -> Iterator[Made]:
+    """Yield u − v in which the sets with a sample are found by its value, not by its index."""
+    paid = library.field.paid
+    num, counts_SA = paid.num_samples, paid.groups.counts_SA
+    for one, scores_S in zip(library.objectives, library.scores_KS, strict=True):
+        size = one.set_size
+        without_SA = np.stack(
+            [_without(one, paid, action) for action in range(counts_SA.shape[1])], axis=1
+        )
+        sets_SA = np.vectorize(lambda count, k=size: float(comb(int(num - count), k)))(counts_SA)
+        rest_SA = comb(num, size) - sets_SA
+        sums_SA = comb(num, size) * scores_S[:, None] - sets_SA * without_SA
+        by_value_SA = sums_SA / np.where(rest_SA > 0, rest_SA, 1)
+        with_SA = paid.of(Method("none", one.objective, size, "none")).credit_SA
+        for used_SA in (with_SA, by_value_SA):
+            times = _times(paid, used_SA - without_SA)
+            if times is not None:
+                change = ", with membership by value: equal samples count as this sample"
+                yield Made(one.label, "u − v", change, times)
+
+
+def _without(known: Known, paid: Paid, action: int) -> np.ndarray:
+    """Return the mean score of the sets without any sample of an action; 0 if there are none."""
+    kept = paid.groups.sets_SK != action
+    return np.nan_to_num(known.scores(paid.table, paid.groups, kept))
