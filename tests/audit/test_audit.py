@@ -15,8 +15,8 @@ from setrl.core.method import AnyMethod
     [
         (methods.dr_grpo(), 4, "pass@1", "3·∇pass@1"),
         (methods.maxpo(2), 4, "pass@2", "2·∇pass@2"),
-        (methods.poly_epo(2), 4, "polychromic@2", "1·∇polychromic@2"),
-        (methods.concave_counts(0.25), 3, None, "1·∇concave_counts(α=0.25)@3"),
+        (methods.poly_epo(2), 4, "polychromic@2", "∇polychromic@2"),
+        (methods.concave_counts(0.25), 3, None, "∇concave_counts(α=0.25)@3"),
     ],
 )
 def test_unbiased_methods_are_named_with_their_factor(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -83,6 +83,22 @@ class Audit:
         """Why it is the gradient of no objective at all; None if it is the gradient of one."""
         return self.gradient.curl
 
+    def along(self, policies_PA: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return F for other policies, and the gradient of the claim or of the nearest objective.
+
+        Shapes (P, A); the second is 0 if the expected gradient is 0.
+        """
+        field, match = Field(self.paid, policies_PA), self.claim or self.nearest
+        if match is None:
+            return field.values_PA, np.zeros_like(field.values_PA)
+        library = Library.of(field, match.parts)
+        return field.values_PA, library.combined(match)
+
+    def noise(self, policies_PA: np.ndarray) -> Variance:
+        """Return the variance for other policies."""
+        field, match = Field(self.paid, policies_PA), self.claim or self.nearest
+        return variance(Library.of(field, () if match is None else match.parts), match)
+
     @cached_property
     def pays(self) -> dict[str, bool | None]:
         """What can be required → whether it holds; None where it could not be tried."""
@@ -152,6 +168,7 @@ def audit(
     shape: Shape | None = None,
     table: ActionTable | None = None,
     name: str | None = None,
+    takes: Literal["group", "batch"] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Return what an estimator of advantages optimises, how noisy it is, and where it leads.
@@ -169,13 +186,15 @@ def audit(
         shape: How a function of another form is called.
         table: The actions with further fields, instead of `rewards` and `labels`.
         name: What sentences call it.
+        takes: Whether the function takes one group, (N,), or a batch, (B, N); by default a batch if
+            it can. A function that mixes groups is then called with one after the other.
         progress: Called with the number of groups after every batch of calls.
 
     Raises:
         ValueError: If the function raises, returns another shape or no numbers, or if there are too
             many groups.
     """
-    subject = estimator(function, shape, name, group_size)
+    subject = estimator(function, shape, name, group_size, takes)
     if table is None:
         table = _table(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
     claim, factor = (None, None) if claims is None else claimed(claims, group_size)
@@ -194,7 +213,7 @@ def audit(
         match,
         factor,
         made(library),
-        variance(field, match or nearest),
+        variance(library, match or nearest),
         laws(subject, field.paid),
         survivors(field.paid),
         _other_sizes(subject, field.paid),
@@ -220,7 +239,8 @@ def _other_sizes(subject: Estimator, paid: Paid) -> dict[int, Match]:
             if size < 2 or comb(paid.table.num_actions + size - 1, size) > MOST_OTHER_GROUPS:
                 continue
             field = Field(
-                pay(subject, paid.table, size, orders=False), policy_grid(paid.table.num_actions)
+                pay(subject, paid.table, size, orders=not paid.is_symmetric),
+                policy_grid(paid.table.num_actions),
             )
             match = Library.of(field, known(paid.table, size)).nearest()
             if match is not None:

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -126,7 +126,11 @@ def _first(rewards_BN: np.ndarray) -> list[float]:
 
 
 def estimator(
-    function: Any, shape: Shape | None = None, name: str | None = None, num_samples: int = 4
+    function: Any,
+    shape: Shape | None = None,
+    name: str | None = None,
+    num_samples: int = 4,
+    takes: Literal["group", "batch"] | None = None,
 ) -> Estimator:
     """Return the function with its shape, which is found by its signature and by trying.
 
@@ -136,6 +140,8 @@ def estimator(
         shape: How it is called, for other functions.
         name: Its name in sentences; by default the function's own.
         num_samples: N of the groups with which shapes are tried.
+        takes: Whether it takes one group or a batch. By default it takes batches if it can; a
+            function that then mixes groups is called with one group after the other.
 
     Raises:
         ValueError: If the function fits no shape, with what each shape raised.
@@ -150,7 +156,7 @@ def estimator(
     rewards_BN[1] = rewards_BN[1].cumsum() > 0
     groups = rewards_BN, np.arange(3 * num_samples).reshape(3, -1) % 2
     if shape is None:
-        return _found(function, name, groups)
+        return _found(function, name, groups, takes)
     return _watched(Estimator(function, shape, name), groups)
 
 
@@ -163,14 +169,32 @@ def _reads_labels(method: AnyMethod) -> bool:
     return "clusters" in method.reads
 
 
-def _found(function: Any, name: str, groups: tuple[np.ndarray, np.ndarray]) -> Estimator:
-    """Try the shapes on three groups; the first that gives as many advantages is the shape."""
-    refusals = []
+def _found(
+    function: Any, name: str, groups: tuple[np.ndarray, np.ndarray], takes: str | None
+) -> Estimator:
+    """Try the shapes on three groups; the first that gives as many advantages is the shape.
+
+    A function that takes one group as (N,) and as (1, N) with the same result may be meant for
+    either; it counts as a function of batches. With different results it is a function of a group.
+    """
+    refusals, alone = [], None
     for shape in _shapes(function, name):
+        if takes is not None and shape.takes_batches is not (takes == "batch"):
+            continue
+        tried = Estimator(function, shape, name)
         try:
-            return _watched(Estimator(function, shape, name), groups)
+            _watched(tried, groups)
+            first = tried.of_batch(groups[0][:1], groups[1][:1])
         except ValueError as error:
             refusals.append(str(error))
+            continue
+        if alone is not None and not np.allclose(alone[1], first, rtol=MIXED, equal_nan=True):
+            return alone[0]
+        if shape.takes_batches or takes:
+            return tried
+        alone = tried, first
+    if alone is not None:
+        return alone[0]
     raise ValueError("; ".join(dict.fromkeys(refusals)))
 
 
@@ -187,7 +211,7 @@ def _watched(tried: Estimator, groups: tuple[np.ndarray, np.ndarray]) -> Estimat
 
 
 def _shapes(function: Any, name: str) -> list[Shape]:
-    """Return how a function with these parameters may want to be called: one group at first."""
+    """Return how a function with these parameters may want to be called."""
     keyword = _label_parameter(function, name)
     arguments = "rewards" if keyword is None else "rewards, clusters"
     reads = keyword is not None

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
 from setrl.audit.field import Field, of_scores
-from setrl.audit.known import Known
+from setrl.audit.known import Known, mean_scores
+from setrl.audit.paid import places
 from setrl.theory.multisets import multisets
 
 LARGEST_DENOMINATOR = 64  # of a factor that is written as a fraction
@@ -62,7 +65,12 @@ class Match:
 
     def __str__(self) -> str:
         terms = zip(self.factors, self.parts, strict=True)
-        return " + ".join(f"{factor(number)}·∇{part.label}" for number, part in terms)
+        text = " + ".join(f"{_times(number)}∇{part.label}" for number, part in terms)
+        return text.replace("+ -", "− ")
+
+
+def _times(number: float) -> str:
+    return "" if factor(number) == "1" else f"{factor(number)}·"
 
 
 def factor(number: float) -> str:
@@ -71,10 +79,14 @@ def factor(number: float) -> str:
     >>> factor(2.0), factor(4 / 3), factor(0.8660254)
     ('2', '4/3', '0.866')
     """
-    near = Fraction(number).limit_denominator(LARGEST_DENOMINATOR)
-    if near and abs(float(near) - number) <= 1e-6 * abs(number):
-        return str(near)
+    if _is_fraction(number):
+        return str(Fraction(number).limit_denominator(LARGEST_DENOMINATOR))
     return f"{number:.3g}"
+
+
+def _is_fraction(number: float) -> bool:
+    near = Fraction(number).limit_denominator(LARGEST_DENOMINATOR)
+    return bool(near) and abs(float(near) - number) <= 1e-6 * abs(number)
 
 
 def _weights(own_PA: np.ndarray, wanted_PA: np.ndarray) -> tuple[float, float]:
@@ -93,29 +105,83 @@ class Library:
     Attributes:
         field: The estimator's expected gradient.
         objectives: The objectives.
-        scores_KS: The mean score of every group, for each of them.
+        scores_KS: U, the mean score of every group, for each of them.
+        without_KM: v, the mean score of every group of N − 1; NaN if K = N.
+        smaller_KM: w, the mean score of the sets of K − 1 in every group of N − 1; 0 if K = 1.
     """
 
     field: Field
     objectives: Sequence[Known]
     scores_KS: np.ndarray
+    without_KM: np.ndarray
+    smaller_KM: np.ndarray
 
     @classmethod
     def of(cls, field: Field, objectives: Sequence[Known]) -> Library:
         """Score every group; leave out objectives that sets of this size do not have."""
+        table, num = field.paid.table, field.paid.num_samples
+        others = multisets(table.num_actions, num - 1) if num > 1 else None
         kept, rows = [], []
-        for one in objectives:
-            try:
-                scores_S = one.scores(field.paid.table, field.paid.groups)
-            except ValueError:
-                continue
-            if np.isfinite(scores_S).all() and np.ptp(scores_S) > 0:
-                kept.append(one)
-                rows.append(scores_S)
-        return cls(field, kept, np.array(rows).reshape(len(rows), -1))
+        for _, alike in groupby(objectives, key=lambda one: id(one.objective)):
+            known = list(alike)
+            sizes = [one.set_size for one in known]
+            whole_KS = mean_scores(known[0].objective, sizes, table, field.paid.groups)
+            below = sorted({size - less for size in sizes for less in (0, 1)} - {0})
+            rest = {0: np.zeros(1)}
+            if others is not None:
+                found = mean_scores(known[0].objective, below, table, others)
+                rest = {0: np.zeros(len(found[0]))} | dict(zip(below, found, strict=True))
+            for one, scores_S in zip(known, whole_KS, strict=True):
+                if np.isfinite(scores_S).all() and np.ptp(scores_S) > 0:
+                    kept.append(one)
+                    rows.append((scores_S, rest.get(one.set_size), rest[one.set_size - 1]))
+        empty: list[tuple[np.ndarray, ...]] = [(np.zeros(0), np.zeros(0), np.zeros(0))]
+        columns = zip(*(rows or empty), strict=True)
+        return cls(field, kept, *(np.array(part) for part in columns))
 
+    def credits(self, index: int) -> dict[str, np.ndarray]:
+        """Return the credits u − v, u − U, u − w, u − v·N/(N − 1), u of an objective, (S, A).
+
+        u, v and w follow from the mean scores of the groups with and without a sample:
+        N·U = K·u + (N − K)·v. Credits that need v are left out at K = N.
+        """
+        paid = self.field.paid
+        num, size = paid.num_samples, self.objectives[index].set_size
+        here_SA = paid.groups.counts_SA > 0
+        total_S1 = self.scores_KS[index][:, None]
+        without_SA = self.without_KM[index][self._rest_SA]
+        smaller_SA = self.smaller_KM[index][self._rest_SA]
+        if size == num:
+            with_SA = np.repeat(total_S1, here_SA.shape[1], axis=1)
+            found = {"u − w": with_SA - smaller_SA, "u": with_SA}
+        else:
+            with_SA = (num * total_S1 - (num - size) * without_SA) / size
+            found = {
+                "u − v": with_SA - without_SA,
+                "u − U": with_SA - total_S1,
+                "u − w": with_SA - smaller_SA,
+                "u − v·N/(N − 1)": with_SA - without_SA * num / (num - 1),
+                "u": with_SA,
+            }
+        return {base: np.where(here_SA, credit_SA, 0.0) for base, credit_SA in found.items()}
+
+    @cached_property
+    def _rest_SA(self) -> np.ndarray:
+        """Which group of N − 1 remains without a sample of an action; 0 if there is none."""
+        groups, num = self.field.paid.groups, self.field.paid.num_samples
+        if num == 1:
+            return np.zeros(groups.counts_SA.shape, dtype=np.intp)
+        others = multisets(groups.counts_SA.shape[1], num - 1)
+        rest = []
+        for unit_A in np.eye(groups.counts_SA.shape[1]):
+            has_it = groups.counts_SA @ unit_A > 0
+            fewer_SA = np.where(has_it[:, None], groups.counts_SA - unit_A, others.counts_SA[0])
+            rest.append(places(others, fewer_SA))
+        return np.stack(rest, axis=1)
+
+    @cached_property
     def gradients(self) -> np.ndarray:
-        """Return ∇J of each objective over the grid of policies, one row each."""
+        """∇J of each objective over the grid of policies, one row each."""
         each = [self.field.of_credit(scores_S[:, None]).ravel() for scores_S in self.scores_KS]
         return np.array(each)
 
@@ -124,7 +190,7 @@ class Library:
 
         None if the expected gradient is 0 for every policy.
         """
-        target, gradients = self.field.values_PA.ravel(), self.gradients()
+        target, gradients = self.field.values_PA.ravel(), self.gradients
         if np.abs(self.field.contrast_MA).max() <= 4 * self.field.paid.rounding:
             return None
         lengths = np.linalg.norm(gradients, axis=1)
@@ -135,12 +201,20 @@ class Library:
             return match
         return self._pair(target, gradients) or match
 
+    def combined(self, match: Match) -> np.ndarray:
+        """Return Σ factor·∇J of a match whose parts are this library's objectives, (P, A)."""
+        total = np.asarray(match.factors) @ self.gradients
+        return total.reshape(self.field.values_PA.shape)  # type: ignore[no-any-return]
+
     def match(self, index: int) -> Match:
         """Return how far F is from the gradient of one objective."""
-        return self._match((index,), self.field.values_PA.ravel(), self.gradients())
+        return self._match((index,), self.field.values_PA.ravel(), self.gradients)
 
     def _pair(self, target: np.ndarray, gradients: np.ndarray) -> Match | None:
-        """Return the first sum of two objectives whose gradient F is, if there is one."""
+        """Return the first sum of two objectives whose gradient F is, with fractions as factors.
+
+        Small groups have so few gradients that other factors fit by chance.
+        """
         unit = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
         along, cosines = unit @ target / np.linalg.norm(target), unit @ unit.T
         # R² of two regressors, from their correlations; parallel ones are no pair.
@@ -149,7 +223,7 @@ class Library:
         share = np.where(apart > 1e-6, explained / np.where(apart > 0, apart, 1), 0)
         for left, right in np.argwhere(np.triu(share, 1) > 1 - FLOOR**2):
             match = self._match((int(left), int(right)), target, gradients)
-            if match.holds and min(match.factors) > 0:
+            if match.holds and all(map(_is_fraction, match.factors)):
                 return match
         return None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from setrl import names
 from setrl.core import objectives
 from setrl.core.mean_scores import mean_set_scores
 from setrl.core.objectives import Objective
+from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets
 from setrl.theory.tabular import FIELDS, ActionTable
 
@@ -35,19 +37,37 @@ class Known:
     objective: Objective
     set_size: int
 
-    def scores(
-        self, table: ActionTable, groups: Multisets, mask_SN: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return the mean score of the K-sets of every group, or of its samples in a mask, (S,)."""
-        members = table.samples.sets(groups.sets_SK)
-        given = {
-            name: getattr(members, name)[0] for name in FIELDS if getattr(members, name) is not None
-        }
-        return np.asarray(
-            mean_set_scores(
-                members.rewards[0], self.objective, [self.set_size], rng=0, mask=mask_SN, **given
-            )[0]
-        )
+
+def mean_scores(
+    objective: Objective,
+    sizes: Sequence[int],
+    table: ActionTable,
+    groups: Multisets,
+    mask_SN: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the mean score of the K-sets of every group, (sizes, S); NaN where it has none.
+
+    With a mask, only its samples are in the group.
+    """
+    members = table.samples.sets(groups.sets_SK)
+    given = {name: getattr(members, name)[0] for name in FIELDS if _has(members, name)}
+    num = groups.sets_SK.shape[1]
+    found_KS = np.full((len(sizes), len(groups.sets_SK)), np.nan)
+    for row, size in enumerate(sizes):
+        if size > num:
+            continue
+        with suppress(ValueError):  # of sets that are too small for it
+            if size == num and mask_SN is None:
+                found_KS[row] = objective(members)[0]
+            else:
+                found_KS[row] = mean_set_scores(
+                    members.rewards[0], objective, [size], rng=0, mask=mask_SN, **given
+                )[0]
+    return found_KS
+
+
+def _has(members: Samples, name: str) -> bool:
+    return getattr(members, name) is not None
 
 
 def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:

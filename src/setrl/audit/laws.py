@@ -163,9 +163,13 @@ def independent_groups(case: Case) -> Law:
     difference = np.abs(np.nan_to_num(together) - case.first_values)
     if case.is_zero(difference) and "mixes" not in case.estimator.habits:
         return Law(name, True, "pays a group the same in any batch")
-    row = rows[int(difference.max(axis=1).argmax())]
-    says = f"mixes the groups of a batch: {case.show(row)} get other advantages beside other groups"
-    return Law(name, False, f"{says} (above, each group is alone in its batch)")
+    at = int(difference.max(axis=1).argmax())
+    row = int(rows[at])
+    says = (
+        f"mixes the groups of a batch: {case.show(row)} get {_numbers(case.first_values[at])} "
+        f"alone, {_numbers(together[at])} beside other groups; all else is about groups alone"
+    )
+    return Law(name, False, says)
 
 
 def zero_sum(case: Case) -> Law:

@@ -8,7 +8,6 @@ gives the numbers of the audited estimator, up to a factor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from math import comb
@@ -16,18 +15,11 @@ from math import comb
 import numpy as np
 
 from setrl.audit.compare import Library, factor
-from setrl.audit.known import Known
+from setrl.audit.known import Known, mean_scores
 from setrl.audit.paid import Paid
-from setrl.core.method import Method
+from setrl.core import objectives
 
 NEAR = 2e-3  # relative distance of equal numbers: a floor of 1e-4 beside a std is within it
-BASES = {
-    "leave_one_out": "u − v",
-    "all_sets": "u − U",
-    "smaller_sets": "u − w",
-    "others_mean": "u − v·N/(N − 1)",
-    "none": "u",
-}
 
 
 @dataclass(frozen=True)
@@ -36,7 +28,7 @@ class Made:
 
     Attributes:
         of: The objective, such as "pass@2".
-        base: The credit: "u − v", "u − U", "u − w", "u − v·N/(N − 1)" or "u".
+        base: The credit, such as "u − v" or "u − w".
         change: What was done to it, in words; "" if nothing.
         times: What it was multiplied by in the end.
     """
@@ -137,42 +129,46 @@ def _times(paid: Paid, credit_SA: np.ndarray) -> float | None:
 
 
 def _credits(library: Library) -> Iterator[tuple[Known, str, np.ndarray]]:
-    """Yield the credit of every objective with every baseline, (S, A)."""
-    paid = library.field.paid
-    for one in library.objectives:
-        for baseline, base in BASES.items():
-            method = Method(baseline, one.objective, one.set_size, baseline)
-            if method.fewest_samples <= paid.num_samples:
-                yield one, base, paid.of(method).credit_SA
+    """Yield every credit of every objective, (S, A)."""
+    for index, one in enumerate(library.objectives):
+        for base, credit_SA in library.credits(index).items():
+            yield one, base, credit_SA
 
 
 def _over_score_std(library: Library) -> Iterator[Made]:
-    """Yield u − U divided by the standard deviation of the scores of the sets."""
-    for one in library.objectives:
-        method = Method("over std", one.objective, one.set_size, scale="score_std")
-        with suppress(ValueError):  # of an objective that does not know its variance
-            if method.fewest_samples <= library.field.paid.num_samples:
-                times = _times(library.field.paid, library.field.paid.of(method).credit_SA)
-                if times is not None:
-                    change = ", divided by the standard deviation of the sets' scores"
-                    yield Made(one.label, "u − U", change, times)
+    """Yield u − U divided by the standard deviation of the scores of the sets, if they are 0 or 1.
+
+    This standard deviation is √(U(1 − U)): Pass@k Training.
+    """
+    paid = library.field.paid
+    for index, (one, scores_S) in enumerate(
+        zip(library.objectives, library.scores_KS, strict=True)
+    ):
+        credit_SA = library.credits(index).get("u − U")
+        if credit_SA is not None and isinstance(one.objective, objectives.any_correct):
+            spread_S1 = np.sqrt(np.maximum(scores_S * (1 - scores_S), 0))[:, None]
+            times = _times(paid, Recipe(paid, credit_SA).over(spread_S1))
+            if times is not None:
+                change = ", divided by the standard deviation of the sets' scores"
+                yield Made(one.label, "u − U", change, times)
 
 
 def _by_value(library: Library) -> Iterator[Made]:
     """Yield u − v in which the sets with a sample are found by its value, not by its index."""
     paid = library.field.paid
     num, counts_SA = paid.num_samples, paid.groups.counts_SA
-    for one, scores_S in zip(library.objectives, library.scores_KS, strict=True):
+    for index, one in enumerate(library.objectives):
         size = one.set_size
         without_SA = np.stack(
             [_without(one, paid, action) for action in range(counts_SA.shape[1])], axis=1
         )
-        sets_SA = np.vectorize(lambda count, k=size: float(comb(int(num - count), k)))(counts_SA)
+        sets_SA = np.array([float(comb(num - m, size)) for m in range(num + 1)])[
+            counts_SA.astype(int)
+        ]
         rest_SA = comb(num, size) - sets_SA
-        sums_SA = comb(num, size) * scores_S[:, None] - sets_SA * without_SA
+        sums_SA = comb(num, size) * library.scores_KS[index][:, None] - sets_SA * without_SA
         by_value_SA = sums_SA / np.where(rest_SA > 0, rest_SA, 1)
-        with_SA = paid.of(Method("none", one.objective, size, "none")).credit_SA
-        for used_SA in (with_SA, by_value_SA):
+        for used_SA in (library.credits(index)["u"], by_value_SA):
             times = _times(paid, used_SA - without_SA)
             if times is not None:
                 change = ", with membership by value: equal samples count as this sample"
@@ -181,5 +177,6 @@ def _by_value(library: Library) -> Iterator[Made]:
 
 def _without(known: Known, paid: Paid, action: int) -> np.ndarray:
     """Return the mean score of the sets without any sample of an action; 0 if there are none."""
-    kept = paid.groups.sets_SK != action
-    return np.nan_to_num(known.scores(paid.table, paid.groups, kept))
+    kept_SN = paid.groups.sets_SK != action
+    size = [known.set_size]
+    return np.nan_to_num(mean_scores(known.objective, size, paid.table, paid.groups, kept_SN)[0])

@@ -14,7 +14,6 @@ from itertools import product
 import numpy as np
 
 from setrl.audit.calling import Estimator
-from setrl.core.method import Method
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
 
@@ -94,20 +93,11 @@ class Paid:
         np.add.at(weight_S, row_S, self.weight_R)
         return totals_SA / weight_S[:, None] / np.maximum(groups.counts_SA, 1)
 
-    def of(self, method: Method) -> Paid:
-        """Return what one of our methods pays in the same groups, whose order does not matter."""
-        sets_SN = self.groups.sets_SK
-        values_SN = self.table.credit(method, sets_SN, np.random.default_rng(0)).values_BN
-        return Paid(
-            self.table,
-            self.num_samples,
-            sets_SN,
-            values_SN,
-            self.groups.orderings_S,
-            EXACT,
-            0,
-            True,
-        )
+    def paying(self, credit_SA: np.ndarray) -> Paid:
+        """Return the same groups with another credit, which does not depend on their order."""
+        sets_SN, times_S = self.groups.sets_SK, self.groups.orderings_S
+        values_SN = np.take_along_axis(credit_SA, sets_SN, axis=1)
+        return Paid(self.table, self.num_samples, sets_SN, values_SN, times_S, EXACT, 0, True)
 
     @cached_property
     def given_others_MA(self) -> np.ndarray:

@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from setrl.audit.compare import Match
+from setrl.audit.compare import Library, Match
 from setrl.audit.field import Field
-from setrl.audit.made import BASES
 from setrl.audit.paid import Paid
-from setrl.core.method import Method
 from setrl.theory.multisets import Multisets
-
-UNBIASED = ("leave_one_out", "smaller_sets", "others_mean", "none")  # N/K·∇J, each of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,37 +61,29 @@ class Variance:
         }
 
 
-def variance(field: Field, match: Match | None) -> Variance:
-    """Return the variance of an estimator, beside the baselines of the matched objective."""
-    own_P = of_update(field.paid, field.policies_PA, field.values_PA)
+def variance(library: Library, match: Match | None) -> Variance:
+    """Return the variance of an estimator, beside the unbiased credits of the matched objective."""
+    field = library.field
+    own_P = of_update(field.paid, field.policies_PA)
     if match is None or len(match.parts) != 1:
         return Variance(own_P, {})
-    rivals = {}
-    for baseline in UNBIASED:
-        values_P = _rival(field, match, baseline)
-        if values_P is not None:
-            rivals[BASES[baseline]] = values_P
-    return Variance(own_P, rivals, match.parts[0].label)
+    one = match.parts[0]
+    scale = match.factors[0] * one.set_size / field.paid.num_samples  # their factor is N/K
+    rivals = {
+        base: scale**2 * of_update(field.paid.paying(credit_SA), field.policies_PA)
+        for base, credit_SA in library.credits(library.objectives.index(one)).items()
+        if base != "u − U"  # which is u − v, times a number
+    }
+    return Variance(own_P, rivals, one.label)
 
 
-def of_update(paid: Paid, policies_PA: np.ndarray, field_PA: np.ndarray) -> np.ndarray:
+def of_update(paid: Paid, policies_PA: np.ndarray) -> np.ndarray:
     """Tr Cov of Σᵢ Aᵢ(1{yᵢ} − π), shape (P,)."""
+    mean_PA = Field(paid, policies_PA).values_PA
     rows = Multisets(paid.groups_RN, paid.counts_RA * 1.0, paid.weight_R)
     totals_RA, sum_R = paid.totals_RA, paid.totals_RA.sum(axis=1)
     moments = np.column_stack([(totals_RA**2).sum(axis=1), sum_R**2, totals_RA * sum_R[:, None]])
     mean = rows.chances(policies_PA) @ moments
     length_P = (policies_PA**2).sum(axis=1)
     square_P = mean[:, 0] + length_P * mean[:, 1] - 2 * (policies_PA * mean[:, 2:]).sum(axis=1)
-    return np.maximum(square_P - (field_PA**2).sum(axis=1), 0.0)
-
-
-def _rival(field: Field, match: Match, baseline: str) -> np.ndarray | None:
-    """Return the variance of u minus a baseline, scaled to match; None if K is too large."""
-    one, paid = match.parts[0], field.paid
-    method = Method(baseline, one.objective, one.set_size, baseline)
-    if method.fewest_samples > paid.num_samples:
-        return None
-    other = paid.of(method)
-    scale = match.factors[0] * one.set_size / paid.num_samples
-    own_PA = Field(other, field.policies_PA).values_PA
-    return scale**2 * of_update(other, field.policies_PA, own_PA)
+    return np.maximum(square_P - (mean_PA**2).sum(axis=1), 0.0)

@@ -20,6 +20,7 @@ COMMANDS = {
     "tasks": "cli",
     "check-task": "train",
     "recommend": "cli",
+    "audit": "cli",
     "playground": "cli",
     "view": "lab",
     "doctor": "",

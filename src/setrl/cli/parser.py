@@ -18,6 +18,7 @@ from typing import Any
 
 import tyro
 
+from setrl.cli.audit import AuditEstimator
 from setrl.cli.check_task import CheckTask
 from setrl.cli.compare import Compare
 from setrl.cli.control import Control
@@ -58,6 +59,7 @@ COMMANDS: dict[str, Any] = {
     "tasks": Tasks,
     "check-task": CheckTask,
     "recommend": Recommend,
+    "audit": AuditEstimator,
     "playground": Playground,
     "view": View,
     "doctor": Doctor,  # which reads its own options: it works without tyro

@@ -1,0 +1,122 @@
+"""`setrl audit`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+from tyro.conf import Positional
+
+from setrl.errors import usage_errors
+
+if TYPE_CHECKING:
+    from setrl.audit import Audit
+
+NOT_KEPT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditEstimator:
+    """Say what an estimator of advantages optimises, how biased and noisy it is, and what it pays.
+
+    The estimator is called on every group of a few samples, so the answers hold for every policy.
+    docs/audit.md explains the sentences.
+
+    Attributes:
+        estimator: The function as module:name, from the current folder or an installed package:
+            f(rewards) or f(rewards, clusters), of one group or of a batch; or a method, {methods},
+            or one with its arguments, such as "{method: poly_epo, set_size: 8}"; or a log with the
+            advantages that a trainer has recorded.
+        group_size: The number N of samples in a group; by default 4, or the groups of the log.
+        rewards: The rewards that a sample may get.
+        labels: The number of strategies that samples may use; by default 3 if the estimator reads
+            labels, otherwise 1.
+        claims: What it is said to optimise, such as pass@4, max@2, polychromic@4 or 2*pass@4.
+        takes: Whether the function takes one group, (N,), or a batch of groups, (B, N); by default
+            what it can take.
+        require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
+            an unknown name is answered with all names.
+        figure: Draw its gradient and its variance over policies into this file (PNG, SVG, PDF).
+        json: Print JSON instead of text.
+    """
+
+    estimator: Positional[str]
+    group_size: int | None = None
+    rewards: tuple[float, ...] = (0.0, 1.0)
+    labels: int | None = None
+    claims: str | None = None
+    takes: Literal["group", "batch"] | None = None
+    require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    figure: Path | None = None
+    json: bool = False
+
+    def run(self) -> None:
+        """Print the audit; what is required and does not hold goes to stderr."""
+        from json import dumps
+
+        from setrl.files import plain_json
+
+        if self.figure is not None:
+            from setrl.report.figure_file import refuse_other_figure
+
+            refuse_other_figure(self.figure)
+        with usage_errors():
+            found = self._audit()
+            broken = _broken(found, self.require)
+        if self.figure is not None:
+            from setrl.report.audit_figure import draw_audit
+
+            with usage_errors():
+                draw_audit(found, self.figure)
+        if self.json:
+            print(dumps(plain_json(found.to_json()), indent=2, ensure_ascii=False))
+        else:
+            print(found)
+        for name, why in broken.items():
+            print(f"does not hold: {name}: {why}", file=sys.stderr)
+        if broken:
+            raise SystemExit(NOT_KEPT)
+
+    def _audit(self) -> Audit:
+        from setrl.audit import audit
+        from setrl.files.loading import is_reference
+        from setrl.files.progress import progress_bar
+
+        with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
+            return audit(
+                self._subject(),
+                group_size=self.group_size or 4,
+                rewards=self.rewards,
+                labels=self.labels,
+                claims=self.claims,
+                name=self.estimator.rpartition(":")[2] if is_reference(self.estimator) else None,
+                takes=self.takes,
+                progress=bar.update,
+            )
+
+    def _subject(self) -> Any:
+        """Return the function or the method that is audited."""
+        from setrl.core import methods
+        from setrl.files import strict_yaml
+        from setrl.files.loading import is_reference, load
+
+        if is_reference(self.estimator):
+            return load(self.estimator, Path.cwd()).value
+        if self.estimator.lstrip().startswith("{"):
+            return methods.from_config(strict_yaml.mapping(self.estimator))
+        return methods.from_config({"method": self.estimator})
+
+
+def _broken(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
+    """Return what was required and does not hold, or could not be tried, with the reason."""
+    from setrl import names
+
+    says = {law.name: law.says for law in found.laws}
+    broken = {}
+    for name in required:
+        if names.look_up("requirement", name, found.pays) is not True:
+            broken[name] = f"it {says[name]}" if name in says else found.sentences()[0]
+    return broken
