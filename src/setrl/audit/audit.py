@@ -212,7 +212,7 @@ def audit(
         nearest,
         match,
         factor,
-        made(library),
+        made(library, [part for one in (match, nearest) if one for part in one.parts]),
         variance(library, match or nearest),
         laws(subject, field.paid),
         survivors(field.paid),

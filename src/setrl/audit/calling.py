@@ -152,9 +152,11 @@ def estimator(
         return Estimator(function, Shape("a Method", _method, _reads_labels(function)), name)
     if not callable(function):
         raise ValueError(f"an estimator must be a function or a Method, got {function!r:.80}")
-    rewards_BN = (np.arange(3 * num_samples).reshape(3, -1) % 3 == 0) * 1.0
-    rewards_BN[1] = rewards_BN[1].cumsum() > 0
-    groups = rewards_BN, np.arange(3 * num_samples).reshape(3, -1) % 2
+    # Two groups of both kinds, one of which is all wrong and one all right: they show best whether
+    # a function mixes groups.
+    rewards_BN = (np.arange(4 * num_samples).reshape(4, -1) % 3 == 0) * 1.0
+    rewards_BN[2:] = [[0.0], [1.0]]
+    groups = rewards_BN, np.arange(4 * num_samples).reshape(4, -1) % 2
     if shape is None:
         return _found(function, name, groups, takes)
     return _watched(Estimator(function, shape, name), groups)
@@ -172,7 +174,7 @@ def _reads_labels(method: AnyMethod) -> bool:
 def _found(
     function: Any, name: str, groups: tuple[np.ndarray, np.ndarray], takes: str | None
 ) -> Estimator:
-    """Try the shapes on three groups; the first that gives as many advantages is the shape.
+    """Try the shapes on four groups; the first that gives as many advantages is the shape.
 
     A function that takes one group as (N,) and as (1, N) with the same result may be meant for
     either; it counts as a function of batches. With different results it is a function of a group.

@@ -70,7 +70,7 @@ class Match:
 
 
 def _times(number: float) -> str:
-    return "" if factor(number) == "1" else f"{factor(number)}·"
+    return {"1": "", "-1": "-"}.get(factor(number), f"{factor(number)}·")
 
 
 def factor(number: float) -> str:

@@ -7,7 +7,7 @@ gives the numbers of the audited estimator, up to a factor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from math import comb
@@ -19,6 +19,7 @@ from setrl.audit.known import Known, mean_scores
 from setrl.audit.paid import Paid
 from setrl.core import objectives
 
+PLAIN = ("pass@1", "mean reward")
 NEAR = 2e-3  # relative distance of equal numbers: a floor of 1e-4 beside a std is within it
 
 
@@ -102,15 +103,22 @@ CHANGES: dict[str, Callable[[Recipe], np.ndarray]] = {
 }
 
 
-def made(library: Library) -> Made | None:
-    """Return the first recipe that gives the estimator's advantages; None if there is none."""
+def made(library: Library, likely: Collection[Known]) -> Made | None:
+    """Return the first recipe that gives the estimator's advantages; None if there is none.
+
+    Args:
+        library: The objectives; each with an unchanged credit is tried.
+        likely: The objectives that are tried with a changed credit, with the plain mean: in small
+            groups, a change of any other would fit by chance.
+    """
     paid = library.field.paid
     recipes = [] if not paid.is_symmetric else list(_credits(library))
     for change, alter in CHANGES.items():
         found = [
             Made(one.label, base, change, times)
             for one, base, credit_SA in recipes
-            if (times := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
+            if (not change or one in likely or one.label in PLAIN)
+            and (times := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
         ]
         if found:
             return min(found, key=lambda each: abs(each.times - 1) > NEAR)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional
 
-from setrl.errors import usage_errors
+from setrl.cli.log_fields import LogFields
+from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
     from setrl.audit import Audit
@@ -19,7 +20,7 @@ NOT_KEPT = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditEstimator:
+class AuditEstimator(LogFields):
     """Say what an estimator of advantages optimises, how biased and noisy it is, and what it pays.
 
     The estimator is called on every group of a few samples, so the answers hold for every policy.
@@ -82,27 +83,51 @@ class AuditEstimator:
 
     def _audit(self) -> Audit:
         from setrl.audit import audit
-        from setrl.files.loading import is_reference
+        from setrl.audit.recorded import Recorded
         from setrl.files.progress import progress_bar
 
+        subject, size, rewards = self._subject(), self.group_size or 4, self.rewards
+        if isinstance(subject, Recorded):
+            if self.group_size not in (None, subject.num_samples):
+                raise ConfigError(f"the groups of {self.estimator} have {subject.num_samples} "
+                                  f"samples, not --group-size {self.group_size}")  # fmt: skip
+            size, rewards = subject.num_samples, subject.rewards
+            print("\n".join(subject.sentences()), file=sys.stderr)
+            subject = subject.method or subject
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
             return audit(
-                self._subject(),
-                group_size=self.group_size or 4,
-                rewards=self.rewards,
+                subject,
+                group_size=size,
+                rewards=rewards,
                 labels=self.labels,
                 claims=self.claims,
-                name=self.estimator.rpartition(":")[2] if is_reference(self.estimator) else None,
+                name=self._name(),
                 takes=self.takes,
                 progress=bar.update,
             )
 
+    def _name(self) -> str | None:
+        """Return what sentences call a function or a log; a method has a name of its own."""
+        from setrl.files.loading import is_reference
+
+        if is_reference(self.estimator):
+            return self.estimator.rpartition(":")[2]
+        return Path(self.estimator).name if Path(self.estimator).exists() else None
+
     def _subject(self) -> Any:
-        """Return the function or the method that is audited."""
+        """Return the function or the method that is audited, or what a log has recorded."""
+        from setrl.audit.recorded import Recorded
         from setrl.core import methods
         from setrl.files import strict_yaml
         from setrl.files.loading import is_reference, load
 
+        path = Path(self.estimator)
+        if path.exists():
+            from setrl.groups.log import open_log
+
+            log = open_log(path, self.log_options, ["reward"])
+            self.say([log.head])
+            return Recorded.of(log)
         if is_reference(self.estimator):
             return load(self.estimator, Path.cwd()).value
         if self.estimator.lstrip().startswith("{"):
