@@ -101,7 +101,9 @@ def test_clusters_may_be_names(kind):
 def test_groups_that_are_all_too_small_give_zeros_and_a_warning(groups, set_size):
     method, rewards, labels = methods.poly_epo(set_size), np.array([1.0, 0, 1, 0]), np.arange(4)
     count = len(set(groups))
-    message = f"{count} of {count} groups get advantages of 0: .* needs {set_size + 1} usable samples"
+    message = (
+        f"{count} of {count} groups get advantages of 0: .* needs {set_size + 1} usable samples"
+    )
     with pytest.warns(UserWarning, match=message):
         values_M = grouped_advantages(rewards, groups, method, clusters=labels)
     np.testing.assert_array_equal(values_M, np.zeros(4))

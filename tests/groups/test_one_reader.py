@@ -16,8 +16,8 @@ from setrl import DEGENERATE, cli, methods
 from setrl.cli.recommend import Recommend
 from setrl.evaluation.loading import load_samples
 from setrl.evaluation.sides import load_side
+from setrl.grading.conversation import sample_text
 from setrl.groups import Fields, LogOptions, open_log
-from setrl.groups.conversation import sample_text
 from setrl.groups.strategies import numbered
 from setrl.judges.exact import ExactJudge
 from setrl.lab.view.catalogue import Catalogue

@@ -248,7 +248,9 @@ def test_all_rows_without_a_nested_gold_are_named_and_may_be_skipped(tmp_path):
     assert {*kept[TRAIN], *kept["test"]} == {f"q{i}" for i in range(12) if i % 4}
     assert len(kept[TRAIN]) == 6
     assert len(kept["test"]) == 3
-    assert task.notes([TRAIN])[0] == "3 rows that cannot be problems are left out (task.skip_missing)"
+    assert (
+        task.notes([TRAIN])[0] == "3 rows that cannot be problems are left out (task.skip_missing)"
+    )
     nowhere = file_task(tmp_path, NESTED, **keys | {"gold": "meta.right", "skip_missing": True})
     with pytest.raises(DataError, match=r"1: has no field 'meta\.right'; it has problem, meta"):
         nowhere.usable(TRAIN)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from setrl.groups.conversation import is_messages, prompt_text
+from setrl.grading.conversation import is_messages, prompt_text
 from setrl.groups.fields import label
 
 RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.conversation import is_messages
+from setrl.grading.conversation import is_messages
 from setrl.groups.field_names import (
     ANSWERS,
     COUNTS_ALL,

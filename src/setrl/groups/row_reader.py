@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
-from setrl.groups.conversation import is_messages, prompt_text
+from setrl.grading.conversation import is_messages, prompt_text
 from setrl.groups.field_values import group_name, verdict
 from setrl.groups.fields import label
 from setrl.groups.options import LogOptions, Verify, math_verifier

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
-from setrl.grading.conversation import Text, message_text
-from setrl.groups.conversation import Message, sample_text
+from setrl.grading.conversation import Message, Text, message_text, sample_text
 
 Strategy = str | int | None  # a name or a number; DEGENERATE (−1): in no cluster; None: unknown
 

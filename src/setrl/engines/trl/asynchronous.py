@@ -32,7 +32,7 @@ from setrl.engines.metrics import batch_metrics
 from setrl.engines.trl import checks
 from setrl.engines.trl.columns import ClusterFunction, ends
 from setrl.errors import ConfigError
-from setrl.groups.conversation import prompt_text, sample_text
+from setrl.grading.conversation import prompt_text, sample_text
 from setrl.rewards import Combine, Truncation
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.check import FIELDS, check_method

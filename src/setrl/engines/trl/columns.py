@@ -20,7 +20,7 @@ from setrl.engines.trl.gathering import gather_rows
 from setrl.engines.trl.policy import MeanLogprob
 from setrl.engines.trl.sampling import Sampling
 from setrl.errors import RunError
-from setrl.groups.conversation import prompt_text, sample_text
+from setrl.grading.conversation import prompt_text, sample_text
 from setrl.judges import Group, Judgement
 from setrl.rewards import Truncation
 from setrl.scoring import Columns

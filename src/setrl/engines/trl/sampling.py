@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from setrl.engines.judging import JudgeQueue
-from setrl.groups.conversation import prompt_text
+from setrl.grading.conversation import prompt_text
 from setrl.judges import Group
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.files.kinds import ZIP, refuse_other_kinds
-from setrl.grading.conversation import message_text
-from setrl.groups.conversation import prompt_text
+from setrl.grading.conversation import message_text, prompt_text
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions

@@ -13,8 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from setrl.grading.conversation import prompt_text
 from setrl.groups import parquet
-from setrl.groups.conversation import prompt_text
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.files import json_lines
-from setrl.groups.conversation import prompt_text
+from setrl.grading.conversation import prompt_text
 from setrl.groups.fields import field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions

@@ -21,7 +21,7 @@ from setrl.engines.timing import timed
 from setrl.engines.trl import MeanLogprob
 from setrl.errors import RunError
 from setrl.evaluation.sampling import LocalModel
-from setrl.groups.conversation import prompt_text
+from setrl.grading.conversation import prompt_text
 from setrl.judges import Group, Judgement
 from setrl.lm.preflight.checks import refuse_unreachable_judge
 from setrl.lm.prompts import training_prompts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.groups.conversation import prompt_text, sample_text
+from setrl.grading.conversation import prompt_text, sample_text
 
 USER = {"role": "user", "content": "the sum of 2 and 3?"}
 CALL = {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": {"a": 2}}}]}
