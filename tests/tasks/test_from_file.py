@@ -1,13 +1,19 @@
 """Files of problems: every format, splits only by text, and a sentence for each thing wrong."""
 
+import csv
 import gzip
+import io
 import json
+import pickle
 
 import datasets
 import pytest
 
 from setrl import tasks
 from setrl.errors import ConfigError, DataError
+from setrl.grading.conversation import Conversation
+from setrl.lm.prompts import training_prompts
+from setrl.tasks import PromptForm
 from setrl.tasks.base import TRAIN
 from setrl.tasks.fields import filled
 from setrl.tasks.splits import divided, place_of
@@ -265,3 +271,132 @@ def test_null_golds_stay_where_a_function_reads_them_and_are_counted(tmp_path):
     assert note.startswith("1 of 8 problems of train have no gold in 'answer', and are kept")
     assert "own.jsonl:1" in note
     assert len(file_task(tmp_path, rows, reward="number", splits={TRAIN: 1.0}).usable(TRAIN)) == 7
+
+
+TURNS = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "2 + 2?"},
+    {"role": "assistant", "content": "Let me think."},
+    {"role": "user", "content": "Well?"},
+]
+
+
+def test_a_prompt_of_several_turns_keeps_its_messages(tmp_path):
+    rows = [{"prompt": TURNS, "answer": "4"}, {"prompt": TURNS[1:2], "answer": "4"}]
+    task = file_task(tmp_path, rows, reward="number", splits={"test": 1.0})
+    [long, short] = task.problems("test", None, 0).problems
+    assert long.prompt == (
+        "system: Be brief.\n\nuser: 2 + 2?\n\nassistant: Let me think.\n\nuser: Well?"
+    )
+    assert short.prompt == "2 + 2?"
+    assert task.form.prompt(pickle.loads(pickle.dumps(long)).prompt, True) == TURNS
+    assert PromptForm(system="Hello").prompt(Conversation(TURNS[1:]), True) == [
+        {"role": "system", "content": "Hello"},
+        *TURNS[1:],
+    ]
+    with pytest.raises(ConfigError, match="has a system message already"):
+        PromptForm(system="Hello").prompt(long.prompt, True)
+    with pytest.raises(ConfigError, match="need a model with a chat template"):
+        task.form.prompt(long.prompt, False)
+
+
+def test_functions_receive_the_messages_of_several_turns(tmp_path):
+    (tmp_path / "turns.py").write_text(
+        "def length(prompts, completions, **_): return [float(len(p) == 4) for p in prompts]\n"
+        "def last(prompts, completions, **_): return [p[-1]['content'] for p in prompts]\n"
+    )
+    task = file_task(
+        tmp_path,
+        [{"prompt": TURNS, "answer": "4"}],
+        reward={"function": "turns:length"},
+        strategy={"function": "turns:last"},
+        splits={"test": 1.0},
+    )
+    found = task.problems("test", None, 0, chat=True)
+    assert [(one.correct, one.strategy) for one in found.read(found.problems[0], ["4"])] == [
+        (True, "Well?")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "why"),
+    [
+        (None, "is empty"),
+        ("  ", "is empty"),
+        ([], "is empty"),
+        ({"role": "user"}, "must be a string, a number, or messages"),
+        ([{"role": "robot", "content": "x"}], "messages with a role of system, user"),
+        (
+            [{"role": "user", "content": "2?"}, {"role": "assistant", "content": "4"}],
+            "ends with an",
+        ),
+        ([{"role": "user", "content": " "}], "ends with an answer or an empty message"),
+    ],
+)
+def test_all_rows_without_a_prompt_are_named_and_may_be_skipped(tmp_path, prompt, why):
+    rows = [{"problem": f"{i}?", "answer": i} for i in range(9)]
+    rows[2]["problem"] = rows[5]["problem"] = prompt
+    with pytest.raises(DataError, match=rf"2 of 9 rows have a prompt .*{why}.* \(at 3, 6\)"):
+        file_task(tmp_path, rows).usable(TRAIN)
+    task = file_task(tmp_path, rows, skip_missing=True, splits={"test": 2})
+    assert {one.prompt for split in task.splits for one in task.usable(split)} == {
+        f"{i}?" for i in range(9) if i not in (2, 5)
+    }
+
+
+def test_all_rows_with_another_kind_of_nested_value_are_named_and_may_be_skipped(tmp_path):
+    rows = [
+        {"problem": f"{i}?", "answer": i, "meta": {"level": i, "tags": ["a"]}} for i in range(9)
+    ]
+    rows[1]["meta"] = {"level": "hard", "tags": None}
+    rows[4]["meta"] = "none"
+    rows[6]["meta"] = {"level": None, "tags": [1]}
+    rows[7]["meta"] = None
+    with pytest.raises(DataError) as refused:
+        file_task(tmp_path, rows).usable(TRAIN)
+    for said in (
+        "1 of 9 rows have a string in 'meta.level', where most have a number (at 2)",
+        "1 of 9 rows have a string in 'meta', where most have an object (at 5)",
+        "1 of 9 rows have a number in 'meta.tags[]', where most have a string (at 7)",
+    ):
+        assert said in str(refused.value)
+    task = file_task(tmp_path, rows, skip_missing=True, splits={"test": 2})
+    assert len(task.usable(TRAIN)) == 4
+    assert training_prompts(task, task.usable(TRAIN)).num_rows == 4
+
+
+def test_problems_that_contradict_each_other_in_an_evaluation_are_named(tmp_path):
+    rows = [*ROWS[:9], {**ROWS[3], "answer": 7}, ROWS[4]]
+    [note] = file_task(tmp_path, rows, splits={"test": 1.0}).notes(["test"])
+    assert note.startswith("1 of the problems of test ask what another asks, with another gold")
+    assert "own.jsonl:10 and" in note
+
+
+@pytest.mark.parametrize("name", ["own.csv", "own.tsv", "own.csv.gz"])
+def test_csv_is_rows_of_strings(tmp_path, name):
+    delimiter = "\t" if ".tsv" in name else ","
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter)
+    writer.writerows([["problem", "answer", "note"], ["one,\ntwo", "12", ""], ["three", "3", "x"]])
+    content = text.getvalue().encode("utf-8-sig")
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    task = tasks.from_config(task={"data": name, "folder": str(tmp_path), "splits": {"test": 1.0}})
+    first, second = task.problems("test", None, 0).problems
+    assert (first.prompt, first.gold, first.columns["note"]) == ("one,\ntwo", "12", None)
+    assert (second.prompt, second.gold, second.columns["note"]) == ("three", "3", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"problem,answer\nx,1\ny\n", r"own.csv:3: has 1 cells, but line 1 names 2"),
+        (b"problem,problem\nx,1\n", r"own.csv:1: must name each column"),
+        (b'problem,answer\n"x,1\n', "own.csv:2: is not CSV"),
+        (b"problem,answer\n\xff,1\n", "own.csv: is not UTF-8"),
+        (b"", "own.csv.* has none of the fields|own.csv is empty"),
+    ],
+)
+def test_damaged_csv_is_refused_with_its_line(tmp_path, content, said):
+    (tmp_path / "own.csv").write_bytes(content)
+    with pytest.raises((ConfigError, DataError), match=said):
+        tasks.from_config(task={"data": "own.csv", "folder": str(tmp_path)}).usable(TRAIN)

@@ -25,7 +25,7 @@ from setrl.tasks import problems as problems_of_file
 from setrl.tasks import reasoning_gym, splits, strategies, tables
 from setrl.tasks.answers import final_answers
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
-from setrl.tasks.duplicates import shared
+from setrl.tasks.duplicates import contradicting, repeated, shared
 from setrl.tasks.gold_author import GoldAuthor
 from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
@@ -263,7 +263,7 @@ class FileTask(Task):
         if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
             found.append(f"{skipped} rows that cannot be problems are left out (task.skip_missing)")
         for split in used:
-            found += self._without_gold(split)
+            found += [*self._without_gold(split), *self._repeated(split)]
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]
             if unfit:
                 shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
@@ -293,6 +293,17 @@ class FileTask(Task):
             f"{len(without)} of {len(found)} problems of {split} have no gold in "
             f"{self._gold!r}, and are kept: your reward decides what their samples are worth: "
             f"{first_of(without, SHOWN)}"
+        ]
+
+    def _repeated(self, split: str) -> list[str]:
+        """Say which problems of an evaluation contradict each other."""
+        pairs = contradicting(repeated(self.usable(split))) if split != TRAIN else []
+        if not pairs:
+            return []
+        shown = [f"{two.where} and {one.where}" for one, two in pairs]
+        return [
+            f"{len(pairs)} of the problems of {split} ask what another asks, with another gold, and "
+            f"at most one of both can be right: {first_of(shown, SHOWN)}"
         ]
 
     @override

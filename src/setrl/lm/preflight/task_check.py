@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setrl.errors import ConfigError, DataError
+from setrl.grading.conversation import Conversation
 from setrl.lm.resolved import ResolvedConfig
 from setrl.rewards.answers import MathAnswer
 from setrl.tasks import FileTask, Problem
@@ -256,12 +257,14 @@ class _Checking:
         if self.tokenizer is None:
             return np.array([len(one.prompt) for one in usable])
         special = special_ids(self.tokenizer)
-        usual = sum(token in special for token in self.form.token_ids("x", self.tokenizer))
         lengths, marked = [], []
         for one in usable:
-            ids = self.form.token_ids(one.prompt, self.tokenizer)
+            ids, around = (
+                self.form.token_ids(text, self.tokenizer)
+                for text in (one.prompt, _bare(one.prompt))
+            )
             lengths.append(len(ids))
-            if sum(token in special for token in ids) > usual:
+            if sum(map(special.__contains__, ids)) > sum(map(special.__contains__, around)):
                 marked.append(one)
         if marked:
             self.warnings.append(
@@ -307,6 +310,13 @@ class _Checking:
         self.problems += group.problems
         self.warnings += group.warnings
         return group
+
+
+def _bare(prompt: str) -> str:
+    """Return a prompt with as many turns, and x for the text of each."""
+    if not isinstance(prompt, Conversation):
+        return "x"
+    return Conversation({**message, "content": "x"} for message in prompt.messages)
 
 
 def _places(pairs: Sequence[Pair], with_golds: bool = False) -> str:
