@@ -23,9 +23,10 @@ from matplotlib.figure import Figure
 from setrl import files
 from setrl.errors import RunError, explain
 from setrl.evaluation.intervals import WithInterval
+from setrl.evaluation.looks import Look, looks
 from setrl.evaluation.summary import Evaluations, Summary, run_evaluations, summarise
 from setrl.report.front import draw_front, front_legend
-from setrl.report.style import LIGHT, Look, axes_grid, looks
+from setrl.report.style import LIGHT, axes_grid
 from setrl.wording import MISSING, interval, markdown_table, percent, plain, signed
 from studies.summaries import by_arm, rounded, save, title
 

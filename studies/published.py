@@ -15,12 +15,13 @@ import tyro
 
 from setrl import files
 from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
+from setrl.evaluation.looks import looks
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.files.run_folder import read_config
 from setrl.report.drawing import Chart
 from setrl.report.figures_evaluation import frontier, pass_at_k
 from setrl.report.run import RunData
-from setrl.report.style import LIGHT, looks
+from setrl.report.style import LIGHT
 
 AGAIN = {"band": None, "first_loss": None}  # made from samples
 Made = TypeVar("Made")

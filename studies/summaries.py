@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from setrl.evaluation.intervals import t_quantile
+from setrl.evaluation.looks import Look
 from setrl.evaluation.summary import Summary
 from setrl.report import style
 from setrl.report.drawing import band
@@ -30,17 +31,17 @@ SHOWN = (
     "majority@32",
 )  # of a model
 
-STYLES: dict[str, style.Style] = {
-    "raw": (style.BLACK, ":", ""),
-    "reinforce": (style.VERMILION, "-", ""),
-    "s_loo": (style.PINK, (0, (5, 1, 1, 1)), ""),
-    "ei": (style.ORANGE, "--", ""),
-    "l2o": (style.BLUE, "-", ""),
-    "mixture": (style.GREEN, "-.", ""),
-    "poly": (style.SKY, style.LONG_DASHES, ""),
-    "sampled": (style.SKY, style.DOTTED, ""),
-    "regression": (style.BROWN, style.DASH_DOT_DOT, ""),
-    "standardised": (style.GREY, style.LONG_DASHES, ""),
+STYLES: dict[str, tuple[str, str]] = {
+    "raw": (style.BLACK, "dotted"),
+    "reinforce": (style.VERMILION, "solid"),
+    "s_loo": (style.PINK, "dashdot"),
+    "ei": (style.ORANGE, "dashed"),
+    "l2o": (style.BLUE, "solid"),
+    "mixture": (style.GREEN, "dashdot"),
+    "poly": (style.SKY, "long"),
+    "sampled": (style.SKY, "dotted"),
+    "regression": (style.BROWN, "dashdotdot"),
+    "standardised": (style.GREY, "long"),
 }
 DPI = 100
 
@@ -133,7 +134,7 @@ def moving_average(values: ArrayLike, window: int) -> np.ndarray:
 
 def draw_interval(ax: Axes, x: np.ndarray, interval: Interval, name: str, label: str = "") -> None:
     """Draw a mean as a line and its interval as a band, in the hue and line style of `name`."""
-    look = style.Look(label, *STYLES[name])
+    look = Look(label, *STYLES[name], "")
     band(ax, x, (interval.mean, interval.low, interval.high), look)
 
 

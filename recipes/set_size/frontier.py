@@ -15,7 +15,8 @@ import yaml
 from matplotlib.axes import Axes
 
 from setrl import files
-from setrl.report.style import BLUE, GREEN, GREY, SPARE_HUES, VERMILION, label
+from setrl.evaluation.looks import SPARE, label
+from setrl.report.style import BLUE, GREEN, GREY, VERMILION
 
 ACROSS, UP = "correct_strategies@32", "pass@1"
 HUES = (VERMILION, BLUE, GREEN)
@@ -46,7 +47,7 @@ def draw_run(panel: Axes, run: Path, split: str, hue: str) -> None:
     for (k, _), at in zip(line, points, strict=True):
         panel.annotate(f"K={k}", at, xytext=(5, 4), textcoords="offset points", fontsize=7)
     others = [arm for arm in arms if arm not in dict(map(reversed, line))]
-    spare = iter(SPARE_HUES * 2)
+    spare = iter([HUES[name] for name in SPARE] * 2)
     for arm in (arm for arm in others if arm.startswith("poly_epo")):
         at = point(arms[arm]["metrics"])
         panel.plot(*at, "D", ms=5, color=next(spare), label=f"{label(arm)}, N = {n}")

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import yaml
 
+from setrl.evaluation.looks import looks, sweep
 from setrl.report import publish_report, write_report
 from setrl.report.page import charts, facts
 from setrl.report.run import read_run
-from setrl.report.style import LIGHT, looks, numbers, sweep
+from setrl.report.style import LIGHT, numbers
 
 ARMS = {
     "base": (0.4, 5.0),
@@ -145,7 +146,8 @@ def test_sweeps_and_their_looks() -> None:
     assert numbers("poly_n64_k32") == (64.0, 32.0)
     arms = ["ppo_ent_0", "ppo_ent_0.1", "poly_p3_w5", "poly_whole", "mine", "yours"]
     found = looks(arms)
-    assert drawn_as(found["ppo_ent_0"]) == drawn_as(found["ppo_ent_0.1"])
+    assert found["ppo_ent_0"].hue == found["ppo_ent_0.1"].hue
+    assert drawn_as(found["ppo_ent_0"]) != drawn_as(found["ppo_ent_0.1"])
     assert found["poly_p3_w5"].hue == found["poly_whole"].hue
     assert found["poly_p3_w5"].marker != found["poly_whole"].marker
     assert found["mine"].hue != found["yours"].hue

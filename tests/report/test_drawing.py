@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from setrl.core import methods
+from setrl.evaluation.looks import Look, sweep
 from setrl.report.drawing import (
     EndLabel,
     label_ends,
@@ -17,7 +17,7 @@ from setrl.report.drawing import (
 )
 from setrl.report.page import charts
 from setrl.report.run import read_run
-from setrl.report.style import DARK, LIGHT, Look, canvas, looks, main_arms, strategy_fills, sweep
+from setrl.report.style import DARK, LIGHT, canvas, main_arms, strategy_fills
 from tests import fake_run
 
 SOURCES = (".py", ".html", ".css")
@@ -28,7 +28,7 @@ def test_colours_are_in_one_file():
     drawn = [home / name for name in ("src/setrl/report", "studies", "recipes", "benchmarks")]
     paths = [path for folder in drawn for path in folder.rglob("*") if path.suffix in SOURCES]
     colour = re.compile(r"#[0-9A-Fa-f]{6}\b")
-    assert [path.name for path in paths if colour.search(path.read_text())] == ["style.py"]
+    assert [path.name for path in paths if colour.search(path.read_text())] == []
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -49,7 +49,7 @@ def test_steps_without_measured_samples_are_left_out_of_curves():
     """If a batch makes two updates, the second step has no value; some arms have none at all."""
     ax = canvas(LIGHT, "headline", 1)[1][0]
     steps_T, values_RT = np.arange(1.0, 5.0), np.array([[0.2, np.nan, 0.4, np.nan]])
-    look = Look("grpo", "black", "-", "o")
+    look = Look("grpo", "black", "solid", "circle")
     step_curves(
         ax, [(look, steps_T, values_RT), (look, steps_T, np.full((1, 4), np.nan))], LIGHT, 0
     )
@@ -61,7 +61,7 @@ def test_steps_without_measured_samples_are_left_out_of_curves():
 def test_names_at_line_ends_do_not_overlap():
     ax = canvas(LIGHT, "headline", 1)[1][0]
     ax.set_ylim(0, 1)
-    ends = [EndLabel(1.0, Look(name, "#000000", "-", "o")) for name in "abcd"]
+    ends = [EndLabel(1.0, Look(name, "#000000", "solid", "circle")) for name in "abcd"]
     label_ends(ax, 1.0, ends, LIGHT)
     ax.figure.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in ax.texts]  # the names without their lines
@@ -88,28 +88,6 @@ def test_rolling_mean_leaves_missing_values_out():
 )
 def test_sweeps(arm, name):
     assert sweep(arm) == name
-
-
-def test_every_method_has_a_label_and_a_hue_and_line_of_its_own():
-    found = looks(list(methods.by_name))
-    assert set(methods.by_name) <= set(methods.labels)
-    assert len({look.label for look in found.values()}) == len(methods.by_name)
-    assert len({(look.hue, look.line) for look in found.values()}) == len(methods.by_name)
-
-
-def test_a_method_looks_the_same_whatever_else_is_drawn():
-    together = looks(["mine_0.1", "yours", *reversed(methods.by_name)])
-    assert all(looks([name])[name] == together[name] for name in methods.by_name)
-
-
-def test_an_arm_looks_the_same_in_every_comparison_and_sweeps_share_a_hue():
-    few = looks(["base", "grpo", "poly_epo"])
-    many = looks(["base", "mine", "grpo_kl_0.1", "poly_epo", "maxpo", "grpo_kl_0.01", "grpo"])
-    assert few["grpo"] == many["grpo"]
-    assert few["poly_epo"] == many["poly_epo"]
-    assert many["grpo_kl_0.1"].hue == many["grpo_kl_0.01"].hue
-    hues = {look.hue for look in many.values()}
-    assert len(hues) == len({sweep(arm) for arm in many})
 
 
 def test_of_many_arms_the_sweeps_are_left_to_the_frontier():

@@ -6,10 +6,10 @@ import pytest
 
 from setrl.evaluation.bands import Band
 from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
+from setrl.evaluation.looks import looks
 from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.report import headlines as h
 from setrl.report.run import RunData, read_run
-from setrl.report.style import looks
 from tests import fake_run
 
 

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from setrl.evaluation.estimators import Floats
 from setrl.evaluation.intervals import WithInterval
+from setrl.evaluation.looks import Look
 from setrl.evaluation.outcomes import Outcome
 from setrl.report import style
-from setrl.report.style import BAND_ALPHA, Look, Theme
+from setrl.report.style import BAND_ALPHA, Theme
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
 

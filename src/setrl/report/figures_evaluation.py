@@ -15,6 +15,7 @@ from setrl.errors import ConfigError
 from setrl.evaluation.bands import Band
 from setrl.evaluation.comparison import Comparison, PairedMetric
 from setrl.evaluation.intervals import Difference, Estimate
+from setrl.evaluation.looks import Look
 from setrl.evaluation.metrics import METRICS
 from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluation.summary import SplitSummary
@@ -29,7 +30,6 @@ from setrl.report.style import (
     BLUE,
     LIGHT,
     VERMILION,
-    Look,
     Theme,
     canvas,
     k_axis,
@@ -40,8 +40,8 @@ from setrl.report.style import (
 )
 from setrl.wording import count, in_words, percent_tick
 
-FIRST, SECOND = Look("A", VERMILION, "--", "s"), Look("B", BLUE, "-", "o")
-GAP = Look("B − A", LIGHT.ink, "-", "o")
+FIRST, SECOND = Look("A", VERMILION, "dashed", "square"), Look("B", BLUE, "solid", "circle")
+GAP = Look("B − A", LIGHT.ink, "solid", "circle")
 SWEEPS = (
     "Lines join the arms of a sweep; the names at their ends are the first and the last settings."
 )

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.looks import sweep
 from setrl.evaluation.outcomes import diversity_metrics, metric_names
 from setrl.report import headlines
 from setrl.report.drawing import Chart, right_legend, rolling_mean, step_curves
@@ -25,7 +26,6 @@ from setrl.report.style import (
     percent_axis,
     set_title,
     strategy_fills,
-    sweep,
 )
 from setrl.wording import count, in_words, percent
 

@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from setrl.evaluation.looks import Look, label, sweep
 from setrl.report import style
 from setrl.report.drawing import Interval, right_legend
-from setrl.report.style import Look, Theme, label, numbers, place_in_sweep, sweep
+from setrl.report.style import Theme, numbers, place_in_sweep
 from setrl.wording import percent_tick
 
 
@@ -38,15 +39,17 @@ def draw_front(
         ax.text(0.02, 0.03, f"not shown: {arms[far].label}, at {percent_tick(x.value)}",
                 transform=ax.transAxes, fontsize=style.LABEL_SIZE, color=theme.muted)  # fmt: skip
     sweeps: dict[str, list[str]] = {}
+    drawn = _by_sweep(arms)
     for arm, (x, y) in points.items():
-        ax.errorbar(x.value, y.value, xerr=_reach(x), yerr=_reach(y), color=arms[arm].hue,
+        look = drawn[sweep(arm)]
+        ax.errorbar(x.value, y.value, xerr=_reach(x), yerr=_reach(y), color=look.hue,
                     elinewidth=0.9)  # fmt: skip
-        ax.add_line(_mark(arms[arm], theme, x.value, y.value))
+        ax.add_line(_mark(look, theme, x.value, y.value))
         sweeps.setdefault(sweep(arm), []).append(arm)
     for members in sweeps.values():
         ordered = sorted(members, key=numbers)
         places = [points[arm] for arm in ordered]
-        look = arms[members[0]]
+        look = drawn[sweep(members[0])]
         ax.plot([x.value for x, _ in places], [y.value for _, y in places], color=look.hue,
                 linestyle=look.line, linewidth=1.2, zorder=1)  # fmt: skip
         for arm in {ordered[0], ordered[-1]}:
@@ -79,11 +82,18 @@ def far_below(values: Mapping[str, float]) -> str | None:
 
 def front_legend(figure: Figure, arms: Mapping[str, Look], theme: Theme) -> None:
     """Write the sweeps, and the arms in no sweep, in the right margin."""
-    names = {}
-    for arm, look in arms.items():
+    names, drawn = {}, _by_sweep(arms)
+    for arm in arms:
         is_single = not place_in_sweep(arm, list(arms))
-        names[label(arm if is_single else sweep(arm).replace("#", "").strip("_"))] = look
+        names[label(arm if is_single else sweep(arm).replace("#", "").strip("_"))] = drawn[
+            sweep(arm)
+        ]
     right_legend(figure, [_mark(look, theme) for look in names.values()], list(names), theme)
+
+
+def _by_sweep(arms: Mapping[str, Look]) -> dict[str, Look]:
+    """Return the look of each sweep, which is one series here: the look of its first arm."""
+    return {sweep(arm): arms[arm] for arm in reversed(arms)}
 
 
 def _mark(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Line2D:

@@ -15,13 +15,14 @@ from typing import Any
 
 from setrl.core.samples import DEGENERATE
 from setrl.errors import DataError
+from setrl.evaluation.looks import label
 from setrl.files import json_lines
 from setrl.groups.outcomes import against
 from setrl.groups.rollouts import group_of_rollout
 from setrl.groups.types import Group, Sample
 from setrl.groups.why_wrong import why_wrong
 from setrl.report.run import ArmRun, RunData
-from setrl.report.style import cut, label, main_arms
+from setrl.report.style import cut, main_arms
 
 MOST_EXAMPLES = 4  # of each arm and kind of credit
 READ_BYTES = 24_000_000  # of the rollouts of an arm, at most

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from setrl.errors import ConfigError
 from setrl.evaluation.loading import Loaded, load_samples
+from setrl.evaluation.looks import looks
 from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.sides import is_samples
 from setrl.evaluation.summary import summarise
 from setrl.groups.importers.tools import READERS
 from setrl.groups.options import LogOptions
 from setrl.report.run import GIVEN, ArmRun, RunData
-from setrl.report.style import looks
 from setrl.wording import short_names
 
 

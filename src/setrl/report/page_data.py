@@ -21,14 +21,8 @@ from setrl.report.headlines import Headline, headline_k, pass_at_k_title
 from setrl.report.odd_credit import disagreements, worst_credit
 from setrl.report.run import RunData
 from setrl.report.solved import solved_by_one
-from setrl.report.style import Look
 
 DIGITS = 6  # significant ones: more than a plot or a table of a page shows
-DASHES = {"-": "", "--": "6 3", "-.": "7 3 2 3", ":": "2 3"}
-SYMBOLS = {
-    "o": "circle", "s": "square", "^": "triangle", "v": "triangle2", "<": "wye", ">": "diamond2",
-    "D": "diamond", "h": "hexagon", "P": "star", "X": "cross",
-}  # fmt: skip
 
 
 def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> dict[str, Any]:
@@ -42,7 +36,7 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
         "level": data.summary.intervals.level,
         "verdict": verdict,
         "headlines": [{"text": line.text, "verdict": line.verdict} for line in headlines],
-        "arms": [_arm(arm, look) for arm, look in data.looks.items()],
+        "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
         "splits": [
             {"title": pass_at_k_title(data, split), **evaluation_curves(data, split)}
             for split in data.splits
@@ -67,7 +61,7 @@ def _control(data: RunData) -> dict[str, Any]:
         "kind": "control",
         "name": data.name,
         "verdict": table.pop("verdict"),
-        "arms": [_arm(arm, look) for arm, look in data.looks.items()],
+        "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
         "outcomes": table,
         "training": control_curves(data),
         "shown_at_first": outside_sweeps_or_middle(list(data.trained)),
@@ -79,14 +73,6 @@ def _control(data: RunData) -> dict[str, Any]:
 def _made_plain(found: dict[str, Any]) -> dict[str, Any]:
     rounded: dict[str, Any] = plain_json(_rounded(found))
     return rounded
-
-
-def _arm(arm: str, look: Look) -> dict[str, str]:
-    """How an arm is drawn, in the words of SVG and Observable Plot."""
-    dash = DASHES[look.line] if isinstance(look.line, str) else " ".join(
-        str(2 * part) for part in look.line[1])  # fmt: skip
-    symbol = SYMBOLS.get(look.marker, "circle")
-    return {"key": arm, "label": look.label, "hue": look.hue, "dash": dash, "symbol": symbol}
 
 
 def _rounded(value: Any) -> Any:

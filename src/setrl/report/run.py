@@ -12,6 +12,7 @@ import numpy as np
 
 from setrl import files
 from setrl.evaluation.estimators import Floats
+from setrl.evaluation.looks import Look, looks
 from setrl.evaluation.outcomes import Outcome, over_seeds, read_outcome
 from setrl.evaluation.summary import (
     Evaluations,
@@ -22,7 +23,6 @@ from setrl.evaluation.summary import (
     summarise,
 )
 from setrl.files.run_folder import RECORD, Kind, TrainingRun, find_arms, kind_of, read_config
-from setrl.report.style import Look, looks
 
 GIVEN = "given"  # instead of a split: the problems of files that the user gave
 SPLIT_ORDER = ("shifted", "test", "train")  # the hardest first

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from setrl.evaluation.looks import label
 from setrl.files import json_lines
 from setrl.groups.rollouts import group_of_rollout
 from setrl.groups.types import Sample
 from setrl.report.figures_training import share_fills
 from setrl.report.run import ArmRun, RunData
-from setrl.report.style import OTHER_FILL, cut, label, main_arms
+from setrl.report.style import OTHER_FILL, cut, main_arms
 
 MOST_SAMPLES = 32
 LETTERS = 600

@@ -1,12 +1,10 @@
-"""How every figure looks: colours, the name and line of each arm, and the canvas it is drawn on.
+"""The canvas that every figure is drawn on, its themes and axes. Text is never coloured.
 
-Hues are Okabe and Ito's, which stay distinct for colour-blind readers; line style and marker
-repeat the distinction. Text is never coloured.
+How arms look is in `setrl.evaluation.looks`.
 """
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,67 +14,25 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from setrl.core import methods
+from setrl.evaluation import looks
+from setrl.evaluation.looks import HUES, REGISTRY, sweep
 from setrl.files.run_folder import BASE
 from setrl.wording import percent_tick
 
-BLACK, GREY, BROWN, PURPLE = "#000000", "#808080", "#8C6D31", "#7F3C8D"
-ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
-BLUE, VERMILION, PINK = "#0072B2", "#D55E00", "#CC79A7"
-
-Line = str | tuple[int, tuple[int, ...]]  # a line style of matplotlib
-Style = tuple[str, Line, str]  # hue, line, marker
-DOTTED: Line = (0, (1, 1))
-DASH_DOT_DOT: Line = (0, (5, 1, 1, 1, 1, 1))
-LONG_DASHES: Line = (0, (7, 2))
-
-# The commonest kinds of arm, by how the names of arms begin. Other methods get spare styles.
-KINDS: dict[str, Style] = {
-    BASE: (GREY, ":", "X"),
-    "grpo": (VERMILION, "--", "s"),
-    "grpo_kl": (ORANGE, "--", "v"),
-    "grpo_entropy": (SKY, "-.", "P"),
-    "grpo_div": (PINK, DASH_DOT_DOT, "D"),
-    "poly_epo": (BLUE, "-", "o"),
-    "maxpo": (GREEN, "-.", "^"),
-    "ppo": (VERMILION, "--", "s"),
-    "ppo_ent": (ORANGE, "--", "v"),
-    "ppo_kl": (VERMILION, DOTTED, "<"),
-    "ppo_ucb": (BROWN, LONG_DASHES, "h"),
-    "reinforce": (SKY, "-.", "P"),
-    "poly": (BLUE, "-", "o"),
-    "pass_k": (PINK, DASH_DOT_DOT, "D"),
-}
-SPARE_HUES = (ORANGE, SKY, BROWN, PURPLE, YELLOW)
-SPARE_LINES: tuple[Line, ...] = ("--", "-.", DOTTED, DASH_DOT_DOT, LONG_DASHES)
-SPARE_MARKERS = ("v", "P", "<", ">", "h", "o", "s", "D")
-# In steps of one hue and one line, so that all 25 pairs of a hue and a line appear.
-SPARE: list[Style] = [
-    (SPARE_HUES[i % 5], SPARE_LINES[(i + i // 5) % 5], SPARE_MARKERS[i % 8]) for i in range(25)
-]
-
-# Paul Tol's "light" scheme, made for filled areas.
-STRATEGY_FILLS = (
-    "#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33", "#99DDFF", "#AAAA00",
-)  # fmt: skip
-OTHER_FILL = "#BBBBBB"
-WARNING = "background:#B3261E;color:#FFFFFF;padding:0.6em 1em"  # of a line above a page
+BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for name in (
+    "black", "grey", "brown", "orange", "sky", "green", "blue", "vermilion", "pink"))  # fmt: skip
+DOTTED, DASH_DOT_DOT, LONG_DASHES = ((0, tuple(REGISTRY["dashes"][name])) for name in (
+    "dotted", "dashdotdot", "long"))  # fmt: skip
+STRATEGY_FILLS = tuple(REGISTRY["fills"])  # Paul Tol's "light" scheme, made for filled areas
+OTHER_FILL: str = REGISTRY["other"]
+# Of a line above a page.
+WARNING = f"background:{REGISTRY['warning']};color:white;padding:0.6em 1em"
 BAND_ALPHA = 0.14
 
 WIDTH, DPI = 9.6, 150  # inches, dots per inch
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
 CAPTION_WIDTH = 130  # in the same way, of LABEL_SIZE
-
-
-@dataclass(frozen=True)
-class Look:
-    """How one arm is drawn in every figure."""
-
-    label: str
-    hue: str
-    line: Line
-    marker: str
 
 
 @dataclass(frozen=True)
@@ -99,26 +55,12 @@ class Theme:
     minus: str
 
 
-LIGHT = Theme("light", paper="#ffffff", back="#f5f6f8", ink="#1b1e23", muted="#5c636e",
-              grid="#e3e6ea", plus=BLUE, minus=VERMILION)  # fmt: skip
-DARK = Theme("dark", paper="#191c21", back="#101215", ink="#e8eaed", muted="#a3a9b3",
-             grid="#343942", plus=SKY, minus=ORANGE)  # fmt: skip
-
-NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
-
-
-def sweep(arm: str) -> str:
-    """Return the sweep of an arm: the name of the arm with every number replaced.
-
-    >>> sweep("ppo_ent_0.65"), sweep("poly_n8_k4"), sweep("reinforce")
-    ('ppo_ent_#', 'poly_n#_k#', 'reinforce')
-    """
-    return NUMBER.sub("#", arm)
+LIGHT, DARK = (Theme(name, **colours) for name, colours in REGISTRY["themes"].items())
 
 
 def numbers(arm: str) -> tuple[float, ...]:
     """Return the numbers in the name of an arm, which order the arms of a sweep."""
-    return tuple(float(found[0]) for found in NUMBER.finditer(arm))
+    return tuple(float(found[0]) for found in looks.NUMBER.finditer(arm))
 
 
 def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
@@ -135,49 +77,6 @@ def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
 def cut(text: str, most: int = 2_000) -> str:
     """Return text with at most this many letters."""
     return text if len(text) <= most else text[:most] + " …"
-
-
-def label(arm: str) -> str:
-    """Return the name of an arm for people.
-
-    >>> label("poly_epo"), label("grpo_kl_0.01"), label("mine_2")
-    ('Poly-EPO', 'GRPO kl 0.01', 'mine 2')
-    """
-    method = _longest_prefix(arm, methods.labels)
-    return methods.labels.get(method, method) + arm[len(method) :].replace("_", " ")
-
-
-def looks(arms: Sequence[str]) -> dict[str, Look]:
-    """Choose the look of each arm: a hue for each kind, a line and a marker for each sweep."""
-    known = _known_styles()
-    sweeps: dict[str, list[str]] = {}
-    for name in dict.fromkeys(map(sweep, arms)):
-        sweeps.setdefault(_longest_prefix(name, known) or name, []).append(name)
-    styles = {kind: known[kind] for kind in sweeps if kind in known}
-    for kind, names in sweeps.items():
-        hue, line, marker = styles.setdefault(kind, _unused(styles))
-        turns = [(line, marker), *((SPARE_LINES[i % 5], SPARE_MARKERS[i % 8]) for i in range(40))]
-        for name, turn in zip(sorted(names, key=lambda name: name != kind), turns, strict=False):
-            styles[name] = (hue, *turn)
-    return {arm: Look(label(arm), *styles[sweep(arm)]) for arm in arms}
-
-
-def _longest_prefix(arm: str, known: Mapping[str, object]) -> str:
-    """Return the longest known name at the beginning of an arm's name, or ""."""
-    return max((name for name in known if f"{arm}_".startswith(f"{name}_")), key=len, default="")
-
-
-def _known_styles() -> dict[str, Style]:
-    """Return the styles of the kinds of arms that look the same in all figures."""
-    others = [name for name in methods.by_name if name not in KINDS]
-    return KINDS | dict(zip(others, SPARE, strict=False))
-
-
-def _unused(taken: Mapping[str, Style]) -> Style:
-    """Choose a spare style for an arm of an unknown kind, with a new hue while there is one."""
-    hues = {hue for hue, _, _ in taken.values()}
-    free = [style for style in SPARE if style not in taken.values()]
-    return next((style for style in free if style[0] not in hues), (free or SPARE)[0])
 
 
 def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:

@@ -36,7 +36,7 @@ interface Props {
   height?: number;
   /** A line at 0. */
   zero?: boolean;
-  /** A symbol at every point: for curves with few points. */
+  /** A symbol at every point, for curves with few points; otherwise only at the last one. */
   dots?: boolean;
   /** Called with the place on the x-axis that was clicked. */
   onPick?: ((x: number) => void) | undefined;
@@ -92,7 +92,7 @@ function drawn({ look, points, band = [], thin = [] }: Curve, dots: boolean): Ma
     ),
     ...thin.map((seed) => line(seed, { x: "x", y: "y", stroke: look.hue, strokeWidth: 0.8, strokeOpacity: 0.55 })),
     line(points, { x: "x", y: "y", ...stroke }),
-    ...(dots ? [dot(points, { x: "x", y: "y", symbol: look.symbol as "circle", fill: look.hue, stroke: "var(--paper)", strokeWidth: 0.7, r: 4 })] : []),
+    ...[dot(dots ? points : points.slice(-1), { x: "x", y: "y", symbol: look.symbol as "circle", fill: look.hue, stroke: "var(--paper)", strokeWidth: 0.7, r: 4 })],
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { axisX, axisY, dot, pointer, ruleX, tip } from "@observablehq/plot";
 import { useState } from "preact/hooks";
+import { hues } from "./registry";
 import { Chart } from "./Chart";
 import { Choice } from "./Controls";
 import { Figure } from "./Figure";
@@ -45,7 +46,7 @@ export interface Example {
 
 const AGAINST: Readonly<Record<string, string>> = { itself: "itself, in other orders of the samples", pairwise: "the judge of pairs", gold: "the gold labels" };
 const SHORT: Readonly<Record<string, string>> = { itself: "itself", pairwise: "pairs", gold: "gold" };
-const HUES = ["#0072B2", "#D55E00", "#009E73"];
+const HUES = [hues.blue, hues.vermilion, hues.green];
 const SYMBOLS = ["circle", "square", "triangle"] as const;
 
 /** Measure → its name, and what it says. */

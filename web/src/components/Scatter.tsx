@@ -29,7 +29,7 @@ interface Props {
   y: Axis;
   title: string;
   height?: number;
-  /** Join spots that are drawn alike: the arms of a sweep. */
+  /** Join the arms of a sweep, whose names differ only in numbers. */
   joined?: boolean;
 }
 
@@ -73,11 +73,11 @@ export function Scatter({ spots, x, y, title, height = 300, joined = false }: Pr
 const between = ({ value, low, high }: Range, format: (value: number) => string): string =>
   low != null && high != null ? `${format(value)} [${format(low)}, ${format(high)}]` : format(value);
 
-/** Spots of one colour, line and symbol, where there are several. */
+/** Spots whose names differ only in numbers, where there are several. */
 function sweeps(spots: readonly Spot[]): readonly (readonly Spot[])[] {
   const alike = new Map<string, Spot[]>();
   for (const spot of spots) {
-    const key = [spot.look.hue, spot.look.dash, spot.look.symbol].join();
+    const key = spot.key.replace(/\d+(\.\d+)?(e-?\d+)?/g, "#");
     alike.set(key, [...(alike.get(key) ?? []), spot]);
   }
   return [...alike.values()].filter((of) => of.length > 1);

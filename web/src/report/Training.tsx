@@ -6,6 +6,7 @@ import { Chart } from "../components/Chart";
 import { type Curve, Curves } from "../components/Curves";
 import { Figure } from "../components/Figure";
 import { Key } from "../components/Key";
+import { fills, hues, other } from "../components/registry";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";
@@ -132,14 +133,14 @@ function sharesInWords(step: number, shares: readonly (readonly [string, number]
 }
 
 const PARTS: Readonly<Record<string, readonly [string, TermName | null]>> = {
-  generation: ["#77AADD", "generation"],
-  verification: ["#EEDD88", "verification"],
-  judging: ["#FFAABB", "judging"],
-  credit: ["#D55E00", "creditTime"],
-  update: ["#44BB99", "update"],
-  rest: ["#BBBBBB", null],
+  generation: [fills[0]!, "generation"],
+  verification: [fills[2]!, "verification"],
+  judging: [fills[3]!, "judging"],
+  credit: [hues.vermilion, "creditTime"],
+  update: [fills[4]!, "update"],
+  rest: [other, null],
 };
-const SPARE = ["#99DDFF", "#BBCC33", "#AAAA00", "#EE8866"];
+const SPARE = [fills[6]!, fills[5]!, fills[7]!, fills[1]!];
 
 export function TimeOfAStep({ arms }: { arms: readonly StepTime[] }) {
   const names = [...new Set(arms.flatMap(({ parts }) => Object.keys(parts)))];

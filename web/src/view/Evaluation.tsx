@@ -22,7 +22,7 @@ export function Evaluation({ run }: { run: Run }) {
       title="Evaluation"
       lead={<><Term name="passAtK">pass@k</Term> of every arm on the same problems. A band holds the whole true curve at once; an interval holds the value at one k.</>}
     >
-      <Status asked={asked}>{(found) => <Shown found={found} />}</Status>
+      <Status asked={asked}>{(found) => <Shown run={run} found={found} />}</Status>
     </Panel>
   );
 }
@@ -31,28 +31,28 @@ const percent = (share: number | null | undefined): string => (share == null ? "
 const points = (share: number | null | undefined): string =>
   share == null ? "unknown" : `${share > 0 ? "+" : ""}${(100 * share).toFixed(1).replace("-", "−")}`;
 
-function Shown({ found }: { found: Answer }) {
+function Shown({ run, found }: { run: Run; found: Answer }) {
   const names = found.arms.map(({ name }) => name);
   const [hidden, toggle] = useHidden();
   return (
     <>
       <div class="settings">
         <Choice label="Problems" value={found.split} options={found.splits.map((one) => [one, visible(one)] as const)} onChange={(split) => go({ split })} />
-        <Choice label="Compare with" value={found.reference} options={names.map((one) => [one, visible(one)] as const)} onChange={(against) => go({ against })} />
+        <Choice label="Compare with" value={found.reference} options={names.map((one) => [one, lookOf(run, one).label] as const)} onChange={(against) => go({ against })} />
       </div>
       <Notes notes={found.notes} />
       <p class="small">
         {found.problems} problems, {Math.min(...found.arms.map(({ samples }) => samples))} samples of each. Bands and intervals: {100 * found.level}%, over
         problems{found.arms.some(({ seeds }) => seeds > 1) ? " and seeds" : ""}.
       </p>
-      <Key looks={names.map((name) => ({ key: name, ...lookOf(name, names) }))} hidden={hidden} onToggle={toggle} />
+      <Key looks={names.map((name) => ({ key: name, ...lookOf(run, name) }))} hidden={hidden} onToggle={toggle} />
       <div class="charts two">
-        <Plot found={found} curves={found.arms} hidden={hidden} names={names} zero={false} />
-        {found.differences.length ? <Plot found={found} curves={found.differences} hidden={hidden} names={names} zero /> : null}
+        <Plot found={found} curves={found.arms} hidden={hidden} run={run} zero={false} />
+        {found.differences.length ? <Plot found={found} curves={found.differences} hidden={hidden} run={run} zero /> : null}
       </div>
-      {found.differences.length ? <Verdicts found={found} /> : null}
-      <Numbers found={found} />
-      <Matrix found={found} />
+      {found.differences.length ? <Verdicts run={run} found={found} /> : null}
+      <Numbers run={run} found={found} />
+      <Matrix run={run} found={found} />
     </>
   );
 }
@@ -61,17 +61,18 @@ interface PlotProps {
   found: Answer;
   curves: readonly Curve[];
   hidden: ReadonlySet<string>;
-  names: readonly string[];
+  run: Run;
   zero: boolean;
 }
 
-function Plot({ found, curves, hidden, names, zero }: PlotProps) {
-  const title = zero ? `difference to ${visible(found.reference)}, in points` : "pass@k, with bands for all k at once";
+function Plot({ run, found, curves, hidden, zero }: PlotProps) {
+  const name = (arm: string): string => lookOf(run, arm).label;
+  const title = zero ? `difference to ${name(found.reference)}, in points` : "pass@k, with bands for all k at once";
   const format = zero ? points : percent;
   const shown = curves.filter(({ name }) => !hidden.has(name));
-  const spoken = shown.map((curve) => `${curve.name}: ${found.shown_ks.map((k, i) => `${k}: ${format(curve.intervals[i]![0])}`).join(", ")}`);
+  const spoken = shown.map((curve) => `${name(curve.name)}: ${found.shown_ks.map((k, i) => `${k}: ${format(curve.intervals[i]![0])}`).join(", ")}`);
   const drawn = shown.map((curve) => ({
-    look: lookOf(curve.name, names),
+    look: lookOf(run, curve.name),
     points: found.ks.map((k, i) => ({ x: k, y: curve.values[i] ?? NaN, low: curve.low[i], high: curve.high[i] })),
   }));
   return (
@@ -87,7 +88,7 @@ function Plot({ found, curves, hidden, names, zero }: PlotProps) {
         <Curves
           curves={drawn}
           height={300}
-          label={`${zero ? `difference of pass@k to ${visible(found.reference)}` : "pass@k"} by k. ${spoken.map(visible).join(". ")}`}
+          label={`${zero ? `difference of pass@k to ${name(found.reference)}` : "pass@k"} by k. ${spoken.map(visible).join(". ")}`}
           x={{ label: "k, tries", name: "k =", isLog: true, ticks: found.shown_ks }}
           y={{ label: zero ? "points" : "pass@k", format, tick: (value) => format(value).replace(".0", ""), domain: zero ? undefined : [0, 1] }}
           zero={zero}
@@ -108,12 +109,12 @@ const loss = (name: string, other: string, found: Loss | null, last: number): st
     : `${name} first loses to ${other} at a k from ${found.low} to ${found.high}.`;
 };
 
-function Verdicts({ found }: { found: Answer }) {
+function Verdicts({ run, found }: { run: Run; found: Answer }) {
   const last = found.ks.at(-1)!;
   return (
     <ul class="verdicts">
       {found.differences.map((one) => {
-        const [name, other] = [visible(one.name), visible(found.reference)];
+        const [name, other] = [lookOf(run, one.name).label, lookOf(run, found.reference).label];
         return (
           <li key={one.name}>
             {shownWhere(one, name, other)} {loss(name, other, one.loses_first, last)} {loss(other, name, one.reference_loses_first, last)}
@@ -130,10 +131,10 @@ function shownWhere(one: Difference, name: string, other: string): string {
   return above || below ? `${above} ${below}`.trim() : `No difference between ${name} and ${other} is shown at any k.`;
 }
 
-function Numbers({ found }: { found: Answer }) {
+function Numbers({ run, found }: { run: Run; found: Answer }) {
   const row = (curve: ArmCurve | Difference, shown: (share: number | null | undefined) => string, kind: string) => (
     <tr key={kind + curve.name}>
-      <th scope="row">{kind}{visible(curve.name)}</th>
+      <th scope="row">{kind}{lookOf(run, curve.name).label}</th>
       {curve.intervals.map(([value, low, high], i) => (
         <td key={found.shown_ks[i]}>{shown(value)} <small>[{shown(low)}, {shown(high)}]</small></td>
       ))}
@@ -153,7 +154,7 @@ function Numbers({ found }: { found: Answer }) {
   );
 }
 
-function Matrix({ found }: { found: Answer }) {
+function Matrix({ run, found }: { run: Run; found: Answer }) {
   const [shown, setShown] = useState(25);
   const { arms, rows, problems } = found.matrix;
   return (
@@ -161,7 +162,7 @@ function Matrix({ found }: { found: Answer }) {
       <div class="scroll" role="region" aria-label="Problems by arm" tabIndex={0}>
         <table class="matrix">
           <caption>How often each problem is solved, by arm: the largest differences first</caption>
-          <thead><tr><th scope="col">problem</th>{arms.map((arm) => <th key={arm} scope="col">{visible(arm)}</th>)}</tr></thead>
+          <thead><tr><th scope="col">problem</th>{arms.map((arm) => <th key={arm} scope="col">{lookOf(run, arm).label}</th>)}</tr></thead>
           <tbody>
             {rows.slice(0, shown).map((row) => (
               <tr key={row.prompt}>

@@ -6,6 +6,7 @@ import { Term } from "../components/Term";
 import { type GroupRow, type Groups as Answer, type Run, useAnswer } from "./api";
 import { typing } from "./keys";
 import { type Picked, picked, SamplesChoice, StepSlider } from "./Pick";
+import { lookOf } from "./looks";
 import { go, hash, route } from "./route";
 import { Status } from "./Status";
 import { visible } from "../components/visible";
@@ -85,7 +86,7 @@ function Besides({ run, at, beside }: { run: Run; at: Picked; beside: string | n
   if (!others.length) return null;
   const options = others.map(
     ({ name, seed, several }) =>
-      [[run.id, at.split, name, seed].join("|"), `${visible(name)}${several ? `, seed ${seed}` : ""}`] as const,
+      [[run.id, at.split, name, seed].join("|"), `${lookOf(run, name).label}${several ? `, seed ${seed}` : ""}`] as const,
   );
   return (
     <Choice

@@ -73,17 +73,17 @@ export function Metrics({ run }: { run: Run }) {
           <label key={name}>
             <input type="checkbox" checked={arms.includes(name)}
               onChange={(event) => setArms(event.currentTarget.checked ? [...arms, name] : arms.filter((one) => one !== name))} />
-            <Piece look={lookOf(name, all)} /> {visible(name)}
+            <Piece look={lookOf(run, name)} /> {lookOf(run, name).label}
           </label>
         ))}
       </fieldset>
       <p class="small" role="status">
         {run.status === "running" ? `Live: ${live} training runs; the others are shown as they were when the page was opened. ` : ""}
-        {lines.map((line) => `${visible(line.arm)} seed ${line.seed}: ${line.steps.size} steps`).join(" · ")}
+        {lines.map((line) => `${lookOf(run, line.arm).label} seed ${line.seed}: ${line.steps.size} steps`).join(" · ")}
       </p>
       {logged ? <GroupsOfStep logged={logged} /> : null}
       <div class="charts">
-        {keys.map((key) => <Metric key={key} name={key} lines={lines} arms={all} onPick={logged ? (step) => toGroups(logged, step) : undefined} />)}
+        {keys.map((key) => <Metric key={key} name={key} lines={lines} run={run} onPick={logged ? (step) => toGroups(logged, step) : undefined} />)}
       </div>
     </Panel>
   );
@@ -137,16 +137,16 @@ function points(line: Line, name: string): readonly { readonly x: number; readon
 interface MetricProps {
   name: string;
   lines: readonly Line[];
-  arms: readonly string[];
+  run: Run;
   onPick: ((step: number) => void) | undefined;
 }
 
 const short = (value: number): string => String(Number(value.toPrecision(4))).replace("-", "−");
 
-function Metric({ name, lines, arms, onPick }: MetricProps) {
+function Metric({ name, lines, run, onPick }: MetricProps) {
   const curves = useMemo(
     () => lines.map((line) => ({
-      look: { ...lookOf(line.arm, arms), label: lines.some((one) => one.arm === line.arm && one !== line) ? `${visible(line.arm)} seed ${line.seed}` : visible(line.arm) },
+      look: { ...lookOf(run, line.arm), ...(lines.some((one) => one.arm === line.arm && one !== line) ? { label: `${lookOf(run, line.arm).label} seed ${line.seed}` } : {}) },
       points: points(line, name),
     })).filter((curve) => curve.points.length),
     [lines, name],

@@ -15,19 +15,19 @@ export function Outcomes({ run }: { run: Run }) {
   const asked = useAnswer<Answer>("outcomes", { run: run.id });
   return (
     <Panel id="outcomes" title="Outcomes" lead="Every arm's last policy in the environment. Compare arms with the same success: an arm that is more diverse and less successful may be no better.">
-      <Status asked={asked}>{(found) => <Table found={found} />}</Status>
+      <Status asked={asked}>{(found) => <Table run={run} found={found} />}</Status>
     </Panel>
   );
 }
 
-function Table({ found }: { found: Answer }) {
+function Table({ run, found }: { run: Run; found: Answer }) {
   const names = found.arms.map(({ arm }) => arm);
   const [hidden, toggle] = useHidden();
   return (
     <>
       {found.verdict.map((text) => <p key={text}>{visible(text)}</p>)}
-      <Key looks={names.map((name) => ({ key: name, ...lookOf(name, names) }))} hidden={hidden} onToggle={toggle} />
-      <Shown table={found} look={(arm) => lookOf(arm, names)} hidden={hidden} />
+      <Key looks={names.map((name) => ({ key: name, ...lookOf(run, name) }))} hidden={hidden} onToggle={toggle} />
+      <Shown table={found} look={(arm) => lookOf(run, arm)} hidden={hidden} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 
 import { Choice, Slider } from "../components/Controls";
 import type { Run, Sampled } from "./api";
+import { lookOf } from "./looks";
 import { go, route } from "./route";
 import { visible } from "../components/visible";
 
@@ -44,7 +45,7 @@ export function SamplesChoice({ run, at }: { run: Run; at: Picked }) {
         <Choice
           label="Arm"
           value={at.arm.name}
-          options={arms.map(({ name }) => [name, visible(name)] as const)}
+          options={arms.map(({ name }) => [name, lookOf(run, name).label] as const)}
           onChange={(arm) => go({ ...ELSEWHERE, arm, seed: undefined })}
         />
       ) : null}

@@ -2,6 +2,7 @@
 
 import { Panel } from "../components/Controls";
 import type { Run, Runs } from "./api";
+import { lookOf } from "./looks";
 import { hash, route, type View } from "./route";
 import { Notes } from "./Status";
 import { visible } from "../components/visible";
@@ -60,7 +61,7 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
             {run.created ? ` · ${run.created.slice(0, 16).replace("T", " ")}` : ""}
           </p>
           {run.error ? <p class="warning">{visible(run.error)}</p> : null}
-          <p class="small">{run.arms.map((arm) => visible(arm.name)).join(", ")}</p>
+          <p class="small">{run.arms.map((arm) => lookOf(run, arm.name).label).join(", ")}</p>
           <nav aria-label={`Views of ${visible(run.name)}, ${visible(run.where)}`}>
             {viewsOf(run).map(([view, name]) => (
               <a key={view} href={hash({ view }, { run: run.id })}>{name}</a>

@@ -36,6 +36,7 @@ export interface Run {
   readonly arms: readonly Arm[];
   readonly splits: readonly string[];
   readonly samples: readonly Sampled[];
+  readonly looks: Readonly<Record<string, { readonly label: string; readonly hue: string; readonly dash: string; readonly symbol: string }>>;
   readonly has_config: boolean;
   readonly has_outcomes: boolean;
   readonly films: readonly { readonly id: string; readonly name: string }[];

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from setrl import files
 from setrl.errors import ConfigError, DataError, explain
+from setrl.evaluation.looks import looks
 from setrl.evaluation.outcomes import outcome_table, read_outcome
 from setrl.lab.view import metrics
 from setrl.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
@@ -410,6 +411,7 @@ def _described(entry: Entry) -> dict[str, Any]:
         **about,
         "arms": [_arm(entry, arm) for arm in entry.arms],
         "splits": list(entry.evaluations),
+        "looks": {arm: look.on_page() for arm, look in looks(entry.all_arms).items()},
         "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
         "has_config": bool(entry.config),
         "has_outcomes": bool(entry.outcomes),

@@ -126,6 +126,13 @@ class Entry:
         }
 
     @property
+    def all_arms(self) -> list[str]:
+        """Every arm of the entry, the arms of training first, and steps of arms last."""
+        given = (*self.arms, *self.outcomes, *(arm for split in self.evaluations.values()
+                                                for arm in split))  # fmt: skip
+        return sorted(dict.fromkeys(given), key=lambda arm: ", step " in arm)
+
+    @property
     def splits(self) -> list[str]:
         """The splits that have samples; training is ""."""
         return [split for split in ("", *self.evaluations) if self.indexes(split)]

@@ -1,0 +1,5 @@
+/** The colours of the registry that Python's figures use, too. */
+
+import registry from "../../../src/setrl/evaluation/looks.json";
+
+export const { hues, fills, other } = registry;
