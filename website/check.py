@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +16,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from typing_extensions import override
 
 import setrl
+from website.reference import marked
 
 INTERNAL = {"setrl.core.advantages", "setrl.files", "setrl.lab"}  # only for our own code
 LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src",
@@ -27,7 +27,7 @@ IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 def faults_of(site: Path) -> list[str]:
     """List everything that is wrong with a built site, one sentence each."""
-    return [*link_faults(site), *text_faults(site), *request_faults(site), *name_faults(site)]
+    return [*link_faults(site), *text_faults(site), *request_faults(site), *name_faults()]
 
 
 @dataclass
@@ -99,9 +99,9 @@ def request_faults(site: Path) -> Iterator[str]:
             yield f"{style.relative_to(site)}: loads {address} from another host"
 
 
-def name_faults(site: Path) -> Iterator[str]:
+def name_faults() -> Iterator[str]:
     """Yield public names of the library that lack a docstring or a place in the reference."""
-    shown = inventory(site / "objects.inv")
+    shown = marked()
     for package, name in public_names():
         value = getattr(package, name)
         if (inspect.isclass(value) or inspect.isroutine(value)) and not _documented(value):
@@ -130,13 +130,6 @@ def public_modules() -> list[str]:
             parts = file.relative_to(source.parent).with_suffix("").parts
             found.append(".".join(parts).removesuffix(".__init__"))
     return [name for name in found if name not in INTERNAL]
-
-
-def inventory(path: Path) -> set[str]:
-    """Read the names of an inventory in Sphinx's format, which mkdocstrings writes."""
-    body = path.read_bytes().split(b"\n", 4)[4]
-    lines = zlib.decompress(body).decode("utf-8").splitlines()
-    return {line.split(" ", 1)[0] for line in lines}
 
 
 @cache
@@ -173,5 +166,6 @@ def _addresses(package: ModuleType, name: str, value: object) -> Iterable[str]:
     """Return the names under which the reference may show it."""
     yield f"{package.__name__}.{name}"
     yield f"{package.__name__}.{name}".replace("setrl.core.", "setrl.")
+    yield f"{package.__name__.rpartition('.')[0]}.{name}"
     if hasattr(value, "__qualname__"):
         yield f"{value.__module__}.{value.__qualname__}"

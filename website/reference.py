@@ -2,13 +2,14 @@
 
 mkdocstrings writes the docstrings into the site, where a page has the mark `::: setrl.NAME`. A
 reader of the repository has no use for these marks, so they are in comments, `<!-- docstrings …
--->`, and `python -m website.reference` writes a table above each comment. A test compares the pages
-with what would be written.
+-->`. `python -m website.reference` writes a table above each comment, and names what has no mark. A
+test compares the pages with what would be written.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -52,10 +53,19 @@ def for_site(page: str) -> str:
     return BLOCK.sub(block, page)
 
 
+def marked() -> set[str]:
+    """Return the names that have a mark."""
+    pages = (path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md"))
+    return {name for page in pages for name in MARK.findall(page)}
+
+
 def main() -> None:
-    """Write the pages again."""
+    """Write the pages again; end with an error that names what they lack."""
     for path in sorted(FOLDER.glob("*.md")):
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+    from website.check import name_faults  # it imports the whole library: only after the tables
+
+    sys.exit("\n".join(name_faults()) or 0)
 
 
 def _row(title: str, name: str, names: list[str]) -> str:
