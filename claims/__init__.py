@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from claims import (
+    beyond_audit,
     beyond_centred,
     beyond_counts,
     beyond_set_size,
@@ -62,6 +63,7 @@ SECTIONS = (
     beyond_set_size,
     beyond_water_filling,
     beyond_counts,
+    beyond_audit,
 )
 
 CLAIMS: tuple[Claim, ...] = tuple(

@@ -13,7 +13,7 @@ from setrl.theory.policies import entropy
 STRATEGIES = 3  # on a prompt, if the estimator does not read labels
 SUCCESS = 0.9, 0.7  # how often the best and the worst strategy are right
 TIMES = np.concatenate([[0.0], np.geomspace(1, 3000, 60)])  # learning rate × steps
-KEPT = 0.02  # share of a strategy that is kept
+KEPT = 0.05  # share of a strategy that is kept
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Survivors:
     Attributes:
         success: How often each strategy is right.
         shares: Their shares at the end.
-        kept: How many have a share of at least 2% at the end.
+        kept: How many have a share of at least 5% at the end.
         accuracy: The share of right samples at the end; 0.8 at first.
         collapse: When fewer than 1½ strategies are used, by the exponential of the entropy: the
             learning rate × steps, for advantages of root mean square 1. None if it never happens.

@@ -112,18 +112,20 @@ def made(library: Library, likely: Collection[Known]) -> Made | None:
             groups, a change of any other would fit by chance.
     """
     paid = library.field.paid
-    recipes = [] if not paid.is_symmetric else list(_credits(library))
+    if not paid.is_symmetric:
+        return None
+    known = list(library.objectives)
+    plain = [one for one in known if one in likely or one.label in PLAIN]
     for change, alter in CHANGES.items():
         found = [
             Made(one.label, base, change, times)
-            for one, base, credit_SA in recipes
-            if (not change or one in likely or one.label in PLAIN)
-            and (times := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
+            for one in (plain if change else known)
+            for base, credit_SA in library.credits(known.index(one)).items()
+            if (times := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
         ]
         if found:
             return min(found, key=lambda each: abs(each.times - 1) > NEAR)
-    others = (_over_score_std(library), _by_value(library)) if recipes else ()
-    return next(chain(*others), None)
+    return next(chain(_over_score_std(library), _by_value(library)), None)
 
 
 def _times(paid: Paid, credit_SA: np.ndarray) -> float | None:
@@ -134,13 +136,6 @@ def _times(paid: Paid, credit_SA: np.ndarray) -> float | None:
     times = float(given @ target / length) if length > 0 else 0.0
     apart = np.abs(target - times * given).max()
     return times if times > 0 and apart <= NEAR * paid.scale else None
-
-
-def _credits(library: Library) -> Iterator[tuple[Known, str, np.ndarray]]:
-    """Yield every credit of every objective, (S, A)."""
-    for index, one in enumerate(library.objectives):
-        for base, credit_SA in library.credits(index).items():
-            yield one, base, credit_SA
 
 
 def _over_score_std(library: Library) -> Iterator[Made]:

@@ -126,6 +126,9 @@ def _variance(audit: Audit) -> Iterator[str]:
         return
     mean = f"It has {found.ratio:.2f} times the variance of {found.beside} of {found.label}"
     least = np.nanpercentile(found.ratio_P, [5, 50, 95])
+    if len(found.rivals) == 1 or np.ptp(least) < 0.005:
+        yield f"{mean}."
+        return
     yield (
         f"{mean}; beside the quietest of {', '.join(found.rivals)} at each policy, {least[0]:.2f} "
         f"to {least[2]:.2f} times (median {least[1]:.2f})."
@@ -134,13 +137,15 @@ def _variance(audit: Audit) -> Iterator[str]:
 
 def _scales(audit: Audit) -> str:
     law = {one.name: one for one in audit.laws}
-    return f"It {law['scale-free'].says}, and {law['shift-free'].says}."
+    return f"It {law['scale-free'].says}; it {law['shift-free'].says}."
 
 
 def _leads(audit: Audit) -> str:
     led = audit.survivors
     rates = ", ".join(percent(rate, 0) for rate in led.success)
-    when = "" if led.collapse is None else f"; it collapses onto one at time {led.collapse:g}"
+    when = (
+        f"; it collapses onto one at time {led.collapse:g}" if led.kept < 2 and led.collapse else ""
+    )
     return (
         f"Of {len(led.success)} strategies that are right in {rates} of their samples it keeps "
         f"{led.kept}, with {percent(led.accuracy)} right in the end{when}."

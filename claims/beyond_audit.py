@@ -1,0 +1,180 @@
+"""Beyond the sources: which estimators are the gradient of any objective at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
+from random import Random
+
+from claims.claims import BEYOND, Trials, Verdict, claim, remark, stated
+from claims.exact import Actions, Credit, Policy, contrast, gain, mean_estimate, policies
+from claims.scores import OBJECTIVES
+
+REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
+
+
+@claim(
+    "beyond-same-gradient",
+    BEYOND,
+    "What an estimator optimises: two estimators, one gradient",
+    Verdict.HOLDS,
+    how="Random integer credits of three actions, N = 2, 3: with a baseline b(others) added, the "
+    "exact mean updates of all policies are equal; with one advantage changed, they are not.",
+    truth="So an estimator is unbiased for κ·∇J if and only if, beside all N − 1 others, it pays "
+    "one action more than another by κ·U(others, a) − κ·U(others, b), U the mean score of a "
+    "group's K-sets.",
+    cases=[(num, seed) for num in (2, 3) for seed in range(4)],
+)
+def same_gradient(num: int, seed: int) -> Trials:
+    """Two credits that ignore the order of samples have equal mean updates for every policy if and
+    only if their difference, beside the same N − 1 others, is the same for every action.
+    """
+    rng = Random(seed)
+    table = random_table(3, num, rng)
+    shifts = {rest: rng.randint(-3, 3) for rest in _multisets(3, num - 1)}
+    shifted = {at: value + shifts[_without(*at)] for at, value in table.items()}
+    changed = dict(table)
+    changed[rng.choice(list(table))] += 1
+    grid = list(policies(3, 6))
+    updates = [
+        [mean_estimate(credit_of(one), policy, num) for policy in grid]
+        for one in (table, shifted, changed)
+    ]
+    yield stated(updates[0] == updates[1], N=num, seed=seed)
+    yield stated(updates[0] != updates[2], N=num, seed=seed)
+
+
+@claim(
+    "beyond-integrable",
+    BEYOND,
+    "What an estimator optimises: the test",
+    Verdict.HOLDS,
+    how="The sums against exact line integrals of the mean update around triangles of policies: "
+    "u − v and u − w of four objectives, (r − r̄)/r̄ and r divided by a count, rewards 0, 1, 3, and "
+    "random integer credits; three actions, N = 3, 4.",
+    truth="Two kinds of samples, as right and wrong, are always a gradient: there is no third "
+    "action. A credit that depends only on the own action, how often the group holds it, and a "
+    "baseline b(others) is always one, too.",
+)
+def integrable() -> Trials:
+    """The mean update is the gradient of an objective J if and only if, for every N − 2 others k
+    and actions a, b, c, the differences A_b − A_a beside k, of a pair a and b, sum to 0 around the
+    pairs (a, b), (b, c), (c, a).
+    """
+    for name, num, credit in _credits():
+        sums = triangles(credit, 3, num)
+        turned = [loop(credit, num, corners) for corners in LOOPS]
+        yield stated(any(sums) == any(turned), credit=name, N=num)
+        if name.startswith(("u −", "r/m")):
+            yield remark(not any(sums), credit=name, N=num)
+        if name == "(r − r̄)/r̄":
+            yield remark(any(sums), credit=name, N=num)
+
+
+def _credits() -> Iterator[tuple[str, int, Credit]]:
+    for score in OBJECTIVES:
+        for num in (3, 4):
+            yield f"u − v of {score}", num, contrast(score, 2)
+            yield f"u − w of {score}", num, gain(score, 2)
+    for num in (3, 4):
+        yield "(r − r̄)/r̄", num, share_of_mean
+        yield "r/m", num, over_count
+        for seed in range(3):
+            yield f"random {seed}", num, credit_of(random_table(3, num, Random(seed)))
+
+
+def share_of_mean(group: Actions) -> list[Fraction]:
+    """(r − r̄)/r̄: MaxRL's advantage; 0 if all rewards are 0."""
+    rewards = [REWARDS[action] for action in group]
+    mean = sum(rewards, Fraction(0)) / len(rewards)
+    return [(reward - mean) / mean if mean else Fraction(0) for reward in rewards]
+
+
+def over_count(group: Actions) -> list[Fraction]:
+    """r/m, where m samples of the group are this action."""
+    return [REWARDS[action] / group.count(action) for action in group]
+
+
+def triangles(credit: Credit, num_actions: int, num: int) -> list[Fraction]:
+    """Return the sums of the test, for all N − 2 others and all three actions."""
+
+    def step(rest: Actions, a: int, b: int) -> Fraction:
+        group = tuple(sorted((*rest, a, b)))
+        paid = dict(zip(group, credit(group), strict=True))
+        return paid[b] - paid[a]
+
+    return [
+        step(rest, a, b) + step(rest, b, c) + step(rest, c, a)
+        for rest in _multisets(num_actions, num - 2)
+        for a, b, c in combinations(range(num_actions), 3)
+    ]
+
+
+LOOPS = [
+    [(Fraction(x, 12), Fraction(y, 12), Fraction(12 - x - y, 12)) for x, y in corners]
+    for corners in (((1, 1), (10, 1), (1, 10)), ((2, 3), (5, 1), (3, 6)), ((1, 5), (4, 4), (6, 1)))
+]
+
+
+def loop(credit: Credit, num: int, corners: Sequence[Policy]) -> Fraction:
+    """∮ Σ_y g_y dπ_y around the corners, exactly: g is a polynomial of degree N − 1.
+
+    g_y is the mean update in the logits divided by π_y, up to the same number for all y, which
+    Σ dπ_y = 0 removes.
+    """
+    edges = zip(corners, [*corners[1:], corners[0]], strict=True)
+    return sum((_along(credit, num, *edge) for edge in edges), Fraction(0))
+
+
+def _along(credit: Credit, num: int, start: Policy, end: Policy) -> Fraction:
+    nodes = [Fraction(k, num) for k in range(num + 1)]
+    total = Fraction(0)
+    for weight, t in zip(newton_cotes(nodes), nodes, strict=True):
+        policy = tuple((1 - t) * a + t * b for a, b in zip(start, end, strict=True))
+        update = mean_estimate(credit, policy, num)
+        slopes = [u / p for u, p in zip(update, policy, strict=True)]
+        moves = (b - a for a, b in zip(start, end, strict=True))
+        total += weight * sum(s * m for s, m in zip(slopes, moves, strict=True))
+    return total
+
+
+def newton_cotes(nodes: Sequence[Fraction]) -> list[Fraction]:
+    """Return the weights with which values at the nodes add up to the integral from 0 to 1."""
+    weights = []
+    for node in nodes:
+        product = [Fraction(1)]  # the Lagrange polynomial of this node, lowest power first
+        for other in nodes:
+            if other != node:
+                shifted = [Fraction(0), *product]
+                product = [
+                    (high - other * low) / (node - other)
+                    for high, low in zip(shifted, [*product, Fraction(0)], strict=True)
+                ]
+        weights.append(sum(part / (power + 1) for power, part in enumerate(product)))
+    return [Fraction(weight) for weight in weights]
+
+
+Table = dict[tuple[Actions, int], Fraction]  # group, action → advantage
+
+
+def random_table(num_actions: int, num: int, rng: Random) -> Table:
+    """Return an integer advantage for every action of every group."""
+    groups = _multisets(num_actions, num)
+    return {
+        (group, y): Fraction(rng.randint(-4, 4)) for group in groups for y in sorted(set(group))
+    }
+
+
+def credit_of(table: Table) -> Credit:
+    """Return the credit that looks up a table."""
+    return lambda group: [table[tuple(sorted(group)), action] for action in group]
+
+
+def _without(group: Actions, action: int) -> Actions:
+    at = group.index(action)
+    return group[:at] + group[at + 1 :]
+
+
+def _multisets(num_actions: int, num: int) -> list[Actions]:
+    return list(combinations_with_replacement(range(num_actions), num))
