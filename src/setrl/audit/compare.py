@@ -13,7 +13,7 @@ import numpy as np
 from setrl.audit.field import Field, of_scores
 from setrl.audit.known import Known, mean_scores
 from setrl.audit.paid import places
-from setrl.theory.multisets import multisets
+from setrl.theory.multisets import Multisets, multisets
 
 LARGEST_DENOMINATOR = 64  # of a factor that is written as a fraction
 CLOSE = 1e-5  # a distance below which a match is worth confirming
@@ -167,17 +167,7 @@ class Library:
 
     @cached_property
     def _rest_SA(self) -> np.ndarray:
-        """Which group of N − 1 remains without a sample of an action; 0 if there is none."""
-        groups, num = self.field.paid.groups, self.field.paid.num_samples
-        if num == 1:
-            return np.zeros(groups.counts_SA.shape, dtype=np.intp)
-        others = multisets(groups.counts_SA.shape[1], num - 1)
-        rest = []
-        for unit_A in np.eye(groups.counts_SA.shape[1]):
-            has_it = groups.counts_SA @ unit_A > 0
-            fewer_SA = np.where(has_it[:, None], groups.counts_SA - unit_A, others.counts_SA[0])
-            rest.append(places(others, fewer_SA))
-        return np.stack(rest, axis=1)
+        return rest_of(self.field.paid.groups)
 
     @cached_property
     def gradients(self) -> np.ndarray:
@@ -259,3 +249,17 @@ class Library:
         others = multisets(own_MA.shape[1], num - 1).sets_SK[row] if num > 1 else np.array([], int)
         paid, needed = (part[row, first] - part[row, second] for part in (own_MA, wanted_MA))
         return Example(tuple(others.tolist()), (first, second), float(paid), float(needed))
+
+
+def rest_of(groups: Multisets) -> np.ndarray:
+    """Return which group of N − 1 remains without a sample of an action, (S, A); 0 if none is."""
+    num_actions, num = groups.counts_SA.shape[1], groups.sets_SK.shape[1]
+    if num == 1:
+        return np.zeros(groups.counts_SA.shape, dtype=np.intp)
+    others = multisets(num_actions, num - 1)
+    rest = []
+    for unit_A in np.eye(num_actions):
+        has_it = groups.counts_SA @ unit_A > 0
+        fewer_SA = np.where(has_it[:, None], groups.counts_SA - unit_A, others.counts_SA[0])
+        rest.append(places(others, fewer_SA))
+    return np.stack(rest, axis=1)

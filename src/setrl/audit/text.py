@@ -124,15 +124,10 @@ def _variance(audit: Audit) -> Iterator[str]:
     found = audit.variance
     if found.beside is None or not np.isfinite(found.ratio):
         return
-    mean = f"It has {found.ratio:.2f} times the variance of {found.beside} of {found.label}"
-    least = np.nanpercentile(found.ratio_P, [5, 50, 95])
-    if len(found.rivals) == 1 or np.ptp(least) < 0.005:
-        yield f"{mean}."
-        return
-    yield (
-        f"{mean}; beside the quietest of {', '.join(found.rivals)} at each policy, {least[0]:.2f} "
-        f"to {least[2]:.2f} times (median {least[1]:.2f})."
-    )
+    text = f"It has {found.ratio:.2f} times the variance of {found.beside} of {found.label}"
+    if np.isfinite(found.over_least):
+        text += f", and {found.over_least:.2f} times the least of all unbiased estimators"
+    yield f"{text}, as means over policies."
 
 
 def _scales(audit: Audit) -> str:

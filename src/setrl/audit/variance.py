@@ -9,6 +9,7 @@ import numpy as np
 
 from setrl.audit.compare import Library, Match
 from setrl.audit.field import Field
+from setrl.audit.least import least_variance
 from setrl.audit.paid import Paid
 from setrl.theory.multisets import Multisets
 
@@ -22,11 +23,14 @@ class Variance:
         rivals: Unbiased credits, such as "u − v" → their variance, scaled to the same gradient;
             empty if there is no objective to compare.
         label: The objective of the rivals.
+        least_P: The variance of the unbiased estimator with the least mean variance over the
+            policies, of all that ignore the order of a group; None if it is unknown.
     """
 
     values_P: np.ndarray
     rivals: dict[str, np.ndarray]
     label: str = ""
+    least_P: np.ndarray | None = None
 
     @property
     def beside(self) -> str | None:
@@ -39,6 +43,13 @@ class Variance:
         if self.beside is None:
             return float("nan")
         return float(self.values_P.sum() / self.rivals[self.beside].sum())
+
+    @property
+    def over_least(self) -> float:
+        """The mean variance ÷ the least that an unbiased estimator can have, over the policies."""
+        if self.least_P is None or not self.least_P.any():
+            return float("nan")
+        return float(self.values_P.sum() / self.least_P.sum())
 
     @property
     def ratio_P(self) -> np.ndarray:
@@ -56,6 +67,7 @@ class Variance:
             "of": self.label,
             "beside": self.beside,
             "ratio": self.ratio,
+            "over_least": self.over_least,
             "values": self.values_P.tolist(),
             "rivals": rivals,
         }
@@ -69,12 +81,16 @@ def variance(library: Library, match: Match | None) -> Variance:
         return Variance(own_P, {})
     one = match.parts[0]
     scale = match.factors[0] * one.set_size / field.paid.num_samples  # their factor is N/K
-    rivals = {
-        base: scale**2 * of_update(field.paid.paying(credit_SA), field.policies_PA)
-        for base, credit_SA in library.credits(library.objectives.index(one)).items()
+    credits = library.credits(library.objectives.index(one))
+    payers = {
+        base: field.paid.paying(scale * credit_SA)
+        for base, credit_SA in credits.items()
         if base != "u − U"  # which is u − v, times a number
     }
-    return Variance(own_P, rivals, one.label)
+    rivals = {base: of_update(payer, field.policies_PA) for base, payer in payers.items()}
+    best = least_variance(next(iter(payers.values())), field.policies_PA)
+    least_P = None if best is None else of_update(best, field.policies_PA)
+    return Variance(own_P, rivals, one.label, least_P)
 
 
 def of_update(paid: Paid, policies_PA: np.ndarray) -> np.ndarray:
