@@ -17,7 +17,6 @@ Equal = Callable[[Tree, Tree], bool | None]
 
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne")
 _TURNED = {">": "<", r"\ge": r"\le"}
-_COUNTERS = ("k", "m", "n")
 
 
 def quick_algebra(gold: str, answer: str) -> Finding:
@@ -75,12 +74,11 @@ def _relation(text: str) -> list[tuple[str, str]]:
 def _with_same_letters(ours: list[Tree], theirs: list[Tree]) -> list[Tree]:
     """Return the answer's sides with the gold's name of a variable: f(z) = z is f(x) = x."""
     names = _arguments(ours[0]), _arguments(theirs[0])
-    letters = [set().union(*map(letters_of, trees)) for trees in (ours, theirs)]
-    if len(ours) == 2 and names[0] and names[1] and ours[0].text == theirs[0].text:
-        new = dict(zip(names[1], names[0], strict=len(names[0]) == len(names[1])))
-    else:
-        new = _other_counter(ours, *letters)
-    if len(set(new.values())) < len(new) or set(new.values()) & (letters[1] - set(new)):
+    if not (len(ours) == 2 and names[0] and names[1] and ours[0].text == theirs[0].text):
+        return theirs
+    new = dict(zip(names[1], names[0], strict=len(names[0]) == len(names[1])))
+    others = set().union(*map(letters_of, theirs)) - set(new)
+    if len(set(new.values())) < len(new) or set(new.values()) & others:
         return theirs
     return [renamed(tree, new) for tree in theirs]
 
@@ -91,20 +89,6 @@ def _arguments(tree: Tree) -> list[str]:
         return []
     names = [part.text for part in tree.parts if part.text not in (",", "|", ";")]
     return names if len(set(names)) == len(names) else []
-
-
-def _other_counter(trees: list[Tree], ours: set[str], theirs: set[str]) -> dict[str, str]:
-    """Return the new name of a letter that counts multiples of π: kπ is nπ."""
-    has_pi = any(_has_pi(tree) for tree in trees)
-    mine, yours = ours - theirs, theirs - ours
-    if not has_pi or len(mine) != 1 or len(yours) != 1 or not mine | yours <= set(_COUNTERS):
-        return {}
-    return {yours.pop(): mine.pop()}
-
-
-def _has_pi(tree: Tree) -> bool:
-    is_pi = tree.op == "constant" and tree.text == r"\pi"
-    return is_pi or any(_has_pi(part) for part in tree.parts)
 
 
 def _all_equal(one: list[Tree], other: list[Tree], equal: Equal) -> bool | None:

@@ -89,14 +89,26 @@ def check(gold: str, answer: str, record: Mapping[str, Any]) -> bool | None:
     (False, True)
     """
     try:
-        for text, part in ((gold, "gold"), (answer, "answer")):
-            _need(_same_reading(text, record.get(part, "")), f"{part} is not what was compared")
+        _need(_same_reading(gold, record.get("gold", "")), "the gold is not what was compared")
+        compared = record.get("answer", "")
+        if squeezed(_with_counter(gold, answer)) != squeezed(compared):
+            _need(_same_reading(answer, compared), "the answer is not what was compared")
         _holds(record)
     except RefutedError:
         return False
     except (UnreadError, RecursionError, IndexError, KeyError, ZeroDivisionError, OverflowError):
         return None
     return True
+
+
+def _with_counter(gold: str, answer: str) -> str:
+    """Return the answer with the gold's letter for multiples of π, kπ for nπ, in all places."""
+    found = [{token for token in _TOKEN.findall(text) if token in "kmn"} for text in (gold, answer)]
+    ours, theirs = found[0] - found[1], found[1] - found[0]
+    if len(ours) != 1 or len(theirs) != 1 or r"\pi" not in gold:
+        return answer
+    [new], [old] = ours, theirs
+    return re.sub(rf"(?<![\\a-zA-Z]){old}(?![a-zA-Z])", new, answer)
 
 
 def _need(holds: bool, why: str) -> None:
@@ -238,9 +250,6 @@ def _equal_marks(gold: str, answer: str) -> None:
 
 def _equal_expressions(gold: str, answer: str) -> None:
     one, other = (_read(text, gold) for text in (gold, answer))
-    mine, yours = _letters(one) - _letters(other), _letters(other) - _letters(one)
-    if len(mine) == len(yours) == 1 and mine | yours <= set("kmn") and r"\pi" in gold:
-        other = _with_letter(other, yours.pop(), mine.pop())  # multiples of π
     if not _rounds(one, other, gold, answer):
         _need(_same_values(one, other), "the values differ")
 
@@ -255,13 +264,6 @@ def _different_expressions(gold: str, answer: str, at: str = "") -> None:
         return
     pairs = [each.split(" = ") for each in at.split(", ")]
     _need(_agree(one, other, {name: Fraction(value) for name, value in pairs}) is not True, at)
-
-
-def _with_letter(tree: Tree, old: str, new: str) -> Tree:
-    return tuple(
-        _with_letter(part, old, new) if isinstance(part, tuple) else new if part == old else part
-        for part in tree
-    )
 
 
 def _rounds(one: Tree, other: Tree, gold: str, answer: str) -> bool:
@@ -687,7 +689,8 @@ def _same_values(one: Tree, other: Tree) -> bool:
     found = [_agree(one, other, point) for point in _points(names, one, other)]
     if _has(one, ("abs", "root")) and not _has(one, ("constant",)):
         for point in _points(names, one, other):
-            _need(_is_real(one, point) <= _is_real(other, point), "one side has no value there")
+            missing = _is_real(one, point) and _is_real(other, point) is False
+            _need(not missing, "one side has no value there")
     if False in found:
         return False
     if found.count(True) < (3 if names else 1):
@@ -777,12 +780,15 @@ def _agree(one: Tree, other: Tree, point: Point) -> bool | None:
     return verdict
 
 
-def _is_real(tree: Tree, point: Point) -> bool:
+def _is_real(tree: Tree, point: Point) -> bool | None:
+    """Whether an expression has a real value at a point; None if it is too large to know."""
     import mpmath
 
     try:
         return not isinstance(_about(tree, point), mpmath.mpc)
-    except (UnreadError, ZeroDivisionError, ValueError, OverflowError):
+    except (UnreadError, OverflowError):
+        return None
+    except (ZeroDivisionError, ValueError):
         return False
 
 
@@ -852,6 +858,8 @@ def _about(tree: Tree, point: Point) -> Any:
     if operation in ("!", "binom", "lfloor", "lceil"):
         value = _exact(tree, point)
         return mpmath.mpf(value.numerator) / value.denominator
+    if operation == "abs" and isinstance(values[0], mpmath.mpc) and not _has(tree, ("constant",)):
+        raise ValueError("no real value")
     if operation == "/" and values[1] == 0:
         raise ZeroDivisionError
     simple = {"+": mpmath.fsum, "*": mpmath.fprod}

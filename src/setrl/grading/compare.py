@@ -40,6 +40,8 @@ _POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-
 _FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
 _LABEL = re.compile(r"(?:[A-Z]|[IVX]+|[ivx]+)\Z")
 _COUNTER = re.compile(r"[,;]\s*([a-zA-Z])\s*\\in\s*\\mathbb\{Z\}\Z")
+_COUNTERS = {"k", "m", "n"}  # of multiples of π, also if nothing says that they are whole
+_NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
 _NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+|\\frac\{\d+\}\{\d+\})"
@@ -67,6 +69,7 @@ def compare(
     False brackets
     True entries
     """
+    answer = _with_counter_of(gold, answer)
     return _Comparison(relative_tolerance, units, algebra).answers(gold, answer, MAX_DEPTH)
 
 
@@ -107,7 +110,6 @@ class _Comparison:
     def answers(self, gold: str, answer: str, depth: int) -> Finding:
         if spaceless(gold) == spaceless(answer):
             return Finding(True, "same text", gold, answer)
-        answer = _with_counter_of(gold, answer)
         choices = choice_of(gold), choice_of(answer)
         if choices[0] and choices[1]:
             return self._choices(gold, answer, (choices[0], choices[1]), depth)
@@ -281,14 +283,22 @@ def _named_tuple(shape: Shape) -> Shape | None:
 
 
 def _with_counter_of(gold: str, answer: str) -> str:
-    """Return the answer with the gold's name of a whole number: kπ, k ∈ ℤ is nπ, n ∈ ℤ."""
-    ours, theirs = _COUNTER.search(gold), _COUNTER.search(answer)
-    if not ours or not theirs or ours[1] == theirs[1]:
+    """Return the answer with the gold's name of a whole number: kπ, k ∈ ℤ is nπ, n ∈ ℤ.
+
+    It has one name in all of an answer: (kπ, k) is not (nπ, k).
+    """
+    letters = [set(re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text))) for text in (gold, answer)]
+    counters = [_COUNTER.search(text) for text in (gold, answer)]
+    if counters[0] and counters[1]:
+        ours, theirs = {counters[0][1]} - letters[1], {counters[1][1]} - letters[0]
+    elif r"\pi" in gold:
+        ours, theirs = (one & _COUNTERS for one in (letters[0] - letters[1], letters[1] - letters[0]))
+    else:
         return answer
-    letters = re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", answer)
-    if ours[1] in letters:
+    if not len(ours) == len(theirs) == 1:
         return answer
-    return re.sub(rf"(?<![\\a-zA-Z]){theirs[1]}(?![a-zA-Z])", ours[1], answer)
+    [new], [old] = ours, theirs
+    return re.sub(rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], answer)
 
 
 def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | None:

@@ -1,45 +1,42 @@
 r"""Expressions as numbers of sixty digits at many points: what is not a rational function.
 
-Values are real where they can be: √x of a negative x is undefined, and points where one side is
-undefined say nothing, so that √x·√x is x and √(x²) is not. Where i occurs, values are complex.
-mpmath may be slow on huge arguments: workers that may be killed call this.
+Points where one side is undefined say nothing, so that √x·√x is x and √(x²) is not.
 """
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import mpmath
 
 from setrl.grading.expressions import Tree, has, letters_of
-from setrl.grading.modular import drawn
 from setrl.grading.numbers import Number, equal_numbers, read_number
+from setrl.grading.points import (
+    NEEDED,
+    Point,
+    UnseenError,
+    is_counted,
+    is_whole,
+    piece_points,
+    usual_points,
+    whole_points,
+)
 from setrl.grading.reals import exact_value
+from setrl.grading.values import (
+    CANCELLED,
+    Context,
+    TooLargeError,
+    UndefinedError,
+    is_bumpy,
+    value,
+    value_at,
+)
 
 DIGITS = 60
-CONFIRMING_DIGITS = (1_000, 20_000)  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits; at least and at most
-CANCELLED = 20  # digits that rounding and cancellation may take
+CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
 SHOWN_DIGITS = 20
-MAX_EXPONENT = 10**6
-MAX_FACTORIAL = 10**5
-MAX_COUNT = 1_000
-MAX_DEGREE = 8  # of polynomials within |u| and √u
-POINTS, NEEDED = 8, 3
-_ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
-_COUNTS = {"!", "!!", "binom"}
-
-
-class UndefinedError(Exception):
-    """The expression has no value at this point."""
-
-
-class TooLargeError(Exception):
-    """The expression may have a value at this point, which takes too long to find."""
 
 
 def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
@@ -57,7 +54,7 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
     bare = any(tree.op == "degrees" and not has(tree, {"apply"}) for tree in (one, other))
     for bare_degrees in (False, True) if bare else (False,):
         rounded = _rounded(one, other, relative_tolerance, bare_degrees)
-        verdict = rounded or _agree(one, other, bare_degrees, DIGITS)
+        verdict = rounded or _agree(one, other, bare_degrees, DIGITS, usual_points(one, other))
         if verdict and not rounded:
             verdict = _confirmed(one, other, bare_degrees)
         if verdict:
@@ -67,21 +64,30 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
 
 def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     """Return a point at which two expressions differ, and both values; None if none was found."""
+    if is_bumpy(one) or is_bumpy(other):
+        return None  # values there are drawn
     with mpmath.workdps(DIGITS):
-        points = _points(one, other)
-        for point in points + _piece_points([one, other], points):
-            values = [_value_at(tree, point, False) for tree in (one, other)]
+        for point in [*usual_points(one, other), *_in_pieces(one, other)]:
+            values = [value_at(tree, point, False) for tree in (one, other)]
             if any(value is NotImplemented for value in values) or values == [None, None]:
                 continue
             if None in values or _near(*values) is False:
-                texts = ["undefined" if value is None else _short(value) for value in values]
-                at = ", ".join(f"{letter} = {_short(value)}" for letter, value in point.items())
+                texts = ["undefined" if each is None else _short(each) for each in values]
+                at = ", ".join(f"{letter} = {_short(each)}" for letter, each in point.items())
                 return at, texts[0], texts[1]
     return None
 
 
-def _short(value: Any) -> str:
-    return str(mpmath.nstr(value, SHOWN_DIGITS))
+def _in_pieces(one: Tree, other: Tree) -> list[Point]:
+    """Return points in the pieces of |u| and √u, as far as their ends are known."""
+    try:
+        return [point for point, _ in piece_points(one, other)]
+    except UnseenError:
+        return []
+
+
+def _short(number: Any) -> str:
+    return str(mpmath.nstr(number, SHOWN_DIGITS))
 
 
 def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bool) -> bool:
@@ -93,12 +99,12 @@ def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bo
     assert number is not None
     with mpmath.workdps(DIGITS):
         try:
-            value = _value(exact, _Context({}, exact, bare_degrees))
+            about = value(exact, Context({}, exact, bare_degrees))
         except (UndefinedError, TooLargeError, ZeroDivisionError, ValueError, OverflowError):
             return False
-        if mpmath.im(value) or abs(value - mpmath.nint(value)) < mpmath.mpf(10) ** -30:
+        if mpmath.im(about) or abs(about - mpmath.nint(about)) < mpmath.mpf(10) ** -30:
             return False
-        near = Fraction(int(value * 10**DIGITS), 10**DIGITS)
+        near = Fraction(int(about * 10**DIGITS), 10**DIGITS)
     return equal_numbers(Number(near, decimal=True), number, relative_tolerance)
 
 
@@ -128,19 +134,48 @@ def _confirmed(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
     The digits are twice those of the largest and the smallest number that occurs: √2 + 10⁻²⁰⁰⁰ is
     √2 in a thousand digits.
     """
-    least, most = CONFIRMING_DIGITS
-    span = max(_span(tree, point) for tree in (one, other) for point in _points(one, other)[:1])
-    needed = max(least, 2 * span + 2 * CANCELLED)
-    if needed > most:
+    points = usual_points(one, other)
+    needed = max(_needed(one, other, point) for point in points[:1])
+    if needed > MOST_DIGITS:
         return None
-    verdict = _agree(one, other, bare_degrees, needed)
-    return _agree(one, other, bare_degrees, most) if verdict is None else verdict
+    verdict = _agree(one, other, bare_degrees, needed, points)
+    if verdict is None:
+        verdict = _agree(one, other, bare_degrees, MOST_DIGITS, points)
+    return _agree_in_pieces(one, other, bare_degrees) if verdict else verdict
+
+
+def _agree_in_pieces(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
+    """Whether two agree in each piece of |u| and √u; None if that takes too many digits."""
+    try:
+        points = piece_points(one, other)
+    except UnseenError:
+        return None
+    for point, is_alone in points:
+        digits = _needed(one, other, point)
+        near = None
+        if digits <= MOST_DIGITS:
+            with mpmath.workdps(digits):
+                near = _near_at(one, other, point, bare_degrees)
+        if near is False or (near is None and is_alone and _have_values(one, other, point)):
+            return near
+    return True
+
+
+def _have_values(one: Tree, other: Tree, point: Point) -> bool:
+    with mpmath.workdps(DIGITS):
+        return all(value_at(tree, point) is not None for tree in (one, other))
+
+
+def _needed(one: Tree, other: Tree, point: Point) -> int:
+    """Return the digits that show the smallest number beside the largest one."""
+    span = max(_span(one, point), _span(other, point))
+    return max(CONFIRMING_DIGITS, 2 * span + 2 * CANCELLED)
 
 
 def _span(tree: Tree, point: Mapping[str, Any]) -> int:
     """Return the digits of the largest value within an expression, or of the smallest below 1."""
     values = [tree, *tree.parts] if tree.op == r"\tanh" else [tree]
-    sizes = [_value_at(each, point, False) for each in values]
+    sizes = [value_at(each, point, False) for each in values]
     known = [size for size in sizes if size is not None and size is not NotImplemented and size]
     digits = [abs(int(mpmath.log10(abs(size)))) for size in known]
     if tree.op == r"\tanh" and len(known) == 2:  # 1 − tanh u is about 2·exp(−2u)
@@ -148,60 +183,69 @@ def _span(tree: Tree, point: Mapping[str, Any]) -> int:
     return max([0, *digits, *(_span(part, point) for part in tree.parts)])
 
 
-def _agree(one: Tree, other: Tree, bare_degrees: bool, digits: int) -> bool | None:
+def _agree(
+    one: Tree, other: Tree, bare_degrees: bool, digits: int, points: list[Point]
+) -> bool | None:
     with mpmath.workdps(digits):
-        points = _points(one, other)
-        if digits == DIGITS:
-            points += _piece_points([one, other], points)
         verdict = _agree_at_points(one, other, points, bare_degrees)
-        if verdict is None and _is_counted(one, other, points, bare_degrees):
-            verdict = _agree_at_points(one, other, _whole_points(one, other), bare_degrees)
+        if verdict is None and is_counted(one, other, points, bare_degrees):
+            verdict = _agree_at_points(one, other, whole_points(one, other), bare_degrees)
         return verdict
 
 
 def _agree_at_points(
-    one: Tree, other: Tree, points: list[dict[str, Any]], bare_degrees: bool
+    one: Tree, other: Tree, points: list[Point], bare_degrees: bool
 ) -> bool | None:
-    defined = 0
-    whole_domain = has(one, {"abs", "root"})  # each piece of such a gold must be seen
-    for point in points:
-        value = _value_at(one, point, bare_degrees)
-        if value is None or value is NotImplemented:
-            continue
-        found = _value_at(other, point, bare_degrees)
-        if found is None and whole_domain:
-            return False
-        near = None if found is None or found is NotImplemented else _near(value, found)
-        if near is False and not _near_in_more_digits(one, other, point, bare_degrees):
-            return False
-        defined += near is True
+    found = [_near_at(one, other, point, bare_degrees) for point in points]
+    found += [_same_exactly(one, other, point) for point in points if is_whole(point)]
+    if False in found:
+        return False
     letters = letters_of(one) | letters_of(other)
-    return True if defined >= (NEEDED if letters else 1) else None
+    return True if found.count(True) >= (NEEDED if letters else 1) else None
+
+
+def _same_exactly(one: Tree, other: Tree, point: Point) -> bool | None:
+    """Whether two have one rational value at a whole point: 1000! hides all beside it."""
+    at = {letter: Fraction(int(place)) for letter, place in point.items()}
+    values = exact_value(one, at), exact_value(other, at)
+    return None if None in values else values[0] == values[1]
+
+
+def _near_at(one: Tree, other: Tree, point: Point, bare_degrees: bool) -> bool | None:
+    """Whether two values at a point are equal; None if one is not known, or the gold has none."""
+    values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
+    if values[0] is None or values[0] is NotImplemented:
+        return None
+    if values[1] is None and has(one, {"abs", "root"}):
+        return False  # each piece of such a gold must be seen
+    if values[1] is None or values[1] is NotImplemented:
+        return None
+    near = _near(*values)
+    if near is False and _near_in_more_digits(one, other, point, bare_degrees):
+        return None
+    return near
 
 
 def _near_in_more_digits(
     one: Tree, other: Tree, point: Mapping[str, Any], bare_degrees: bool
 ) -> bool:
     """Whether only cancellation keeps two values apart, as in cosh² x − sinh² x."""
-    with mpmath.workdps(CONFIRMING_DIGITS[0]):
-        values = [_value_at(tree, point, bare_degrees) for tree in (one, other)]
+    digits = mpmath.mp.dps
+    with mpmath.workdps(max(CONFIRMING_DIGITS, 2 * digits)):
+        values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
         found = all(value is not None and value is not NotImplemented for value in values)
-        return found and _near(*values) is True
+        return found and _near(*values, digits) is True
 
 
-def _value_at(tree: Tree, point: Mapping[str, Any], bare_degrees: bool) -> Any:
-    """Return the value at a point; None without one, NotImplemented where it is too large."""
-    try:
-        return _value(tree, _Context(point, tree, bare_degrees))
-    except (TooLargeError, OverflowError):
-        return NotImplemented
-    except (UndefinedError, ZeroDivisionError, ValueError):
-        return None
+def _near(one: Any, other: Any, digits: int | None = None) -> bool | None:
+    """Whether two values are equal but for rounding; None where this is unknown.
 
-
-def _near(one: Any, other: Any) -> bool | None:
-    """Whether two values are equal but for rounding; None where this is unknown."""
-    scale, digits = max(abs(one), abs(other)), mpmath.mp.dps
+    Args:
+        one: A value.
+        other: Another value.
+        digits: How many of the values' digits count; by default those of now.
+    """
+    scale, digits = max(abs(one), abs(other)), digits or mpmath.mp.dps
     if digits > DIGITS and scale > mpmath.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
         return None
     if scale < mpmath.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
@@ -209,240 +253,3 @@ def _near(one: Any, other: Any) -> bool | None:
     return bool(abs(one - other) <= mpmath.mpf(10) ** (CANCELLED - digits) * scale)
 
 
-# ------------------------------------------------------------------ points
-
-
-def _points(one: Tree, other: Tree) -> list[dict[str, Any]]:
-    """Points of both signs and of several sizes; positive integers where something is counted."""
-    letters = sorted(letters_of(one) | letters_of(other))
-    if not letters:
-        return [{}]
-    if has(one, _COUNTS) or has(other, _COUNTS):
-        return _whole_points(one, other)
-    rng = random.Random("\n".join(letters))
-    scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
-    scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
-    return [
-        {letter: _real(rng, at) * mpmath.mpf(scale) for letter in letters}
-        for at, scale in enumerate(map(_as_float, scales))
-    ]
-
-
-def _as_float(scale: Fraction) -> Any:
-    return mpmath.mpf(scale.numerator) / scale.denominator
-
-
-def _real(rng: random.Random, at: int) -> Any:
-    value = mpmath.mpf(rng.randint(300, 3000)) / 1009
-    return -value if at >= POINTS // 2 and rng.random() < 0.5 else value
-
-
-def _whole_points(one: Tree, other: Tree) -> list[dict[str, Any]]:
-    """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
-    letters = sorted(letters_of(one) | letters_of(other))
-    rng = random.Random("\n".join(letters))
-    most = max(14, _reach(one), _reach(other))
-    if most > MAX_COUNT:
-        return []
-    ranges = [(0, 14), (most, 2 * most + 14)] * POINTS
-    points = [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
-    near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
-            for off in range(-2, 5)}  # fmt: skip
-    at = [mpmath.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
-    return points + [{**points[0], letter: each} for letter in letters for each in at]
-
-
-def _reach(tree: Tree, counted: bool = False) -> int:
-    """Return how far from 0 a constant within a factorial or a binomial coefficient may act."""
-    if not counted:
-        inside = [_reach(part, tree.op in _COUNTS) for part in tree.parts]
-        return max([0, *inside])
-    value = None if letters_of(tree) else exact_value(tree, {})
-    if value is not None or not tree.parts:
-        return min(abs(int(value or 0)), MAX_COUNT + 1)
-    parts = [_reach(part, counted=True) for part in tree.parts]
-    return sum(parts) if tree.op in ("+", "-") else math.prod(max(1, part) for part in parts)
-
-
-def _constants(tree: Tree) -> list[int]:
-    if tree.op == "number" and tree.text.isdigit() and len(tree.text) < 10:
-        return [int(tree.text)]
-    return [constant for part in tree.parts for constant in _constants(part)]
-
-
-def _is_counted(one: Tree, other: Tree, points: list[dict[str, Any]], bare_degrees: bool) -> bool:
-    """Whether letters are whole numbers: (−1)ⁿ has no value elsewhere."""
-    letters = letters_of(one) | letters_of(other)
-    if not letters or has(one, _COUNTS) or has(other, _COUNTS):
-        return False
-    if letters <= {"n", "k", "m"}:
-        return True
-    return all(_value_at(one, point, bare_degrees) is None for point in points)
-
-
-def _piece_points(trees: list[Tree], points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Points in each piece of |u| and √u: on both sides of where u is zero, along each letter."""
-    inner = [part for tree in trees for part in _pieces(tree)]
-    found = []
-    for letter in sorted(set().union(*(letters_of(each) for each in inner)) if inner else ()):
-        base = points[0]
-        zeros = sorted({zero for each in inner for zero in _zeros(each, letter, base)})
-        if not zeros:
-            continue
-        between = [low + (high - low) * _ODD for low, high in pairwise(zeros)]
-        ends = [zeros[0] - _ODD * (1 + abs(zeros[0])), zeros[-1] + _ODD * (1 + abs(zeros[-1]))]
-        found += [{**base, letter: at} for at in (*ends, *between)]
-    return found
-
-
-def _pieces(tree: Tree) -> list[Tree]:
-    own = [tree.parts[0]] if tree.op in ("abs", "root") else []
-    return own + [each for part in tree.parts for each in _pieces(part)]
-
-
-def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
-    """Return where a polynomial of degree eight or less is zero; for others a grid of all sizes."""
-    if letter not in letters_of(tree):
-        return []
-    at = range(MAX_DEGREE + 2)
-    values = [_value_at(tree, {**base, letter: mpmath.mpf(each)}, False) for each in at]
-    try:
-        powers = mpmath.matrix([[mpmath.mpf(each) ** power for power in at] for each in at])
-        coefficients = [*mpmath.lu_solve(powers, mpmath.matrix(values))]
-        while coefficients and abs(coefficients[-1]) < mpmath.mpf(10) ** -CANCELLED:
-            coefficients.pop()
-        if len(coefficients) > MAX_DEGREE + 1:
-            raise ValueError
-        roots = mpmath.polyroots(coefficients[::-1], maxsteps=200, extraprec=200)
-    except (TypeError, ValueError, mpmath.libmp.NoConvergence):  # no polynomial, or undefined
-        sizes = [mpmath.mpf(10) ** (mpmath.mpf(power) / 3) for power in range(-9, 22)]
-        return [sign * size for size in sizes for sign in (1, -1)]
-    found = [
-        mpmath.re(root) for root in roots if abs(mpmath.im(root)) < mpmath.mpf(10) ** -CANCELLED
-    ]
-    return found or [mpmath.mpf(0)]
-
-
-class _Context:
-    """The values of letters, whether values are complex, and what a degree mark means."""
-
-    def __init__(self, point: Mapping[str, Any], tree: Tree, bare_degrees: bool):
-        self.point = point
-        self.complex = _has_i(tree)
-        self.bare_degrees = bare_degrees
-
-
-def _value(tree: Tree, context: _Context, inside: bool = False) -> Any:
-    """Return the value of an expression; `inside` a function a degree mark always means π/180."""
-    if tree.op == "number":
-        return mpmath.mpf(tree.text)
-    if tree.op == "letter":
-        return context.point[tree.text]
-    if tree.op == "constant":
-        return {"i": mpmath.mpc(0, 1), "e": +mpmath.e, r"\pi": +mpmath.pi}[tree.text]
-    is_function = tree.op.startswith("\\")
-    parts = [_value(part, context, inside or is_function) for part in tree.parts]
-    if tree.op == "degrees":
-        bare = context.bare_degrees and not inside
-        return parts[0] if bare else parts[0] * mpmath.pi / 180
-    if tree.op == "apply" or _is_bumpy(tree):
-        return _drawn(tree.text or tree.op, parts)
-    result = _OPERATIONS[tree.op](*parts) if tree.op in _OPERATIONS else _function(tree.op, *parts)
-    if not context.complex and isinstance(result, mpmath.mpc):
-        raise UndefinedError
-    if not mpmath.isfinite(result):
-        raise UndefinedError
-    return result
-
-
-def _is_bumpy(tree: Tree) -> bool:
-    """Whether no few points see where a rounded variable steps, or where C(5, n) is not 0."""
-    if tree.op in ("floor", "ceil"):
-        return bool(letters_of(tree))
-    return tree.op == "binom" and not letters_of(tree.parts[0]) and bool(letters_of(tree.parts[1]))
-
-
-def _power(base: Any, exponent: Any) -> Any:
-    if abs(exponent) > MAX_EXPONENT:
-        raise TooLargeError
-    if base == 0 and exponent <= 0:
-        raise UndefinedError
-    if exponent == mpmath.nint(mpmath.re(exponent)):
-        return base ** int(mpmath.re(exponent))
-    return mpmath.power(base, exponent)
-
-
-def _root(radicand: Any, degree: Any) -> Any:
-    if degree != int(degree) or degree < 1 or degree > 1000:
-        raise UndefinedError
-    if not isinstance(radicand, mpmath.mpc) and radicand < 0 and int(degree) % 2:
-        return -mpmath.root(-radicand, int(degree))
-    return mpmath.root(radicand, int(degree))
-
-
-def _whole(value: Any) -> int:
-    if mpmath.im(value):
-        raise UndefinedError
-    if value > MAX_FACTORIAL:
-        raise TooLargeError
-    if value != mpmath.nint(value) or value < 0:
-        raise UndefinedError
-    return int(value)
-
-
-def _step(value: Any, rounding: Callable[[Any], Any]) -> Any:
-    """Round down or up; a value that only rounding keeps from an integer has no step."""
-    off = abs(value - mpmath.nint(value))
-    if off and off < mpmath.mpf(10) ** -CANCELLED:
-        raise UndefinedError
-    return rounding(value)
-
-
-def _divided(top: Any, bottom: Any) -> Any:
-    if bottom == 0:
-        raise UndefinedError
-    return top / bottom
-
-
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": lambda *terms: mpmath.fsum(terms),
-    "-": lambda value: -value,
-    "*": lambda *factors: mpmath.fprod(factors),
-    "/": _divided,
-    "^": _power,
-    "root": _root,
-    "abs": abs,
-    "!": lambda value: mpmath.factorial(_whole(value)),
-    "!!": lambda value: mpmath.fac2(_whole(value)),
-    "floor": lambda value: _step(value, mpmath.floor),
-    "ceil": lambda value: _step(value, mpmath.ceil),
-    "binom": lambda top, bottom: mpmath.binomial(_whole(top), _whole(bottom)),
-    "log": lambda base, value: mpmath.log(value) / mpmath.log(base),
-}
-_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    r"\arcsin": mpmath.asin,
-    r"\arccos": mpmath.acos,
-    r"\arctan": mpmath.atan,
-    r"\ln": mpmath.log,
-}
-
-
-def _function(name: str, value: Any) -> Any:
-    """Apply a function, given by its command; sin, cos, exp, … have mpmath's names."""
-    if abs(value) > MAX_EXPONENT:
-        raise TooLargeError
-    function = _FUNCTIONS.get(name) or getattr(mpmath, name.removeprefix("\\"))
-    return function(value)
-
-
-def _has_i(tree: Tree) -> bool:
-    is_i = tree.op == "constant" and tree.text == "i"
-    return is_i or any(_has_i(part) for part in tree.parts)
-
-
-def _drawn(name: str, values: list[Any]) -> Any:
-    """Return the random number that is the value of an unknown function at these arguments."""
-    digits = mpmath.mp.dps - 2 * CANCELLED
-    tiny = mpmath.mpf(10) ** -digits
-    keys = [mpmath.nstr(mpmath.mpc(0) if abs(each) < tiny else each, digits) for each in values]
-    return 1 + mpmath.mpf(drawn(name, keys)) / 2**128

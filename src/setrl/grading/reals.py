@@ -14,6 +14,7 @@ from setrl.grading.shapes import cut
 
 MAX_PIECES = 32
 MAX_EXPONENT = 1_000
+MAX_COUNTED = 5_000  # of factorials and binomial coefficients
 
 _DEFINITE = re.compile(
     r"\\(?:cup|setminus|infty|mathbb\{R\}|le|ge|ne)(?![a-zA-Z])|[<>]|\\mathbb\{R\}"
@@ -289,7 +290,14 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
     return base ** int(exponent) if is_small and base else None
 
 
+def _counted(function: Callable[..., int], *values: Fraction) -> Fraction | None:
+    are_whole = all(value.denominator == 1 and 0 <= value <= MAX_COUNTED for value in values)
+    return Fraction(function(*map(int, values))) if are_whole else None
+
+
 _EXACT: dict[str, Callable[..., Fraction | None]] = {
+    "!": lambda value: _counted(math.factorial, value),
+    "binom": lambda top, bottom: _counted(math.comb, top, bottom),
     "+": lambda *terms: sum(terms, Fraction(0)),
     "-": lambda value: -value,
     "*": lambda *factors: math.prod(factors, start=Fraction(1)),

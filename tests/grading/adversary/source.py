@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from setrl.grading import normal_form, numeric
+from setrl.grading import normal_form, numeric, points
 from setrl.grading.compare import MAX_DEPTH, MAX_ITEMS
 
 PRODUCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -134,7 +134,7 @@ PRODUCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def _limits(rng: random.Random) -> Iterator[tuple[str, str, str]]:
     """Class, answer and gold just beyond each limit and each tolerance."""
-    n, digits = rng.randint(2, 97), numeric.CONFIRMING_DIGITS
+    n, digits = rng.randint(2, 97), (numeric.CONFIRMING_DIGITS, numeric.MOST_DIGITS)
     yield "whole numbers are exact", f"{n}00000.4", f"{n}00000"
     yield "relative tolerance", f"{n}.0001{n}", f"{n}.0"
     yield "last place", f"{n}.33", rf"{n}\frac{{1}}{{3}}"
@@ -144,9 +144,17 @@ def _limits(rng: random.Random) -> Iterator[tuple[str, str, str]]:
         yield "digits below a root", rf"\sqrt{{{n}+10^{{-{size}}}}}", rf"\sqrt{{{n}}}"
         yield "digits of an exponential", rf"\sqrt{{{n}}}+e^{{-{3 * size}}}", rf"\sqrt{{{n}}}"
         yield "digits of tanh", rf"\tanh({2 * size})", "1"
-    for far in (50, numeric.MAX_COUNT // 2, 10 * numeric.MAX_COUNT):
+    for far in (50, points.MAX_COUNT // 2, 10 * points.MAX_COUNT):
         yield "bump far away", rf"x+\left||x-{far}|+|x-{far}.5|-|2x-{far}.5-{far}|\right|", "x"
+        yield "count hidden by a factorial", rf"n!+\binom{{n}}{{{far}}}", "n!"
         yield "count far away", rf"n+\binom{{1}}{{n-{far}}}", "n"
+    for power in (7, points.MAX_CONSTANT // 2, 2 * points.MAX_CONSTANT):
+        yield "piece beyond", rf"x^2+|x-10^{{{power}}}|+x-10^{{{power}}}", "x^2"
+        yield "piece beyond", rf"x^2+\sqrt{{(x-10^{{{power}}})^2}}+x-10^{{{power}}}", "x^2"
+        yield "piece beyond", rf"x+|\ln x-{power * n}|+\ln x-{power * n}", "x"
+        yield "piece beyond", rf"x+|\sqrt{{x}}-10^{{{power}}}|+\sqrt{{x}}-10^{{{power}}}", "x"
+        yield "piece beyond", rf"e^x+|x-10^{{{power}}}|+x-10^{{{power}}}", "e^x"
+    yield "one counter, two names", rf"(k\pi,k+{n})", rf"(n\pi,k+{n})"
     items = ",".join(map(str, range(1, MAX_ITEMS)))
     yield "items", items + f",{n + 100}", items + f",{n + 101}"
     nested = "(" * (MAX_DEPTH - 1) + f"{n},1" + "),1" * (MAX_DEPTH - 2) + ")"
