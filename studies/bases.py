@@ -30,7 +30,7 @@ def measure(recipe: ResolvedConfig, samples: int = SAMPLES) -> list[dict[str, li
     folder = base_model(recipe.base, cache_folder(None))
     model = LocalModel(folder, config.temperature, recipe.sample_tokens)
     counted = []
-    problems = domain.problems("test", config.eval_problems, EVALUATION_SEED)
+    problems = domain.problems("test", recipe.eval_problems("test"), EVALUATION_SEED)
     for place, problem in enumerate(problems):
         texts = model.texts(problem.prompt, samples, problem_seed(EVALUATION_SEED, place))
         readings = [domain.read(problem.prompt, text) for text in texts]

@@ -23,7 +23,7 @@ def test_it_is_a_qwen3_with_the_heads_that_vllm_takes(base):
 
 def test_it_learns_samples_and_not_prompts():
     given = spec(base_corpus=64)
-    tokenizer = module.make_tokenizer(given.domain.vocabulary)
+    tokenizer = module.make_tokenizer(given.author.vocabulary)
     examples = module.corpus_examples(given, tokenizer)
     [batch] = [imitation.collate(examples[:3], tokenizer.pad_token_id)]
     for row, example in enumerate(examples[:3]):
@@ -37,7 +37,7 @@ def test_it_learns_samples_and_not_prompts():
 def test_every_example_is_seen_once_an_epoch():
     given = spec(base_corpus=100)
     course = imitation.Course(epochs=2, batch_size=16, learning_rate=0.02, seed=0)
-    tokenizer = module.make_tokenizer(given.domain.vocabulary)
+    tokenizer = module.make_tokenizer(given.author.vocabulary)
     examples = module.corpus_examples(given, tokenizer)
     rows = sorted(
         tuple(ids[mask.bool()].tolist())
@@ -80,7 +80,7 @@ def test_what_decides_the_base_decides_its_name(monkeypatch):
         spec(base_layers=2).fingerprint,
         spec(domain={"name": "polynomial", "strategy": "point"}).fingerprint,
     }
-    monkeypatch.setattr("setrl.lm.base_spec._source_hash", lambda: "another generator")
+    monkeypatch.setattr("setrl.lm.base_spec._source_hash", lambda author: "another generator")
     names.add(spec().fingerprint)
     assert len(names) == 4
     assert spec().fingerprint == spec(learning_rate=0.5).fingerprint
@@ -94,3 +94,40 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         base_model(spec(base_corpus=32), tmp_path, show_progress=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_base_can_do_is_seen_while_it_learns(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(imitation, "FEWEST_BETWEEN", 2)
+    given, looks = spec(base_corpus=128), []
+    monkeypatch.setattr(
+        module, "can_do", lambda *_, **__: looks.append(1) or {"right": "0/64", "strategies": "0"}
+    )
+    silent, _ = make_base(given, show_progress=False)
+    assert not looks
+    watched, _ = make_base(given, show_progress=True)
+    assert len(looks) == 3  # after 2 and 4 of 4 updates, and at the end
+    said = capsys.readouterr().err
+    assert "right=0/64" in said
+    assert "base model: right in 0/64 samples of training problems" in said
+    assert "set base_corpus or base_layers higher" in said
+    for a, b in zip(silent.parameters(), watched.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_a_look_counts_right_samples_and_changes_nothing(base):
+    model, tokenizer = (
+        AutoModelForCausalLM.from_pretrained(base),
+        AutoTokenizer.from_pretrained(base),
+    )
+    author, before = spec().author, torch.get_rng_state()
+    found = module.can_do(model, author, tokenizer, author.max_new_tokens)
+    rng = module.np.random.default_rng(0)
+    prompts = [author.corpus_problem(rng).prompt for _ in range(module.LOOKED_AT)]
+    texts = [text for [text] in module.sample(model, tokenizer, prompts, 1, author.max_new_tokens)]
+    readings = [author.read(*pair) for pair in zip(prompts, texts, strict=True)]
+    right = {(i, one.strategy) for i, one in enumerate(readings) if one.correct}
+    assert found == {
+        "right": f"{len(right)}/64",
+        "strategies": str(len({strategy for _, strategy in right})),
+    }
+    assert torch.equal(torch.get_rng_state(), before)

@@ -1,11 +1,14 @@
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
 from setrl.errors import ConfigError
 from setrl.lm.resolved import ResolvedConfig
+from setrl.lm.run import LanguageModelArms
 from setrl.rewards import Combine, Truncation
+from tests.tiny import tiny
 
 load = ResolvedConfig.load
 
@@ -241,3 +244,16 @@ def test_another_process_resolves_the_same(path):
     assert again.config == resolved.config
     assert again.task == resolved.task
     assert again.arms["poly_epo"].method_at(1.0) == resolved.arms["poly_epo"].method_at(1.0)
+
+
+def test_each_split_may_have_its_own_number_of_problems():
+    resolved = tiny(eval_problems={"shifted": 7}, eval_splits=None)
+    assert [resolved.eval_problems(split) for split in resolved.eval_splits] == [100, 7]
+    arms = LanguageModelArms(resolved, Path("run"), Path("cache"))
+    cost = 0.25 * resolved.config.eval_samples / resolved.samples_per_step
+    assert arms.cost(None) == pytest.approx(107 * cost)
+    assert arms.cost("grpo") == pytest.approx(107 * cost + 6)
+    with pytest.raises(ConfigError, match="eval_problems must name splits of test, shifted, got"):
+        tiny(eval_problems={"shfted": 7}, eval_splits=None)
+    with pytest.raises(ConfigError, match=r"test must be a number above 0"):
+        tiny(eval_problems={"test": 0})

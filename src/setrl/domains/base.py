@@ -96,6 +96,9 @@ class Author(Protocol):
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
         """Write one sample as a diverse and imperfect author would write it, correct or not."""
 
+    def read(self, prompt: str, text: str) -> Reading:
+        """Verify one sample and read the strategy that it used."""
+
 
 class Domain(Author, Protocol):
     """A synthetic task with finitely many problems and several ways to solve each."""
@@ -115,9 +118,6 @@ class Domain(Author, Protocol):
         Raises:
             ValueError: If the split is unknown, or has fewer problems; the message says how many.
         """
-
-    def read(self, prompt: str, text: str) -> Reading:
-        """Verify one sample and read the strategy that it used."""
 
 
 def is_held_out(prompt: str) -> bool:

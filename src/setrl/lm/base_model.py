@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
 
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from setrl import files
-from setrl.domains import corpus
+from setrl.domains import Author, corpus
 from setrl.lm.base_spec import BaseSpec
 from setrl.models.imitation import Course, Example, taught_model
+from setrl.models.sampler import sample
 from setrl.models.tokenizer import make_tokenizer
 
+LOOKED_AT = 64  # problems on which a base is watched while it learns
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
 SAVED_AGAIN = "save or download this model again"
 
@@ -39,8 +44,41 @@ def make_base(
     tokenizer = make_tokenizer(spec.author.vocabulary)
     course = Course(spec.epochs, spec.batch_size, spec.learning_rate, spec.seed)
     examples = corpus_examples(spec, tokenizer)
-    model = taught_model(tokenizer, spec.sizes, examples, course, "base model", show_progress)
+    longest = max(len(one.sample) for one in examples)
+    watch = partial(can_do, author=spec.author, tokenizer=tokenizer, longest=longest)
+    watched = watch if show_progress else None
+    title = "base model"
+    model = taught_model(tokenizer, spec.sizes, examples, course, title, show_progress, watched)
+    if show_progress:
+        _say(watch(model))
     return model, tokenizer
+
+
+def can_do(
+    model: PreTrainedModel, author: Author, tokenizer: PreTrainedTokenizerFast, longest: int
+) -> dict[str, str]:
+    """Return how many samples of problems of the corpus a model gets right, and by how many ways.
+
+    Neither the weights nor the global generator change.
+    """
+    rng = np.random.default_rng(0)
+    prompts = [author.corpus_problem(rng).prompt for _ in range(LOOKED_AT)]
+    texts = [one for [one] in sample(model, tokenizer, prompts, 1, longest)]
+    readings = [author.read(*pair) for pair in zip(prompts, texts, strict=True)]
+    right = [one.strategy for one in readings if one.correct]
+    return {"right": f"{len(right)}/{LOOKED_AT}", "strategies": str(len(set(right)))}
+
+
+def _say(found: dict[str, str]) -> None:
+    """Say on stderr what a new base model can do, and warn of one that can do nothing."""
+    said = f"base model: right in {found['right']} samples of training problems"
+    said += f", by {found['strategies']} strategies"
+    if found["right"].startswith("0/"):
+        said += (
+            "; methods learn nothing from a model that is never right: set base_corpus or "
+            "base_layers higher, or take easier problems"
+        )
+    print(said, file=sys.stderr)
 
 
 def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[Example]:

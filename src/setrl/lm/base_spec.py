@@ -49,11 +49,13 @@ class BaseSpec:
 
 
 def _source_hash(author: Author) -> str:
-    """Return a hash of the source files of all domains, because domains share files.
+    """Return a hash of the source files that decide what an author writes.
 
-    With an author of a user, this also covers the folder of its module.
+    Domains of ours share files. Those of a user may use ours, and other modules next to their own.
     """
-    sources = sorted(Path(domains.__file__).parent.rglob("*.py"))
-    if not type(author).__module__.startswith("setrl."):
-        sources += sorted(Path(inspect.getfile(type(author))).parent.glob("*.py"))
+    own, ours = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
+    sources = sorted(ours.rglob("*.py"))
+    if not own.is_relative_to(ours):
+        is_user = not own.is_relative_to(ours.parent)
+        sources = [*sources, *sorted(own.parent.glob("*.py"))] if is_user else [own]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]

@@ -131,8 +131,9 @@ class ComparisonConfig(RunConfig):
     eval_splits: tuple[str, ...] | None = None
     """Splits on which every arm's last model and the base are evaluated; () for none; null: all but
     train."""
-    eval_problems: int = 100
-    """Problems of each split; of a file that has fewer, all."""
+    eval_problems: int | Mapping[str, int] = 100
+    """Problems of each split; of a file that has fewer, all. {test: 500, shifted: 50} gives each
+    split its own number; a split that is not named has 100."""
     eval_samples: int = 256
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
 
@@ -143,6 +144,9 @@ class ComparisonConfig(RunConfig):
         except ValueError as error:
             raise KeyedError(str(error), "task") from error
         fields.check(self.fields)
+        if isinstance(self.eval_problems, Mapping):
+            for split, number in self.eval_problems.items():
+                require(number > 0, f"eval_problems.{split}", "be a number above 0", number)
         self._check_model()
         self._check_sizes()
         check_engine(self)

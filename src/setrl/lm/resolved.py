@@ -25,6 +25,8 @@ from setrl.scoring.stop_rule import StopRule
 from setrl.tasks import Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
 
+EVAL_PROBLEMS = 100  # of a split that eval_problems does not name
+
 
 @dataclass(frozen=True, eq=False)
 class ResolvedConfig:
@@ -99,6 +101,11 @@ class ResolvedConfig:
         """The splits of training and evaluation."""
         return TRAIN, *self.eval_splits
 
+    def eval_problems(self, split: str) -> int:
+        """Return how many problems of a split are evaluated, at most."""
+        number = self.config.eval_problems
+        return number.get(split, EVAL_PROBLEMS) if isinstance(number, Mapping) else number
+
     def training_problems(self, seed: int) -> list[Problem]:
         """Return the problems of all steps of one arm and seed, in order.
 
@@ -120,6 +127,8 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
     """
     task = _task(config)
     splits = _eval_splits(config.eval_splits, task)
+    for split in config.eval_problems if isinstance(config.eval_problems, Mapping) else ():
+        require(split in splits, "eval_problems", f"name splits of {', '.join(splits)}", split)
     return ResolvedConfig(
         config=replace(config, eval_splits=splits),
         task=task,

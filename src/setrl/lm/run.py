@@ -125,12 +125,11 @@ class LanguageModelArms(Arms):
     @override
     def cost(self, arm: str | None) -> float:
         steps = 0 if arm is None else self.config.steps
-        return steps + self._split_cost * len(self.resolved.eval_splits)
+        return steps + sum(map(self._split_cost, self.resolved.eval_splits))
 
-    @property
-    def _split_cost(self) -> float:
-        """The evaluation on a split, in steps; sampling is about a quarter of a step."""
-        samples = self.config.eval_problems * self.config.eval_samples
+    def _split_cost(self, split: str) -> float:
+        """Return the cost of an evaluation in steps; sampling is about a quarter of a step."""
+        samples = self.resolved.eval_problems(split) * self.config.eval_samples
         return 0.25 * samples / self.resolved.samples_per_step
 
     @override
@@ -184,18 +183,21 @@ class LanguageModelArms(Arms):
         config, splits = self.config, self.resolved.eval_splits
         generator = self._generator(model)
         chat = bool(splits) and generator.is_chat
-        for count, split in enumerate(splits, start=1):
+        for split in splits:
             if stop is not None and stop.asked:
                 return
             draw_and_read(
-                self.resolved.task.problems(split, config.eval_problems, EVALUATION_SEED, chat),
+                self.resolved.task.problems(
+                    split, self.resolved.eval_problems(split), EVALUATION_SEED, chat
+                ),
                 generator,
                 config.eval_samples,
                 EVALUATION_SEED,
                 folder / "evaluation" / f"{split}.jsonl",
                 show_progress=False,
             )
-            on_progress(done + count * self._split_cost)
+            done += self._split_cost(split)
+            on_progress(done)
         if splits:
             write_checkpoint_summary(folder / "evaluation")
 

@@ -102,7 +102,8 @@ class FileTask(Task):
         if self.spec.reasoning_gym is None:
             return None
         prompts = [one.prompt for split in self.splits for one in self.all_problems(split)]
-        return GoldAuthor(self.name, self.digest(TRAIN), tuple(self.usable(TRAIN)), prompts)
+        usable = tuple(self.usable(TRAIN))
+        return GoldAuthor(self.name, self.digest(TRAIN), usable, prompts, self.read)
 
     def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
@@ -302,8 +303,8 @@ class FileTask(Task):
             return []
         shown = [f"{two.where} and {one.where}" for one, two in pairs]
         return [
-            f"{len(pairs)} of the problems of {split} ask what another asks, with another gold, and "
-            f"at most one of both can be right: {first_of(shown, SHOWN)}"
+            f"{len(pairs)} of the problems of {split} ask what another asks, with another gold, "
+            f"and at most one of both can be right: {first_of(shown, SHOWN)}"
         ]
 
     @override

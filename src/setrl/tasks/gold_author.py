@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from setrl.domains import Problem, Written
+from setrl.domains import Problem, Reading, Written
 from setrl.errors import ConfigError
 
 ROOM = 1000  # characters of a prompt and its gold that a model from scratch reads
@@ -23,6 +23,7 @@ class GoldAuthor:
         digest: The fingerprint of the training problems, which decides the model.
         problems: The training problems.
         prompts: All prompts, also those of other splits, which the model must be able to read.
+        grade: A problem and samples of it → one reading for each.
 
     Raises:
         ConfigError: If no problem has a gold, or a prompt is too long for a small model.
@@ -32,6 +33,7 @@ class GoldAuthor:
     digest: str
     problems: Sequence[Problem] = field(repr=False)
     prompts: Sequence[str] = field(repr=False)
+    grade: Callable[[Problem, Sequence[str]], list[Reading]] = field(repr=False)
 
     def __post_init__(self) -> None:
         if not self._answered:
@@ -64,3 +66,11 @@ class GoldAuthor:
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
         """Return the gold, which is correct."""
         return Written(str(problem.gold), "", True)
+
+    @cached_property
+    def _by_prompt(self) -> dict[str, Problem]:
+        return {one.prompt: one for one in self.problems}
+
+    def read(self, prompt: str, text: str) -> Reading:
+        """Grade a sample of a training problem as the task does."""
+        return self.grade(self._by_prompt[prompt], [text])[0]

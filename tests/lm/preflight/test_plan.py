@@ -90,6 +90,7 @@ def test_the_plan_counts_what_is_new_and_writes_nothing(config, tmp_path, capsys
     assert "disk: checkpoints" in printed.out
     assert "an evaluation on test: 4 problems × 5 samples = 20" in printed.out
     assert "to do: 8 steps with 48 samples, and 60 samples of evaluations; 864 tok" in printed.out
+    assert "time: unknown before the first steps" in printed.out
 
 
 def make_half_a_run(config):
@@ -101,6 +102,8 @@ def make_half_a_run(config):
     done.final.mkdir(parents=True)
     going.checkpoint(2).mkdir(parents=True)
     (going.checkpoint(2) / "complete").write_text("{}")
+    times = [{"step": i, "time/step": seconds} for i, seconds in enumerate([60, 90, 300])]
+    files.write_lines(done.metrics, times)
     going.checkpoint(4).mkdir()  # not complete
 
 
@@ -117,6 +120,9 @@ def test_what_is_there_is_not_planned_again(config, tmp_path, capsys):
     ):
         assert row in rows
     assert "to do: 10 steps with 60 samples, and 80 samples of evaluations" in printed.out
+    assert (
+        "the median step took 90.00 s, so the new steps take about 8 minutes, 2 side" in printed.out
+    )
     _, printed = dry_run(capsys, "--overwrite", "--set", "steps=2")
     assert "to do: 4 steps with 24 samples, and 60 samples of evaluations" in printed.out
     assert content(tmp_path) == before

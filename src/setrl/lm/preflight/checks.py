@@ -64,7 +64,7 @@ def check_problems(resolved: ResolvedConfig) -> None:
     known = training_prompts(task, problems, is_chat=is_chat).column_names
     _check_columns(resolved.arms.values(), known, task.name)
     for split in resolved.eval_splits:
-        task.problems(split, resolved.config.eval_problems, SEED)
+        task.problems(split, resolved.eval_problems(split), SEED)
 
 
 def _check_columns(arms: Iterable[ResolvedArm], known: list[str], task: str) -> None:
@@ -100,7 +100,7 @@ def _prompts(resolved: ResolvedConfig) -> list[str]:
     """Return the different prompts of training and evaluation."""
     found = [one.prompt for one in resolved.training_problems(SEED)]
     for split in resolved.eval_splits:
-        chosen = resolved.task.problems(split, resolved.config.eval_problems, SEED)
+        chosen = resolved.task.problems(split, resolved.eval_problems(split), SEED)
         found += [problem.prompt for problem in chosen.problems]
     return list(dict.fromkeys(found))
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from setrl.errors import ConfigError, RunError
 from setrl.evaluation.sampling import refuse_damaged_weights
+from setrl.files import read_lines
 from setrl.files.run_folder import BASE, evaluation_files, training_run
 from setrl.lm.base_model import MADE_AGAIN, SAVED_AGAIN
 from setrl.lm.config import ComparisonConfig
@@ -52,6 +55,7 @@ class Plan:
         problems: Evaluated split → the number of its problems.
         costs: What the whole run takes, from its first step.
         notes: What people should know about the problems.
+        step_s: The median seconds of the steps that are done; None before the first step.
     """
 
     resolved: ResolvedConfig
@@ -61,6 +65,7 @@ class Plan:
     problems: dict[str, int]
     costs: Costs
     notes: tuple[str, ...]
+    step_s: float | None = None
 
     @property
     def config(self) -> ComparisonConfig:
@@ -111,7 +116,7 @@ def plan(
     if not overwrite:
         digests(task, resolved.used_splits, run_dir / BASE / TASK)
     problems = {
-        split: len(task.problems(split, config.eval_problems, 0).problems)
+        split: len(task.problems(split, resolved.eval_problems(split), 0).problems)
         for split in resolved.eval_splits
     }
     return Plan(
@@ -122,7 +127,17 @@ def plan(
         problems,
         costs(resolved, problems),
         tuple(task.notes(resolved.used_splits)),
+        None if overwrite else _step_seconds(resolved, run_dir),
     )
+
+
+def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
+    """Return the median time of all steps that the folder holds."""
+    arms = ((arm, seed) for arm in resolved.arms for seed in resolved.config.seeds)
+    logs = (training_run(run_dir, *one).metrics for one in arms)
+    rows = (row for path in logs if path.exists() for row in read_lines(path))
+    found = [row["time/step"] for row in rows if row.get("time/step") is not None]
+    return float(np.median(found)) if found else None
 
 
 def _refuse_read_only(run_dir: Path) -> None:
@@ -201,11 +216,24 @@ def plan_text(found: Plan) -> str:
     lines += [
         f"to do: {count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
         f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
+        _time(found),
         f"it goes into {found.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
         "rollouts, checkpoints, final, evaluation), and report.html",
         "nothing was written; the same command without --dry-run does it",
     ]
     return "\n".join(lines)
+
+
+def _time(found: Plan) -> str:
+    """Return how long the new steps take at the pace of those that are done."""
+    if found.step_s is None:
+        return "time: unknown before the first steps; give --dry-run again once some are done"
+    side_by_side = min(found.config.workers, found.costs.runs)
+    minutes = found.new_steps * found.step_s / side_by_side / 60
+    return (
+        f"time: the median step took {found.step_s:.2f} s, so the new steps take about "
+        f"{minutes:,.0f} minutes, {side_by_side} side by side; evaluations come on top"
+    )
 
 
 def _counts(found: Costs) -> str:
