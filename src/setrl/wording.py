@@ -124,6 +124,15 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def size(number: int, noun: str, fewest: int, most: int) -> str:
+    """Write how many problems or prompts there are, and the samples of each.
+
+    >>> size(1, "problem", 1, 1), size(20, "prompt", 3, 8)
+    ('1 problem × 1 sample', '20 prompts × 3 to 8 samples')
+    """
+    return f"{count(number, noun)} × {between(fewest, most)} sample{'s' if most != 1 else ''}"
+
+
 def short_names(paths: Sequence[Path]) -> list[str]:
     """Return a name for each path: without folders and endings, where names still differ.
 

@@ -85,7 +85,7 @@ def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
             RunError, match=r"1 problems are unfinished.*refused: 2 samples, .*HTTP 400: no"
         ):
             sample(**options, concurrency=1)
-        assert "1 problems × 2 samples" in capsys.readouterr().out
+        assert "1 problem × 2 samples" in capsys.readouterr().out
         sample(**options)
     assert "2 problems × 2 samples" in capsys.readouterr().out
 
@@ -141,7 +141,7 @@ def test_problems_whose_gold_cannot_be_graded_are_left_out(tmp_path, capsys):
     printed = capsys.readouterr()
     assert "mine: 1 of 2 problems are left out" in printed.err
     assert "mine/0 (an empty group)" in printed.err
-    assert "1 problems × 1 samples" in printed.out
+    assert "1 problem × 1 sample" in printed.out
 
 
 TASK = """

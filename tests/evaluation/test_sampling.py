@@ -1,6 +1,8 @@
 """Sampling a checkpoint: the file's format, determinism, and going on after an interruption."""
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -8,7 +10,7 @@ from transformers import AutoTokenizer
 
 from setrl import domains
 from setrl.errors import ConfigError, DataError, RunError
-from setrl.evaluation import collecting, sampling
+from setrl.evaluation import collecting, model_folder, sampling
 from setrl.evaluation.loading import load_evaluation
 from setrl.groups.records import read_records
 from setrl.tasks.problem_sets import domain_problems
@@ -162,7 +164,23 @@ def test_a_hub_that_does_not_answer_is_not_asked_again_and_again(monkeypatch, as
     def refuse(url):
         raise RunError(f"{url} cannot be reached")
 
-    monkeypatch.setattr(sampling, "refuse_unreachable", refuse)
+    monkeypatch.setattr(model_folder, "refuse_unreachable", refuse)
     with pytest.raises(ConfigError, match=r"Qwen/Qwen3 is not .*: https.* cannot be reached"):
         sampling.refuse_missing_model("Qwen/Qwen3")
-    assert asked == [("Qwen/Qwen3", True)]
+    assert asked == []
+
+
+def test_a_folder_without_a_model_is_refused_with_what_it_has(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(ConfigError, match=r"names no model_type; it has notes\.txt"):
+        model_folder.refuse_missing(tmp_path)
+
+
+def test_a_missing_model_is_refused_without_pytorch():
+    code = (
+        "import sys; from setrl.evaluation.model_folder import refuse_missing\n"
+        "try: refuse_missing('./nowhere')\n"
+        "except ValueError: print(sorted({'torch', 'transformers'} & sys.modules.keys()))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert printed.stdout == "[]\n"

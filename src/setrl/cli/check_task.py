@@ -13,6 +13,7 @@ import tyro
 from tyro.conf import Positional
 
 from setrl.cli.said import Said
+from setrl.cli.train import refuse_missing_model
 from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class CheckTask(Said):
                 f"{self.config}: has no model to draw samples from: add the key `model`, or give "
                 "--no-sample"
             )
+        if self.sample and resolved is not None:
+            refuse_missing_model(resolved)
         for split in task.splits:  # a wrong file is refused before anything heavy is imported
             task.all_problems(split)
         if resolved is not None:

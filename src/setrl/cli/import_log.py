@@ -18,7 +18,7 @@ from setrl.groups.importers.tools import READERS
 from setrl.groups.log import open_log
 from setrl.groups.recording import log_records
 from setrl.groups.records import is_evaluation_file
-from setrl.wording import between, count
+from setrl.wording import size
 
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised
 
@@ -91,8 +91,8 @@ class ImportLog(EvaluatedFields, Said):
         files.write_lines(self.output, counted())
         notes = list(log.notes())
         self.note(notes)
-        samples = f"{between(min(sizes), max(sizes))} samples"
-        self.say([f"{self.output}: {count(len(sizes), 'problem')} × {samples} from {self.tool}"])
+        written = size(len(sizes), "problem", min(sizes), max(sizes))
+        self.say([f"{self.output}: {written} from {self.tool}"])
         if self.json:
             about = {"output": str(self.output), "tool": self.tool, "problems": len(sizes)}
             self.say_json(**about, samples=[min(sizes), max(sizes)], notes=notes)

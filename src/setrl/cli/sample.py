@@ -113,6 +113,7 @@ class SampleModel(Said):
 
     def _check(self) -> None:
         from setrl.domains import Split
+        from setrl.evaluation.model_folder import refuse_missing
 
         _one_of({"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model")
         problems = {"--benchmark or --data": self.benchmark or self.data}
@@ -125,6 +126,8 @@ class SampleModel(Said):
         if self.samples < 1 or (self.problems is not None and self.problems < 1):
             raise ConfigError("problems and samples must be at least 1, "
                               f"got {self.problems} and {self.samples}")  # fmt: skip
+        if self.checkpoint is not None:
+            refuse_missing(self.checkpoint)
         if self.checkpoint is not None and self.top_p != 1:
             raise ConfigError("--top-p needs --endpoint: a checkpoint samples from the whole "
                               f"distribution, got {self.top_p:g}")  # fmt: skip
@@ -199,8 +202,6 @@ class SampleModel(Said):
             refuse_missing_model,
         )
 
-        if not path.is_dir() and len(path.parts) != 2:  # no OWNER/NAME
-            raise ConfigError(f"{path} is not a model's folder or name")
         refuse_missing_model(path)
         form = AS_THE_MODEL_TAKES_IT if task is None else task.form
         return LocalModel(path, self.temperature, max_tokens or self._usual_length(), form)

@@ -8,13 +8,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, RunError
 from setrl.files import read_json
+
+if TYPE_CHECKING:
+    from setrl.lm.resolved import ResolvedConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +104,7 @@ class Train(RunOptions):
         from setrl.lm.resolved import ResolvedConfig
 
         resolved = ResolvedConfig.load(self.config, self.set)  # wrong ones are refused at once
+        refuse_missing_model(resolved)
         if self.dry_run:
             self._plan(resolved)
             return
@@ -121,3 +125,18 @@ class Train(RunOptions):
             self.say_json(run=str(found.run_dir), **not_yet, plan=plan_json(found))
         else:
             print(plan_text(found))
+
+
+def refuse_missing_model(resolved: ResolvedConfig) -> None:
+    """Refuse a config whose model does not exist, before anything heavy is imported.
+
+    Raises:
+        ConfigError: Naming the key.
+    """
+    from setrl.evaluation.model_folder import refuse_missing
+
+    if resolved.config.model is not None:
+        try:
+            refuse_missing(resolved.config.model)
+        except ConfigError as error:
+            raise ConfigError(f"model: {error}") from None

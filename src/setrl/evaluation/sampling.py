@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -21,54 +20,26 @@ from transformers import (
 
 from setrl import files, wording
 from setrl.errors import ConfigError, DataError, RunError
+from setrl.evaluation.model_folder import base_of, is_adapter, refuse_missing
 from setrl.models.sampler import sample_ids
 from setrl.serving.generators import Ask, Completion, problem_seed
-from setrl.serving.reachable import refuse_unreachable
 from setrl.tasks.prompting import PromptForm
 
-ADAPTER = "adapter_config.json"
-HF_HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 AS_THE_MODEL_TAKES_IT = PromptForm()
 
 
 def refuse_missing_model(model_dir: str | Path) -> None:
     """Look for a model, so that nothing is written for one that does not exist.
 
-    A hub is asked only for a name that cannot be a path, and only if it answers at all: the
-    library behind it tries again for half a minute.
-
     Raises:
-        ConfigError: If the model does not exist.
+        ConfigError: If the model does not exist, or transformers does not know its kind.
     """
-    name = base_of(model_dir)
-    _refuse_missing_folder(name)
+    refuse_missing(model_dir)
     try:
-        if not (Path(name).is_dir() or _is_cached(name)):
-            refuse_unreachable(HF_HUB)
-        AutoConfig.from_pretrained(name)
-    except (OSError, ValueError, RunError) as error:
+        AutoConfig.from_pretrained(base_of(model_dir))
+    except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ConfigError(f"{model_dir} is not a model's folder or name: {reason}") from error
-
-
-def _refuse_missing_folder(name: str) -> None:
-    """Refuse a path that is not a folder; `ORG/NAME` is the name of a model."""
-    is_path = name.startswith((".", "~")) or Path(name).is_absolute() or len(Path(name).parts) > 2
-    if is_path and not Path(name).is_dir():
-        where = next(one for one in Path(name).absolute().parents if one.is_dir())
-        inside = sorted(one.name for one in where.iterdir() if one.is_dir())
-        raise ConfigError(
-            f"{name} is not a model's folder or name: there is no such folder, and {where} has "
-            f"{wording.first_of(inside) if inside else 'no folder'}"
-        )
-
-
-def _is_cached(name: str) -> bool:
-    try:
-        AutoConfig.from_pretrained(name, local_files_only=True)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def refuse_damaged_weights(folder: Path, remedy: str) -> None:
@@ -88,20 +59,6 @@ def refuse_damaged_weights(folder: Path, remedy: str) -> None:
         except (SafetensorError, OSError) as error:
             what = remedy.format(folder=folder)
             raise DataError(f"{path} is damaged ({error}): {what}") from error
-
-
-def base_of(model_dir: str | Path) -> str:
-    """Return the name or folder of the whole model: for an adapter, of its base model.
-
-    Raises:
-        ConfigError: If the adapter does not say.
-    """
-    if not is_adapter(model_dir):
-        return str(model_dir)
-    base = files.read_json(Path(model_dir) / ADAPTER).get("base_model_name_or_path")
-    if not base:
-        raise ConfigError(f"{Path(model_dir) / ADAPTER} does not name the model of the adapter")
-    return str(base)
 
 
 class LocalModel:
@@ -217,11 +174,6 @@ def load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:
     whole = AutoPeftModelForCausalLM.from_pretrained(str(model_dir), dtype=dtype)
     merged: PreTrainedModel = whole.merge_and_unload()
     return merged
-
-
-def is_adapter(model_dir: str | Path) -> bool:
-    """Whether a folder holds an adapter (PEFT) of a model, and not a model."""
-    return (Path(model_dir) / ADAPTER).is_file()
 
 
 @contextmanager

@@ -12,7 +12,17 @@ from setrl.evaluation.metrics import METRICS, by_metric
 from setrl.evaluation.summary import ArmSummary
 from setrl.evaluation.support import SupportDynamics
 from setrl.evaluation.verdicts import place
-from setrl.wording import MISSING, between, chosen_range, count, interval, plain, signed, table
+from setrl.wording import (
+    MISSING,
+    between,
+    chosen_range,
+    count,
+    interval,
+    plain,
+    signed,
+    size,
+    table,
+)
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
@@ -37,8 +47,8 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
         if axis in axes
     ]
     temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
-    size = f"{arm.problems} problems × {between(arm.n, arm.most)} samples"
-    head = f"{size}{temperature}, 95% intervals over problems"
+    drawn = size(arm.problems, "problem", arm.n, arm.most)
+    head = f"{drawn}{temperature}, 95% intervals over problems"
     return "\n\n".join([head, *tables])
 
 

@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from setrl import names
 from setrl.errors import ConfigError
-from setrl.evaluation.sampling import is_adapter
+from setrl.evaluation.model_folder import is_adapter
 from setrl.installing import install
 
 

@@ -24,7 +24,7 @@ from setrl.theory.survival import (
     polychromic_shares,
     water_filling,
 )
-from setrl.wording import between, first_of, interval, percent, plain, table
+from setrl.wording import count, first_of, interval, percent, plain, size, table
 
 MOST_STRATEGIES = 12  # in the table
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
@@ -130,7 +130,7 @@ def _pilot(found: Recommendation) -> str:
 
 
 def _log(found: Recommendation) -> Iterator[str]:
-    yield f"{found.prompts} prompts × {between(*found.samples)} samples; 95% intervals over prompts"
+    yield f"{size(found.prompts, 'prompt', *found.samples)}; 95% intervals over prompts"
     low, middle, high = (percent(share) for share in found.success_quantiles)
     success = found.success
     yield (
@@ -196,8 +196,8 @@ def _candidates(found: Recommendation) -> str:
         )
     return (
         f"goal: {found.goal}\n"
-        f"training: {training.steps} steps of {training.prompts} prompts × {training.num_samples} "
-        f"samples\n{table(rows)}\n{SPEED}"
+        f"training: {count(training.steps, 'step')} of "
+        f"{size(training.prompts, 'prompt', *(training.num_samples,) * 2)}\n{table(rows)}\n{SPEED}"
     )
 
 

@@ -206,7 +206,7 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
     for arm in split.arms.values():
         is_trained = arm.seeds and split.split != GIVEN
         seeds = f", training seeds {', '.join(map(str, arm.seeds))}" if is_trained else ""
-        size = f"{arm.problems} problems × {wording.between(arm.n, arm.most)} samples"
+        size = wording.size(arm.problems, "problem", arm.n, arm.most)
         heat = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
         how = f"{size}{heat}{seeds}"
         together.setdefault(how, []).append(data.looks[arm.arm].label)

@@ -11,7 +11,8 @@ from transformers import AutoConfig
 
 from setrl.engines.judging import make_judge
 from setrl.errors import ConfigError
-from setrl.evaluation.sampling import is_adapter, load_tokenizer, refuse_missing_model
+from setrl.evaluation.model_folder import is_adapter
+from setrl.evaluation.sampling import load_tokenizer, refuse_missing_model
 from setrl.lm.adapter import check_adapter
 from setrl.lm.prompts import training_prompts
 from setrl.lm.resolved import ResolvedConfig

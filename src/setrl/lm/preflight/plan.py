@@ -23,7 +23,7 @@ from setrl.lm.preflight.costs import Costs, costs
 from setrl.lm.resolved import ResolvedConfig
 from setrl.runs.claim import is_claimed, refuse_other_run
 from setrl.runs.run import cache_folder
-from setrl.wording import count, in_bytes, table
+from setrl.wording import count, in_bytes, size, table
 
 
 @dataclass(frozen=True)
@@ -201,15 +201,13 @@ def plan_text(found: Plan) -> str:
     lines = [
         f"{config.name}: {count(len(config.arms), 'arm')} × {count(len(config.seeds), 'seed')}, "
         f"from {found.base}",
-        f"each training run: {config.steps:,} steps; {config.prompts_per_step:,} prompts × "
-        f"{config.samples_per_prompt:,} samples per step = {samples:,} samples of at most "
-        f"{found.resolved.sample_tokens:,} tokens",
+        f"each training run: {count(config.steps, 'step')}; "
+        f"{size(config.prompts_per_step, 'prompt', *(config.samples_per_prompt,) * 2)} per step = "
+        f"{count(samples, 'sample')} of at most {found.resolved.sample_tokens:,} tokens",
     ]
     for split, number in found.problems.items():
-        lines.append(
-            f"an evaluation on {split}: {number:,} problems × {config.eval_samples:,} samples = "
-            f"{number * config.eval_samples:,}"
-        )
+        drawn = size(number, "problem", *(config.eval_samples,) * 2)
+        lines.append(f"an evaluation on {split}: {drawn} = {number * config.eval_samples:,}")
     lines += ["", _counts(found.costs), "", _states(found), ""]
     all_samples = found.new_samples + found.new_evaluation_samples
     all_tokens = all_samples * found.resolved.sample_tokens
