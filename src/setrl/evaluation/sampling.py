@@ -18,8 +18,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from setrl import files, wording
-from setrl.errors import ConfigError, DataError, RunError
+from setrl.errors import ConfigError, DataError
 from setrl.evaluation.model_folder import base_of, is_adapter, refuse_missing
 from setrl.models.sampler import sample_ids
 from setrl.serving.generators import Ask, Completion, problem_seed
