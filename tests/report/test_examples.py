@@ -145,10 +145,12 @@ def test_a_panel_in_which_all_arms_are_at_100_percent_is_a_sentence(tmp_path):
             assert found["note"].startswith("Every arm is at 100.0% for every k")
 
 
-def test_metrics_that_never_change_have_no_panel(run):
-    keys = {panel["key"] for panel in training_curves(read_run(run))}
+def test_metrics_that_never_change_have_no_panel_and_are_named_with_their_value(run):
+    panels, constant = training_curves(read_run(run))
+    keys = {panel["key"] for panel in panels}
     assert "policy/entropy" in keys
     assert "advantage/dead_groups" not in keys  # 0.25 at every step of this run
+    assert any(sentence.endswith("(25.0%)") for sentence in constant)
 
 
 def test_thin_curves_keep_their_ends():

@@ -24,7 +24,7 @@ from setrl.report.figures_training import (
 from setrl.report.headlines import time_title
 from setrl.report.run import RunData, shown_split
 from setrl.report.style import OTHER_FILL, main_arms
-from setrl.wording import in_words, percent
+from setrl.wording import in_words, percent, plain
 
 OVER_K = ("pass", "majority", "vote_share", "correct_strategies")
 OVER_STEPS = {
@@ -142,21 +142,29 @@ def _is_shown(k: int) -> bool:
     return k <= 32 or k % 2 ** max(k.bit_length() - 5, 0) == 0
 
 
-def training_curves(data: RunData) -> list[dict[str, Any]]:
-    """Return the training metrics over steps: each seed smoothed, and the mean over seeds."""
+def training_curves(data: RunData) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the training metrics over steps, and those that never changed, in words.
+
+    Each seed is smoothed; then there is the mean over seeds.
+    """
     arms = main_arms(list(data.trained))
-    return [
-        panel
-        for key, (title, share) in OVER_STEPS.items()
-        if (panel := _over_steps(data, arms, key, title, share))
-    ]
+    panels, constant = [], []
+    for key, (title, share) in OVER_STEPS.items():
+        panel, values = _over_steps(data, arms, key, title, share)
+        if len(values) > 1:
+            panels.append(panel)
+        elif values:
+            always = min(values)
+            constant.append(f"{title} ({percent(always) if share else plain(always)})")
+    return panels, constant
 
 
 def _over_steps(
     data: RunData, arms: Sequence[str], key: str, title: str, share: bool
-) -> dict[str, Any] | None:
-    """One panel; None if nothing was logged or every value is the same."""
-    curves, known = {}, set()
+) -> tuple[dict[str, Any], set[float]]:
+    """Return one panel, and all values in it."""
+    curves: dict[str, Any] = {}
+    known: set[float] = set()
     for arm in arms:
         series = data.series(arm, key)
         if series is None or not len(series[0]):
@@ -168,9 +176,7 @@ def _over_steps(
         known |= set(np.unique(mean_T[~np.isnan(mean_T)]).tolist())
         seeds = smooth_RT[:, at].tolist() if len(smooth_RT) > 1 else []
         curves[arm] = {"steps": steps_T[at].tolist(), "mean": mean_T[at].tolist(), "seeds": seeds}
-    if len(known) < 2:
-        return None
-    return {"key": key, "label": title, "share": share, "curves": curves}
+    return {"key": key, "label": title, "share": share, "curves": curves}, known
 
 
 def _mean_over_seeds(values_RT: Floats) -> Floats:

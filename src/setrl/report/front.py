@@ -93,7 +93,7 @@ def front_legend(figure: Figure, arms: Mapping[str, Look], theme: Theme) -> None
 
 def _by_sweep(arms: Mapping[str, Look]) -> dict[str, Look]:
     """Return the look of each sweep, which is one series here: the look of its first arm."""
-    return {sweep(arm): arms[arm] for arm in reversed(arms)}
+    return {sweep(arm): arms[arm] for arm in reversed(list(arms))}
 
 
 def _mark(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Line2D:

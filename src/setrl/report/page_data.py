@@ -29,6 +29,7 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
     """Everything that the page draws; numbers are rounded to six significant digits."""
     if data.kind == "control":
         return _made_plain(_control(data))
+    panels, constant = training_curves(data)
     found = {
         "kind": "comparison",
         "name": data.name,
@@ -41,7 +42,8 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
             {"title": pass_at_k_title(data, split), **evaluation_curves(data, split)}
             for split in data.splits
         ],
-        "training": training_curves(data),
+        "training": panels,
+        "constant": constant,
         "smoothing": smoothing(data),
         "shares": share_curves(data),
         "time": step_times(data),

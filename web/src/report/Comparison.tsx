@@ -68,11 +68,11 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           <Disagreements all={data.disagreements} />
         </Panel>
       ) : null}
-      {data.training.length > 0 ? (
+      {data.training.length + data.constant.length > 0 ? (
         <Panel
           id="training"
           title="Training"
-          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}. Metrics that never change are left out.`}
+          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}.${data.constant.length ? ` These never changed: ${data.constant.join(", ")}.` : ""}`}
         >
           <Training panels={data.training} />
           {data.shares.map((shares, at) => (

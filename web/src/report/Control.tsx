@@ -5,7 +5,7 @@ import { Key } from "../components/Key";
 import { Outcomes } from "../components/Outcomes";
 import { Command } from "./Command";
 import { armOf, type Control, hidden, toggle } from "./data";
-import { seconds } from "./format";
+import { seconds } from "../components/format";
 import { Training } from "./Training";
 
 export function ControlPage({ data }: { data: Control }) {

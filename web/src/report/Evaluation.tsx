@@ -8,7 +8,7 @@ import { Key } from "../components/Key";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, type BandRow, type ByArm, hidden, type OverK, type Row, type Split, toggle } from "./data";
-import { difference, percent, plain, points } from "./format";
+import { difference, percent, plain, points } from "../components/format";
 
 const NAMES: Readonly<Record<string, readonly [string, TermName]>> = {
   pass: ["pass@k", "passAtK"],

@@ -6,7 +6,7 @@ import { SampleText } from "../components/SampleText";
 import { signed } from "../components/SignedBar";
 import { Term } from "../components/Term";
 import { armOf, type ByArm, type Credit, type Disagreement, type OddCredit, type Solved } from "./data";
-import { percent } from "./format";
+import { percent } from "../components/format";
 
 export function SolvedByOne({ all }: { all: readonly Solved[] }) {
   const [chosen, choose] = useState(all[0]!.split);
@@ -84,7 +84,7 @@ export function WorstCredit({ all }: { all: readonly Credit[] }) {
         {found.wrong_up.toLocaleString("en")} wrong samples more likely ({share(found.wrong_up)}) and {found.right_down.toLocaleString("en")} correct
         samples less likely ({share(found.right_down)}).{" "}
         {found.examples.length > 0
-          ? "Shown are the largest such advantages, one for each prompt."
+          ? "Credit is relative to the group: a correct sample is made less likely where others do more for their sets, such as samples of a rarer strategy. Shown are the largest such advantages, one for each prompt."
           : "No advantage went against correctness."}
       </p>
       <div class="examples">
@@ -97,7 +97,7 @@ export function WorstCredit({ all }: { all: readonly Credit[] }) {
           <p class="prompt"><SampleText text={example.prompt} /></p>
           <blockquote><SampleText text={example.text} /></blockquote>
           {example.why_wrong ? <p>Wrong, because <SampleText text={example.why_wrong} />.</p> : null}
-          <p>{why(example)}</p>
+          <p>{why(example, armOf(chosen).label)}</p>
           <small>step {example.step}, seed {example.seed}{example.strategy === null ? "" : <>, strategy <SampleText text={example.strategy} /></>}</small>
         </article>
       ))}
@@ -107,12 +107,12 @@ export function WorstCredit({ all }: { all: readonly Credit[] }) {
 }
 
 /** What the group was like: only what was logged. */
-function why({ samples, correct, same_strategy, degenerate, others }: OddCredit): string {
+function why({ samples, correct, same_strategy, degenerate, others }: OddCredit, own: string): string {
   const parts = [`${correct} of the ${samples} samples of this prompt are correct`];
   if (degenerate) parts.push("this one has no readable strategy");
   else if (same_strategy === 1) parts.push("no other one uses its strategy");
   else if (same_strategy !== null) parts.push(`${same_strategy} use its strategy`);
-  const methods = Object.entries(others).map(([name, value]) => `${name} ${signed(value)}`);
+  const methods = Object.entries(others).filter(([name]) => name !== own).map(([name, value]) => `${name} ${signed(value)}`);
   return `${parts.join("; ")}.${methods.length > 0 ? ` Other methods would have given: ${methods.join(", ")}.` : ""}`;
 }
 

@@ -3,7 +3,7 @@
 import { Figure } from "../components/Figure";
 import { Scatter, type Spot } from "../components/Scatter";
 import { armOf, type Frontier, hidden } from "./data";
-import { percent, plain } from "./format";
+import { percent, plain } from "../components/format";
 
 export function FrontierCharts({ frontier }: { frontier: Frontier }) {
   const { split, k } = frontier;

@@ -10,7 +10,7 @@ import { fills, hues, other } from "../components/registry";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";
-import { percent, plain, seconds } from "./format";
+import { percent, plain, seconds } from "../components/format";
 
 interface XAxis {
   readonly label: string;

@@ -148,6 +148,8 @@ export interface Comparison {
   readonly arms: readonly Arm[];
   readonly splits: readonly Split[];
   readonly training: readonly OverSteps[];
+  /** Metrics that never changed, with their value. */
+  readonly constant: readonly string[];
   readonly smoothing: number;
   readonly shares: readonly Shares[];
   readonly time: { readonly headline: string; readonly arms: readonly StepTime[] } | null;

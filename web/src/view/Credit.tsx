@@ -34,6 +34,7 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
   // What is asked for, not what is there: the slider may move on before an answer comes.
   const asked = Math.min(Number(route.value.k ?? group.set_size), group.largest_set_size);
   const used = group.samples.map(({ advantage }) => advantage);
+  const most = largest([...used, ...Object.values(group.others).flat()]);
   const [isWhole, setWhole] = useState(false);
   const rows = clusters.flatMap(({ members, swatch, name }) => members.map((i) => ({ i, swatch, name })));
   const columns = [
@@ -44,7 +45,7 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
     <>
       <p class="small">
         Column by column: the <Term name="advantage">advantage</Term> that entered the loss, then what other methods would have
-        given to the same samples. Each column has its own scale. “!” marks credit against correctness.
+        given to the same samples. All bars have one scale. “!” marks credit against correctness.
       </p>
       <div class="settings">
         {group.largest_set_size > 1 ? (
@@ -87,7 +88,7 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
                     <td>{sample.reward === null ? "–" : `${sample.correct === null ? "" : sample.correct ? "✓ " : "✗ "}${Number(sample.reward.toFixed(3))}`}</td>
                     {columns.map(([key, , values]) => (
                       <td key={key} data-method={key} data-value={values[i] ?? ""}>
-                        {values[i] == null ? "–" : <SignedBar value={values[i]!} largest={largest(values)} against={opposes(sample.correct, values[i]!)} />}
+                        {values[i] == null ? "–" : <SignedBar value={values[i]!} largest={most} against={opposes(sample.correct, values[i]!)} />}
                       </td>
                     ))}
                   </tr>

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { Choice, Panel } from "../components/Controls";
 import { Curves } from "../components/Curves";
+import { percent as shownPercent, points as shownPoints } from "../components/format";
 import { Figure } from "../components/Figure";
 import { useHidden } from "../components/hidden";
 import { Key } from "../components/Key";
@@ -27,9 +28,14 @@ export function Evaluation({ run }: { run: Run }) {
   );
 }
 
-const percent = (share: number | null | undefined): string => (share == null ? "unknown" : `${(100 * share).toFixed(1).replace("-", "−")}%`);
-const points = (share: number | null | undefined): string =>
-  share == null ? "unknown" : `${share > 0 ? "+" : ""}${(100 * share).toFixed(1).replace("-", "−")}`;
+const percent = (share: number | null | undefined): string => (share == null ? "unknown" : shownPercent(share));
+const points = (share: number | null | undefined): string => (share == null ? "unknown" : shownPoints(share));
+
+/** How many samples each problem has: one number, or from the fewest to the most. */
+function sizes(arms: readonly ArmCurve[]): string {
+  const [fewest, most] = [Math.min(...arms.map(({ samples }) => samples)), Math.max(...arms.map(({ most_samples: many }) => many))];
+  return fewest === most ? `${fewest} samples of each` : `${fewest} to ${most} samples of each; k goes up to ${fewest}`;
+}
 
 function Shown({ run, found }: { run: Run; found: Answer }) {
   const names = found.arms.map(({ name }) => name);
@@ -38,11 +44,11 @@ function Shown({ run, found }: { run: Run; found: Answer }) {
     <>
       <div class="settings">
         <Choice label="Problems" value={found.split} options={found.splits.map((one) => [one, visible(one)] as const)} onChange={(split) => go({ split })} />
-        <Choice label="Compare with" value={found.reference} options={names.map((one) => [one, lookOf(run, one).label] as const)} onChange={(against) => go({ against })} />
+        {names.length > 1 ? <Choice label="Compare with" value={found.reference} options={names.map((one) => [one, lookOf(run, one).label] as const)} onChange={(against) => go({ against })} /> : null}
       </div>
       <Notes notes={found.notes} />
       <p class="small">
-        {found.problems} problems, {Math.min(...found.arms.map(({ samples }) => samples))} samples of each. Bands and intervals: {100 * found.level}%, over
+        {found.problems} problems, {sizes(found.arms)}. Bands and intervals: {100 * found.level}%, over
         problems{found.arms.some(({ seeds }) => seeds > 1) ? " and seeds" : ""}.
       </p>
       <Key looks={names.map((name) => ({ key: name, ...lookOf(run, name) }))} hidden={hidden} onToggle={toggle} />

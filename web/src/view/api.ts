@@ -175,6 +175,7 @@ export interface Curve {
 export interface ArmCurve extends Curve {
   readonly seeds: number;
   readonly samples: number;
+  readonly most_samples: number;
 }
 
 export interface Difference extends Curve {

@@ -121,6 +121,7 @@ def _curve(
         "name": name,
         "seeds": len(found),
         "samples": min(one.n for one in found),
+        "most_samples": max(int(np.max(one.sizes)) for one in found),
         "values": band.values,
         "low": band.low,
         "high": band.high,
