@@ -34,9 +34,19 @@ def verdict_in_words(data: RunData) -> list[str]:
         return [_alone(data, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
     usual = data.summary.splits.get("test") or hardest
     places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
-    found = [line for split, size in places for line in _compared(data, split, size)]
+    first, *more = [line for split, size in places for line in _compared(data, split, size)]
     left_out = [f"{note}." for note in usual.notes]
-    return [*found, *_strategies(data), *_lost(data, hardest), *left_out]
+    base = _base(data, hardest, k)
+    return [first, *base, *more, *_strategies(data), *_lost(data, hardest), *left_out]
+
+
+def _base(data: RunData, split: SplitSummary, k: int) -> list[str]:
+    """Say what the base solves: training that only matches it has found nothing new."""
+    if BASE not in split.arms or data.summary.reference == BASE:
+        return []
+    more = f" and {_solved(split, BASE, k)} with {_tries(k)}" if k > 1 else ""
+    once = _solved(split, BASE, 1)
+    return [f"Before training, the base solves {once} of these problems with one try{more}."]
 
 
 def _strategies(data: RunData) -> list[str]:

@@ -8,10 +8,34 @@ import { Command } from "./Command";
 import { Evaluation } from "./Evaluation";
 import { Disagreements, SolvedByOne, WorstCredit } from "./Examples";
 import { Explained } from "./Explained";
-import { FrontierCharts } from "./Frontiers";
-import { StrategyShares, TimeOfAStep, Training } from "./Training";
+import { FrontierCharts, StrategyFront } from "./Frontiers";
+import { OverStepsChart, StrategyShares, TimeOfAStep, Training } from "./Training";
 
 const MARKS = { above: "▲", below: "▼", unclear: "◇", fact: "●" } as const;
+
+const SAID_FIRST = 2; // sentences: who solves more, and what the base solves
+
+/** The metrics that show a collapse, the most telling first. */
+const COLLAPSE = ["strategies/correct_per_prompt", "strategies/top_share", "strategies/per_prompt"];
+
+/** The two pictures that the verdict rests on: what is lost in training, and what is left at the end. */
+function Argument({ data }: { data: Comparison }) {
+  const lost = COLLAPSE.flatMap((name) => data.training.find(({ key }) => key === name) ?? [])[0];
+  const front = data.frontiers.find((one) => one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1);
+  if (!lost && !front) return null;
+  return (
+    <Panel
+      id="argument"
+      title="What training kept, and what it lost"
+      lead={<>{lost ? "Over the steps: what the samples of a prompt still hold. " : ""}{front ? <>At the end: success with one try against correct <Term name="strategy">strategies</Term>; up and to the right is better.</> : null}</>}
+    >
+      <div class="charts two">
+        {lost ? <OverStepsChart panel={lost} /> : null}
+        {front ? <StrategyFront frontier={front} /> : null}
+      </div>
+    </Panel>
+  );
+}
 
 export function ComparisonPage({ data }: { data: Comparison }) {
   const known = new Set<TermName>();
@@ -23,7 +47,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         <h1>{data.name}</h1>
         {data.verdict.length > 0 ? (
           <div class="in-words">
-            {data.verdict.map((text) => (
+            {data.verdict.slice(0, SAID_FIRST).map((text) => (
               <p key={text}><Explained text={text} known={known} /></p>
             ))}
           </div>
@@ -32,7 +56,10 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         )}
         {data.headlines.length > 0 ? (
           <details>
-            <summary>The numbers behind these sentences</summary>
+            <summary>More, and the numbers behind these sentences</summary>
+            {data.verdict.slice(SAID_FIRST).map((text) => (
+              <p key={text}><Explained text={text} known={known} /></p>
+            ))}
             <ul class="verdicts">
               {data.headlines.map(({ text, verdict }) => (
                 <li key={text} class={verdict}>
@@ -48,6 +75,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           </details>
         ) : null}
       </header>
+      <Argument data={data} />
       {data.splits.length > 0 ? <Splits data={data} level={level} /> : null}
       {data.solved.length > 0 ? (
         <Panel id="solved" title="Show me: what one arm solves and another does not" lead="Problems, and correct samples of the arm that solves them.">

@@ -9,10 +9,16 @@ export function FrontierCharts({ frontier }: { frontier: Frontier }) {
   const { split, k } = frontier;
   return (
     <div class="charts two">
-      <Panel frontier={frontier} up={`correct_strategies@${k}`} title={`Correct strategies in ${k} samples, ${split} problems`} format={plain} tick={String} />
-      <Panel frontier={frontier} up={`pass@${k}`} title={`pass@${k}, ${split} problems`} format={percent} tick={percentTick} />
+      <StrategyFront frontier={frontier} />
+      <Front frontier={frontier} up={`pass@${k}`} title={`pass@${k}, ${split} problems`} format={percent} tick={percentTick} />
     </div>
   );
+}
+
+/** pass@1 against the number of correct strategies. */
+export function StrategyFront({ frontier }: { frontier: Frontier }) {
+  const { split, k } = frontier;
+  return <Front frontier={frontier} up={`correct_strategies@${k}`} title={`Correct strategies in ${k} samples, ${split} problems`} format={plain} tick={String} />;
 }
 
 const percentTick = (value: number): string => `${Number((100 * value).toFixed(1))}%`;
@@ -25,7 +31,7 @@ interface PanelProps {
   tick: (value: number) => string;
 }
 
-function Panel({ frontier, up, title, format, tick }: PanelProps) {
+function Front({ frontier, up, title, format, tick }: PanelProps) {
   const all: Spot[] = Object.entries(frontier.points).flatMap(([arm, of]) => {
     const [x, y] = [of["pass@1"], of[up]];
     return x && y ? [{ key: arm, look: armOf(arm), x: { value: x[0], low: x[1], high: x[2] }, y: { value: y[0], low: y[1], high: y[2] } }] : [];

@@ -26,14 +26,14 @@ export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; 
       <Key looks={arms.map(armOf)} hidden={hidden.value} onToggle={toggle} />
       <div class="charts">
         {panels.map((panel) => (
-          <Panel key={panel.key} panel={panel} x={x} />
+          <OverStepsChart key={panel.key} panel={panel} x={x} />
         ))}
       </div>
     </>
   );
 }
 
-function Panel({ panel, x: axis }: { panel: OverSteps; x: XAxis }) {
+export function OverStepsChart({ panel, x: axis = STEPS }: { panel: OverSteps; x?: XAxis }) {
   const format = panel.share ? percent : plain;
   const shown = Object.entries(panel.curves).filter(([arm]) => !hidden.value.has(arm));
   const curves: Curve[] = shown.map(([arm, { steps, mean, seeds }]) => ({
