@@ -101,7 +101,21 @@ class Author(Protocol):
 
 
 class Domain(Author, Protocol):
-    """A synthetic task with finitely many problems and several ways to solve each."""
+    """A synthetic task with finitely many problems and several ways to solve each.
+
+    The tests check that each domain keeps these rules:
+
+    - The prompt contains everything that the verifier needs; another prompt is refused ("prompt
+      must look like …").
+    - The verifier accepts every right sample that the writer writes, refuses every wrong one with a
+      reason, and names the strategy of both. Nearly all texts of random tokens have no strategy.
+    - A text has the same strategy under every prompt, or none: a strategy depends only on the text.
+    - No problem is in two splits, and the corpus has no problem of test and shifted.
+      `draw_problems` and `draw_training_problem` keep this rule if the prompts of test and shifted
+      differ.
+    - There are at least 300 problems in train, and 100 each in test and shifted. In shifted,
+      strategies that are frequent in the corpus often fail.
+    """
 
     @property
     def max_new_tokens(self) -> int:
