@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
+from math import comb
 from random import Random
 
 from claims.claims import BEYOND, Trials, Verdict, claim, remark, stated
-from claims.exact import Actions, Credit, Policy, contrast, gain, mean_estimate, policies
+from claims.exact import Actions, Credit, Policy, contrast, dot, gain, mean_estimate, policies
 from claims.scores import OBJECTIVES
 
 REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
@@ -178,3 +179,60 @@ def _without(group: Actions, action: int) -> Actions:
 
 def _multisets(num_actions: int, num: int) -> list[Actions]:
     return list(combinations_with_replacement(range(num_actions), num))
+
+
+@claim(
+    "beyond-all-fail",
+    BEYOND,
+    "What an estimator optimises: the least variance",
+    Verdict.HOLDS,
+    how="The length along ∇p, N ≤ 8, K < N, five success rates: its exact mean given one sample, "
+    "right or wrong (its Hoeffding projection).",
+    truth="For K = 1, r − (failure rate of the others), this is 2/(N(N − 1)) for every p, and "
+    "RLOO has (1 − 2p)²/(N·p(1 − p)) more. With more answers than two, scores differ in "
+    "direction, and the advantage is smaller or lost (docs/audit.md).",
+    cases=[(num, size) for num in (2, 3, 5, 8) for size in range(1, min(num, 5))],
+)
+def all_fail(num: int, size: int) -> Trials:
+    """On a prompt with one right and one wrong answer, u − 1 + K(v − w) of pass@K is unbiased, and
+    has no noise of first order in 1/N for any success rate p: given one sample, the mean estimate
+    is the same whether the sample is right or wrong.
+    """
+    for p in (Fraction(1, 9), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(9, 10)):
+        given = [_given_one(_failing(num, size, p), num, p, right) for right in (0, 1)]
+        wanted = num * p * (1 - p) ** size  # N/K·dJ/dp·p(1 − p), J = 1 − (1 − p)^K
+        yield stated(given[0] == given[1] == wanted, N=num, K=size, p=p)
+        if size == 1:
+            relative = _relative_variance(_failing(num, 1, p), num, p)
+            yield remark(relative == Fraction(2, num * (num - 1)), N=num, p=p, variance=relative)
+            leave_one_out = [Fraction(c * (num - c), num - 1) for c in range(num + 1)]
+            more = _relative_variance(leave_one_out, num, p) - relative
+            yield remark(more == (1 - 2 * p) ** 2 / (num * p * (1 - p)), N=num, p=p, more=more)
+
+
+def _failing(num: int, size: int, p: Fraction) -> list[Fraction]:
+    """Return the estimate along ∇p of u − 1 + K(v − w), for c = 0 … N right samples."""
+
+    def missed(wrong: int, drawn: int) -> Fraction:
+        return Fraction(comb(wrong, drawn), comb(num - 1, drawn))
+
+    lengths = []
+    for c in range(num + 1):
+        # u is 1 for a right sample; v − w is the chance that K − 1 others fail minus that K fail.
+        rest = [num - c, max(num - c - 1, 0)]  # wrong ones beside a right and beside a wrong sample
+        right, wrong = (size * (missed(m, size - 1) - missed(m, size)) for m in rest)
+        wrong -= missed(rest[1], size - 1)
+        lengths.append(c * (1 - p) * right - (num - c) * p * wrong)
+    return lengths
+
+
+def _given_one(lengths: Sequence[Fraction], num: int, p: Fraction, right: int) -> Fraction:
+    rest = num - 1
+    chances = (comb(rest, c) * p**c * (1 - p) ** (rest - c) for c in range(num))
+    return dot(chances, lengths[right : right + num])
+
+
+def _relative_variance(lengths: Sequence[Fraction], num: int, p: Fraction) -> Fraction:
+    chances = [comb(num, c) * p**c * (1 - p) ** (num - c) for c in range(num + 1)]
+    mean = dot(chances, lengths)
+    return dot(chances, [length**2 for length in lengths]) / mean**2 - 1

@@ -15,6 +15,7 @@ from studies import (
     biased_maze,
     dynamics,
     grader_attack,
+    least_variance,
     predictions,
     recommendations,
     rollout_trees,
@@ -27,6 +28,7 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
     "dynamics": dynamics.run,
     "grader_attack": grader_attack.run,
+    "least_variance": least_variance.run,
     "predictions": predictions.run,
     "recommendations": recommendations.run,
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
@@ -40,8 +42,8 @@ def main(
     """Run a study. Each takes two minutes or less; `bases` must first make the base models.
 
     Args:
-        study: bandits, bases, biased_maze, dynamics, grader_attack, predictions, recommendations,
-            rollout_trees or theory_figures.
+        study: bandits, bases, biased_maze, dynamics, grader_attack, least_variance, predictions,
+            recommendations, rollout_trees or theory_figures.
         folder: The folder for its figures and numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))

@@ -56,12 +56,13 @@ def mean_scores(
     for row, size in enumerate(sizes):
         if size > num:
             continue
-        with suppress(ValueError):  # of sets that are too small for it
-            if size == num and mask_SN is None:
+        with suppress(ValueError):  # of sets that are too small for it, or too many to enumerate
+            if size == num and mask_SN is None and isinstance(objective, objectives.from_counts):
+                # Its closed form goes through all compositions of each group, one after the other.
                 found_KS[row] = objective(members)[0]
             else:
                 found_KS[row] = mean_set_scores(
-                    members.rewards[0], objective, [size], rng=0, mask=mask_SN, **given
+                    members.rewards[0], objective, [size], mask=mask_SN, **given
                 )[0]
     return found_KS
 
@@ -99,7 +100,7 @@ def _number(times: str, text: str) -> float:
 
 
 def known(table: ActionTable, num_samples: int) -> list[Known]:
-    """Return all objectives that the table's fields can be scored by, at K from 1 to N."""
+    """Return all objectives that the table's fields can be scored by, at the usual K ≤ N."""
     found = []
     for name in sorted(objectives.by_name, key=_rank):
         try:
@@ -107,9 +108,15 @@ def known(table: ActionTable, num_samples: int) -> list[Known]:
             table.check_reads(objective.reads)
         except (TypeError, ValueError):  # it needs arguments, or fields that are not there
             continue
-        sizes = [1] if name == "mean" else range(1, num_samples + 1)
+        sizes = [1] if name == "mean" else _sizes(num_samples)
         found.extend(Known(_label(name, size), objective, size) for size in sizes)
     return [*found, *_of_methods(table, num_samples)]
+
+
+def _sizes(num_samples: int) -> list[int]:
+    """Return all K ≤ N up to 16, then the powers of 2, N − 1 and N."""
+    usual = {size for size in range(1, num_samples + 1) if size <= 16 or size.bit_count() == 1}
+    return sorted(usual | {max(num_samples - 1, 1), num_samples})
 
 
 def _rank(name: str) -> tuple[int, str]:
@@ -124,7 +131,7 @@ def _of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
     """Yield what MaxRL and concave counts are gradients of, for right and wrong samples."""
     if not _says_what_is_right(table):
         return
-    for largest in range(3, num_samples + 1):
+    for largest in _sizes(num_samples)[2:]:
         weights = {size: 1 / size for size in range(1, largest + 1)}
         log = objectives.over_sizes(objectives.any_correct(), weights)
         yield Known(f"(Σ pass@k/k for k ≤ {largest})", log, largest)
