@@ -393,6 +393,24 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         (r"5\pm1", r"5\mp 1, 5"),
         (r"\pm x", "x"),
     ],
+    "pieces that begin far away": [
+        ("x^2", r"x^2+\sqrt{(x-10^{30})^2}-(10^{30}-x)"),
+        ("x^2", "x^2+|x-10^{50}|+x-10^{50}"),
+        ("x^2", r"x^2+\sqrt{|x-1000|-(x-1000)}"),
+        ("x", r"x+|\ln x-100|+\ln x-100"),
+        ("x", r"x+|\sqrt{x}-10^{10}|+\sqrt{x}-10^{10}"),
+        ("x", r"x+\frac{|x-10^{40}|+x-10^{40}}{10^{100}}"),
+        ("x", "x+||x|-10^{20}|+|x|-10^{20}"),
+        ("e^x", "e^x+|x-10^5|+x-10^5"),
+        ("n!", r"n!+\binom{n}{500}"),
+        (r"\binom{2n}{n}", r"\frac{(2n)!}{n!n!}+\binom{n}{900}"),
+    ],
+    "counters": [
+        (r"(n\pi,k)", r"(k\pi,k)"),
+        (r"n\pi,2n", r"k\pi,2n"),
+        (r"n\pi, n\in\mathbb{Z}", r"k\pi, n\in\mathbb{Z}"),
+        (r"n\pi\text{ or }\frac{\pi}{2}+2n\pi", r"k\pi\text{ or }\frac{\pi}{2}+2n\pi"),
+    ],
 }
 
 WRONG_WITH_UNITS: list[tuple[str, str]] = [
@@ -414,6 +432,18 @@ WRONG_WITH_UNITS: list[tuple[str, str]] = [
 ]
 
 RIGHT: dict[str, list[tuple[str, str]]] = {
+    "pieces and counters": [
+        (r"\sqrt{2-2\cos x}", r"2|\sin\frac{x}{2}|"),
+        (r"\sqrt{\frac{x-1}{x+1}}", r"\frac{\sqrt{x^2-1}}{|x+1|}"),
+        (r"e^x|\ln x|", r"|e^x\ln x|"),
+        (r"|\ln x|", r"\sqrt{\ln^2 x}"),
+        ("||x|-3|", "|3-|x||"),
+        (r"\frac{1}{1+\sqrt{x}}", r"\frac{\sqrt{x}-1}{x-1}"),
+        (r"\sqrt{1-x^2}", r"\cos(\arcsin x)"),
+        ("n!", "n(n-1)!"),
+        (r"n\pi,2n", r"k\pi,2k"),
+        (r"n\pi\text{ or }\frac{\pi}{2}+2n\pi", r"k\pi\text{ or }\frac{\pi}{2}+2k\pi"),
+    ],
     "equations": [
         ("y=2x+3", "2x-y+3=0"),
         ("2x-y+3=0", "y=2x+3"),

@@ -34,22 +34,53 @@ def verdicts(grader):
 
 
 def test_the_checker_shares_no_code_with_the_grader():
-    imported = list(ast.walk(ast.parse(Path(checker.__file__).read_text())))
+    files = Path(checker.__file__).parent.glob("*.py")
+    imported = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
     names = {each.module or "" for each in imported if isinstance(each, ast.ImportFrom)}
     names |= {name.name for each in imported if isinstance(each, ast.Import) for name in each.names}
     assert "fractions" in names
-    assert not any(name.startswith("setrl") for name in names)
+    ours = {name for name in names if name.startswith("setrl")}
+    assert all(name.startswith("setrl.grading.checker.") for name in ours)
 
 
 def test_what_is_accepted_is_confirmed_or_not_checkable_but_never_refuted(verdicts):
     assert [case for case, verdict in verdicts.items() if verdict is False] == []
-    assert sum(verdict is True for verdict in verdicts.values()) > 0.6 * len(RIGHT)
+    assert sum(verdict is True for verdict in verdicts.values()) > 0.55 * len(RIGHT)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_certificate_for_a_wrong_answer_is_not_confirmed(rule):
     planted = [case for case in WRONG if check(*case, claim(rule, *case))]
     assert planted == [], planted
+
+
+DIFFERENCES = ("number", "words", "choice", "mark", "reals", "expression", "equation", "relation",
+               "brackets", "how many")  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", DIFFERENCES)
+def test_a_difference_of_equal_answers_is_not_confirmed(rule):
+    chosen = RIGHT[::8] if rule == "expression" else RIGHT  # which take 3,000 digits
+    pairs = [(gold, answer) for pair in chosen for gold, answer in (pair, pair[::-1])]
+    planted = [pair for pair in pairs if check(*pair, claim(rule, *pair) | {"equal": False})]
+    assert planted == [], planted
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        ("(1,2)", "(1,3)"), ("(x,2y)", "(x,3y)"), ("(1,2)", "[1,2]"), ("1,2", "1,2,3"),
+        (r"\{1,2\}", r"\{1,3\}"), ("(-1,2]", "(-1,2)"), ("x>2", "x<2"), ("x=2y", "x=3y"),
+        ("x=5", "x=6"), ("Monday", "Sunday"), (r"\begin{pmatrix}1\\2\end{pmatrix}",
+        r"\begin{pmatrix}1\\3\end{pmatrix}"), ("B", "C"), ("2:3:4", "2:3:5"),
+        (r"x^2+\sqrt{(x-10^{30})^2}", "x^2+x-10^{30}"), ("x^2+1", "x^2-1"), ("5", "6"),
+        (r"\sqrt{2}", "1.41"), ("|x-5|", "x-5"),
+    ],
+)  # fmt: skip
+def test_a_witness_of_every_kind_is_confirmed(gold, answer, grader):
+    witness = grader.grade(rf"\boxed{{{answer}}}", gold).witness
+    assert check(gold, answer, witness) is True, witness
+    assert not check(gold, gold, witness)
 
 
 @pytest.mark.parametrize(
@@ -70,12 +101,6 @@ def test_a_certificate_for_a_wrong_answer_is_not_confirmed(rule):
 )  # fmt: skip
 def test_a_false_certificate_or_witness_is_refuted(gold, answer, record):
     assert check(gold, answer, record) is False
-
-
-def test_the_witness_of_a_wrong_answer_is_confirmed(grader):
-    for gold, answer in (("x^2+1", "x^2-1"), ("5", "6"), (r"\sqrt{2}", "1.41"), ("|x-5|", "x-5")):
-        grade = grader.grade(rf"\boxed{{{answer}}}", gold)
-        assert check(gold, answer, grade.witness), (gold, answer)
 
 
 def test_members_and_entries_are_confirmed_part_by_part(grader):

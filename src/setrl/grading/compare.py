@@ -46,6 +46,7 @@ _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
 _NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+|\\frac\{\d+\}\{\d+\})"
 _OPERATOR = r"(?:[-+*/]|\\times|\\cdot|\\div)"
+_ONE_LETTER_UNIT = re.compile(r"\d\s+([a-zA-Z])\Z")  # 5 m, which may be a product
 _ARITHMETIC = re.compile(rf"[(]*-?{_NUMERAL}(?:[)]*{_OPERATOR}[(]*-?{_NUMERAL})+[)]*\Z")
 _FOREIGN = re.compile(r"[^\x00-\x7f°]|%.")  # Cyrillic letters, a percent sign within
 
@@ -174,6 +175,8 @@ class _Comparison:
             found = Finding(False, "unit", one, other)
         else:
             found = self._amounts(one, other, keys)
+            if found.equal is False and found.rule in ("expression", "unread"):
+                found = _of_units(found, gold, answer)
         if (one, other) == (gold, answer):
             return found
         return Finding(found.equal, "without name or unit", gold, answer, (found,))
@@ -292,7 +295,9 @@ def _with_counter_of(gold: str, answer: str) -> str:
     if counters[0] and counters[1]:
         ours, theirs = {counters[0][1]} - letters[1], {counters[1][1]} - letters[0]
     elif r"\pi" in gold:
-        ours, theirs = (one & _COUNTERS for one in (letters[0] - letters[1], letters[1] - letters[0]))
+        ours, theirs = (
+            one & _COUNTERS for one in (letters[0] - letters[1], letters[1] - letters[0])
+        )
     else:
         return answer
     if not len(ours) == len(theirs) == 1:
@@ -332,6 +337,16 @@ def _unlike(gold: Shape, answer: Shape) -> str | None:
         return "joints"
     joints = {gold.joints, answer.joints} == {frozenset({"and"}), frozenset({"or"})}
     return "joints" if joints and any(_INEQUALITY.search(item) for item in gold.items) else None
+
+
+def _of_units(found: Finding, gold: str, answer: str) -> Finding:
+    """Return what was found, but named as another unit if both have one: 5 m and 500 cm."""
+    known = [currency_of(split_unit(text)[1]) for text in (gold, answer)]
+    alone = [_ONE_LETTER_UNIT.search(text) for text in (gold, answer)]
+    units = [unit or (letter and letter[1]) for unit, letter in zip(known, alone, strict=True)]
+    if not any(known) or not all(units) or units[0] == units[1]:
+        return found
+    return Finding(False, "unit", found.gold, found.answer)
 
 
 def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:

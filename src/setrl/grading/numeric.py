@@ -251,5 +251,3 @@ def _near(one: Any, other: Any, digits: int | None = None) -> bool | None:
     if scale < mpmath.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
         return True if one == other else None
     return bool(abs(one - other) <= mpmath.mpf(10) ** (CANCELLED - digits) * scale)
-
-

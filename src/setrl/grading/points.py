@@ -1,4 +1,4 @@
-r"""Points at which two expressions are compared: of both signs, whole, and in each piece of |u|, √u.
+"""Points at which expressions are compared: of both signs, whole, in each piece of |u| and √u.
 
 Between two zeros of u, |u| is u or −u, and √u has values or none. So two expressions with such
 parts are equal only if they are in every piece, also in one that begins at 10³⁰.

@@ -33,7 +33,7 @@ SENTENCES = {  # rule → the sentences for equal and for different
         "{answer} and {gold} are the same set of real numbers",
         "{answer} and {gold} are not the same set of real numbers",
     ),
-    "unit": ("", "{answer} has another unit than {gold}"),
+    "unit": ("", "{answer} has another unit than {gold}, and units are not converted"),
     "names": ("", "{answer} names something else than {gold}"),
     "brackets": ("", "{answer} has another kind of brackets than {gold}"),
     "joints": ("", '{answer} and {gold} differ in "and" and "or"'),
