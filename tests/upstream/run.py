@@ -70,7 +70,7 @@ def run(suite: str, folder: Path, source: str, chosen: str | None = None) -> Fou
         from tests.upstream import hub
 
         tests, origin = trl_tests(folder / "trl", source)
-        arguments = [str(tests / "test_grpo_trainer.py"), "-p", "no:randomly"]
+        arguments = [str(tests / "test_grpo_trainer.py"), "-p", "older_tests"]
         work, plugin = hub.make(folder / "hub"), "with_credit"
     else:
         tests, origin = sb3_tests(folder / "sb3")
