@@ -163,6 +163,7 @@ def main() -> None:
     if options.base is None:
         base = make_base(tokenizer, options.written, options.epochs)
         base.save_pretrained(options.out / "base")
+        tokenizer.save_pretrained(options.out / "base")
     else:
         base = Qwen3ForCausalLM.from_pretrained(options.base, dtype=torch.float32)
     print(f"base model: {base.num_parameters():,} parameters, {seconds(start)}", flush=True)

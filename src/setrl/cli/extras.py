@@ -38,6 +38,7 @@ USES = {
     "tinker": "training through a server: the key engine of a config",
     "math": "`setrl grade`, `setrl validate-data` and the reward math_answer",
     "reasoning-gym": "tasks of reasoning-gym: task: {reasoning_gym: NAME} in a config",
+    "verifiers": "tasks of the verifiers library: task: {verifiers: ID} in a config",
     "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
     "embed": "the judges that compare samples by a model's vectors",
     "lab": "`setrl view`",
@@ -80,6 +81,7 @@ MODULES = {
     "jax": "jax",
     "tinker": "tinker",
     "reasoning_gym": "reasoning-gym",
+    "verifiers": "verifiers",
 }
 """Module → the extra that installs it; the first, where several do."""
 

@@ -113,6 +113,7 @@ def make_trainer(
         processing_class=tokenizer,
         callbacks=[recorder],
         peft_config=peft_config(config.peft),
+        tools=list(task.tools) or None,
         method=own.method,
         cluster_func=task.strategy.function if judge is None else None,
         judge=judge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.tasks import problems as problems_of_file
-from setrl.tasks import reasoning_gym, splits, strategies, tables
+from setrl.tasks import reasoning_gym, splits, strategies, tables, verifiers
 from setrl.tasks.answers import final_answers
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.duplicates import contradicting, repeated, shared
@@ -105,6 +105,11 @@ class FileTask(Task):
         usable = tuple(self.usable(TRAIN))
         return GoldAuthor(self.name, self.digest(TRAIN), usable, prompts, self.read)
 
+    @cached_property
+    @override
+    def tools(self) -> list[Callable[..., Any]]:
+        return [] if self.spec.verifiers is None else verifiers.tools(self.spec.source)
+
     def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
         columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
@@ -164,6 +169,8 @@ class FileTask(Task):
         spec = self.spec
         if spec.reasoning_gym is not None:
             return {"": reasoning_gym.read(spec.source)}
+        if spec.verifiers is not None:
+            return {"": verifiers.read(spec.source)}
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
         assert spec.data is not None

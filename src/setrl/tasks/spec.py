@@ -14,13 +14,21 @@ from setrl import names
 from setrl.errors import ConfigError, usage_errors
 from setrl.files.typed import typed
 from setrl.rewards.config import combine_of, terms_of
-from setrl.tasks import reasoning_gym, tables
+from setrl.tasks import reasoning_gym, tables, verifiers
 from setrl.tasks.canonical import READERS
 
 OUR_TEMPLATE_ARGUMENTS = {"conversation", "tokenize", "return_dict", "add_generation_prompt"}
 
 
 GENERATOR = "setrl.tasks.reasoning_gym"  # its functions are the rewards of a generator
+TASK_SET = "setrl.tasks.verifiers"
+SOURCES = ("data", "reasoning_gym", "verifiers")
+KEYS_OF_SOURCES = {  # key → the sources that it belongs to
+    "size": ("reasoning_gym", "verifiers"),
+    "seed": ("reasoning_gym",),
+    "config": ("reasoning_gym",),
+    "args": ("verifiers",),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +39,10 @@ class TaskSpec:
         data: A file (.jsonl, .json, .parquet, .jsonl.gz), or the name or folder of a Hugging Face
             data set; not needed if `splits` names a file for each split.
         reasoning_gym: Instead of data, a generator of reasoning-gym, such as countdown.
-        size: How many problems the generator makes; by default 1000.
+        verifiers: Instead of data, a task set of the verifiers library: its id, or a module.
+        args: Settings of the task set.
+        size: How many problems the generator makes, by default 1000; or how many tasks of the task
+            set are used, by default all.
         seed: Decides which problems the generator makes; by default 0.
         config: Settings of the generator, such as {min_numbers: 3}.
         name: The name of the task in file names; by default the name of the data.
@@ -59,6 +70,8 @@ class TaskSpec:
 
     data: str | None = None
     reasoning_gym: str | None = None
+    verifiers: str | None = None
+    args: Mapping[str, Any] | None = None
     size: int | None = None
     seed: int | None = None
     config: Mapping[str, Any] | None = None
@@ -92,23 +105,29 @@ class TaskSpec:
         self._check_splits()
         self._set_defaults()
         combine_of(self.reward, self.correct)
-        source = self.data or self.reasoning_gym or str(next(iter((self.splits or {}).values())))
+        made = self.reasoning_gym or (self.verifiers or "").rpartition("/")[2]
+        source = self.data or made or str(next(iter((self.splits or {}).values())))
         usual = Path(source).name.removesuffix(".gz").partition(".")[0]
         object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or usual))
 
     def _check_source(self) -> None:
-        """Refuse two sources of problems, and keys of a generator without one."""
-        if self.reasoning_gym is None:
-            for key in ("size", "seed", "config"):
-                value = getattr(self, key)
-                _require(value is None, key, "go with reasoning_gym, a generator", value)
-            return
-        _require(self.data is None, "data", "be left out next to reasoning_gym", self.data)
+        """Refuse two sources of problems, and keys of a source that is not there."""
+        given = [key for key in SOURCES if getattr(self, key) is not None]
+        _require(
+            len(given) < 2, given[-1] if given else "", f"be left out next to {given[:1]}", given
+        )
+        made = given[0] if given else "data"
+        for key, sources in KEYS_OF_SOURCES.items():
+            value = getattr(self, key)
+            fits = value is None or made in sources
+            _require(fits, key, f"go with {' or '.join(sources)}", value)
         _require(self.size is None or self.size > 1, "size", "be at least 2", self.size)
 
     def _set_defaults(self) -> None:
         """Write out the reward, what is correct, and the strategy, as the source decides them."""
-        found = {"reward": "math"}
+        found: dict[str, Any] = {"reward": "math"}
+        if self.verifiers is not None:
+            found = {"reward": {"function": f"{TASK_SET}:score"}}
         if self.reasoning_gym is not None:
             found = {"reward": {"function": f"{GENERATOR}:score"}}
             if self.reward is None and self.correct is None:
@@ -121,7 +140,9 @@ class TaskSpec:
 
     @property
     def source(self) -> str:
-        """The JSON text that decides the problems of the generator."""
+        """The JSON text that decides the problems of the generator or of the task set."""
+        if self.verifiers is not None:
+            return verifiers.source(self.verifiers, self.args, self.size, self.folder)
         assert self.reasoning_gym is not None
         size = reasoning_gym.SIZE if self.size is None else self.size
         return reasoning_gym.source(self.reasoning_gym, size, self.seed or 0, self.config)
@@ -136,14 +157,14 @@ class TaskSpec:
             is_count = type(value) is int and value > 0
             must = "be a file, a split, a share in (0, 1] or a number of problems"
             _require(isinstance(value, str) or is_share or is_count, f"splits.{split}", must, value)
-        if self.reasoning_gym is not None:
+        if self.reasoning_gym is not None or self.verifiers is not None:
             for split, value in (splits or {}).items():
-                must = "be a share or a number of problems of the generator"
+                must = "be a share or a number of problems"
                 _require(not isinstance(value, str), f"splits.{split}", must, value)
         elif self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
             raise ConfigError(
-                "task needs `data`, `reasoning_gym`, or `splits` with a file for each: "
-                "{train: train.jsonl, …}"
+                "task needs `data`, `reasoning_gym`, `verifiers`, or `splits` with a file for "
+                "each: {train: train.jsonl, …}"
             )
 
     @property

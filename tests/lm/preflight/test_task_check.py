@@ -205,10 +205,10 @@ BAD = {
         2,
         "takes 'trainer_state', which an evaluation cannot give: write trainer_state=None",
     ),
-    "CSV": (
-        {"task": {"splits": {"test": 0.1}, "data": "problems.csv"}},
+    "a spreadsheet": (
+        {"task": {"splits": {"test": 0.1}, "data": "problems.xlsx"}},
         2,
-        "problems.csv: a file of problems ends in .jsonl, .json, .ndjson, .parquet, .gz: ",
+        "problems.xlsx: a file of problems ends in .jsonl, .json, .ndjson, .csv, .tsv, ",
     ),
 }
 
@@ -218,7 +218,7 @@ BAD = {
 def test_bad_problems_are_one_sentence_before_anything_is_written(own, capsys, case, command):
     changes, code, sentence = BAD[case]
     path = own(**changes)
-    Path("problems.csv").write_text("problem,answer\n1 + 1,2\n")
+    Path("problems.xlsx").write_text("problem,answer\n1 + 1,2\n")
     options = ["--config", path] if command == "train" else [path, "--no-sample"]
     left, printed = run(capsys, command, *options)
     assert left == code
