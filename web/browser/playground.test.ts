@@ -96,6 +96,27 @@ it("everything works with the keyboard alone", async () => {
   await page.context().close();
 });
 
+it("opens on the collapse, playing, one sentence a scene, and stands still for who wants no motion", async () => {
+  const { page, misdeeds } = await open(browser, address);
+  expect(await page.locator("#story").evaluate((story) => story.getBoundingClientRect().top)).toBeLessThan(450);
+  await page.waitForFunction(() => document.querySelector("#story [aria-pressed=true]")?.textContent === "2 GRPO");
+  const scenes = page.locator("#story .segments button");
+  const said: string[] = [];
+  for (let scene = 0; scene < 6; scene++) {
+    await scenes.nth(scene).click();
+    said.push(await page.locator("#story .lead").innerText());
+  }
+  expect(new Set(said).size).toBe(6);
+  expect(said[2]).toMatch(/^After 400 steps 1\.\d strategies are left of five/);
+  expect(await page.locator("#story tbody tr").count()).toBe(4); // the last scene compares sizes of sets
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+  const still = await open(browser, address, { reducedMotion: "reduce" });
+  await still.page.waitForTimeout(500);
+  expect(await still.page.getByRole("button", { name: "▶ play" }).count()).toBe(2);
+  await still.page.context().close();
+});
+
 it("drawn sets have a standard error, which shrinks with their number", async () => {
   const { page, misdeeds } = await open(browser, `${address}#s=1A1B0C0A1D0-1A0B&k=3&sets=8,7`);
   const errors = () => page.locator(".draws td[data-error]").evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.error)));
@@ -116,7 +137,7 @@ it("drawn sets have a standard error, which shrinks with their number", async ()
 
 it("the address holds the state", async () => {
   const { page } = await open(browser, address);
-  await page.getByRole("button", { name: "7 correct A + 1 wrong B" }).click();
+  await page.getByRole("button", { name: "A wrong sample gets paid" }).click();
   await page.getByLabel(/^y2 is right/).click();
   await page.waitForFunction(() => location.hash.includes("s=1A0A1A"));
   const shown = await value(page, "Poly-EPO", 8);
@@ -158,6 +179,11 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
     colorScheme,
     bypassCSP: true, // axe is not a part of the page
   });
+  if (width < 700) {
+    // A phone sees the story and the names of the other parts, which unfold.
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(3000);
+    for (const summary of await page.locator("details.folded > summary").all()) await summary.click();
+  }
   await page.getByText("The sets one by one").click();
   await page.getByText("show the Python code").click();
   await page.waitForSelector(".draws");

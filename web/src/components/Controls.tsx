@@ -100,6 +100,20 @@ interface PanelProps {
   children: ComponentChildren;
 }
 
+/** A section that a phone shows folded, so that a reader sees what there is before the details. */
+export function FoldedPanel({ id, title, lead, children }: PanelProps) {
+  const isNarrow = matchMedia("(max-width: 44rem)").matches;
+  return (
+    <section id={id} aria-labelledby={`${id}-title`}>
+      <details open={!isNarrow} class="folded">
+        <summary><h2 id={`${id}-title`}>{title}</h2></summary>
+        <p class="lead">{lead}</p>
+        {children}
+      </details>
+    </section>
+  );
+}
+
 /** A section of the page with a heading and one sentence on what it shows. */
 export function Panel({ id, title, lead, children }: PanelProps) {
   return (

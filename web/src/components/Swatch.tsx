@@ -11,7 +11,7 @@ export const letter = (cluster: number): string =>
 export const strategyName = (cluster: number): string =>
   cluster === DEGENERATE ? "degenerate" : `strategy ${letter(cluster)}`;
 
-/** Okabe and Ito's hues, which stay distinct for colour-blind readers. */
+/** Hues without orange, which means credit below 0 on every page. */
 export const strategyColour = (cluster: number): string =>
   cluster === DEGENERATE ? "var(--degenerate)" : `var(--s${cluster % LETTERS.length})`;
 

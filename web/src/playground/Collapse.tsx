@@ -23,8 +23,8 @@ import { change, parts, state, STEPS } from "./state";
 
 export const SAMPLES = 16; // of each step
 export const SET_SIZE = 4;
-const RATE = 0.6; // of credit with a standard deviation of 1 before training, for every method alike
-const NOTHING = 1e-9; // credit that differs by less is rounding error
+export const RATE = 0.6; // of credit with a standard deviation of 1 before training, for every method alike
+export const NOTHING = 1e-9; // credit that differs by less is rounding error
 
 export const METHODS: readonly (readonly [string, Dynamics])[] = [
   ["GRPO", grpoDynamics],
@@ -151,7 +151,7 @@ interface SharesProps {
   step: number;
 }
 
-function Shares({ title, path, success, step }: SharesProps) {
+export function Shares({ title, path, success, step }: SharesProps) {
   const now = path[step]!;
   const words = now.map((share, a) => `${letter(a)} ${percent(share)}`).join(", ");
   return (

@@ -3,7 +3,7 @@
 import "../style.css";
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { Panel } from "../components/Controls";
+import { FoldedPanel } from "../components/Controls";
 import { Term, Tip } from "../components/Term";
 import { Collapse, SAMPLES, SET_SIZE } from "./Collapse";
 import { Group } from "./Group";
@@ -13,6 +13,7 @@ import { QuadrantTable } from "./Quadrants";
 import { SetScores } from "./SetScores";
 import { Copies, Presets, Settings } from "./Settings";
 import { decode, encode, state } from "./state";
+import { Story } from "./Story";
 import { Threshold } from "./Threshold";
 import { WaterFilling } from "./WaterFilling";
 
@@ -28,6 +29,7 @@ function Playground() {
           <Term name="strategy">strategies</Term> below, and compare the methods. Words with a dotted line explain themselves.
         </p>
         <nav aria-label="Parts of this page">
+          <a href="#story" onClick={jump}>Story</a>
           <a href="#credit" onClick={jump}>Credit</a>
           <a href="#sets" onClick={jump}>Sets</a>
           <a href="#parts" onClick={jump}>Parts</a>
@@ -37,7 +39,8 @@ function Playground() {
           <a href="#pass" onClick={jump}>pass@k</a>
         </nav>
       </header>
-      <Panel
+      <Story />
+      <FoldedPanel
         id="credit"
         title="One group of samples, six ways to credit it"
         lead="Bars to the right make a sample more likely, bars to the left less likely. A “!” marks credit that goes against correctness."
@@ -50,8 +53,8 @@ function Playground() {
         <h3>Credit that goes against correctness</h3>
         <QuadrantTable />
         <Copies />
-      </Panel>
-      <Panel
+      </FoldedPanel>
+      <FoldedPanel
         id="parts"
         title="Where the credit of Poly-EPO comes from"
         lead={
@@ -62,8 +65,8 @@ function Playground() {
         }
       >
         <Parts />
-      </Panel>
-      <Panel
+      </FoldedPanel>
+      <FoldedPanel
         id="collapse"
         title="What training does with it: collapse or balance"
         lead={
@@ -75,28 +78,28 @@ function Playground() {
         }
       >
         <Collapse />
-      </Panel>
-      <Panel
+      </FoldedPanel>
+      <FoldedPanel
         id="threshold"
         title="Reward shaping: when is a wrong but new sample encouraged?"
         lead="A bonus for rare strategies must outweigh the missing reward. The more samples of the group are correct, the larger it must be."
       >
         <Threshold />
-      </Panel>
-      <Panel
+      </FoldedPanel>
+      <FoldedPanel
         id="water"
         title="Which strategies survive: water-filling"
         lead="Training on (1 − α)·mean reward + α·polychromic score of sets of two ends at these shares. Strategies that succeed less often than the water line disappear."
       >
         <WaterFilling />
-      </Panel>
-      <Panel
+      </FoldedPanel>
+      <FoldedPanel
         id="pass"
         title="Why variety matters: pass@k of two portfolios"
         lead="A broad portfolio of strategies that succeed rarely, against a narrow one of strategies that succeed often."
       >
         <PassAtK />
-      </Panel>
+      </FoldedPanel>
       <footer>
         <p>
           Everything is computed in this page, which sends nothing to anybody. Its numbers are tested against the Python
@@ -112,6 +115,8 @@ function Playground() {
 function jump(event: MouseEvent): void {
   event.preventDefault();
   const target = document.querySelector((event.currentTarget as HTMLAnchorElement).hash);
+  target?.closest("details")?.setAttribute("open", "");
+  target?.querySelector("details")?.setAttribute("open", "");
   target?.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
