@@ -98,10 +98,10 @@ verify: $(VENV)/ready  ## Check the claims of docs/claims.md.
 	$(BIN)/python -m claims
 
 web: web/node_modules/.package-lock.json  ## Check and build the pages of the lab; needs Node 20.19 or later.
-	cd web && npm run --silent types && npm run --silent test && npm run --silent build
+	cd web && npm run --silent format && npm run --silent types && npm run --silent test && npm run --silent build
 
 web-check: web/node_modules/.package-lock.json  ## Check that the committed bundle is what web/ builds.
-	cd web && npm run --silent types && npm run --silent test
+	cd web && npm run --silent form && npm run --silent types && npm run --silent test
 	@cd web && built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT && \
 	LAB_BUNDLE="$$built" npm run --silent build && \
 	{ diff -r "$$built" ../src/setrl/lab/bundle > /dev/null || \

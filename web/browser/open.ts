@@ -30,7 +30,12 @@ export interface Watched {
   readonly misdeeds: string[];
 }
 
-export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}, ready = "tbody .number"): Promise<Watched> {
+export async function open(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+  ready = "tbody .number",
+): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const misdeeds: string[] = [];

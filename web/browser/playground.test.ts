@@ -47,7 +47,10 @@ it.each(Object.entries(GROUPS))("values of Python: %s", async (_, hash) => {
 });
 
 const value = (page: Page, method: string, sample: number): Promise<string | null> =>
-  page.locator(`td[data-method="${method}"]`).nth(sample - 1).getAttribute("data-value");
+  page
+    .locator(`td[data-method="${method}"]`)
+    .nth(sample - 1)
+    .getAttribute("data-value");
 
 it("everything works with the keyboard alone", async () => {
   const { page, misdeeds } = await open(browser, address);
@@ -90,7 +93,10 @@ it("everything works with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await tabTo(/^water line$/); // far below: the browser scrolls, and the explanation must stay
   await page.waitForTimeout(300);
-  const [word, tip] = [await page.getByText("water line", { exact: true }).boundingBox(), await page.locator("#tip").boundingBox()];
+  const [word, tip] = [
+    await page.getByText("water line", { exact: true }).boundingBox(),
+    await page.locator("#tip").boundingBox(),
+  ];
   expect(Math.abs(tip!.y - word!.y)).toBeLessThan(200);
   expect(misdeeds).toEqual([]);
   await page.context().close();
@@ -119,12 +125,17 @@ it("opens on the collapse, playing, one sentence a scene, and stands still for w
 
 it("drawn sets have a standard error, which shrinks with their number", async () => {
   const { page, misdeeds } = await open(browser, `${address}#s=1A1B0C0A1D0-1A0B&k=3&sets=8,7`);
-  const errors = () => page.locator(".draws td[data-error]").evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.error)));
+  const errors = () =>
+    page
+      .locator(".draws td[data-error]")
+      .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.error)));
   const few = await errors();
   expect(few.length).toBe(8);
   expect(await page.locator(".draws caption").innerText()).toContain("with 8 drawn sets, over 400 draws");
   const [, shown] = await page.locator(".draws tbody tr").first().locator("td").allInnerTexts();
-  expect(shown).toBe((await page.locator('td[data-method="Your choice"] .number').first().innerText()).replace(/^!?\s*|:.*$/gs, ""));
+  expect(shown).toBe(
+    (await page.locator('td[data-method="Your choice"] .number').first().innerText()).replace(/^!?\s*|:.*$/gs, ""),
+  );
   await page.locator(".draw input").fill("40");
   await page.locator(".draw input").press("Enter");
   await page.waitForFunction(() => document.querySelector(".draws caption")?.textContent?.includes("40 drawn"));
@@ -148,15 +159,17 @@ it("the address holds the state", async () => {
   await page.context().close();
 });
 
-it.each(["#s=<img src=x onerror=alert(1)>", "#%E0%A4%A", "#s=1A1A&k=99&sets=9.9_1.1&q=NaN", "#constructor=1&__proto__=2"])(
-  "a hostile address is harmless: %s",
-  async (hash) => {
-    const { page, misdeeds } = await open(browser, address + hash);
-    expect(await page.locator("tbody .number").count()).toBeGreaterThan(10);
-    expect(misdeeds).toEqual([]);
-    await page.context().close();
-  },
-);
+it.each([
+  "#s=<img src=x onerror=alert(1)>",
+  "#%E0%A4%A",
+  "#s=1A1A&k=99&sets=9.9_1.1&q=NaN",
+  "#constructor=1&__proto__=2",
+])("a hostile address is harmless: %s", async (hash) => {
+  const { page, misdeeds } = await open(browser, address + hash);
+  expect(await page.locator("tbody .number").count()).toBeGreaterThan(10);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
 
 it("one warning in words for each method that goes against correctness", async () => {
   const { page } = await open(browser, `${address}#s=1A1A1A1A1A1A1A0B`);
@@ -189,7 +202,9 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   await page.waitForSelector(".draws");
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
-    const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;
+    const axe = (
+      window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
+    ).axe;
     return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
   });
   expect(violations).toEqual([]);

@@ -35,7 +35,10 @@ beforeAll(async () => {
   browser = await launch();
   folder = join(mkdtempSync(join(tmpdir(), "lab-")), "run");
   const root = join(import.meta.dirname, "../..");
-  execFileSync(PYTHON, ["-c", MAKE, folder, ATTACK.replace("\u0000", "NUL")], { cwd: root, env: { ...process.env, PYTHONPATH: `${root}/src:${root}` } });
+  execFileSync(PYTHON, ["-c", MAKE, folder, ATTACK.replace("\u0000", "NUL")], {
+    cwd: root,
+    env: { ...process.env, PYTHONPATH: `${root}/src:${root}` },
+  });
   address = pathToFileURL(join(folder, "report.html")).href;
 });
 
@@ -48,10 +51,17 @@ it("values are those of the summary, on hover and in the files that are saved", 
   };
   const { metrics } = summary.splits.shifted.arms.grpo;
   const saved = async (kind: string) => {
-    const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#pass .saves button", { hasText: kind }).first().click()]);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("#pass .saves button", { hasText: kind }).first().click(),
+    ]);
     return readFileSync((await file.path())!, "utf8");
   };
-  const rows = (await saved("CSV")).trim().split("\r\n").map((row) => row.split(",")).filter(([arm]) => arm === "GRPO");
+  const rows = (await saved("CSV"))
+    .trim()
+    .split("\r\n")
+    .map((row) => row.split(","))
+    .filter(([arm]) => arm === "GRPO");
   expect(rows.length).toBe(4);
   for (const [, k, value] of rows) expect(Math.abs(Number(value) - metrics[`pass@${k}`]!.value)).toBeLessThan(1e-5);
   expect(await saved("SVG")).toMatch(/^<svg[^]*<\/svg>$/);
@@ -76,7 +86,9 @@ it("an arm is switched off in every plot, with the keyboard", async () => {
   expect(await key.getAttribute("aria-pressed")).toBe("false");
   await page.waitForTimeout(100);
   expect(await dots()).toBeLessThan(before);
-  expect(await page.locator("#training .curves-key").getByRole("button", { name: "GRPO" }).getAttribute("aria-pressed")).toBe("false");
+  expect(
+    await page.locator("#training .curves-key").getByRole("button", { name: "GRPO" }).getAttribute("aria-pressed"),
+  ).toBe("false");
   await page.locator("header button.term").first().focus();
   expect(await page.locator("#tip").isVisible()).toBe(true);
   expect(misdeeds).toEqual([]);
@@ -104,7 +116,9 @@ it("what the training cost is said, and what was not logged", async () => {
   const cells = await page.locator("table.cost tbody tr").first().locator("td").allInnerTexts();
   expect(cells[head.indexOf("sampled tokens") - 1]).toMatch(/^[\d,]+$|^not logged$/);
   await page.getByLabel(/Price of an hour/).fill("3600");
-  await page.waitForFunction(() => [...document.querySelectorAll("table.cost th")].some((one) => one.textContent === "time × price"));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("table.cost th")].some((one) => one.textContent === "time × price"),
+  );
   const priced = await page.locator("table.cost tbody tr").first().locator("td").last().innerText();
   expect(Number(priced)).toBeGreaterThan(0);
   expect(misdeeds).toEqual([]);
@@ -113,16 +127,25 @@ it("what the training cost is said, and what was not logged", async () => {
 
 it("a control run's page has hover, choices, switches and files", async () => {
   const { page, misdeeds } = await open(browser, other("maze/report.html"), { acceptDownloads: true }, ".chart svg");
-  const summary = JSON.parse(readFileSync(join(folder, "maze", "summary.json"), "utf8")) as { arms: Record<string, { success: { mean: number } }> };
-  const cells = await page.locator('td[data-metric="success"]').evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
+  const summary = JSON.parse(readFileSync(join(folder, "maze", "summary.json"), "utf8")) as {
+    arms: Record<string, { success: { mean: number } }>;
+  };
+  const cells = await page
+    .locator('td[data-metric="success"]')
+    .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
   expect(cells).toEqual(Object.values(summary.arms).map(({ success }) => success.mean));
-  expect(await page.locator("header").innerText()).toContain("ppo has the highest success: 0.99, with effective goals 1.5.");
+  expect(await page.locator("header").innerText()).toContain(
+    "ppo has the highest success: 0.99, with effective goals 1.5.",
+  );
   const curve = page.locator("#training .chart svg").first();
   await curve.scrollIntoViewIfNeeded();
   const box = (await curve.boundingBox())!;
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   expect(await curve.locator("[aria-label=tip]").textContent()).toMatch(/environment step .*ppo .*poly/s);
-  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#outcomes .saves button", { hasText: "CSV" }).click()]);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator("#outcomes .saves button", { hasText: "CSV" }).click(),
+  ]);
   expect(readFileSync((await file.path())!, "utf8")).toContain("ppo,success,0.99,0.01");
   await page.locator("#outcomes .curves-key").getByRole("button", { name: "ppo" }).click();
   expect(await page.locator('td[data-metric="success"]').count()).toBe(1);
@@ -133,7 +156,9 @@ it("a control run's page has hover, choices, switches and files", async () => {
 
 it("an audit's page begins with words and shows hostile samples as text", async () => {
   const { page, misdeeds } = await open(browser, other("audit.html"), {}, ".chart svg");
-  expect(await page.locator("header").innerText()).toContain("When the judge “j <b>” sees the same samples in another order, 25.0%");
+  expect(await page.locator("header").innerText()).toContain(
+    "When the judge “j <b>” sees the same samples in another order, 25.0%",
+  );
   expect(await page.locator("#contradictions").innerText()).toContain("<img src=x onerror=");
   expect(await page.locator("img").count()).toBe(0);
   expect(misdeeds).toEqual([]);
@@ -155,23 +180,36 @@ it.each([
   { width: 400, colorScheme: "light" },
   { width: 400, colorScheme: "dark" },
 ] as const)("axe finds nothing: $width pixels, $colorScheme", async ({ width, colorScheme }) => {
-  for (const page of [address, other("maze/report.html"), other("audit.html")]) await axeFindsNothing(page, width, colorScheme);
+  for (const page of [address, other("maze/report.html"), other("audit.html")])
+    await axeFindsNothing(page, width, colorScheme);
 });
 
 async function axeFindsNothing(of: string, width: number, colorScheme: "light" | "dark"): Promise<void> {
-  const { page } = await open(browser, of, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true }, ".chart svg");
+  const { page } = await open(
+    browser,
+    of,
+    { viewport: { width, height: 900 }, colorScheme, bypassCSP: true },
+    ".chart svg",
+  );
   for (const summary of await page.locator("summary").all()) await summary.click();
   await page.waitForTimeout(200);
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
-    const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;
+    const axe = (
+      window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
+    ).axe;
     return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
   });
   expect(violations).toEqual([]);
-  const small = await page.evaluate(() =>
-    [...document.querySelectorAll("text, tspan, small, td, p, li")].filter((one) => one.textContent && parseFloat(getComputedStyle(one).fontSize) < 11).length,
+  const small = await page.evaluate(
+    () =>
+      [...document.querySelectorAll("text, tspan, small, td, p, li")].filter(
+        (one) => one.textContent && parseFloat(getComputedStyle(one).fontSize) < 11,
+      ).length,
   );
   expect(small).toBe(0);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(
+    0,
+  );
   await page.context().close();
 }

@@ -6,7 +6,11 @@ import { PYTHON, type Watched } from "./open";
 
 export interface Served {
   readonly address: string;
-  readonly runs: readonly { readonly id: string; readonly name: string; readonly arms: readonly { readonly name: string }[] }[];
+  readonly runs: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly arms: readonly { readonly name: string }[];
+  }[];
   readonly audits: readonly { readonly id: string }[];
   readonly stop: () => void;
 }
@@ -23,12 +27,18 @@ export async function serve(folder: string, ...options: string[]): Promise<Serve
 }
 
 /** A page of the server, once its first answer is there. */
-export async function openServed(browser: Browser, address: string, hash: string, options: BrowserContextOptions = {}): Promise<Watched> {
+export async function openServed(
+  browser: Browser,
+  address: string,
+  hash: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const misdeeds: string[] = [];
   page.on("request", (request) => {
-    if (!request.url().startsWith(address) && !request.url().startsWith("data:")) misdeeds.push(`request ${request.url()}`);
+    if (!request.url().startsWith(address) && !request.url().startsWith("data:"))
+      misdeeds.push(`request ${request.url()}`);
   });
   page.on("console", (message) => misdeeds.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => misdeeds.push(`error: ${error.message}`));

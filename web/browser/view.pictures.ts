@@ -11,14 +11,54 @@ const { LAB_RUN: RUN, LAB_CONTROL: CONTROL } = process.env;
 const WRONG = "show=wrong_up&sort=wrong_up&desc=1";
 
 const PICTURES = [
-  { name: "view-groups", of: "run", view: `groups&${WRONG}`, opens: false, width: 1180, height: 620, colorScheme: "light" },
-  { name: "view-group", of: "run", view: `groups&${WRONG}`, opens: true, width: 1180, height: 1900, colorScheme: "light" },
+  {
+    name: "view-groups",
+    of: "run",
+    view: `groups&${WRONG}`,
+    opens: false,
+    width: 1180,
+    height: 620,
+    colorScheme: "light",
+  },
+  {
+    name: "view-group",
+    of: "run",
+    view: `groups&${WRONG}`,
+    opens: true,
+    width: 1180,
+    height: 1900,
+    colorScheme: "light",
+  },
   { name: "view-metrics", of: "run", view: "metrics", opens: false, width: 1180, height: 1000, colorScheme: "dark" },
-  { name: "view-evaluation", of: "run", view: "evaluation&split=shifted", opens: false, width: 1180, height: 1000, colorScheme: "light" },
-  { name: "view-phone", of: "run", view: `groups&${WRONG}`, opens: true, width: 400, height: 1500, colorScheme: "dark" },
+  {
+    name: "view-evaluation",
+    of: "run",
+    view: "evaluation&split=shifted",
+    opens: false,
+    width: 1180,
+    height: 1000,
+    colorScheme: "light",
+  },
+  {
+    name: "view-phone",
+    of: "run",
+    view: `groups&${WRONG}`,
+    opens: true,
+    width: 400,
+    height: 1500,
+    colorScheme: "dark",
+  },
   { name: "view-trl", of: "trl", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
   { name: "view-tinker", of: "tinker", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
-  { name: "view-outcomes", of: "control", view: "outcomes", opens: false, width: 1180, height: 1000, colorScheme: "light" },
+  {
+    name: "view-outcomes",
+    of: "control",
+    view: "outcomes",
+    opens: false,
+    width: 1180,
+    height: 1000,
+    colorScheme: "light",
+  },
 ] as const;
 
 let browser: Browser;
@@ -27,7 +67,13 @@ const served: Partial<Record<"run" | "trl" | "tinker" | "control", Served>> = {}
 beforeAll(async () => {
   browser = await launch();
   served.trl = await serve(join(ROOT, "tests/data/trl_completions"), "--reward", "short");
-  served.tinker = await serve(join(ROOT, "tests/data/tinker_cookbook"), "--reward", "correct", "--strategy", "strategy");
+  served.tinker = await serve(
+    join(ROOT, "tests/data/tinker_cookbook"),
+    "--reward",
+    "correct",
+    "--strategy",
+    "strategy",
+  );
   if (RUN) served.run = await serve(resolve(ROOT, RUN));
   if (CONTROL) served.control = await serve(resolve(ROOT, CONTROL));
 });
@@ -40,7 +86,10 @@ afterAll(async () => {
 it.each(PICTURES)("$name", async ({ name, of, view, opens, width, height, colorScheme }) => {
   const server = served[of];
   if (!server) return; // without its run, its picture stays
-  const { page, misdeeds } = await openServed(browser, server.address, `run=${server.runs[0]!.id}&view=${view}`, { viewport: { width, height }, colorScheme });
+  const { page, misdeeds } = await openServed(browser, server.address, `run=${server.runs[0]!.id}&view=${view}`, {
+    viewport: { width, height },
+    colorScheme,
+  });
   if (opens) {
     await page.locator("tbody a").first().click();
     await page.waitForSelector(".credits");

@@ -42,12 +42,14 @@ afterAll(async () => {
   server?.stop();
 });
 
-const open = (hash: string, options?: BrowserContextOptions): Promise<Watched> => openServed(browser, address, hash, options);
+const open = (hash: string, options?: BrowserContextOptions): Promise<Watched> =>
+  openServed(browser, address, hash, options);
 
 it("a wrong sample's credit is found and explained with the keyboard alone", async () => {
   const { page, misdeeds } = await open("");
   await page.keyboard.press("Tab");
-  while ((await page.evaluate(() => document.activeElement?.textContent)) !== "Samples") await page.keyboard.press("Tab");
+  while ((await page.evaluate(() => document.activeElement?.textContent)) !== "Samples")
+    await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await page.waitForSelector("table.rows tbody a");
   await page.keyboard.press("j");
@@ -90,16 +92,32 @@ from setrl import methods
 from tests.lab.view_folder import CLUSTERS, REWARDS
 used = {"poly_epo": methods.poly_epo(4), "maxpo": methods.maxpo(4), "grpo": methods.grpo()}
 print(json.dumps({name: one.advantages([REWARDS], clusters=[CLUSTERS]).values_BN[0].tolist() for name, one in used.items()}))`;
-  const wanted = JSON.parse(execFileSync(PYTHON, ["-c", code], { cwd: ROOT, encoding: "utf8" })) as Record<string, number[]>;
+  const wanted = JSON.parse(execFileSync(PYTHON, ["-c", code], { cwd: ROOT, encoding: "utf8" })) as Record<
+    string,
+    number[]
+  >;
   wanted.used = wanted.poly_epo!;
   for (const [name, values] of Object.entries(wanted)) {
-    const shown = await page.locator(`td[data-method="${name}"]`).evaluateAll((all) =>
-      all.map((cell) => [cell.closest("tr")!.querySelector("button")!.textContent!, Number((cell as HTMLElement).dataset.value)] as const));
+    const shown = await page
+      .locator(`td[data-method="${name}"]`)
+      .evaluateAll((all) =>
+        all.map(
+          (cell) =>
+            [
+              cell.closest("tr")!.querySelector("button")!.textContent!,
+              Number((cell as HTMLElement).dataset.value),
+            ] as const,
+        ),
+      );
     expect(shown.length).toBe(values.length);
     for (const [who, value] of shown) expect(value).toBeCloseTo(values[Number(/y(\d+)/.exec(who)![1]) - 1]!, 12);
   }
-  expect(await page.locator("#why").innerText()).toContain("y4 is wrong, and training made it more likely, against its correctness.");
-  expect(await page.locator("#why").innerText()).toContain("What entered the loss is what Poly-EPO gives with sets of 4.");
+  expect(await page.locator("#why").innerText()).toContain(
+    "y4 is wrong, and training made it more likely, against its correctness.",
+  );
+  expect(await page.locator("#why").innerText()).toContain(
+    "What entered the loss is what Poly-EPO gives with sets of 4.",
+  );
   await page.getByLabel("Set size K").focus();
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => document.querySelector("#why")?.textContent?.includes("sets of 5"));
@@ -111,7 +129,8 @@ it("hostile samples are shown as text", async () => {
   const { step, place } = await groupOf("script");
   const { page, misdeeds } = await open(`view=group&run=${first}&arm=poly_epo&seed=0&step=${step}&place=${place}`);
   const text = await page.locator("#samples").innerText();
-  for (const wanted of ["<script>document.title", "<img src=x onerror=", "⟨U+202E⟩", "␛[31mred", "nul ␀", "⟨U+D800⟩"]) expect(text).toContain(wanted);
+  for (const wanted of ["<script>document.title", "<img src=x onerror=", "⟨U+202E⟩", "␛[31mred", "nul ␀", "⟨U+D800⟩"])
+    expect(text).toContain(wanted);
   expect(await page.locator("#page script, #page img").count()).toBe(0);
   expect(await page.title()).not.toContain("caught");
   await page.getByRole("button", { name: /show 20,000 letters/ }).click();
@@ -123,11 +142,18 @@ it("hostile samples are shown as text", async () => {
 
 it("a log of another program is read: problems, formulas, answers, marks, and the same problem elsewhere", async () => {
   const { page, misdeeds } = await open(`view=groups&run=${answers}&split=given&arm=cold`);
-  expect(await page.locator("#groups thead th").allInnerTexts()).toEqual(["problem", "pass@1", "strategies", "disagreement"]);
+  expect(await page.locator("#groups thead th").allInnerTexts()).toEqual([
+    "problem",
+    "pass@1",
+    "strategies",
+    "disagreement",
+  ]);
   await page.getByLabel("Compare with").selectOption({ label: "warm" });
   await page.waitForSelector("td.lost");
   await page.getByRole("button", { name: "lost" }).click();
-  await page.waitForFunction(() => /75% \(3 of 4\)\s+0\s+3\s+1\s+50%/.test(document.querySelector<HTMLElement>("#groups tbody tr")!.innerText));
+  await page.waitForFunction(() =>
+    /75% \(3 of 4\)\s+0\s+3\s+1\s+50%/.test(document.querySelector<HTMLElement>("#groups tbody tr")!.innerText),
+  );
   await page.getByLabel("search the samples, too").check();
   await page.getByLabel("Search", { exact: true }).fill("costs $5");
   await page.waitForFunction(() => document.querySelectorAll("#groups tbody tr").length === 1);
@@ -146,7 +172,9 @@ it("a log of another program is read: problems, formulas, answers, marks, and th
   await page.locator("#sample-2 summary", { hasText: "Your label" }).click();
   await page.locator("#sample-2").getByLabel("strategy, in your words").fill("guess");
   await page.keyboard.press("Tab");
-  await page.waitForFunction(async () => (await (await fetch(document.querySelector<HTMLAnchorElement>("#samples a")!.href)).text()).includes("guess"));
+  await page.waitForFunction(async () =>
+    (await (await fetch(document.querySelector<HTMLAnchorElement>("#samples a")!.href)).text()).includes("guess"),
+  );
   await page.locator("#sample-2 summary", { hasText: "All fields" }).click();
   await page.waitForFunction(() => document.querySelector("#sample-2")!.textContent!.includes("note_of_the_tool"));
   await page.getByRole("button", { name: /^side by side with answers, warm/ }).click();
@@ -156,7 +184,15 @@ it("a log of another program is read: problems, formulas, answers, marks, and th
   await page.waitForSelector(".beside summary");
   expect(await page.getByLabel("Group by").inputValue()).toBe("answer");
   expect(await page.getByLabel("star y3").getAttribute("aria-pressed")).toBe("true");
-  const labelled = execFileSync(PYTHON, ["-c", `import sys; from setrl.groups import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`, join(logs, "notes.jsonl")], { encoding: "utf8" });
+  const labelled = execFileSync(
+    PYTHON,
+    [
+      "-c",
+      `import sys; from setrl.groups import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`,
+      join(logs, "notes.jsonl"),
+    ],
+    { encoding: "utf8" },
+  );
   expect(labelled.trim()).toBe("['guess']");
   expect(misdeeds).toEqual([]);
   await page.context().close();
@@ -199,9 +235,13 @@ it("a click on a curve leads to the groups of that step", async () => {
 
 it("outcomes of a control run are Python's, any metric against any other", async () => {
   const { page, misdeeds } = await open(`view=outcomes&run=${maze}`);
-  const cells = await page.locator('td[data-metric="success"]').evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
+  const cells = await page
+    .locator('td[data-metric="success"]')
+    .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
   expect(cells.map((value) => value.toFixed(3)).sort()).toEqual(["0.890", "0.990"]);
-  expect(await page.locator("#outcomes").innerText()).toContain("poly_<b> has the highest effective goals: 3.5, with success 0.89.");
+  expect(await page.locator("#outcomes").innerText()).toContain(
+    "poly_<b> has the highest effective goals: 3.5, with success 0.89.",
+  );
   await page.getByRole("button", { name: "success", exact: true }).click();
   expect(await page.locator(".numbers tbody th").allInnerTexts()).toEqual(["ppo", "poly_<b>"]);
   await page.getByLabel("Up").selectOption("hidden_pass@8");
@@ -226,14 +266,16 @@ it("an audit shows its groups and where the judge contradicts itself", async () 
   await page.context().close();
 });
 
-it.each(["view=group&run=../../etc&arm=<b>", "view=nonsense&run=1", "%E0%A4%A&view=metrics", "view=group&run=RUN&arm=poly_epo&step=999&place=3"])(
-  "a wrong address is a sentence: %s",
-  async (hash) => {
-    const { page } = await open(hash.replace("RUN", first));
-    expect(await page.locator("main").innerText()).toMatch(/There is no such run|there is no such run|Runs in/i);
-    await page.context().close();
-  },
-);
+it.each([
+  "view=group&run=../../etc&arm=<b>",
+  "view=nonsense&run=1",
+  "%E0%A4%A&view=metrics",
+  "view=group&run=RUN&arm=poly_epo&step=999&place=3",
+])("a wrong address is a sentence: %s", async (hash) => {
+  const { page } = await open(hash.replace("RUN", first));
+  expect(await page.locator("main").innerText()).toMatch(/There is no such run|there is no such run|Runs in/i);
+  await page.context().close();
+});
 
 const VIEWS = (): Record<string, string> => ({
   runs: "",
@@ -262,8 +304,14 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
     if (["metrics", "evaluation", "outcomes", "audit"].includes(name)) await page.waitForSelector(".chart svg");
     await page.evaluate(AXE);
     const violations = await page.evaluate(async () => {
-      const axe = (window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe;
-      return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+      const axe = (
+        window as unknown as {
+          axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+        }
+      ).axe;
+      return (await axe.run()).violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`,
+      );
     });
     expect(violations, name).toEqual([]);
     const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

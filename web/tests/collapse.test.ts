@@ -6,16 +6,30 @@ import { paths } from "../src/playground/Collapse";
 import { decode, START, state } from "../src/playground/state";
 
 const CASES = [
-  "", "from=skewed", "q=0.7,0.7,0.7,0.7,0.75", "q=0.7,0.7,0.7,0.7,0.75&from=skewed", "q=0.7,0.7,0.7", "q=1,1",
-  "q=1,0.95", "q=0.05,0.05,0.05", "q=0.05,0.9,0.9&from=skewed", "q=1,0.05", "q=1,0.05&from=skewed",
-  "q=1,1,1,1,1,1,1,1&from=skewed", "q=0.9,0.85,0.8,0.75,0.7,0.65,0.6,0.55", "q=0.05,1&from=skewed&a=0",
+  "",
+  "from=skewed",
+  "q=0.7,0.7,0.7,0.7,0.75",
+  "q=0.7,0.7,0.7,0.7,0.75&from=skewed",
+  "q=0.7,0.7,0.7",
+  "q=1,1",
+  "q=1,0.95",
+  "q=0.05,0.05,0.05",
+  "q=0.05,0.9,0.9&from=skewed",
+  "q=1,0.05",
+  "q=1,0.05&from=skewed",
+  "q=1,1,1,1,1,1,1,1&from=skewed",
+  "q=0.9,0.85,0.8,0.75,0.7,0.65,0.6,0.55",
+  "q=0.05,1&from=skewed&a=0",
 ];
 
 it.each(CASES)("shares stay shares and settle: %s", (text) => {
   state.value = { ...START, ...decode(text) };
   for (const { title, path } of paths.value) {
     for (const shares of path) {
-      expect(shares.every((share) => share >= 0 && share <= 1), title).toBe(true);
+      expect(
+        shares.every((share) => share >= 0 && share <= 1),
+        title,
+      ).toBe(true);
       expect(shares.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
     }
     const late = path.slice(-3);

@@ -1,12 +1,33 @@
 /** The standard error of drawn sets against what the theory of sampling says. */
 
 import { expect, it } from "vitest";
-import { advantages, allSets, choose, deviation, fromLists, membersOf, OBJECTIVES, type Method, type Samples } from "../src/maths";
+import {
+  advantages,
+  allSets,
+  choose,
+  deviation,
+  fromLists,
+  membersOf,
+  OBJECTIVES,
+  type Method,
+  type Samples,
+} from "../src/maths";
 import { spread } from "../src/maths/spread";
 
-const SAMPLES: Samples = { rewards: [1, 1, 0, 1, 0, 1, 0], clusters: [0, 0, 1, 1, 2, 3, -1], answers: [0, 0, 1, 0, 2, 0, 3] };
+const SAMPLES: Samples = {
+  rewards: [1, 1, 0, 1, 0, 1, 0],
+  clusters: [0, 0, 1, 1, 2, 3, -1],
+  answers: [0, 0, 1, 0, 2, 0, 3],
+};
 const [N, K] = [7, 3];
-const method = (part: Partial<Method>): Method => ({ objective: "polychromic", setSize: K, baseline: "none", reduction: "sum", scale: "none", ...part });
+const method = (part: Partial<Method>): Method => ({
+  objective: "polychromic",
+  setSize: K,
+  baseline: "none",
+  reduction: "sum",
+  scale: "none",
+  ...part,
+});
 
 it.each([5, 12, 25])("a sum over %i sets drawn without replacement", (count) => {
   const sets = allSets(N, K);
@@ -26,7 +47,9 @@ it("all pairs of two sets, counted one by one", () => {
   const four: Samples = { rewards: [1, 0, 1, 0], clusters: [0, 1, 1, 2], answers: [0, 1, 0, 2] };
   const how = method({ baseline: "all_sets", reduction: "mean" });
   const lists = Array.from({ length: sets.count }, (_, s) => membersOf(sets, s));
-  const every = lists.flatMap((one, a) => lists.slice(a + 1).map((other) => advantages(four, how, { sets: fromLists([one, other]), smaller: null })));
+  const every = lists.flatMap((one, a) =>
+    lists.slice(a + 1).map((other) => advantages(four, how, { sets: fromLists([one, other]), smaller: null })),
+  );
   expect(every.length).toBe(choose(4, 2));
   const found = spread(four, how, 2);
   for (let i = 0; i < 4; i++) {

@@ -86,7 +86,10 @@ it("the parts of Eq. 15", () => {
     same(parts.diversityWith, row.diversity_with);
     same(parts.covarianceWith, row.covariance_with);
     same(parts.covariancePart, row.covariance_part);
-    same(parts.rewardPart.map((part, i) => part + parts.diversityPart[i]!), row.means_part);
+    same(
+      parts.rewardPart.map((part, i) => part + parts.diversityPart[i]!),
+      row.means_part,
+    );
     same(total(parts), row.advantages);
   }
 });
@@ -97,7 +100,10 @@ it("the parts add up on listed sets, too", () => {
     const held = row.rewards.map((_, i) => row.sets.some((members) => members.includes(i)));
     const wanted = polyEpo(row as Samples, sets.size, { sets, smaller: null });
     const parts = total(decompose(row, sets.size, sets));
-    same(parts.filter((_, i) => held[i]), wanted.filter((_, i) => held[i]));
+    same(
+      parts.filter((_, i) => held[i]),
+      wanted.filter((_, i) => held[i]),
+    );
   }
 });
 

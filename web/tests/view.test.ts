@@ -23,18 +23,57 @@ it("a search cuts a text into pieces that are the text", () => {
   expect(cut.map((piece) => piece.text).join("")).toBe(text);
   expect(cut.filter((piece) => piece.found).map((piece) => piece.text)).toEqual(["A+b", "a+B", "a+b"]);
   expect(pieces(text, "")).toEqual([{ text, found: false }]);
-  for (const hostile of ["(", "[", "\\", ".*", "a{2", "$&", "^", "|", "-"]) expect(pieces(text, hostile).map((piece) => piece.text).join("")).toBe(text);
+  for (const hostile of ["(", "[", "\\", ".*", "a{2", "$&", "^", "|", "-"])
+    expect(
+      pieces(text, hostile)
+        .map((piece) => piece.text)
+        .join(""),
+    ).toBe(text);
 });
 
 const sample = (correct: boolean | null, advantage: number | null): Sample => ({
-  text: "", length: 0, reward: correct === null ? null : Number(correct), correct, advantage, cluster: 0, strategy: "a", answer: null, branch: 0, why_wrong: null,
+  text: "",
+  length: 0,
+  reward: correct === null ? null : Number(correct),
+  correct,
+  advantage,
+  cluster: 0,
+  strategy: "a",
+  answer: null,
+  branch: 0,
+  why_wrong: null,
   against: correct !== null && advantage !== null && advantage !== 0 && correct !== advantage > 0,
 });
 
 const group = (used: readonly (number | null)[], others: Record<string, number[]>): Group => ({
-  step: 1, place: 0, number: 0, before: null, after: null, id: "", prompt: "", gold: null, by_step: true, marks: {}, all_methods: {}, set_size: 4, largest_set_size: 7, notes: [], shared_prefix: 0,
-  methods: { grpo: "GRPO", poly_epo: "Poly-EPO" }, samples: used.map((value, i) => sample(i > 0, value)), others,
-  parts: { reward: [-0.1, 0], diversity: [0.3, 0], covariance: [-0.1, 0], total: [0.1, 0], reward_with: [0.5, 0.6], diversity_with: [0.7, 0.4], covariance_with: [0, 0], all: [0.6, 0.4, 0] },
+  step: 1,
+  place: 0,
+  number: 0,
+  before: null,
+  after: null,
+  id: "",
+  prompt: "",
+  gold: null,
+  by_step: true,
+  marks: {},
+  all_methods: {},
+  set_size: 4,
+  largest_set_size: 7,
+  notes: [],
+  shared_prefix: 0,
+  methods: { grpo: "GRPO", poly_epo: "Poly-EPO" },
+  samples: used.map((value, i) => sample(i > 0, value)),
+  others,
+  parts: {
+    reward: [-0.1, 0],
+    diversity: [0.3, 0],
+    covariance: [-0.1, 0],
+    total: [0.1, 0],
+    reward_with: [0.5, 0.6],
+    diversity_with: [0.7, 0.4],
+    covariance_with: [0, 0],
+    all: [0.6, 0.4, 0],
+  },
 });
 
 it("the method in the loss is named where it is one alone", () => {
@@ -49,8 +88,12 @@ it("a sample's credit in words", () => {
   const words = why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] }), 0).join(" ");
   expect(words).toContain("y1 is wrong, and training made it more likely, against its correctness.");
   expect(words).toContain("is what Poly-EPO gives with sets of 4");
-  expect(why(group([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] }), 0).join(" ")).toContain("is what GRPO and Poly-EPO give with sets of 4.");
-  expect(why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0, 0] }), 0).join(" ")).toContain("is not what any of the methods");
+  expect(why(group([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] }), 0).join(" ")).toContain(
+    "is what GRPO and Poly-EPO give with sets of 4.",
+  );
+  expect(why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0, 0] }), 0).join(" ")).toContain(
+    "is not what any of the methods",
+  );
   expect(words).toContain("(0.300): its sets are more varied than others");
   expect(words).toContain("a mean reward of 0.500 (all sets: 0.600)");
   const unknown = why(group([null, null], {}), 0).join(" ");

@@ -29,11 +29,7 @@ export function Choice<T extends string>({ label, term, value, options, onChange
   return (
     <div class="field">
       <Name label={label} term={term} id={id} />
-      <select
-        aria-labelledby={id}
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value as T)}
-      >
+      <select aria-labelledby={id} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
         {options.map(([key, text]) => (
           <option key={key} value={key} selected={key === value}>
             {text}
@@ -106,7 +102,9 @@ export function FoldedPanel({ id, title, lead, children }: PanelProps) {
   return (
     <section id={id} aria-labelledby={`${id}-title`}>
       <details open={!isNarrow} class="folded">
-        <summary><h2 id={`${id}-title`}>{title}</h2></summary>
+        <summary>
+          <h2 id={`${id}-title`}>{title}</h2>
+        </summary>
         <p class="lead">{lead}</p>
         {children}
       </details>

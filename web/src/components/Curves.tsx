@@ -30,7 +30,12 @@ export interface Curve {
 interface Props {
   curves: readonly Curve[];
   x: { label: string; name: string; isLog?: boolean; ticks?: readonly number[] };
-  y: { label: string; format: (value: number) => string; tick: (value: number) => string; domain?: [number, number] | undefined };
+  y: {
+    label: string;
+    format: (value: number) => string;
+    tick: (value: number) => string;
+    domain?: [number, number] | undefined;
+  };
   /** What the chart shows, for readers who do not see it. */
   label: string;
   height?: number;
@@ -66,11 +71,20 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
           }),
           axisY({ label: y.label ? `↑ ${y.label}` : null, ticks: 5, tickFormat: y.tick }),
           ruleX(places(curves), pointerX({ x: "x", stroke: "var(--muted)", strokeDasharray: "2 2", maxRadius: 80 })),
-          tip(places(curves), pointerX({
-            x: "x", y: "y", title: (at: Place) => words(curves, at.x, x.name, y.format, width < NARROW), maxRadius: 80,
-            preferredAnchor: isHigh(curves) ? "top" : "bottom",
-            fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30,
-          })),
+          tip(
+            places(curves),
+            pointerX({
+              x: "x",
+              y: "y",
+              title: (at: Place) => words(curves, at.x, x.name, y.format, width < NARROW),
+              maxRadius: 80,
+              preferredAnchor: isHigh(curves) ? "top" : "bottom",
+              fill: "var(--paper)",
+              stroke: "var(--muted)",
+              fontSize: 12,
+              lineWidth: 30,
+            }),
+          ),
         ],
       })}
     />
@@ -92,7 +106,17 @@ function drawn({ look, points, band = [], thin = [] }: Curve, dots: boolean): Ma
     ),
     ...thin.map((seed) => line(seed, { x: "x", y: "y", stroke: look.hue, strokeWidth: 0.8, strokeOpacity: 0.55 })),
     line(points, { x: "x", y: "y", ...stroke }),
-    ...[dot(dots ? points : points.slice(-1), { x: "x", y: "y", symbol: look.symbol as "circle", fill: look.hue, stroke: "var(--paper)", strokeWidth: 0.7, r: 4 })],
+    ...[
+      dot(dots ? points : points.slice(-1), {
+        x: "x",
+        y: "y",
+        symbol: look.symbol as "circle",
+        fill: look.hue,
+        stroke: "var(--paper)",
+        strokeWidth: 0.7,
+        r: 4,
+      }),
+    ],
   ];
 }
 
@@ -110,12 +134,22 @@ function places(curves: readonly Curve[]): Place[] {
 
 /** Whether most of what is drawn is in the upper half, where an explanation above it would not fit. */
 function isHigh(curves: readonly Curve[]): boolean {
-  const ys = places(curves).map(({ y }) => y).sort((a, b) => a - b);
-  const lowest = Math.min(...curves.flatMap(({ points }) => points.map(({ y, low }) => low ?? y)).filter(Number.isFinite));
+  const ys = places(curves)
+    .map(({ y }) => y)
+    .sort((a, b) => a - b);
+  const lowest = Math.min(
+    ...curves.flatMap(({ points }) => points.map(({ y, low }) => low ?? y)).filter(Number.isFinite),
+  );
   return ys.length > 0 && ys[ys.length >> 1]! > (lowest + ys.at(-1)!) / 2;
 }
 
-function words(curves: readonly Curve[], x: number, name: string, format: (value: number) => string, isNarrow: boolean): string {
+function words(
+  curves: readonly Curve[],
+  x: number,
+  name: string,
+  format: (value: number) => string,
+  isNarrow: boolean,
+): string {
   const lines = curves.flatMap(({ look, points }) => {
     const at = points.find((point) => point.x === x);
     if (!at || !Number.isFinite(at.y)) return [];

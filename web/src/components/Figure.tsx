@@ -20,13 +20,19 @@ export function Figure({ title, file, rows, children }: Props) {
       <figcaption>
         <h3>{title}</h3>
         <span class="saves">
-          <button type="button" aria-label={`Save the numbers of ${file} as CSV`} onClick={() => save(`${file}.csv`, "text/csv", csvText(rows()))}>
+          <button
+            type="button"
+            aria-label={`Save the numbers of ${file} as CSV`}
+            onClick={() => save(`${file}.csv`, "text/csv", csvText(rows()))}
+          >
             CSV
           </button>
           <button
             type="button"
             aria-label={`Save the picture of ${file} as SVG`}
-            onClick={() => save(`${file}.svg`, "image/svg+xml", svgText(figure.current!.querySelector<SVGSVGElement>(".chart svg")!))}
+            onClick={() =>
+              save(`${file}.svg`, "image/svg+xml", svgText(figure.current!.querySelector<SVGSVGElement>(".chart svg")!))
+            }
           >
             SVG
           </button>

@@ -28,9 +28,20 @@ export function Line({ look }: { look: Look }) {
   const place = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
     const drawn = plot({
-      width: 34, height: 14, margin: 0, axis: null, x: { domain: [0, 2] }, y: { domain: [0, 2] },
+      width: 34,
+      height: 14,
+      margin: 0,
+      axis: null,
+      x: { domain: [0, 2] },
+      y: { domain: [0, 2] },
       marks: [
-        line([[0, 1], [2, 1]], { stroke: look.hue, strokeWidth: 2, strokeDasharray: look.dash }),
+        line(
+          [
+            [0, 1],
+            [2, 1],
+          ],
+          { stroke: look.hue, strokeWidth: 2, strokeDasharray: look.dash },
+        ),
         dot([[1, 1]], { symbol: look.symbol as "circle", fill: look.hue, r: 4 }),
       ],
     });

@@ -70,13 +70,21 @@ export function Outcomes({ table, look, hidden = new Set() }: Props) {
         ]}
       >
         {spots.length ? (
-          <Scatter spots={spots} title={title} height={340} joined x={{ label: label(across), format: digits, tick: String }} y={{ label: label(up), format: digits, tick: String }} />
+          <Scatter
+            spots={spots}
+            title={title}
+            height={340}
+            joined
+            x={{ label: label(across), format: digits, tick: String }}
+            y={{ label: label(up), format: digits, tick: String }}
+          />
         ) : (
           <p class="note">No arm that is shown has both metrics.</p>
         )}
       </Figure>
       <p class="small">
-        Each point is an arm: the mean over seeds, with bars of one standard error. Dashed lines join arms that differ only in a number.
+        Each point is an arm: the mean over seeds, with bars of one standard error. Dashed lines join arms that differ
+        only in a number.
       </p>
       <Numbers table={table} look={look} hidden={hidden} />
     </>
@@ -96,8 +104,16 @@ function Numbers({ table, look, hidden }: Required<Props>) {
           <tr>
             <th scope="col">arm</th>
             {table.metrics.map(({ name, label }) => (
-              <th key={name} scope="col" aria-sort={by?.name === name ? (by.down ? "descending" : "ascending") : undefined}>
-                <button type="button" class="sort" onClick={() => setBy({ name, down: by?.name === name ? !by.down : true })}>
+              <th
+                key={name}
+                scope="col"
+                aria-sort={by?.name === name ? (by.down ? "descending" : "ascending") : undefined}
+              >
+                <button
+                  type="button"
+                  class="sort"
+                  onClick={() => setBy({ name, down: by?.name === name ? !by.down : true })}
+                >
                   {visible(label)} <span aria-hidden="true">{by?.name === name ? (by.down ? "↓" : "↑") : ""}</span>
                 </button>
               </th>

@@ -3,5 +3,7 @@
 import { visible } from "./visible";
 
 export const SampleText = ({ text }: { text: string }) => (
-  <span class="sample-text" dir="ltr">{visible(text)}</span>
+  <span class="sample-text" dir="ltr">
+    {visible(text)}
+  </span>
 );

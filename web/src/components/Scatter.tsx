@@ -53,17 +53,67 @@ export function Scatter({ spots, x, y, title, height = 300, joined = false }: Pr
         marginBottom: 38,
         inset: 14,
         marks: [
-          ...(joined ? sweeps(spots).map((of): Markish => line(of, { x: placeX, y: placeY, stroke: of[0]!.look.hue, strokeOpacity: 0.55, strokeDasharray: of[0]!.look.dash })) : []),
-          ruleY(wide, { y: placeY, x1: ({ x: at }: Spot) => at.low!, x2: ({ x: at }: Spot) => at.high!, stroke: hue, strokeOpacity: 0.7 }),
-          ruleX(tall, { x: placeX, y1: ({ y: at }: Spot) => at.low!, y2: ({ y: at }: Spot) => at.high!, stroke: hue, strokeOpacity: 0.7 }),
-          ...spots.map((spot) => dot([spot], { x: placeX, y: placeY, fill: hue(spot), symbol: spot.look.symbol as "circle", r: 6, stroke: "var(--paper)" })),
+          ...(joined
+            ? sweeps(spots).map((of): Markish =>
+                line(of, {
+                  x: placeX,
+                  y: placeY,
+                  stroke: of[0]!.look.hue,
+                  strokeOpacity: 0.55,
+                  strokeDasharray: of[0]!.look.dash,
+                }),
+              )
+            : []),
+          ruleY(wide, {
+            y: placeY,
+            x1: ({ x: at }: Spot) => at.low!,
+            x2: ({ x: at }: Spot) => at.high!,
+            stroke: hue,
+            strokeOpacity: 0.7,
+          }),
+          ruleX(tall, {
+            x: placeX,
+            y1: ({ y: at }: Spot) => at.low!,
+            y2: ({ y: at }: Spot) => at.high!,
+            stroke: hue,
+            strokeOpacity: 0.7,
+          }),
+          ...spots.map((spot) =>
+            dot([spot], {
+              x: placeX,
+              y: placeY,
+              fill: hue(spot),
+              symbol: spot.look.symbol as "circle",
+              r: 6,
+              stroke: "var(--paper)",
+            }),
+          ),
           ...(spots.length <= MOST_NAMES ? spots : []).map((spot) =>
-            text([spot], { x: placeX, y: placeY, text: ({ look }: Spot) => look.label, dy: -12, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 4,
-              textAnchor: spot.x.value > middle(spots) ? "end" : "start" }),
+            text([spot], {
+              x: placeX,
+              y: placeY,
+              text: ({ look }: Spot) => look.label,
+              dy: -12,
+              fill: "var(--ink)",
+              stroke: "var(--paper)",
+              strokeWidth: 4,
+              textAnchor: spot.x.value > middle(spots) ? "end" : "start",
+            }),
           ),
           axisX({ label: `${x.label} →`, labelAnchor: "right", ticks: 4, tickFormat: x.tick }),
           axisY({ label: `↑ ${y.label}`, ticks: 5, tickFormat: y.tick }),
-          tip(spots, pointer({ x: placeX, y: placeY, title: words, fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30 })),
+          tip(
+            spots,
+            pointer({
+              x: placeX,
+              y: placeY,
+              title: words,
+              fill: "var(--paper)",
+              stroke: "var(--muted)",
+              fontSize: 12,
+              lineWidth: 30,
+            }),
+          ),
         ],
       })}
     />

@@ -23,7 +23,12 @@ export function SignedBar({ value, largest, against }: Props) {
         <span class={value < 0 ? "fill minus" : "fill plus"} style={{ ...side, width: `${length}%` }} />
       </span>
       <span class="number">
-        {against ? <span class="mark" title={against} aria-hidden="true">!</span> : null}{against ? " " : ""}
+        {against ? (
+          <span class="mark" title={against} aria-hidden="true">
+            !
+          </span>
+        ) : null}
+        {against ? " " : ""}
         {signed(value)}
         {against ? <span class="hidden">: {against}</span> : null}
       </span>

@@ -72,14 +72,7 @@ export function Tip() {
     if (box.current && open.value) place(box.current, open.value.word);
   });
   return (
-    <div
-      id="tip"
-      role="tooltip"
-      ref={box}
-      hidden={open.value === null}
-      onMouseEnter={keep}
-      onMouseLeave={closeSoon}
-    >
+    <div id="tip" role="tooltip" ref={box} hidden={open.value === null} onMouseEnter={keep} onMouseLeave={closeSoon}>
       {open.value?.text}
     </div>
   );

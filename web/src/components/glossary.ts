@@ -49,8 +49,7 @@ export const GLOSSARY = {
   u: "u: the mean score of the sets that hold the sample.",
   U: "U: the mean score of all sets.",
   score: "The value of the objective for one set.",
-  eq15:
-    "Equation 15 of the set RL note: because a polychromic score is a product, its mean over a sample's sets is E[reward] × E[diversity] + covariance. The difference to all sets has three parts, which add up to the advantage exactly.",
+  eq15: "Equation 15 of the set RL note: because a polychromic score is a product, its mean over a sample's sets is E[reward] × E[diversity] + covariance. The difference to all sets has three parts, which add up to the advantage exactly.",
   rewardWith: "E[reward]: the mean reward of the sample's sets.",
   diversityWith: "E[diversity]: the mean share of different strategies in the sample's sets.",
   covarianceWith:
@@ -81,20 +80,22 @@ export const GLOSSARY = {
     "Shifted problems: problems of another kind than those of training. The strategies that are most frequent in training often fail on them, so a model needs others.",
   testSplit: "Test problems: new problems of the same kind as those of training.",
   base: "The base: the model before this training.",
-  tries: "k tries: the model answers the same problem k times, and the problem counts as solved if one answer is correct.",
+  tries:
+    "k tries: the model answers the same problem k times, and the problem counts as solved if one answer is correct.",
   paired:
     "Paired: both arms answer the same problems, and the difference is computed for each problem. That some problems are easier than others then cancels out.",
   interval:
     "The band around a curve: where the true value lies with 95% confidence, for each k alone. It comes from drawing problems, and seeds, again and again (bootstrap).",
   band: "Dotted lines: a band that contains the whole true curve, at all k at once, with 95% confidence. It is wider than the intervals for each k alone.",
   points: "Percentage points: 40% against 30% is a difference of 10 points.",
-  majorityVote:
-    "majority@k: how often the most frequent answer of k samples is correct. Ties are broken at random.",
-  voteShare: "Vote share: how many of k samples give the most frequent answer, as a share. It tells how much the samples agree, whether they are right or not.",
+  majorityVote: "majority@k: how often the most frequent answer of k samples is correct. Ties are broken at random.",
+  voteShare:
+    "Vote share: how many of k samples give the most frequent answer, as a share. It tells how much the samples agree, whether they are right or not.",
   correctStrategies: "How many different strategies succeed among k samples.",
   arm: "One of the methods that were trained and compared, with its settings.",
   seed: "A training run with other random numbers. Differences between seeds are luck.",
-  deadGroups: "Dead groups: prompts whose samples all have an advantage of 0, so that training learns nothing from them.",
+  deadGroups:
+    "Dead groups: prompts whose samples all have an advantage of 0, so that training learns nothing from them.",
   frontier: "The arms that no other arm beats in both directions at once. Up and to the right is better.",
   generation: "Generation: the model writes its samples.",
   verification: "Verification: the answers are checked, which gives the rewards.",

@@ -1,7 +1,8 @@
 /** Texts as they are: what would steer the browser or the terminal is shown as a sign. */
 
 // C0 and C1 controls but line break and tab, DEL, and marks that are invisible or turn the direction of a text.
-const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const STEERING =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 const sign = (found: string): string => {
   const code = found.charCodeAt(0);

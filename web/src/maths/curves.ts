@@ -51,12 +51,7 @@ export type Chance = "attempt" | "problem";
  * always on a share s_a of the problems and never on the others, independently of the other
  * strategies: the mean of 1 − (1 − Σ_{a works} π_a)^k over which of them work, all 2^A cases.
  */
-export function passAtK(
-  shares: readonly number[],
-  success: readonly number[],
-  k: number,
-  chance: Chance,
-): number {
+export function passAtK(shares: readonly number[], success: readonly number[], k: number, chance: Chance): number {
   if (chance === "attempt") return 1 - (1 - passAt1(shares, success)) ** k;
   const go = (a: number, probability: number, works: number): number => {
     if (probability === 0) return 0;

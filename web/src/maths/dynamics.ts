@@ -108,26 +108,18 @@ function polychromicGiven(
 }
 
 /** The standard deviation of a method's mean credit over what a sample can be. */
-export function creditSpread(
-  dynamics: Dynamics,
-  shares: readonly number[],
-  of: Strategies,
-  how: Training,
-): number {
+export function creditSpread(dynamics: Dynamics, shares: readonly number[], of: Strategies, how: Training): number {
   const { correct, wrong } = dynamics(shares, of, how);
   const over = (value: (credit: number) => number): number =>
-    sum(shares.map((share, a) => share * (of.success[a]! * value(correct[a]!) + (1 - of.success[a]!) * value(wrong[a]!))));
+    sum(
+      shares.map((share, a) => share * (of.success[a]! * value(correct[a]!) + (1 - of.success[a]!) * value(wrong[a]!))),
+    );
   const average = over((credit) => credit);
   return Math.sqrt(over((credit) => (credit - average) ** 2));
 }
 
 /** v: the mean direction of one step in the logits of the shares. */
-export function velocity(
-  dynamics: Dynamics,
-  shares: readonly number[],
-  of: Strategies,
-  how: Training,
-): number[] {
+export function velocity(dynamics: Dynamics, shares: readonly number[], of: Strategies, how: Training): number[] {
   const { correct, wrong } = dynamics(shares, of, how);
   const paid = of.success.map((s, a) => s * correct[a]! + (1 - s) * wrong[a]!);
   const average = sum(shares.map((share, a) => share * paid[a]!));

@@ -14,9 +14,7 @@ export function grpo({ rewards }: Samples): number[] {
 export function rarity(clusters: readonly number[]): number[] {
   const n = clusters.length;
   const sizes = clusterSizes(clusters);
-  return clusters.map((own) =>
-    own === DEGENERATE ? 0 : (n / sizes.get(own)! - 1) / Math.max(n - 1, 1),
-  );
+  return clusters.map((own) => (own === DEGENERATE ? 0 : (n / sizes.get(own)! - 1) / Math.max(n - 1, 1)));
 }
 
 /** rᵢ + λ·dᵢ less its mean: reward shaping, GRPO+DIV. */

@@ -10,8 +10,7 @@ type Score = (members: Uint8Array, from: number, until: number) => number;
 
 function each(sets: Sets, score: Score): Float64Array {
   const scores = new Float64Array(sets.count);
-  for (let s = 0; s < sets.count; s++)
-    scores[s] = score(sets.members, s * sets.size, (s + 1) * sets.size);
+  for (let s = 0; s < sets.count; s++) scores[s] = score(sets.members, s * sets.size, (s + 1) * sets.size);
   return scores;
 }
 
@@ -91,14 +90,16 @@ export const OBJECTIVES = {
 export type ObjectiveName = keyof typeof OBJECTIVES;
 
 /** The number of different strategies of a set; labels are below 32. */
-const distinct = (clusters: readonly number[]): Score => (members, from, until) => {
-  let seen = 0;
-  let count = 0;
-  for (let m = from; m < until; m++) {
-    const cluster = clusters[members[m]!]!;
-    if (cluster === DEGENERATE || seen & (1 << cluster)) continue;
-    seen |= 1 << cluster;
-    count++;
-  }
-  return count;
-};
+const distinct =
+  (clusters: readonly number[]): Score =>
+  (members, from, until) => {
+    let seen = 0;
+    let count = 0;
+    for (let m = from; m < until; m++) {
+      const cluster = clusters[members[m]!]!;
+      if (cluster === DEGENERATE || seen & (1 << cluster)) continue;
+      seen |= 1 << cluster;
+      count++;
+    }
+    return count;
+  };

@@ -32,7 +32,6 @@ export function deviation(values: readonly number[]): number {
 /** How many samples use each strategy, without degenerate ones. */
 export function clusterSizes(clusters: readonly number[]): Map<number, number> {
   const sizes = new Map<number, number>();
-  for (const cluster of clusters)
-    if (cluster !== DEGENERATE) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
+  for (const cluster of clusters) if (cluster !== DEGENERATE) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
   return sizes;
 }

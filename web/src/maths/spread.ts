@@ -26,7 +26,10 @@ export function spread(samples: Samples, method: Method, count: number, seed = 1
   const random = new Random(seed);
   const [sets, smaller] = [drawer(n, method.setSize, count, random), drawer(n, method.setSize - 1, count, random)];
   const found = Array.from({ length: draws }, () => {
-    const drawn: Drawn = { sets: sets() ?? allSets(n, method.setSize), smaller: method.baseline === "smaller_sets" ? smaller() : null };
+    const drawn: Drawn = {
+      sets: sets() ?? allSets(n, method.setSize),
+      smaller: method.baseline === "smaller_sets" ? smaller() : null,
+    };
     return advantages(samples, method, drawn);
   });
   // A sum over drawn sets is smaller than one over all sets, by the share that is drawn.
@@ -35,7 +38,9 @@ export function spread(samples: Samples, method: Method, count: number, seed = 1
   return {
     exact,
     error: exact.map((_, i) => deviation(found.map((values) => values[i]!))),
-    flips: exact.map((value, i) => (value === 0 ? NaN : found.filter((values) => values[i]! * value < 0).length / draws)),
+    flips: exact.map((value, i) =>
+      value === 0 ? NaN : found.filter((values) => values[i]! * value < 0).length / draws,
+    ),
     draws,
   };
 }

@@ -79,7 +79,11 @@ export function Collapse() {
         ))}
       </div>
       <div class="below">
-        <button type="button" disabled={success.length >= 8} onClick={() => change({ success: [...success, 0.5], step: 0 })}>
+        <button
+          type="button"
+          disabled={success.length >= 8}
+          onClick={() => change({ success: [...success, 0.5], step: 0 })}
+        >
           + strategy
         </button>
         <button
@@ -139,7 +143,14 @@ function Player({ step }: { step: number }) {
       <button type="button" onClick={() => change({ step: 0 })}>
         back to the start
       </button>
-      <Slider label="training step" value={step} min={0} max={STEPS} step={1} onInput={(now) => change({ step: now })} />
+      <Slider
+        label="training step"
+        value={step}
+        min={0}
+        max={STEPS}
+        step={1}
+        onInput={(now) => change({ step: now })}
+      />
     </div>
   );
 }
@@ -178,16 +189,19 @@ export function Shares({ title, path, success, step }: SharesProps) {
               stroke: "var(--paper)",
               strokeWidth: 0.8,
             }),
-            text(layers(path, step).filter((d) => d.step === step && step > 24 && d.high - d.low > 0.07), {
-              x: "step",
-              y: (d: Layer) => (d.low + d.high) / 2,
-              dx: -8,
-              text: (d: Layer) => letter(d.cluster),
-              fill: "#111",
-              stroke: "#fff",
-              strokeWidth: 3,
-              fontWeight: 700,
-            }),
+            text(
+              layers(path, step).filter((d) => d.step === step && step > 24 && d.high - d.low > 0.07),
+              {
+                x: "step",
+                y: (d: Layer) => (d.low + d.high) / 2,
+                dx: -8,
+                text: (d: Layer) => letter(d.cluster),
+                fill: "#111",
+                stroke: "#fff",
+                strokeWidth: 3,
+                fontWeight: 700,
+              },
+            ),
             ruleX([step], { stroke: "var(--ink)" }),
             axisX({ label: "step →", ticks: 5, labelAnchor: "right" }),
             axisY({ label: null, ticks: 3, tickFormat: "%" }),

@@ -83,11 +83,7 @@ function Row({ i, sample, columns, peaks }: RowProps) {
     chosen.value = pointed.value;
   };
   return (
-    <tr
-      class={pointed.value === i ? "pointed" : undefined}
-      onMouseEnter={point}
-      onFocusIn={point}
-    >
+    <tr class={pointed.value === i ? "pointed" : undefined} onMouseEnter={point} onFocusIn={point}>
       <th scope="row">
         <button
           type="button"
@@ -170,7 +166,11 @@ function AddAndRemove() {
       >
         + add a sample
       </button>
-      <button type="button" disabled={samples.length <= FEWEST} onClick={() => change({ samples: samples.slice(0, -1) })}>
+      <button
+        type="button"
+        disabled={samples.length <= FEWEST}
+        onClick={() => change({ samples: samples.slice(0, -1) })}
+      >
         − remove the last
       </button>
       <label>

@@ -113,7 +113,9 @@ function Steps({ row, reach }: { row: readonly number[]; reach: number }) {
       {row.map((part, at) => {
         const from = sum(row.slice(0, at));
         const [left, right] = [place(Math.min(from, from + part)), place(Math.max(from, from + part))];
-        return <rect key={at} x={left} width={right - left} y={2 + at * 10} height="9" class={`part ${KINDS[at]![0]}`} />;
+        return (
+          <rect key={at} x={left} width={right - left} y={2 + at * 10} height="9" class={`part ${KINDS[at]![0]}`} />
+        );
       })}
       <circle cx={place(sum(row))} cy="37.5" r="4.5" class="total" />
     </svg>

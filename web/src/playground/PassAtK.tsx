@@ -39,8 +39,8 @@ export function PassAtK() {
         />
       </div>
       <p class="explanation" role="status">
-        pass@1: broad {percent(one[0]!.value)}, narrow {percent(other[0]!.value)}. pass@32: broad {percent(one[5]!.value)}, narrow{" "}
-        {percent(other[5]!.value)}.{" "}
+        pass@1: broad {percent(one[0]!.value)}, narrow {percent(other[0]!.value)}. pass@32: broad{" "}
+        {percent(one[5]!.value)}, narrow {percent(other[5]!.value)}.{" "}
         {crossing === undefined
           ? "The broad portfolio is not ahead at any k shown."
           : `The broad portfolio is ahead from k = ${crossing}.`}
@@ -59,8 +59,24 @@ export function PassAtK() {
             dot(other, { x: "k", y: "value", fill: "var(--minus)", symbol: "square", r: 3.5 }),
             line(one, { x: "k", y: "value", stroke: "var(--accent)", strokeWidth: 2 }),
             dot(one, { x: "k", y: "value", fill: "var(--accent)", r: 3.5 }),
-            text([one.at(-1)!], { x: "k", y: "value", text: ["broad"], textAnchor: "start", dx: 8, dy: gap(one, other), fill: "var(--ink)" }),
-            text([other.at(-1)!], { x: "k", y: "value", text: ["narrow"], textAnchor: "start", dx: 8, dy: -gap(one, other), fill: "var(--ink)" }),
+            text([one.at(-1)!], {
+              x: "k",
+              y: "value",
+              text: ["broad"],
+              textAnchor: "start",
+              dx: 8,
+              dy: gap(one, other),
+              fill: "var(--ink)",
+            }),
+            text([other.at(-1)!], {
+              x: "k",
+              y: "value",
+              text: ["narrow"],
+              textAnchor: "start",
+              dx: 8,
+              dy: -gap(one, other),
+              fill: "var(--ink)",
+            }),
             axisX({ label: "k: samples that may be tried →", labelAnchor: "right", ticks: KS, tickFormat: "d" }),
             axisY({ label: "↑ pass@k", ticks: 4, tickFormat: "%" }),
           ],
@@ -73,7 +89,10 @@ export function PassAtK() {
 type Curve = readonly { readonly k: number; readonly value: number }[];
 
 const words = (curve: Curve): string =>
-  curve.filter(({ k }) => k === 1 || k === 32 || k === 256).map(({ k, value }) => `${percent(value)} at k = ${k}`).join(", ");
+  curve
+    .filter(({ k }) => k === 1 || k === 32 || k === 256)
+    .map(({ k, value }) => `${percent(value)} at k = ${k}`)
+    .join(", ");
 
 /** Labels at the ends of two lines must not touch. */
 const gap = (one: Curve, other: Curve): number => {
@@ -106,4 +125,3 @@ function Editor({ name, value, onChange }: { name: string; value: Portfolio; onC
     </>
   );
 }
-

@@ -42,8 +42,8 @@ function Explanation({ scored }: { scored: ScoredSets }) {
   return (
     <p class="explanation">
       <strong>y{at + 1}</strong> is in {Math.round(means.holding[at]!).toLocaleString("en")} of{" "}
-      {means.count.toLocaleString("en")} sets. Their mean score is <Term name="u">u</Term> = {exact(u)}; that of all sets is{" "}
-      <Term name="U">U</Term> = {exact(means.mean)}. The difference is u − U ={" "}
+      {means.count.toLocaleString("en")} sets. Their mean score is <Term name="u">u</Term> = {exact(u)}; that of all
+      sets is <Term name="U">U</Term> = {exact(means.mean)}. The difference is u − U ={" "}
       <strong>{signed(Number.isNaN(u) ? 0 : u - means.mean, 4)}</strong>.
     </p>
   );
@@ -65,8 +65,12 @@ function OverDraws() {
             <th scope="col">Sample</th>
             <th scope="col">all sets</th>
             <th scope="col">this draw</th>
-            <th scope="col"><Term name="standardError">standard error</Term></th>
-            <th scope="col"><Term name="otherSign">other sign</Term></th>
+            <th scope="col">
+              <Term name="standardError">standard error</Term>
+            </th>
+            <th scope="col">
+              <Term name="otherSign">other sign</Term>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -114,10 +118,21 @@ function Histogram({ scored }: { scored: ScoredSets }) {
       options={(width) => ({
         marginLeft: 48,
         marginBottom: 38,
-        x: { domain: bars.map(({ score }) => score.toFixed(3)), padding: Math.max(0.15, 1 - (110 * bars.length) / width) },
+        x: {
+          domain: bars.map(({ score }) => score.toFixed(3)),
+          padding: Math.max(0.15, 1 - (110 * bars.length) / width),
+        },
         marks: [
-          axisX({ label: "score of the set →", labelAnchor: "right", ...(width / bars.length < 42 ? { ticks: every(bars, width) } : {}) }),
-          axisY({ label: "↑ number of sets", ticks: Math.min(4, Math.max(...bars.map(({ count }) => count))), tickFormat: ",d" }),
+          axisX({
+            label: "score of the set →",
+            labelAnchor: "right",
+            ...(width / bars.length < 42 ? { ticks: every(bars, width) } : {}),
+          }),
+          axisY({
+            label: "↑ number of sets",
+            ticks: Math.min(4, Math.max(...bars.map(({ count }) => count))),
+            tickFormat: ",d",
+          }),
           barY(bars, { x: (d) => d.score.toFixed(3), y: "count", fill: "var(--bar)" }),
           barY(bars, { x: (d) => d.score.toFixed(3), y: "lit", fill: "var(--accent)" }),
           ruleY([0], { stroke: "var(--ink)" }),

@@ -98,7 +98,13 @@ export function Settings() {
         ]}
         onChange={(reduction: Reduction) => change({ reduction })}
       />
-      <Choice label="Scale" term="scale" value={now.scale} options={SCALE_NAMES} onChange={(scale) => change({ scale })} />
+      <Choice
+        label="Scale"
+        term="scale"
+        value={now.scale}
+        options={SCALE_NAMES}
+        onChange={(scale) => change({ scale })}
+      />
       <SetChoice />
       <Slider
         label="λ of reward shaping"
@@ -138,9 +144,7 @@ function SetChoice() {
         term="sets"
         value={sets.kind}
         options={[["all", `all ${all}`], ["drawn", "drawn at random"], ...listed]}
-        onChange={(kind) =>
-          change({ sets: kind === "drawn" ? { kind, count: 20, seed: newSeed() } : { kind: "all" } })
-        }
+        onChange={(kind) => change({ sets: kind === "drawn" ? { kind, count: 20, seed: newSeed() } : { kind: "all" } })}
       />
       {sets.kind === "drawn" ? (
         <div class="field draw">
@@ -193,4 +197,3 @@ export function Copies() {
     </div>
   );
 }
-

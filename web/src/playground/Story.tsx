@@ -5,7 +5,16 @@ import { useEffect } from "preact/hooks";
 import { Panel } from "../components/Controls";
 import { letter, Swatch } from "../components/Swatch";
 import { SignedBar } from "../components/SignedBar";
-import { creditSpread, type Dynamics, effectiveNumber, expectedSteps, grpo, grpoDynamics, polyEpo, polyEpoDynamics } from "../maths";
+import {
+  creditSpread,
+  type Dynamics,
+  effectiveNumber,
+  expectedSteps,
+  grpo,
+  grpoDynamics,
+  polyEpo,
+  polyEpoDynamics,
+} from "../maths";
 import { RATE, SAMPLES, SET_SIZE, Shares } from "./Collapse";
 import { STEPS } from "./state";
 
@@ -35,12 +44,41 @@ interface Scene {
 }
 
 const SCENES: readonly Scene[] = [
-  { title: "one prompt", says: () => "One prompt, five strategies that may solve it: A succeeds most often, E least often, and each has a fifth of the samples.", grpo: [0, 0] },
-  { title: "GRPO", says: () => "GRPO gives every right sample the same credit, so the strategy that succeeds most often grows fastest.", grpo: [0, 80] },
-  { title: "collapse", says: () => `After ${STEPS} steps ${leftOf(paths.value.grpo)} strategies are left of five: GRPO has collapsed, and what only the others can solve is lost.`, grpo: [80, STEPS] },
-  { title: "sets", says: () => `Poly-EPO scores sets of ${SET_SIZE} samples, success times variety: after the same steps ${leftOf(paths.value.sets)} strategies are left.`, grpo: [STEPS, STEPS], sets: [0, STEPS] },
-  { title: "credit", says: () => "The reason is the credit: in one group, GRPO pays all right samples alike, and Poly-EPO pays the right sample of the rare strategy B most." },
-  { title: "what K does", says: () => "The size K of the sets says how much variety counts: with K = 1 there is none, and larger sets keep more strategies." },
+  {
+    title: "one prompt",
+    says: () =>
+      "One prompt, five strategies that may solve it: A succeeds most often, E least often, and each has a fifth of the samples.",
+    grpo: [0, 0],
+  },
+  {
+    title: "GRPO",
+    says: () =>
+      "GRPO gives every right sample the same credit, so the strategy that succeeds most often grows fastest.",
+    grpo: [0, 80],
+  },
+  {
+    title: "collapse",
+    says: () =>
+      `After ${STEPS} steps ${leftOf(paths.value.grpo)} strategies are left of five: GRPO has collapsed, and what only the others can solve is lost.`,
+    grpo: [80, STEPS],
+  },
+  {
+    title: "sets",
+    says: () =>
+      `Poly-EPO scores sets of ${SET_SIZE} samples, success times variety: after the same steps ${leftOf(paths.value.sets)} strategies are left.`,
+    grpo: [STEPS, STEPS],
+    sets: [0, STEPS],
+  },
+  {
+    title: "credit",
+    says: () =>
+      "The reason is the credit: in one group, GRPO pays all right samples alike, and Poly-EPO pays the right sample of the rare strategy B most.",
+  },
+  {
+    title: "what K does",
+    says: () =>
+      "The size K of the sets says how much variety counts: with K = 1 there is none, and larger sets keep more strategies.",
+  },
 ];
 
 const FRAME = 60; // milliseconds
@@ -92,12 +130,20 @@ function Training({ of: { grpo: steps, sets } }: { of: Scene }) {
   return (
     <div class="charts two">
       <Shares title="GRPO" path={paths.value.grpo} success={SUCCESS} step={step(steps!)} />
-      <Shares title={`Poly-EPO, sets of ${SET_SIZE}`} path={paths.value.sets} success={SUCCESS} step={sets ? step(sets) : 0} />
+      <Shares
+        title={`Poly-EPO, sets of ${SET_SIZE}`}
+        path={paths.value.sets}
+        success={SUCCESS}
+        step={sets ? step(sets) : 0}
+      />
     </div>
   );
 }
 
-const COLUMNS = [["GRPO", grpo(GROUP)], ["Poly-EPO", polyEpo(GROUP, SET_SIZE)]] as const;
+const COLUMNS = [
+  ["GRPO", grpo(GROUP)],
+  ["Poly-EPO", polyEpo(GROUP, SET_SIZE)],
+] as const;
 
 function CreditOfGroup() {
   return (
@@ -105,17 +151,26 @@ function CreditOfGroup() {
       <caption>Seven samples of one prompt</caption>
       <thead>
         <tr>
-          <th scope="col">strategy</th><th scope="col">right?</th>
-          {COLUMNS.map(([name]) => <th key={name} scope="col">{name}</th>)}
+          <th scope="col">strategy</th>
+          <th scope="col">right?</th>
+          {COLUMNS.map(([name]) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
         {GROUP.rewards.map((reward, i) => (
           <tr key={i}>
-            <th scope="row"><Swatch cluster={GROUP.clusters[i]!} size={14} /></th>
+            <th scope="row">
+              <Swatch cluster={GROUP.clusters[i]!} size={14} />
+            </th>
             <td>{reward ? "✓" : "✗"}</td>
             {COLUMNS.map(([name, values]) => (
-              <td key={name}><SignedBar value={values[i]!} largest={Math.max(...values.map(Math.abs))} /></td>
+              <td key={name}>
+                <SignedBar value={values[i]!} largest={Math.max(...values.map(Math.abs))} />
+              </td>
             ))}
           </tr>
         ))}
@@ -127,13 +182,25 @@ function CreditOfGroup() {
 function Sizes() {
   return (
     <table class="story-credit">
-      <caption>Strategies that are left after {STEPS} steps, of {SUCCESS.length}: {SUCCESS.map((_, a) => letter(a)).join(", ")}</caption>
-      <thead><tr><th scope="col">K</th><th scope="col">effective strategies</th></tr></thead>
+      <caption>
+        Strategies that are left after {STEPS} steps, of {SUCCESS.length}: {SUCCESS.map((_, a) => letter(a)).join(", ")}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">K</th>
+          <th scope="col">effective strategies</th>
+        </tr>
+      </thead>
       <tbody>
         {left.value.map(({ k, number }) => (
           <tr key={k}>
             <th scope="row">{k}</th>
-            <td><span class="left-bar"><span style={{ width: `${(100 * number) / SUCCESS.length}%` }} /></span> {number.toFixed(2)}</td>
+            <td>
+              <span class="left-bar">
+                <span style={{ width: `${(100 * number) / SUCCESS.length}%` }} />
+              </span>{" "}
+              {number.toFixed(2)}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -150,13 +217,20 @@ function Controls() {
   };
   return (
     <div class="player">
-      <button type="button" class="primary" onClick={play}>{playing.value ? "❚❚ pause" : "▶ play"}</button>
+      <button type="button" class="primary" onClick={play}>
+        {playing.value ? "❚❚ pause" : "▶ play"}
+      </button>
       <div class="segments" role="group" aria-label="Scene">
         {SCENES.map(({ title }, i) => (
-          <button key={title} type="button" aria-pressed={i === scene.value} onClick={() => show(i)}>{i + 1}<span class="scene-name"> {title}</span></button>
+          <button key={title} type="button" aria-pressed={i === scene.value} onClick={() => show(i)}>
+            {i + 1}
+            <span class="scene-name"> {title}</span>
+          </button>
         ))}
       </div>
-      <a href="#credit" onClick={toCredit}>Now try it yourself</a>
+      <a href="#credit" onClick={toCredit}>
+        Now try it yourself
+      </a>
     </div>
   );
 }

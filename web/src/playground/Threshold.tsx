@@ -21,16 +21,49 @@ export function Threshold() {
   return (
     <>
       <div class="settings">
-        <Slider label="p: share correct" value={p} min={0} max={1} step={0.01} format={two} onInput={(v) => set({ p: v })} />
-        <Slider label="λ" term="lambda" value={lambda} min={0} max={5} step={0.05} format={two} onInput={(v) => set({ lambda: v })} />
-        <Slider label="d of the wrong sample" value={d} min={0} max={1} step={0.01} format={two} onInput={(v) => set({ d: v })} />
-        <Slider label="d̄: mean of the group" value={dMean} min={0} max={1} step={0.01} format={two} onInput={(v) => set({ dMean: v })} />
+        <Slider
+          label="p: share correct"
+          value={p}
+          min={0}
+          max={1}
+          step={0.01}
+          format={two}
+          onInput={(v) => set({ p: v })}
+        />
+        <Slider
+          label="λ"
+          term="lambda"
+          value={lambda}
+          min={0}
+          max={5}
+          step={0.05}
+          format={two}
+          onInput={(v) => set({ lambda: v })}
+        />
+        <Slider
+          label="d of the wrong sample"
+          value={d}
+          min={0}
+          max={1}
+          step={0.01}
+          format={two}
+          onInput={(v) => set({ d: v })}
+        />
+        <Slider
+          label="d̄: mean of the group"
+          value={dMean}
+          min={0}
+          max={1}
+          step={0.01}
+          format={two}
+          onInput={(v) => set({ dMean: v })}
+        />
       </div>
       <p class="explanation" role="status">
         The wrong sample gets <Term name="threshold">λ·d − p − λ·d̄</Term> = {two(lambda * d)} − {two(p)} −{" "}
         {two(lambda * dMean)} = <strong>{signed(credit, 2)}</strong>, so it is made{" "}
-        <strong>{credit > 0 ? "more" : credit < 0 ? "less" : "neither more nor less"} likely</strong>.{" "}
-        In the shaded area of the chart a wrong sample is made more likely.{" "}
+        <strong>{credit > 0 ? "more" : credit < 0 ? "less" : "neither more nor less"} likely</strong>. In the shaded
+        area of the chart a wrong sample is made more likely.{" "}
         {Number.isFinite(needed)
           ? `It needs λ > ${two(needed)}.`
           : "No λ is large enough, because the sample is not more diverse than its group."}
@@ -51,14 +84,22 @@ export function Threshold() {
               fill: "var(--accent)",
               fillOpacity: 0.28,
             }),
-            line(POINTS.filter((x) => lambda > 0 && x / lambda + dMean <= 1), {
-              x: (x: number) => x,
-              y: (x: number) => x / lambda + dMean,
-              stroke: "var(--accent)",
-              strokeWidth: 2,
-            }),
+            line(
+              POINTS.filter((x) => lambda > 0 && x / lambda + dMean <= 1),
+              {
+                x: (x: number) => x,
+                y: (x: number) => x / lambda + dMean,
+                stroke: "var(--accent)",
+                strokeWidth: 2,
+              },
+            ),
             ruleX([p], { stroke: "var(--muted)", strokeDasharray: "3 3" }),
-            dot([[p, d]], { fill: credit > 0 ? "var(--plus)" : "var(--minus)", r: 7, stroke: "var(--paper)", symbol: credit > 0 ? "circle" : "times" }),
+            dot([[p, d]], {
+              fill: credit > 0 ? "var(--plus)" : "var(--minus)",
+              r: 7,
+              stroke: "var(--paper)",
+              symbol: credit > 0 ? "circle" : "times",
+            }),
             axisX({ label: "p: share of correct samples in the group →", labelAnchor: "right" }),
             axisY({ label: "↑ d: how rare the wrong sample's strategy is", ticks: 5 }),
           ],

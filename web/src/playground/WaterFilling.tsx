@@ -33,10 +33,9 @@ export function WaterFilling() {
         />
       </div>
       <p class="explanation" role="status">
-        {kept} of {success.length} strategies keep a share. The{" "}
-        <Term name="waterFilling">water line</Term> is at a success of {percent(Math.max(0, level))}; pass@1 is{" "}
-        <strong>{percent(passAt1)}</strong>, and the best strategy alone would give {percent(Math.max(...success))}. The success
-        rates are those of the panel above.
+        {kept} of {success.length} strategies keep a share. The <Term name="waterFilling">water line</Term> is at a
+        success of {percent(Math.max(0, level))}; pass@1 is <strong>{percent(passAt1)}</strong>, and the best strategy
+        alone would give {percent(Math.max(...success))}. The success rates are those of the panel above.
       </p>
       <div class="charts two">
         <figure>
@@ -52,14 +51,23 @@ export function WaterFilling() {
               y: { domain: [0, 1] },
               marks: [
                 barY(rows, { x: "name", y: "s", fill: "var(--bar)" }),
-                barY(rows.filter((row) => row.s > level), {
-                  x: "name",
-                  y1: Math.max(0, level),
-                  y2: "s",
-                  fill: (row: { a: number }) => strategyColour(row.a),
-                }),
+                barY(
+                  rows.filter((row) => row.s > level),
+                  {
+                    x: "name",
+                    y1: Math.max(0, level),
+                    y2: "s",
+                    fill: (row: { a: number }) => strategyColour(row.a),
+                  },
+                ),
                 ruleY([Math.max(0, level)], { stroke: "var(--ink)", strokeDasharray: "4 3", strokeWidth: 1.5 }),
-                text(rows, { x: "name", y: 0, dy: -9, text: (row: { share: number }) => percent(row.share), fill: "var(--ink)" }),
+                text(rows, {
+                  x: "name",
+                  y: 0,
+                  dy: -9,
+                  text: (row: { share: number }) => percent(row.share),
+                  fill: "var(--ink)",
+                }),
                 axisX({ label: null }),
                 axisY({ label: "↑ success (in the bars: share at the optimum)", ticks: 4, tickFormat: "%" }),
               ],

@@ -26,17 +26,34 @@ function Playground() {
         <p class="lead">
           A model answers one prompt several times. Training gives each <Term name="sample">sample</Term> an{" "}
           <Term name="advantage">advantage</Term>. Change the <Term name="reward">rewards</Term> and the{" "}
-          <Term name="strategy">strategies</Term> below, and compare the methods. Words with a dotted line explain themselves.
+          <Term name="strategy">strategies</Term> below, and compare the methods. Words with a dotted line explain
+          themselves.
         </p>
         <nav aria-label="Parts of this page">
-          <a href="#story" onClick={jump}>Story</a>
-          <a href="#credit" onClick={jump}>Credit</a>
-          <a href="#sets" onClick={jump}>Sets</a>
-          <a href="#parts" onClick={jump}>Parts</a>
-          <a href="#collapse" onClick={jump}>Collapse</a>
-          <a href="#threshold" onClick={jump}>Threshold</a>
-          <a href="#water" onClick={jump}>Water line</a>
-          <a href="#pass" onClick={jump}>pass@k</a>
+          <a href="#story" onClick={jump}>
+            Story
+          </a>
+          <a href="#credit" onClick={jump}>
+            Credit
+          </a>
+          <a href="#sets" onClick={jump}>
+            Sets
+          </a>
+          <a href="#parts" onClick={jump}>
+            Parts
+          </a>
+          <a href="#collapse" onClick={jump}>
+            Collapse
+          </a>
+          <a href="#threshold" onClick={jump}>
+            Threshold
+          </a>
+          <a href="#water" onClick={jump}>
+            Water line
+          </a>
+          <a href="#pass" onClick={jump}>
+            pass@k
+          </a>
         </nav>
       </header>
       <Story />
@@ -71,9 +88,10 @@ function Playground() {
         title="What training does with it: collapse or balance"
         lead={
           <>
-            Several strategies solve the same problem, some more reliably. Each method draws {SAMPLES} samples a step (sets of {SET_SIZE}) and
-            moves its <Term name="share">shares</Term>; shown is the exact mean step, without luck. The credit of all methods
-            has the same spread before training, so that their speeds compare. Watch for <Term name="collapse">collapse</Term>.
+            Several strategies solve the same problem, some more reliably. Each method draws {SAMPLES} samples a step
+            (sets of {SET_SIZE}) and moves its <Term name="share">shares</Term>; shown is the exact mean step, without
+            luck. The credit of all methods has the same spread before training, so that their speeds compare. Watch for{" "}
+            <Term name="collapse">collapse</Term>.
           </>
         }
       >
@@ -141,7 +159,10 @@ effect(() => {
   const text = encode(state.value);
   clearTimeout(waiting);
   // Browsers limit how often an address may change, and a slider moves faster than that.
-  waiting = setTimeout(() => history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search), 150);
+  waiting = setTimeout(
+    () => history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search),
+    150,
+  );
 });
 
 /** A page that embeds one panel asks for it by its id: playground.html?only=collapse. */

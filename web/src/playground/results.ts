@@ -92,7 +92,9 @@ export const decomposition = computed<Decomposition>(() => {
 /** Only while its panel is read, and only where sets are drawn: many draws, to see how they differ. */
 export const overDraws = computed<Spread | null>(() => {
   const now = group.value;
-  return now.sets.kind === "drawn" && results.value.drawn ? spread(results.value.samples, methodOf(now), now.sets.count) : null;
+  return now.sets.kind === "drawn" && results.value.drawn
+    ? spread(results.value.samples, methodOf(now), now.sets.count)
+    : null;
 });
 
 function columns(now: Credit, samples: Samples, drawn: Drawn | null): Column[] {

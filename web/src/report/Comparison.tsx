@@ -21,13 +21,25 @@ const COLLAPSE = ["strategies/correct_per_prompt", "strategies/top_share", "stra
 /** The two pictures that the verdict rests on: what is lost in training, and what is left at the end. */
 function Argument({ data }: { data: Comparison }) {
   const lost = COLLAPSE.flatMap((name) => data.training.find(({ key }) => key === name) ?? [])[0];
-  const front = data.frontiers.find((one) => one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1);
+  const front = data.frontiers.find(
+    (one) => one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1,
+  );
   if (!lost && !front) return null;
   return (
     <Panel
       id="argument"
       title="What training kept, and what it lost"
-      lead={<>{lost ? "Over the steps: what the samples of a prompt still hold. " : ""}{front ? <>At the end: success with one try against correct <Term name="strategy">strategies</Term>; up and to the right is better.</> : null}</>}
+      lead={
+        <>
+          {lost ? "Over the steps: what the samples of a prompt still hold. " : ""}
+          {front ? (
+            <>
+              At the end: success with one try against correct <Term name="strategy">strategies</Term>; up and to the
+              right is better.
+            </>
+          ) : null}
+        </>
+      }
     >
       <div class="charts two">
         {lost ? <OverStepsChart panel={lost} /> : null}
@@ -48,7 +60,9 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         {data.verdict.length > 0 ? (
           <div class="in-words">
             {data.verdict.slice(0, SAID_FIRST).map((text) => (
-              <p key={text}><Explained text={text} known={known} /></p>
+              <p key={text}>
+                <Explained text={text} known={known} />
+              </p>
             ))}
           </div>
         ) : (
@@ -58,19 +72,25 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           <details>
             <summary>More, and the numbers behind these sentences</summary>
             {data.verdict.slice(SAID_FIRST).map((text) => (
-              <p key={text}><Explained text={text} known={known} /></p>
+              <p key={text}>
+                <Explained text={text} known={known} />
+              </p>
             ))}
             <ul class="verdicts">
               {data.headlines.map(({ text, verdict }) => (
                 <li key={text} class={verdict}>
-                  <span class="mark-of" aria-hidden="true">{MARKS[verdict]}</span>
-                  <span><Explained text={text} known={known} /></span>
+                  <span class="mark-of" aria-hidden="true">
+                    {MARKS[verdict]}
+                  </span>
+                  <span>
+                    <Explained text={text} known={known} />
+                  </span>
                 </li>
               ))}
             </ul>
             <p class="note">
-              “More” and “fewer” are used only where the {level} interval of the <Term name="paired">paired</Term> difference excludes 0.
-              ▲ above, ▼ below, ◇ not distinguishable with these problems, ● a fact.
+              “More” and “fewer” are used only where the {level} interval of the <Term name="paired">paired</Term>{" "}
+              difference excludes 0. ▲ above, ▼ below, ◇ not distinguishable with these problems, ● a fact.
             </p>
           </details>
         ) : null}
@@ -78,7 +98,11 @@ export function ComparisonPage({ data }: { data: Comparison }) {
       <Argument data={data} />
       {data.splits.length > 0 ? <Splits data={data} level={level} /> : null}
       {data.solved.length > 0 ? (
-        <Panel id="solved" title="Show me: what one arm solves and another does not" lead="Problems, and correct samples of the arm that solves them.">
+        <Panel
+          id="solved"
+          title="Show me: what one arm solves and another does not"
+          lead="Problems, and correct samples of the arm that solves them."
+        >
           <SolvedByOne all={data.solved} />
         </Panel>
       ) : null}
@@ -86,13 +110,22 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         <Panel
           id="credit"
           title="Show me: credit against correctness"
-          lead={<>Training makes samples with a positive <Term name="advantage">advantage</Term> more likely. These cases deserve a look.</>}
+          lead={
+            <>
+              Training makes samples with a positive <Term name="advantage">advantage</Term> more likely. These cases
+              deserve a look.
+            </>
+          }
         >
           <WorstCredit all={data.credit} />
         </Panel>
       ) : null}
       {data.disagreements.length > 0 ? (
-        <Panel id="judge" title="Show me: where the judge disagrees" lead="Pairs of samples that the judge and the texts' own strategies sort differently.">
+        <Panel
+          id="judge"
+          title="Show me: where the judge disagrees"
+          lead="Pairs of samples that the judge and the texts' own strategies sort differently."
+        >
           <Disagreements all={data.disagreements} />
         </Panel>
       ) : null}
@@ -105,8 +138,12 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           <Training panels={data.training} />
           {data.shares.map((shares, at) => (
             <div key={at}>
-              <h3>Which <Term name="strategy">strategies</Term> are used</h3>
-              <p class="note">Share of all samples of a step; blank: samples whose strategy cannot be read. Mean over seeds.</p>
+              <h3>
+                Which <Term name="strategy">strategies</Term> are used
+              </h3>
+              <p class="note">
+                Share of all samples of a step; blank: samples whose strategy cannot be read. Mean over seeds.
+              </p>
               <StrategyShares shares={shares} />
             </div>
           ))}
@@ -129,8 +166,9 @@ function Splits({ data, level }: { data: Comparison; level: string }) {
       title="How many problems are solved in k tries"
       lead={
         <>
-          Bands: {level} <Term name="interval">intervals</Term> for each k alone; dotted lines hold <Term name="band">for all k at once</Term>.
-          Beyond half of the samples, few sets of k are independent. Point at a curve to read its values.
+          Bands: {level} <Term name="interval">intervals</Term> for each k alone; dotted lines hold{" "}
+          <Term name="band">for all k at once</Term>. Beyond half of the samples, few sets of k are independent. Point
+          at a curve to read its values.
         </>
       }
     >
@@ -141,7 +179,10 @@ function Splits({ data, level }: { data: Comparison; level: string }) {
           {data.frontiers[at] && Object.keys(data.frontiers[at].points).length > 1 ? (
             <details class="plots">
               <summary>Success against diversity on {split.split} problems</summary>
-              <p class="note">On the <Term name="frontier">frontier</Term> are the arms that no other arm beats in both. Bars: intervals.</p>
+              <p class="note">
+                On the <Term name="frontier">frontier</Term> are the arms that no other arm beats in both. Bars:
+                intervals.
+              </p>
               <FrontierCharts frontier={data.frontiers[at]} />
             </details>
           ) : null}

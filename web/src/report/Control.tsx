@@ -15,24 +15,40 @@ export function ControlPage({ data }: { data: Control }) {
         <p class="kind">setrl report · control</p>
         <h1>{data.name}</h1>
         {data.verdict.length ? (
-          <div class="in-words">{data.verdict.map((text) => <p key={text}>{text}</p>)}</div>
+          <div class="in-words">
+            {data.verdict.map((text) => (
+              <p key={text}>{text}</p>
+            ))}
+          </div>
         ) : (
           <p class="note">Nothing has been evaluated yet: this run has no evaluation of a finished arm.</p>
         )}
       </header>
       {data.outcomes.arms.length ? (
-        <Panel id="outcomes" title="Success and diversity" lead="Up and to the right is better. Compare arms with the same success: an arm that is more diverse and less successful may be no better.">
+        <Panel
+          id="outcomes"
+          title="Success and diversity"
+          lead="Up and to the right is better. Compare arms with the same success: an arm that is more diverse and less successful may be no better."
+        >
           <Key looks={data.outcomes.arms.map(({ arm }) => armOf(arm))} hidden={hidden.value} onToggle={toggle} />
           <Outcomes table={data.outcomes} look={armOf} hidden={hidden.value} />
         </Panel>
       ) : null}
       {data.training.length ? (
-        <Panel id="training" title="Training" lead="Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth of the run. The steps of vines count. Point at a curve to read its values.">
+        <Panel
+          id="training"
+          title="Training"
+          lead="Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth of the run. The steps of vines count. Point at a curve to read its values."
+        >
           <Training panels={data.training} x={{ label: "environment steps", name: "environment step" }} />
         </Panel>
       ) : null}
       {data.time.length ? (
-        <Panel id="time" title="What it cost" lead="All seeds together. A control run does not log how the seconds of a step are spent.">
+        <Panel
+          id="time"
+          title="What it cost"
+          lead="All seeds together. A control run does not log how the seconds of a step are spent."
+        >
           <Cost data={data} />
         </Panel>
       ) : null}
@@ -47,7 +63,12 @@ function Cost({ data }: { data: Control }) {
       <table>
         <caption class="hidden">What the training took</caption>
         <thead>
-          <tr><th scope="col">arm</th><th scope="col">runs</th><th scope="col">environment steps</th><th scope="col">time</th></tr>
+          <tr>
+            <th scope="col">arm</th>
+            <th scope="col">runs</th>
+            <th scope="col">environment steps</th>
+            <th scope="col">time</th>
+          </tr>
         </thead>
         <tbody>
           {data.time.map(({ arm, runs, steps, seconds: all }) => (

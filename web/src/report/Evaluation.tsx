@@ -47,9 +47,17 @@ export function Evaluation({ split }: { split: Split }) {
               rows={metric.values}
               bands={metric.bands}
               file={`${metric.name}_at_k_${split.split}`}
-              title={<><Term name={term}>{title}</Term>, {split.split} problems</>}
+              title={
+                <>
+                  <Term name={term}>{title}</Term>, {split.split} problems
+                </>
+              }
               spoken={`${title} on ${split.split} problems`}
-              y={metric.share ? { label: title, format: percent, tick: percent0 } : { label: title, format: plain, tick: String }}
+              y={
+                metric.share
+                  ? { label: title, format: percent, tick: percent0 }
+                  : { label: title, format: plain, tick: String }
+              }
               share={metric.share}
             />
             {Object.keys(metric.differences).length > 0 ? (
@@ -58,12 +66,20 @@ export function Evaluation({ split }: { split: Split }) {
                 rows={metric.differences}
                 bands={metric.difference_bands}
                 file={`${metric.name}_at_k_${split.split}_difference`}
-                title={<><Term name="paired">Paired difference</Term> to {against}</>}
+                title={
+                  <>
+                    <Term name="paired">Paired difference</Term> to {against}
+                  </>
+                }
                 spoken={`Paired difference of ${title} to ${against} on ${split.split} problems`}
                 y={
                   metric.share
                     ? { label: "points", format: points, tick: (value: number) => points(value).replace(".0", "") }
-                    : { label: "difference", format: difference, tick: (value: number) => difference(value).replace(/\.?0+$/, "") || "0" }
+                    : {
+                        label: "difference",
+                        format: difference,
+                        tick: (value: number) => difference(value).replace(/\.?0+$/, "") || "0",
+                      }
                 }
                 zero
               />
@@ -119,7 +135,15 @@ function Plot({ rows, bands, file, title, spoken, y, zero = false, share = false
       {shown.length > 0 ? (
         <Curves
           curves={curves}
-          label={`${spoken}: ${curves.map(({ look, points: at }) => `${look.label} ${at.filter((_, i) => i === 0 || i === at.length - 1).map((p) => `${y.format(p.y)} at k = ${p.x}`).join(", ")}`).join("; ")}.`}
+          label={`${spoken}: ${curves
+            .map(
+              ({ look, points: at }) =>
+                `${look.label} ${at
+                  .filter((_, i) => i === 0 || i === at.length - 1)
+                  .map((p) => `${y.format(p.y)} at k = ${p.x}`)
+                  .join(", ")}`,
+            )
+            .join("; ")}.`}
           x={{ label: "k, tries", name: "k =", isLog: true, ticks: ks }}
           y={{ ...y, domain: share ? [least > 0.5 ? least : 0, Math.min(1, most)] : undefined }}
           zero={zero}

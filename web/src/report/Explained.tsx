@@ -32,7 +32,12 @@ export function Explained({ text, known = new Set() }: { text: string; known?: S
     found.push(rest.slice(0, at), <Term name={name}>{word}</Term>);
     rest = rest.slice(at + word.length);
   }
-  return <>{found}{rest}</>;
+  return (
+    <>
+      {found}
+      {rest}
+    </>
+  );
 }
 
 function first(text: string, known: ReadonlySet<TermName>) {

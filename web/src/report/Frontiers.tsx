@@ -10,7 +10,13 @@ export function FrontierCharts({ frontier }: { frontier: Frontier }) {
   return (
     <div class="charts two">
       <StrategyFront frontier={frontier} />
-      <Front frontier={frontier} up={`pass@${k}`} title={`pass@${k}, ${split} problems`} format={percent} tick={percentTick} />
+      <Front
+        frontier={frontier}
+        up={`pass@${k}`}
+        title={`pass@${k}, ${split} problems`}
+        format={percent}
+        tick={percentTick}
+      />
     </div>
   );
 }
@@ -18,7 +24,15 @@ export function FrontierCharts({ frontier }: { frontier: Frontier }) {
 /** pass@1 against the number of correct strategies. */
 export function StrategyFront({ frontier }: { frontier: Frontier }) {
   const { split, k } = frontier;
-  return <Front frontier={frontier} up={`correct_strategies@${k}`} title={`Correct strategies in ${k} samples, ${split} problems`} format={plain} tick={String} />;
+  return (
+    <Front
+      frontier={frontier}
+      up={`correct_strategies@${k}`}
+      title={`Correct strategies in ${k} samples, ${split} problems`}
+      format={plain}
+      tick={String}
+    />
+  );
 }
 
 const percentTick = (value: number): string => `${Number((100 * value).toFixed(1))}%`;
@@ -34,7 +48,16 @@ interface PanelProps {
 function Front({ frontier, up, title, format, tick }: PanelProps) {
   const all: Spot[] = Object.entries(frontier.points).flatMap(([arm, of]) => {
     const [x, y] = [of["pass@1"], of[up]];
-    return x && y ? [{ key: arm, look: armOf(arm), x: { value: x[0], low: x[1], high: x[2] }, y: { value: y[0], low: y[1], high: y[2] } }] : [];
+    return x && y
+      ? [
+          {
+            key: arm,
+            look: armOf(arm),
+            x: { value: x[0], low: x[1], high: x[2] },
+            y: { value: y[0], low: y[1], high: y[2] },
+          },
+        ]
+      : [];
   });
   if (all.length === 0) return null; // nothing is known of this metric
   return (
@@ -43,7 +66,15 @@ function Front({ frontier, up, title, format, tick }: PanelProps) {
       file={`frontier_${up.split("@")[0]}_${frontier.split}`}
       rows={() => [
         ["arm", "pass@1", up, "pass@1 low", "pass@1 high", `${up} low`, `${up} high`],
-        ...all.map(({ look, x, y }) => [look.label, x.value, y.value, x.low ?? null, x.high ?? null, y.low ?? null, y.high ?? null]),
+        ...all.map(({ look, x, y }) => [
+          look.label,
+          x.value,
+          y.value,
+          x.low ?? null,
+          x.high ?? null,
+          y.low ?? null,
+          y.high ?? null,
+        ]),
       ]}
     >
       <Scatter

@@ -51,7 +51,12 @@ export function OverStepsChart({ panel, x: axis = STEPS }: { panel: OverSteps; x
         return [
           ["arm", "step", "mean over seeds", ...Array.from({ length: most }, (_, seed) => `run ${seed + 1}`)],
           ...Object.entries(panel.curves).flatMap(([arm, { steps, mean, seeds }]) =>
-            steps.map((step, at) => [armOf(arm).label, step, mean[at] ?? null, ...seeds.map((seed) => seed[at] ?? null)]),
+            steps.map((step, at) => [
+              armOf(arm).label,
+              step,
+              mean[at] ?? null,
+              ...seeds.map((seed) => seed[at] ?? null),
+            ]),
           ),
         ];
       }}
@@ -90,13 +95,18 @@ export function StrategyShares({ shares }: { shares: Shares }) {
             key={arm}
             title={armOf(arm).label}
             file={`strategy_shares_${arm}`}
-            rows={() => [["step", ...names], ...steps.map((step, at) => [step, ...names.map((name) => of[name]?.[at] ?? null)])]}
+            rows={() => [
+              ["step", ...names],
+              ...steps.map((step, at) => [step, ...names.map((name) => of[name]?.[at] ?? null)]),
+            ]}
           >
             <Chart
               height={200}
               label={`Shares of strategies of ${armOf(arm).label} at the last step: ${names.map((name) => `${name} ${percent(of[name]?.at(-1) ?? 0)}`).join(", ")}.`}
               options={() => {
-                const rows = names.flatMap((name) => steps.map((step, at) => ({ name, step, share: of[name]?.[at] ?? 0 })));
+                const rows = names.flatMap((name) =>
+                  steps.map((step, at) => ({ name, step, share: of[name]?.[at] ?? 0 })),
+                );
                 const places = steps.map((step, at) => ({ step, y: 0.5, at }));
                 return {
                   marginLeft: 44,
@@ -104,14 +114,34 @@ export function StrategyShares({ shares }: { shares: Shares }) {
                   y: { domain: [0, 1] },
                   color: { domain: names, range: names.map((name) => shares.fills[name]!) },
                   marks: [
-                    areaY(rows, { x: "step", y: "share", fill: "name", order: names, stroke: "var(--paper)", strokeWidth: 0.4 }),
+                    areaY(rows, {
+                      x: "step",
+                      y: "share",
+                      fill: "name",
+                      order: names,
+                      stroke: "var(--paper)",
+                      strokeWidth: 0.4,
+                    }),
                     axisX({ label: "step →", labelAnchor: "right", ticks: 4, tickFormat: "~d" }),
                     axisY({ label: null, ticks: 4, tickFormat: "%" }),
                     ruleX(places, pointerX({ x: "step", stroke: "var(--ink)", strokeDasharray: "2 2", maxRadius: 80 })),
-                    tip(places, pointerX({
-                      x: "step", y: "y", maxRadius: 80, fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30,
-                      title: ({ step, at }: { step: number; at: number }) => sharesInWords(step, names.map((name) => [name, of[name]?.[at] ?? 0])),
-                    })),
+                    tip(
+                      places,
+                      pointerX({
+                        x: "step",
+                        y: "y",
+                        maxRadius: 80,
+                        fill: "var(--paper)",
+                        stroke: "var(--muted)",
+                        fontSize: 12,
+                        lineWidth: 30,
+                        title: ({ step, at }: { step: number; at: number }) =>
+                          sharesInWords(
+                            step,
+                            names.map((name) => [name, of[name]?.[at] ?? 0]),
+                          ),
+                      }),
+                    ),
                   ],
                 };
               }}
@@ -129,7 +159,11 @@ const MOST_NAMED = 8;
 function sharesInWords(step: number, shares: readonly (readonly [string, number])[]): string {
   const used = shares.filter(([, share]) => share >= 0.0005).toSorted(([, a], [, b]) => b - a);
   const more = used.length > MOST_NAMED ? [`and ${used.length - MOST_NAMED} more`] : [];
-  return [`step ${step}`, ...used.slice(0, MOST_NAMED).map(([name, share]) => `${name} ${percent(share)}`), ...more].join("\n");
+  return [
+    `step ${step}`,
+    ...used.slice(0, MOST_NAMED).map(([name, share]) => `${name} ${percent(share)}`),
+    ...more,
+  ].join("\n");
 }
 
 const PARTS: Readonly<Record<string, readonly [string, TermName | null]>> = {
@@ -164,11 +198,21 @@ export function TimeOfAStep({ arms }: { arms: readonly StepTime[] }) {
       <Figure
         title="Seconds of a step"
         file="time_of_a_step"
-        rows={() => [["arm", "part", "seconds", "share of the step"], ...rows.map(({ arm, name, value, share }) => [arm, name, value, share])]}
+        rows={() => [
+          ["arm", "part", "seconds", "share of the step"],
+          ...rows.map(({ arm, name, value, share }) => [arm, name, value, share]),
+        ]}
       >
         <Chart
           height={60 + 34 * arms.length}
-          label={`Seconds of a step: ${arms.map(({ arm, step, parts }) => `${armOf(arm).label} ${seconds(step)}, of which ${Object.entries(parts).map(([name, value]) => `${name} ${percent(value / step)}`).join(", ")}`).join("; ")}.`}
+          label={`Seconds of a step: ${arms
+            .map(
+              ({ arm, step, parts }) =>
+                `${armOf(arm).label} ${seconds(step)}, of which ${Object.entries(parts)
+                  .map(([name, value]) => `${name} ${percent(value / step)}`)
+                  .join(", ")}`,
+            )
+            .join("; ")}.`}
           options={(width) => ({
             marginLeft: Math.min(150, width / 3),
             marginRight: 60,
@@ -176,15 +220,45 @@ export function TimeOfAStep({ arms }: { arms: readonly StepTime[] }) {
             y: { label: null, domain: arms.map(({ arm }) => armOf(arm).label) },
             color: { domain: ordered, range: ordered.map(fill) },
             marks: [
-              barX(rows, { x: "value", y: "arm", fill: "name", order: ordered, stroke: "var(--paper)", strokeWidth: 0.6 }),
-              text(arms, { x: "step", y: ({ arm }: StepTime) => armOf(arm).label, text: ({ step }: StepTime) => seconds(step), dx: 6, textAnchor: "start", fill: "var(--ink)" }),
-              axisX({ label: "seconds, mean over steps and seeds →", labelAnchor: "right", ticks: Math.max(3, width / 120) }),
+              barX(rows, {
+                x: "value",
+                y: "arm",
+                fill: "name",
+                order: ordered,
+                stroke: "var(--paper)",
+                strokeWidth: 0.6,
+              }),
+              text(arms, {
+                x: "step",
+                y: ({ arm }: StepTime) => armOf(arm).label,
+                text: ({ step }: StepTime) => seconds(step),
+                dx: 6,
+                textAnchor: "start",
+                fill: "var(--ink)",
+              }),
+              axisX({
+                label: "seconds, mean over steps and seeds →",
+                labelAnchor: "right",
+                ticks: Math.max(3, width / 120),
+              }),
               axisY({ label: null, tickSize: 0 }),
-              tip(rows, pointer(stackX({
-                x: "value", y: "arm", order: ordered, z: "name",
-                title: ({ arm, name, value, share }: Part) => `${arm}: ${name}\n${seconds(value)}, ${percent(share)} of the step`,
-                fill: "var(--paper)", stroke: "var(--muted)", fontSize: 12, lineWidth: 30,
-              }))),
+              tip(
+                rows,
+                pointer(
+                  stackX({
+                    x: "value",
+                    y: "arm",
+                    order: ordered,
+                    z: "name",
+                    title: ({ arm, name, value, share }: Part) =>
+                      `${arm}: ${name}\n${seconds(value)}, ${percent(share)} of the step`,
+                    fill: "var(--paper)",
+                    stroke: "var(--muted)",
+                    fontSize: 12,
+                    lineWidth: 30,
+                  }),
+                ),
+              ),
             ],
           })}
         />
@@ -200,14 +274,22 @@ type Column = readonly [string, (of: StepTime) => string];
 function Cost({ arms }: { arms: readonly StepTime[] }) {
   const [price, setPrice] = useState(NaN);
   const hasJudge = arms.some(({ judge_unknown }) => judge_unknown !== undefined);
-  const count = (value: number | undefined): string => (value === undefined ? "not logged" : Math.round(value).toLocaleString("en"));
+  const count = (value: number | undefined): string =>
+    value === undefined ? "not logged" : Math.round(value).toLocaleString("en");
   const judgeTokens = ({ judge_prompt_tokens: sent, judge_reply_tokens: got }: StepTime): number | undefined =>
     sent === undefined || got === undefined ? undefined : sent + got;
   const ofJudge: readonly Column[] = [
     ["prompts not judged", ({ judge_unknown }) => (judge_unknown === undefined ? "—" : percent(judge_unknown))],
-    ["judge’s requests", ({ judge_unknown, judge_requests }) => (judge_unknown === undefined ? "—" : count(judge_requests))],
+    [
+      "judge’s requests",
+      ({ judge_unknown, judge_requests }) => (judge_unknown === undefined ? "—" : count(judge_requests)),
+    ],
     ["judge’s tokens", (of) => (of.judge_unknown === undefined ? "—" : count(judgeTokens(of)))],
-    ["judge’s price", ({ judge_unknown, judge_cost }) => (judge_unknown === undefined ? "—" : judge_cost === undefined ? "not logged" : judge_cost.toFixed(2))],
+    [
+      "judge’s price",
+      ({ judge_unknown, judge_cost }) =>
+        judge_unknown === undefined ? "—" : judge_cost === undefined ? "not logged" : judge_cost.toFixed(2),
+    ],
   ];
   const ofMachine: Column = ["time × price", ({ seconds: all }) => ((price * all) / 3600).toFixed(2)];
   const columns: readonly Column[] = [
@@ -215,7 +297,10 @@ function Cost({ arms }: { arms: readonly StepTime[] }) {
     ["steps", ({ steps }) => steps.toLocaleString("en")],
     ["sampled tokens", ({ tokens }) => count(tokens)],
     ["time", ({ seconds: all }) => seconds(all)],
-    ["credit / step", ({ parts, step }) => (parts.credit === undefined ? "—" : `${((100 * parts.credit) / step).toFixed(2)}%`)],
+    [
+      "credit / step",
+      ({ parts, step }) => (parts.credit === undefined ? "—" : `${((100 * parts.credit) / step).toFixed(2)}%`),
+    ],
     ...(hasJudge ? ofJudge : []),
     ...(price > 0 ? [ofMachine] : []),
   ];
@@ -227,14 +312,20 @@ function Cost({ arms }: { arms: readonly StepTime[] }) {
           <thead>
             <tr>
               <th scope="col">arm</th>
-              {columns.map(([name]) => <th key={name} scope="col">{name}</th>)}
+              {columns.map(([name]) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
             {arms.map((of) => (
               <tr key={of.arm}>
                 <th scope="row">{armOf(of.arm).label}</th>
-                {columns.map(([name, shown]) => <td key={name}>{shown(of)}</td>)}
+                {columns.map(([name, shown]) => (
+                  <td key={name}>{shown(of)}</td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -243,9 +334,17 @@ function Cost({ arms }: { arms: readonly StepTime[] }) {
       <div class="below price">
         <label>
           Price of an hour of the machine{" "}
-          <input type="number" min={0} step={0.1} value={Number.isNaN(price) ? "" : price} onInput={(event) => setPrice(event.currentTarget.valueAsNumber)} />
+          <input
+            type="number"
+            min={0}
+            step={0.1}
+            value={Number.isNaN(price) ? "" : price}
+            onInput={(event) => setPrice(event.currentTarget.valueAsNumber)}
+          />
         </label>
-        <span class="note">A run does not log it. {hasJudge ? "A judge’s price is logged where its settings have prices." : ""}</span>
+        <span class="note">
+          A run does not log it. {hasJudge ? "A judge’s price is logged where its settings have prices." : ""}
+        </span>
       </div>
     </>
   );

@@ -12,7 +12,13 @@ import { page } from "./data";
 function Report() {
   return (
     <>
-      {page.kind === "comparison" ? <ComparisonPage data={page} /> : page.kind === "control" ? <ControlPage data={page} /> : <AuditPage data={page} />}
+      {page.kind === "comparison" ? (
+        <ComparisonPage data={page} />
+      ) : page.kind === "control" ? (
+        <ControlPage data={page} />
+      ) : (
+        <AuditPage data={page} />
+      )}
       <Tip />
     </>
   );

@@ -50,19 +50,34 @@ export function Card(props: CardProps) {
       <div class="head">
         <strong>y{i + 1}</strong> {swatch === null ? null : <Swatch cluster={swatch} size={14} />}{" "}
         <span class="small">{visible(name)}</span> <span>{verdict}</span>
-        {sample.reward !== null && sample.reward !== Number(sample.correct) ? <span class="small">reward {Number(sample.reward.toFixed(3))}</span> : null}
-        {sample.answer !== null && sample.answer !== name ? <span class="small">answer {visible(sample.answer)}</span> : null}
+        {sample.reward !== null && sample.reward !== Number(sample.correct) ? (
+          <span class="small">reward {Number(sample.reward.toFixed(3))}</span>
+        ) : null}
+        {sample.answer !== null && sample.answer !== name ? (
+          <span class="small">answer {visible(sample.answer)}</span>
+        ) : null}
         {sample.advantage === null ? null : (
-          <SignedBar value={sample.advantage} largest={largest(group.samples.map(({ advantage }) => advantage))} against={opposes(sample.correct, sample.advantage)} />
+          <SignedBar
+            value={sample.advantage}
+            largest={largest(group.samples.map(({ advantage }) => advantage))}
+            against={opposes(sample.correct, sample.advantage)}
+          />
         )}
       </div>
       <Body {...props} />
       {sample.why_wrong ? <p class="note">Wrong, because {visible(sample.why_wrong)}.</p> : null}
       <div class="below">
-        <button type="button" aria-pressed={mark.star === true} onClick={() => onMark({ ...mark, star: !mark.star })} aria-label={`star y${i + 1}`}>
+        <button
+          type="button"
+          aria-pressed={mark.star === true}
+          onClick={() => onMark({ ...mark, star: !mark.star })}
+          aria-label={`star y${i + 1}`}
+        >
           {mark.star ? "★" : "☆"} (s)
         </button>
-        <button type="button" aria-pressed={isMarked} onClick={onCompare} aria-label={`mark y${i + 1} to compare it`}>compare (x)</button>
+        <button type="button" aria-pressed={isMarked} onClick={onCompare} aria-label={`mark y${i + 1} to compare it`}>
+          compare (x)
+        </button>
       </div>
       <Own mark={mark} onMark={onMark} />
       <Raw about={{ ...about, step: group.step, place: group.place, sample: i }} />
@@ -86,13 +101,25 @@ function Body({ group, i, about, search, isRaw }: CardProps) {
   if (!sample.length) return <p class="small">{sample.text === "" ? "(no text)" : ""}</p>;
   return (
     <>
-      {isRaw || search || shown.length > RENDERED_AT_MOST ? <Text text={shown} branch={sample.branch} search={search} /> : <Rendered text={shown} />}
+      {isRaw || search || shown.length > RENDERED_AT_MOST ? (
+        <Text text={shown} branch={sample.branch} search={search} />
+      ) : (
+        <Rendered text={shown} />
+      )}
       <div class="below">
-        <span class="small">{count(sample.length)} letters{rest > 0 ? "" : `, ${count(words)} words`}</span>
+        <span class="small">
+          {count(sample.length)} letters{rest > 0 ? "" : `, ${count(words)} words`}
+        </span>
         {(text.length > LETTERS_SHOWN || rest > 0) && !search ? (
-          <button type="button" onClick={() => setLong(!isLong)}>{isLong ? "show less" : `show ${count(text.length)} letters`}</button>
+          <button type="button" onClick={() => setLong(!isLong)}>
+            {isLong ? "show less" : `show ${count(text.length)} letters`}
+          </button>
         ) : null}
-        {rest > 0 && isLong ? <button type="button" onClick={() => void load()}>load more of {count(sample.length)} letters</button> : null}
+        {rest > 0 && isLong ? (
+          <button type="button" onClick={() => void load()}>
+            load more of {count(sample.length)} letters
+          </button>
+        ) : null}
       </div>
     </>
   );
@@ -103,7 +130,9 @@ function Text({ text, branch, search }: { text: string; branch: number; search: 
   const letters = branch < 100_000 ? [...text.slice(0, 2 * branch)].slice(0, branch).join("") : text.slice(0, branch);
   return (
     <pre class="text">
-      <span class="shared"><Found text={letters} search={search} /></span>
+      <span class="shared">
+        <Found text={letters} search={search} />
+      </span>
       {letters && letters.length < text.length ? <span class="branch" title="here it leaves the others" /> : null}
       <Found text={text.slice(letters.length)} search={search} />
     </pre>
@@ -111,7 +140,11 @@ function Text({ text, branch, search }: { text: string; branch: number; search: 
 }
 
 function Found({ text, search }: { text: string; search: string }) {
-  return <>{pieces(visible(text), search).map((piece, i) => (piece.found ? <mark key={i}>{piece.text}</mark> : piece.text))}</>;
+  return (
+    <>
+      {pieces(visible(text), search).map((piece, i) => (piece.found ? <mark key={i}>{piece.text}</mark> : piece.text))}
+    </>
+  );
 }
 
 /** A reader's label and note; they are saved when the field is left. */
@@ -120,7 +153,11 @@ function Own({ mark, onMark }: { mark: Mark; onMark: (mark: Mark) => void }) {
   const field = (name: "strategy" | "note", label: string, value: string) => (
     <label class="own">
       <span class="field-name">{label}</span>
-      <input value={value} maxLength={1000} onChange={(event) => onMark({ ...mark, [name]: event.currentTarget.value })} />
+      <input
+        value={value}
+        maxLength={1000}
+        onChange={(event) => onMark({ ...mark, [name]: event.currentTarget.value })}
+      />
     </label>
   );
   return (
@@ -137,7 +174,10 @@ function Raw({ about }: { about: Query }) {
   const load = (isOpen: boolean): void => {
     if (!isOpen || fields !== null) return;
     ask<{ fields: unknown }>("raw", about).then(
-      ({ fields: found }) => setFields(found === null ? "Logs of this tool are shown in their own pages only." : JSON.stringify(found, null, 1)),
+      ({ fields: found }) =>
+        setFields(
+          found === null ? "Logs of this tool are shown in their own pages only." : JSON.stringify(found, null, 1),
+        ),
       (error: unknown) => setFields((error as Error).message),
     );
   };
@@ -150,13 +190,21 @@ function Raw({ about }: { about: Query }) {
 }
 
 /** The marks of a group, and what writes one. */
-export function useMarks(group: Group, about: Query): { marks: Marks; saved: string; write: (i: number, mark: Mark) => void } {
+export function useMarks(
+  group: Group,
+  about: Query,
+): { marks: Marks; saved: string; write: (i: number, mark: Mark) => void } {
   const [marks, setMarks] = useState(group.marks);
   const [saved, setSaved] = useState("");
   const write = (i: number, mark: Mark): void => {
     const known = marks;
     setMarks({ ...marks, [i]: mark });
-    ask<{ marks: Marks; file: string }>("mark", { ...about, step: group.step, place: group.place, sample: i }, undefined, mark).then(
+    ask<{ marks: Marks; file: string }>(
+      "mark",
+      { ...about, step: group.step, place: group.place, sample: i },
+      undefined,
+      mark,
+    ).then(
       ({ marks: found, file }) => {
         setMarks(found);
         setSaved(`Saved in ${file}, beside the log.`);

@@ -18,13 +18,23 @@ export function Compared({ group, pair: [one, other], onClose }: Props) {
     [group, one, other],
   );
   return (
-    <Panel id="compared" title={`y${one + 1} and y${other + 1}`} lead={`Struck out: only in y${one + 1}. Underlined: only in y${other + 1}.`}>
+    <Panel
+      id="compared"
+      title={`y${one + 1} and y${other + 1}`}
+      lead={`Struck out: only in y${one + 1}. Underlined: only in y${other + 1}.`}
+    >
       {parts ? (
         <pre class="text compared">
-          {parts.map((part, i) => (part.added ? <ins key={i}>{part.value}</ins> : part.removed ? <del key={i}>{part.value}</del> : part.value))}
+          {parts.map((part, i) =>
+            part.added ? <ins key={i}>{part.value}</ins> : part.removed ? <del key={i}>{part.value}</del> : part.value,
+          )}
         </pre>
-      ) : <p>The two differ too much to be compared word by word.</p>}
-      <button type="button" onClick={onClose}>close</button>
+      ) : (
+        <p>The two differ too much to be compared word by word.</p>
+      )}
+      <button type="button" onClick={onClose}>
+        close
+      </button>
     </Panel>
   );
 }

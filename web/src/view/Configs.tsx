@@ -23,11 +23,26 @@ export function Configs({ runs }: { runs: Runs }) {
         {(found) => (
           <div class="scroll" role="region" aria-label="Keys that differ" tabIndex={0}>
             <table class="rows">
-              <caption>{found.different.length} keys differ, {found.equal} are equal</caption>
-              <thead><tr><th scope="col">key</th>{found.names.map((name, i) => <th key={i} scope="col">{visible(name)}</th>)}</tr></thead>
+              <caption>
+                {found.different.length} keys differ, {found.equal} are equal
+              </caption>
+              <thead>
+                <tr>
+                  <th scope="col">key</th>
+                  {found.names.map((name, i) => (
+                    <th key={i} scope="col">
+                      {visible(name)}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
               <tbody>
                 {found.different.map(([key, one, other]) => (
-                  <tr key={key}><th scope="row">{visible(key)}</th><td>{visible(one)}</td><td>{visible(other)}</td></tr>
+                  <tr key={key}>
+                    <th scope="row">{visible(key)}</th>
+                    <td>{visible(one)}</td>
+                    <td>{visible(other)}</td>
+                  </tr>
                 ))}
               </tbody>
             </table>

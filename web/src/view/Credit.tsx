@@ -18,7 +18,8 @@ export const opposes = (correct: boolean | null, value: number | null): string |
   return correct ? AGAINST.right : AGAINST.wrong;
 };
 
-export const largest = (values: readonly (number | null)[]): number => Math.max(0, ...values.map((value) => Math.abs(value ?? 0)));
+export const largest = (values: readonly (number | null)[]): number =>
+  Math.max(0, ...values.map((value) => Math.abs(value ?? 0)));
 
 const ROWS_SHOWN = 32; // samples, until a reader asks for all
 
@@ -38,14 +39,16 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
   const [isWhole, setWhole] = useState(false);
   const rows = clusters.flatMap(({ members, swatch, name }) => members.map((i) => ({ i, swatch, name })));
   const columns = [
-    ...(used.some((value) => value !== null) ? [["used", inLoss ? `in the loss (${group.methods[inLoss]})` : "in the loss", used] as const] : []),
+    ...(used.some((value) => value !== null)
+      ? [["used", inLoss ? `in the loss (${group.methods[inLoss]})` : "in the loss", used] as const]
+      : []),
     ...Object.entries(group.methods).map(([name, label]) => [name, label, group.others[name]!] as const),
   ];
   return (
     <>
       <p class="small">
-        Column by column: the <Term name="advantage">advantage</Term> that entered the loss, then what other methods would have
-        given to the same samples. All bars have one scale. “!” marks credit against correctness.
+        Column by column: the <Term name="advantage">advantage</Term> that entered the loss, then what other methods
+        would have given to the same samples. All bars have one scale. “!” marks credit against correctness.
       </p>
       <div class="settings">
         {group.largest_set_size > 1 ? (
@@ -72,33 +75,53 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
             <tr>
               <th scope="col">sample</th>
               <th scope="col">reward</th>
-              {columns.map(([name, label]) => <th key={name} scope="col">{label}</th>)}
+              {columns.map(([name, label]) => (
+                <th key={name} scope="col">
+                  {label}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
             {rows.slice(0, isWhole ? undefined : ROWS_SHOWN).map(({ i, swatch, name }) => {
-                const sample = group.samples[i]!;
-                return (
-                  <tr key={i} class={i === selected ? "pointed" : ""}>
-                    <th scope="row">
-                      <button type="button" class="name" aria-pressed={i === selected} title={visible(name)} onClick={() => onSelect(i)}>
-                        y{i + 1} {swatch === null ? null : <Swatch cluster={swatch} size={14} />}
-                      </button>
-                    </th>
-                    <td>{sample.reward === null ? "–" : `${sample.correct === null ? "" : sample.correct ? "✓ " : "✗ "}${Number(sample.reward.toFixed(3))}`}</td>
-                    {columns.map(([key, , values]) => (
-                      <td key={key} data-method={key} data-value={values[i] ?? ""}>
-                        {values[i] == null ? "–" : <SignedBar value={values[i]!} largest={most} against={opposes(sample.correct, values[i]!)} />}
-                      </td>
-                    ))}
-                  </tr>
-                );
-              })}
+              const sample = group.samples[i]!;
+              return (
+                <tr key={i} class={i === selected ? "pointed" : ""}>
+                  <th scope="row">
+                    <button
+                      type="button"
+                      class="name"
+                      aria-pressed={i === selected}
+                      title={visible(name)}
+                      onClick={() => onSelect(i)}
+                    >
+                      y{i + 1} {swatch === null ? null : <Swatch cluster={swatch} size={14} />}
+                    </button>
+                  </th>
+                  <td>
+                    {sample.reward === null
+                      ? "–"
+                      : `${sample.correct === null ? "" : sample.correct ? "✓ " : "✗ "}${Number(sample.reward.toFixed(3))}`}
+                  </td>
+                  {columns.map(([key, , values]) => (
+                    <td key={key} data-method={key} data-value={values[i] ?? ""}>
+                      {values[i] == null ? (
+                        "–"
+                      ) : (
+                        <SignedBar value={values[i]!} largest={most} against={opposes(sample.correct, values[i]!)} />
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
           </tbody>
         </table>
       </div>
       {rows.length > ROWS_SHOWN ? (
-        <button type="button" onClick={() => setWhole(!isWhole)}>{isWhole ? "show fewer" : `show all ${rows.length} samples`}</button>
+        <button type="button" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? "show fewer" : `show all ${rows.length} samples`}
+        </button>
       ) : null}
     </>
   );
@@ -116,19 +139,27 @@ export function Parts({ group, i }: { group: Group; i: number }) {
   const most = largest(rows.map(([, , values]) => values[i] ?? 0));
   return (
     <table class="parts-of-one">
-      <caption>The parts of Poly-EPO's credit (<Term name="eq15">Equation 15</Term>)</caption>
+      <caption>
+        The parts of Poly-EPO's credit (<Term name="eq15">Equation 15</Term>)
+      </caption>
       <thead>
-        <tr><th scope="col">part</th><th scope="col">advantage</th></tr>
+        <tr>
+          <th scope="col">part</th>
+          <th scope="col">advantage</th>
+        </tr>
       </thead>
       <tbody>
         {rows.map(([term, name, values]) => (
           <tr key={term}>
-            <th scope="row"><Term name={term}>{name}</Term></th>
-            <td data-part={term} data-value={values[i] ?? ""}><SignedBar value={values[i] ?? 0} largest={most} /></td>
+            <th scope="row">
+              <Term name={term}>{name}</Term>
+            </th>
+            <td data-part={term} data-value={values[i] ?? ""}>
+              <SignedBar value={values[i] ?? 0} largest={most} />
+            </td>
           </tr>
         ))}
       </tbody>
     </table>
   );
 }
-

@@ -24,12 +24,23 @@ export function Elsewhere({ group, about }: { group: Group; about: Query }) {
   const asked = useAnswer<Answer>("elsewhere", query, ({ unread }) => unread > 0);
   const { other } = route.value;
   return (
-    <Panel id="elsewhere" title="The same problem elsewhere" lead="In other arms, seeds, steps and runs of this folder.">
+    <Panel
+      id="elsewhere"
+      title="The same problem elsewhere"
+      lead="In other arms, seeds, steps and runs of this folder."
+    >
       <Status asked={asked}>
         {(found) => (
           <>
             <Places found={found} group={group} other={other} />
-            {other ? <Beside key={other} group={group} place={found.places.find((place) => keyOf(place) === other)} split={about.split} /> : null}
+            {other ? (
+              <Beside
+                key={other}
+                group={group}
+                place={found.places.find((place) => keyOf(place) === other)}
+                split={about.split}
+              />
+            ) : null}
           </>
         )}
       </Status>
@@ -37,26 +48,64 @@ export function Elsewhere({ group, about }: { group: Group; about: Query }) {
   );
 }
 
-function Places({ found: { places, left_out, unread }, other }: { found: Answer; group: Group; other: string | undefined }) {
+function Places({
+  found: { places, left_out, unread },
+  other,
+}: {
+  found: Answer;
+  group: Group;
+  other: string | undefined;
+}) {
   return (
     <>
-      {unread ? <p class="small" role="status">{unread === 1 ? "One log is" : `${unread} logs are`} still being read.</p> : null}
+      {unread ? (
+        <p class="small" role="status">
+          {unread === 1 ? "One log is" : `${unread} logs are`} still being read.
+        </p>
+      ) : null}
       {!places.length && !unread ? <p>It was sampled nowhere else.</p> : null}
       {places.length ? (
         <div class="scroll" role="region" aria-label="Where the problem was sampled" tabIndex={0}>
           <table class="rows">
-            <thead><tr><th scope="col">samples</th><th scope="col">correct</th><th scope="col">strategies</th><th scope="col">show</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">samples</th>
+                <th scope="col">correct</th>
+                <th scope="col">strategies</th>
+                <th scope="col">show</th>
+              </tr>
+            </thead>
             <tbody>
               {places.slice(0, SHOWN).map((place) => (
                 <tr key={keyOf(place)}>
                   <th scope="row" class="prompt">
-                    <a href={hash({ view: "group" }, { run: place.run, split: route.value.split, arm: place.arm, seed: place.seed, step: place.step, place: place.place })}>{nameOf(place)}</a>
+                    <a
+                      href={hash(
+                        { view: "group" },
+                        {
+                          run: place.run,
+                          split: route.value.split,
+                          arm: place.arm,
+                          seed: place.seed,
+                          step: place.step,
+                          place: place.place,
+                        },
+                      )}
+                    >
+                      {nameOf(place)}
+                    </a>
                   </th>
                   <td>{place.correct === null ? "—" : `${place.correct} of ${place.graded}`}</td>
                   <td>{place.strategies ?? "—"}</td>
                   <td>
-                    <button type="button" aria-pressed={other === keyOf(place)} aria-label={`side by side with ${nameOf(place)}`}
-                      onClick={() => go({ other: other === keyOf(place) ? undefined : keyOf(place) })}>side by side</button>
+                    <button
+                      type="button"
+                      aria-pressed={other === keyOf(place)}
+                      aria-label={`side by side with ${nameOf(place)}`}
+                      onClick={() => go({ other: other === keyOf(place) ? undefined : keyOf(place) })}
+                    >
+                      side by side
+                    </button>
                   </td>
                 </tr>
               ))}
@@ -64,13 +113,26 @@ function Places({ found: { places, left_out, unread }, other }: { found: Answer;
           </table>
         </div>
       ) : null}
-      {left_out + Math.max(0, places.length - SHOWN) ? <p class="small">{left_out + places.length - SHOWN} more are not listed.</p> : null}
+      {left_out + Math.max(0, places.length - SHOWN) ? (
+        <p class="small">{left_out + places.length - SHOWN} more are not listed.</p>
+      ) : null}
     </>
   );
 }
 
-function Beside({ group, place, split }: { group: Group; place: Place | undefined; split: string | number | undefined }) {
-  const asked = useAnswer<Group>("group", place ? { run: place.run, split, arm: place.arm, seed: place.seed, step: place.step, place: place.place } : null);
+function Beside({
+  group,
+  place,
+  split,
+}: {
+  group: Group;
+  place: Place | undefined;
+  split: string | number | undefined;
+}) {
+  const asked = useAnswer<Group>(
+    "group",
+    place ? { run: place.run, split, arm: place.arm, seed: place.seed, step: place.step, place: place.place } : null,
+  );
   if (!place) return <p class="warning">These samples are not listed (any more).</p>;
   return (
     <Status asked={asked}>
@@ -89,7 +151,9 @@ function Column({ title, group }: { title: string; group: Group }) {
   return (
     <div>
       <h3>{title}</h3>
-      {clustersOf(group.samples, by).map((cluster) => <Folded key={cluster.members[0]} group={group} cluster={cluster} />)}
+      {clustersOf(group.samples, by).map((cluster) => (
+        <Folded key={cluster.members[0]} group={group} cluster={cluster} />
+      ))}
     </div>
   );
 }
@@ -99,15 +163,20 @@ function Folded({ group, cluster }: { group: Group; cluster: Cluster }) {
   return (
     <details>
       <summary>
-        {swatch === null ? null : <Swatch cluster={swatch} size={14} />} {visible(name)} <small>{shareCorrect(group.samples, cluster)}</small>
+        {swatch === null ? null : <Swatch cluster={swatch} size={14} />} {visible(name)}{" "}
+        <small>{shareCorrect(group.samples, cluster)}</small>
       </summary>
       {members.slice(0, SAMPLES_SHOWN).map((i) => {
         const sample = group.samples[i]!;
         return (
           <div key={i} class="card">
-            <p class="small">y{i + 1} {verdictOf(sample)}</p>
+            <p class="small">
+              y{i + 1} {verdictOf(sample)}
+            </p>
             <Rendered text={sample.text.slice(0, FOLDED)} />
-            {sample.length > FOLDED ? <p class="small">… {(sample.length - FOLDED).toLocaleString("en")} letters more</p> : null}
+            {sample.length > FOLDED ? (
+              <p class="small">… {(sample.length - FOLDED).toLocaleString("en")} letters more</p>
+            ) : null}
           </div>
         );
       })}

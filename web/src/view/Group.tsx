@@ -27,7 +27,8 @@ export function Group({ run }: { run: Run }) {
   const asked = useAnswer<Answer>("group", chosen ? { ...at.about, step, place, set_size: size, method } : null);
   const toStep = async (target: number, number: number, replace = true): Promise<void> => {
     const found = await ask<Groups>("groups", { ...at?.about, step: target, from: number }).catch(() => null);
-    const row = found?.rows[0] ?? (await ask<Groups>("groups", { ...at?.about, step: target }).catch(() => null))?.rows[0];
+    const row =
+      found?.rows[0] ?? (await ask<Groups>("groups", { ...at?.about, step: target }).catch(() => null))?.rows[0];
     if (row) go({ step: target, place: row.place }, replace);
   };
   useEffect(() => {
@@ -37,15 +38,32 @@ export function Group({ run }: { run: Run }) {
   return (
     <>
       <p>
-        <a href={hash(route.value, { view: "groups", place: undefined, step: undefined, sample: undefined, pair: undefined, other: undefined })}>All problems</a>
+        <a
+          href={hash(route.value, {
+            view: "groups",
+            place: undefined,
+            step: undefined,
+            sample: undefined,
+            pair: undefined,
+            other: undefined,
+          })}
+        >
+          All problems
+        </a>
       </p>
       <div class="settings">
         <SamplesChoice run={run} at={at} />
         {at.training.steps.length > 1 ? (
-          <StepSlider steps={at.training.steps} step={Number(step)} onStep={(target) => void toStep(target, asked.found?.number ?? 0)} />
+          <StepSlider
+            steps={at.training.steps}
+            step={Number(step)}
+            onStep={(target) => void toStep(target, asked.found?.number ?? 0)}
+          />
         ) : null}
       </div>
-      <Status asked={asked}>{(group) => <Shown key={`${at.arm.name}/${group.step}/${group.place}`} group={group} about={at.about} />}</Status>
+      <Status asked={asked}>
+        {(group) => <Shown key={`${at.arm.name}/${group.step}/${group.place}`} group={group} about={at.about} />}
+      </Status>
     </>
   );
 }
@@ -56,7 +74,10 @@ function useSelection(group: Answer, order: readonly number[]) {
   const wanted = Number(sample) - 1;
   const first = useMemo(() => oddest(group.samples) ?? order[0] ?? 0, [group]);
   const selected = sample !== undefined && group.samples[wanted] ? wanted : first;
-  const marked = (pair ?? "").split(",").map((one) => Number(one) - 1).filter((one) => group.samples[one]);
+  const marked = (pair ?? "")
+    .split(",")
+    .map((one) => Number(one) - 1)
+    .filter((one) => group.samples[one]);
   const select = (i: number): void => {
     if (i !== selected) go({ sample: i + 1 }, true);
   };
@@ -113,18 +134,28 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
     return () => removeEventListener("keydown", press);
   });
   const canRender = useMemo(() => group.samples.some(({ text }) => isRenderable(text.slice(0, 4000))), [group]);
-  const hasCredit = group.samples.length > 0 && Object.keys(group.others).length > 0 || group.samples.some(({ advantage }) => advantage !== null);
+  const hasCredit =
+    (group.samples.length > 0 && Object.keys(group.others).length > 0) ||
+    group.samples.some(({ advantage }) => advantage !== null);
   const isRaw = raw === "1" || !canRender;
-  const hits = search ? group.samples.filter(({ text }) => pieces(visible(text), search).some(({ found }) => found)).length : 0;
+  const hits = search
+    ? group.samples.filter(({ text }) => pieces(visible(text), search).some(({ found }) => found)).length
+    : 0;
   const credit = hasCredit ? (
     <>
-        <Panel id="credit" title="Credit" lead="Who got how much credit, and what other methods would have given.">
-          <Credit group={group} clusters={clusters} selected={selected} onSelect={focus} />
-        </Panel>
-        <Panel id="why" title={`Why y${selected + 1} got its credit`} lead="Each part is a difference between the sets with this sample and all sets.">
-          {why(group, selected).map((sentence) => <p key={sentence}>{sentence}</p>)}
-          <Parts group={group} i={selected} />
-        </Panel>
+      <Panel id="credit" title="Credit" lead="Who got how much credit, and what other methods would have given.">
+        <Credit group={group} clusters={clusters} selected={selected} onSelect={focus} />
+      </Panel>
+      <Panel
+        id="why"
+        title={`Why y${selected + 1} got its credit`}
+        lead="Each part is a difference between the sets with this sample and all sets."
+      >
+        {why(group, selected).map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+        <Parts group={group} i={selected} />
+      </Panel>
     </>
   ) : null;
   // Who reads a log of training asks for credit, who reads an evaluation for the samples.
@@ -133,29 +164,71 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
     <>
       <Head group={group} help={help} onHelp={() => setHelp(!help)} />
       {isTraining ? credit : null}
-      {marked.length === 2 ? <Compared group={group} pair={[marked[0]!, marked[1]!]} onClose={() => go({ pair: undefined })} /> : null}
+      {marked.length === 2 ? (
+        <Compared group={group} pair={[marked[0]!, marked[1]!]} onClose={() => go({ pair: undefined })} />
+      ) : null}
       <Panel id="samples" title="Samples" lead={lead(group, isRaw)}>
         <div class="settings">
-          {bys.length > 1 ? <Choice label="Group by" value={by} options={bys.map((one) => [one, one] as const)} onChange={(one) => go({ by: one }, true)} /> : null}
+          {bys.length > 1 ? (
+            <Choice
+              label="Group by"
+              value={by}
+              options={bys.map((one) => [one, one] as const)}
+              onChange={(one) => go({ by: one }, true)}
+            />
+          ) : null}
           {canRender ? (
-            <Choice label="Texts" value={isRaw ? "1" : ""} options={[["", "formulas and code drawn"], ["1", "as they are written"]]} onChange={(one) => go({ raw: one || undefined }, true)} />
+            <Choice
+              label="Texts"
+              value={isRaw ? "1" : ""}
+              options={[
+                ["", "formulas and code drawn"],
+                ["1", "as they are written"],
+              ]}
+              onChange={(one) => go({ raw: one || undefined }, true)}
+            />
           ) : null}
           <div class="field">
-            <label class="field-name" for="sample-search">Search in the samples (/)</label>
-            <input id="sample-search" ref={field} type="search" value={search} onInput={(event) => go({ find: event.currentTarget.value || undefined }, true)} />
-            <span class="small" role="status">{search ? `in ${hits} of ${group.samples.length} samples` : ""}</span>
+            <label class="field-name" for="sample-search">
+              Search in the samples (/)
+            </label>
+            <input
+              id="sample-search"
+              ref={field}
+              type="search"
+              value={search}
+              onInput={(event) => go({ find: event.currentTarget.value || undefined }, true)}
+            />
+            <span class="small" role="status">
+              {search ? `in ${hits} of ${group.samples.length} samples` : ""}
+            </span>
           </div>
         </div>
         <p class="small">
-          <span role="status">{saved}</span> <a href={address("labels", about)}>Download your labels</a> as JSON Lines, which setrl judge-audit reads.
+          <span role="status">{saved}</span> <a href={address("labels", about)}>Download your labels</a> as JSON Lines,
+          which setrl judge-audit reads.
         </p>
         {clusters.map((cluster, place) => (
           <div key={cluster.members[0]} class="cluster">
             <ClusterHead group={group} cluster={cluster} />
             <div class="cards">
               {cluster.members.slice(0, open.has(place) || search ? undefined : CARDS_SHOWN).map((i) => (
-                <Card key={i} group={group} i={i} name={clusters.length > 1 ? cluster.name : ""} swatch={cluster.swatch} about={about} search={search} isRaw={isRaw} isSelected={i === selected}
-                  isMarked={marked.includes(i)} mark={marks[i] ?? {}} onSelect={() => select(i)} onCompare={() => compare(i)} onMark={(mark) => write(i, mark)} />
+                <Card
+                  key={i}
+                  group={group}
+                  i={i}
+                  name={clusters.length > 1 ? cluster.name : ""}
+                  swatch={cluster.swatch}
+                  about={about}
+                  search={search}
+                  isRaw={isRaw}
+                  isSelected={i === selected}
+                  isMarked={marked.includes(i)}
+                  mark={marks[i] ?? {}}
+                  onSelect={() => select(i)}
+                  onCompare={() => compare(i)}
+                  onMark={(mark) => write(i, mark)}
+                />
               ))}
             </div>
             {cluster.members.length > CARDS_SHOWN && !search ? (
@@ -189,14 +262,32 @@ function lead(group: Answer, isRaw: boolean): string {
 function Head({ group, help, onHelp }: { group: Answer; help: boolean; onHelp: () => void }) {
   const { before, after } = group;
   return (
-    <Panel id="group" title={group.by_step ? `Step ${group.step}, group ${group.number + 1}` : `Problem ${group.number + 1}`} lead={group.id === group.prompt ? "The prompt." : visible(group.id)}>
+    <Panel
+      id="group"
+      title={group.by_step ? `Step ${group.step}, group ${group.number + 1}` : `Problem ${group.number + 1}`}
+      lead={group.id === group.prompt ? "The prompt." : visible(group.id)}
+    >
       <div class="prompt">{group.prompt ? <Rendered text={group.prompt} /> : "(empty)"}</div>
-      {group.gold === null ? null : <p>Right answer: <strong>{visible(group.gold)}</strong></p>}
+      {group.gold === null ? null : (
+        <p>
+          Right answer: <strong>{visible(group.gold)}</strong>
+        </p>
+      )}
       <Notes notes={group.notes} />
       <div class="below">
-        <button type="button" disabled={before === null} onClick={() => go({ ...ELSEWHERE, place: before ?? undefined })}>previous problem (p)</button>
-        <button type="button" disabled={after === null} onClick={() => go({ ...ELSEWHERE, place: after ?? undefined })}>next problem (n)</button>
-        <button type="button" aria-expanded={help} onClick={onHelp}>keys (?)</button>
+        <button
+          type="button"
+          disabled={before === null}
+          onClick={() => go({ ...ELSEWHERE, place: before ?? undefined })}
+        >
+          previous problem (p)
+        </button>
+        <button type="button" disabled={after === null} onClick={() => go({ ...ELSEWHERE, place: after ?? undefined })}>
+          next problem (n)
+        </button>
+        <button type="button" aria-expanded={help} onClick={onHelp}>
+          keys (?)
+        </button>
       </div>
       {help ? <Help /> : null}
     </Panel>
@@ -206,7 +297,8 @@ function Head({ group, help, onHelp }: { group: Answer; help: boolean; onHelp: (
 function ClusterHead({ group, cluster }: { group: Answer; cluster: Cluster }) {
   return (
     <h3>
-      {cluster.swatch === null ? null : <Swatch cluster={cluster.swatch} />} {visible(cluster.name)} <small>{shareCorrect(group.samples, cluster)}</small>
+      {cluster.swatch === null ? null : <Swatch cluster={cluster.swatch} />} {visible(cluster.name)}{" "}
+      <small>{shareCorrect(group.samples, cluster)}</small>
     </h3>
   );
 }
@@ -223,7 +315,14 @@ function Help() {
   ] as const;
   return (
     <dl class="keys">
-      {keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}
+      {keys.map(([key, does]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
     </dl>
   );
 }

@@ -28,7 +28,11 @@ export function Groups({ run }: { run: Run }) {
   const at = picked(run);
   const query = at && { ...at.about, step, sort: sort ?? "surprise", desc, show, text, from, deep, beside };
   const isLive = run.status === "running";
-  const asked = useAnswer<Answer>("groups", query, (found) => found.progress !== null || (found.searched ?? 1) < 1 || isLive);
+  const asked = useAnswer<Answer>(
+    "groups",
+    query,
+    (found) => found.progress !== null || (found.searched ?? 1) < 1 || isLive,
+  );
   if (!at) return <p class="warning">This run has logged no samples.</p>;
   return (
     <Panel
@@ -42,7 +46,9 @@ export function Groups({ run }: { run: Run }) {
       }
     >
       <Settings run={run} at={at} found={asked.found} />
-      <Status asked={asked}>{(found) => <Table found={found} at={at} sort={sort ?? "surprise"} desc={desc} show={show} />}</Status>
+      <Status asked={asked}>
+        {(found) => <Table found={found} at={at} sort={sort ?? "surprise"} desc={desc} show={show} />}
+      </Status>
     </Panel>
   );
 }
@@ -59,18 +65,29 @@ function Settings({ run, at, found }: { run: Run; at: Picked; found: Answer | nu
         <Choice
           label="Steps"
           value={step === "all" ? "all" : "one"}
-          options={[["all", "all steps"], ["one", "one step"]]}
+          options={[
+            ["all", "all steps"],
+            ["one", "one step"],
+          ]}
           onChange={(kind) => go({ step: kind === "all" ? undefined : steps[0], from: undefined })}
         />
       ) : null}
       {step === "all" ? null : (
-        <StepSlider steps={steps} step={Number(step)} onStep={(chosen) => go({ step: chosen, from: undefined }, true)} />
+        <StepSlider
+          steps={steps}
+          step={Number(step)}
+          onStep={(chosen) => go({ step: chosen, from: undefined }, true)}
+        />
       )}
       <Choice label="Show" value={show} options={SHOW} onChange={narrow} />
       <Besides run={run} at={at} beside={found?.beside ?? null} />
       <Search text={text} />
       <label class="check">
-        <input type="checkbox" checked={deep === "1"} onChange={(event) => go({ deep: event.currentTarget.checked ? 1 : undefined })} />
+        <input
+          type="checkbox"
+          checked={deep === "1"}
+          onChange={(event) => go({ deep: event.currentTarget.checked ? 1 : undefined })}
+        />
         search the samples, too
       </label>
     </div>
@@ -86,7 +103,10 @@ function Besides({ run, at, beside }: { run: Run; at: Picked; beside: string | n
   if (!others.length) return null;
   const options = others.map(
     ({ name, seed, several }) =>
-      [[run.id, at.split, name, seed].join("|"), `${lookOf(run, name).label}${several ? `, seed ${seed}` : ""}`] as const,
+      [
+        [run.id, at.split, name, seed].join("|"),
+        `${lookOf(run, name).label}${several ? `, seed ${seed}` : ""}`,
+      ] as const,
   );
   return (
     <Choice
@@ -106,7 +126,9 @@ function Search({ text }: { text: string }) {
   }, [typed]);
   return (
     <div class="field">
-      <label class="field-name" for="prompt-search">Search</label>
+      <label class="field-name" for="prompt-search">
+        Search
+      </label>
       <input id="prompt-search" type="search" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
     </div>
   );
@@ -132,9 +154,15 @@ const MISSING = "—";
 const percent = (share: number | null): string => (share === null ? MISSING : `${Math.round(100 * share)}%`);
 const number = (value: number | null): string => (value === null ? MISSING : value.toFixed(3));
 const signed = (change: number | null): string =>
-  change === null ? MISSING : `${change > 0 ? "+" : ""}${Math.round(100 * change)}`.replace("-", "−").replace(/^−0$/, "0");
+  change === null
+    ? MISSING
+    : `${change > 0 ? "+" : ""}${Math.round(100 * change)}`.replace("-", "−").replace(/^−0$/, "0");
 const surprise = ({ surprise: size, wrong_up }: GroupRow): string =>
-  size === null ? MISSING : size === 0 ? "none" : `${size.toFixed(3)}, ${wrong_up === size ? "wrong, more likely" : "correct, less likely"}`;
+  size === null
+    ? MISSING
+    : size === 0
+      ? "none"
+      : `${size.toFixed(3)}, ${wrong_up === size ? "wrong, more likely" : "correct, less likely"}`;
 
 const pass1 = ({ pass1: share, correct, graded, samples }: GroupRow): string => {
   if (share === null) return `${MISSING} of ${samples}`;
@@ -145,12 +173,37 @@ const columns = (show: string): readonly Column[] => [
   { key: "step", name: "step", cell: ({ step }) => String(step) },
   { key: "pass1", name: "pass@1", cell: pass1 },
   { key: "change", name: "change", cell: ({ change }) => signed(change), isKnown: ({ change }) => change !== null },
-  { key: "strategies", name: "strategies", cell: ({ strategies }) => (strategies === null ? MISSING : String(strategies)), isKnown: ({ strategies }) => strategies !== null },
-  { key: "lost", name: "lost", cell: ({ lost }) => (lost === null ? MISSING : String(lost)), isKnown: ({ lost }) => lost !== null },
-  { key: "disagreement", name: "disagreement", cell: ({ disagreement }) => percent(disagreement), isKnown: ({ disagreement }) => disagreement !== null },
-  { key: "largest", name: "largest |A|", cell: ({ dead, largest }) => (dead === 1 ? "dead" : number(largest)), isKnown: ({ largest }) => largest !== null },
+  {
+    key: "strategies",
+    name: "strategies",
+    cell: ({ strategies }) => (strategies === null ? MISSING : String(strategies)),
+    isKnown: ({ strategies }) => strategies !== null,
+  },
+  {
+    key: "lost",
+    name: "lost",
+    cell: ({ lost }) => (lost === null ? MISSING : String(lost)),
+    isKnown: ({ lost }) => lost !== null,
+  },
+  {
+    key: "disagreement",
+    name: "disagreement",
+    cell: ({ disagreement }) => percent(disagreement),
+    isKnown: ({ disagreement }) => disagreement !== null,
+  },
+  {
+    key: "largest",
+    name: "largest |A|",
+    cell: ({ dead, largest }) => (dead === 1 ? "dead" : number(largest)),
+    isKnown: ({ largest }) => largest !== null,
+  },
   show === "wrong_up"
-    ? { key: "wrong_up", name: "credit of a wrong sample", cell: ({ wrong_up }) => number(wrong_up), isKnown: ({ wrong_up }) => wrong_up !== null }
+    ? {
+        key: "wrong_up",
+        name: "credit of a wrong sample",
+        cell: ({ wrong_up }) => number(wrong_up),
+        isKnown: ({ wrong_up }) => wrong_up !== null,
+      }
     : { key: "surprise", name: "against correctness", cell: surprise, isKnown: ({ surprise: size }) => size !== null },
 ];
 
@@ -167,7 +220,19 @@ function Table({ found, at, sort, desc, show }: TableProps) {
       {total > 0 && chosen === 0 ? (
         <p>
           No problem is like this.{" "}
-          <button type="button" onClick={() => go({ show: undefined, text: undefined, sort: undefined, desc: undefined, from: undefined, deep: undefined })}>
+          <button
+            type="button"
+            onClick={() =>
+              go({
+                show: undefined,
+                text: undefined,
+                sort: undefined,
+                desc: undefined,
+                from: undefined,
+                deep: undefined,
+              })
+            }
+          >
             show all problems
           </button>
         </p>
@@ -177,8 +242,17 @@ function Table({ found, at, sort, desc, show }: TableProps) {
           <thead>
             <tr>
               {[{ key: "prompt", name: "problem" }, ...shown].map(({ key, name }) => (
-                <th key={key} scope="col" class={key} aria-sort={sort === key ? (desc === "1" ? "descending" : "ascending") : undefined}>
-                  <button type="button" class="sort" onClick={() => go({ sort: key, desc: sort === key && desc === "1" ? "0" : "1", from: undefined })}>
+                <th
+                  key={key}
+                  scope="col"
+                  class={key}
+                  aria-sort={sort === key ? (desc === "1" ? "descending" : "ascending") : undefined}
+                >
+                  <button
+                    type="button"
+                    class="sort"
+                    onClick={() => go({ sort: key, desc: sort === key && desc === "1" ? "0" : "1", from: undefined })}
+                  >
                     {name} <span aria-hidden="true">{sort === key ? (desc === "1" ? "↓" : "↑") : ""}</span>
                   </button>
                 </th>
@@ -189,9 +263,15 @@ function Table({ found, at, sort, desc, show }: TableProps) {
             {rows.map((row) => (
               <tr key={`${row.step}/${row.place}`}>
                 <th scope="row" class="prompt">
-                  <a href={hash(route.value, { view: "group", ...at.about, step: row.step, place: row.place })}>{visible(row.prompt) || "(empty)"}</a>
+                  <a href={hash(route.value, { view: "group", ...at.about, step: row.step, place: row.place })}>
+                    {visible(row.prompt) || "(empty)"}
+                  </a>
                 </th>
-                {shown.map(({ key, cell }) => <td key={key} class={key}>{cell(row)}</td>)}
+                {shown.map(({ key, cell }) => (
+                  <td key={key} class={key}>
+                    {cell(row)}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -199,7 +279,12 @@ function Table({ found, at, sort, desc, show }: TableProps) {
       </div>
       <Pages found={found} />
       <Meanings shown={shown.map(({ key }) => key)} />
-      {found.notes.length ? <details><summary>How this log was read</summary><pre class="text">{visible(found.notes.join("\n"))}</pre></details> : null}
+      {found.notes.length ? (
+        <details>
+          <summary>How this log was read</summary>
+          <pre class="text">{visible(found.notes.join("\n"))}</pre>
+        </details>
+      ) : null}
     </>
   );
 }
@@ -236,8 +321,9 @@ function HowFar({ found: { progress, searched, chosen, total, from, rows } }: { 
       </p>
       {progress ? (
         <p class="small progress">
-          <progress max={1} value={progress.share} aria-label="How much of the log is read" /> The log is being read: {percent(progress.share)}{left}. What is
-          there can be used.
+          <progress max={1} value={progress.share} aria-label="How much of the log is read" /> The log is being read:{" "}
+          {percent(progress.share)}
+          {left}. What is there can be used.
         </p>
       ) : null}
     </>
@@ -247,8 +333,16 @@ function HowFar({ found: { progress, searched, chosen, total, from, rows } }: { 
 function Pages({ found: { from, rows, chosen } }: { found: Answer }) {
   return (
     <div class="below">
-      {from > 0 ? <button type="button" onClick={() => go({ from: Math.max(0, from - 100) })}>previous 100</button> : null}
-      {from + rows.length < chosen ? <button type="button" onClick={() => go({ from: from + 100 })}>next 100</button> : null}
+      {from > 0 ? (
+        <button type="button" onClick={() => go({ from: Math.max(0, from - 100) })}>
+          previous 100
+        </button>
+      ) : null}
+      {from + rows.length < chosen ? (
+        <button type="button" onClick={() => go({ from: from + 100 })}>
+          next 100
+        </button>
+      ) : null}
     </div>
   );
 }
@@ -257,8 +351,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   pass1: "pass@1 is the share of graded samples that are right.",
   change: "Change is the difference of pass@1 to the arm compared with, in points.",
   lost: "Lost is the number of strategies with a right sample there and none here.",
-  disagreement: "Disagreement is the share of pairs of samples with different answers; without answers, of pairs with one right and one wrong.",
-  surprise: "Against correctness is the largest advantage that makes a wrong sample more likely or a right one less likely.",
+  disagreement:
+    "Disagreement is the share of pairs of samples with different answers; without answers, of pairs with one right and one wrong.",
+  surprise:
+    "Against correctness is the largest advantage that makes a wrong sample more likely or a right one less likely.",
 };
 
 function Meanings({ shown }: { shown: readonly string[] }) {

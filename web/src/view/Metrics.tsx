@@ -27,7 +27,9 @@ const MOST_POINTS = 600;
 /** The steps of training runs as they are logged; a step that is logged again counts once. */
 function useLines(run: Run, arms: readonly string[]): readonly Line[] {
   const [lines, setLines] = useState<Readonly<Record<string, Line>>>({});
-  const chosen = run.arms.filter((arm) => arms.includes(arm.name)).flatMap((arm) => arm.seeds.filter((seed) => seed.has_metrics).map(({ seed }) => ({ arm: arm.name, seed })));
+  const chosen = run.arms
+    .filter((arm) => arms.includes(arm.name))
+    .flatMap((arm) => arm.seeds.filter((seed) => seed.has_metrics).map(({ seed }) => ({ arm: arm.name, seed })));
   const isRunning = run.status === "running";
   const key = JSON.stringify([run.id, chosen, isRunning]);
   useEffect(() => {
@@ -36,7 +38,10 @@ function useLines(run: Run, arms: readonly string[]): readonly Line[] {
       const isLive = isRunning && i < MOST_LIVE;
       const name = `${arm}/${seed}`;
       const change = (to: (line: Line) => Line): void =>
-        setLines((known) => ({ ...known, [name]: to(known[name] ?? { arm, seed, keys: [], steps: new Map(), isLive }) }));
+        setLines((known) => ({
+          ...known,
+          [name]: to(known[name] ?? { arm, seed, keys: [], steps: new Map(), isLive }),
+        }));
       const stream = new EventSource(address("metrics", { run: run.id, arm, seed, follow: isLive ? 1 : 0 }));
       stream.addEventListener("restart", (event) => {
         const { keys } = JSON.parse((event as MessageEvent<string>).data) as { keys: string[] };
@@ -44,7 +49,10 @@ function useLines(run: Run, arms: readonly string[]): readonly Line[] {
       });
       stream.addEventListener("steps", (event) => {
         const steps = JSON.parse((event as MessageEvent<string>).data) as Step[];
-        change((line) => ({ ...line, steps: new Map([...line.steps, ...steps.map((step) => [step.step, step] as const)]) }));
+        change((line) => ({
+          ...line,
+          steps: new Map([...line.steps, ...steps.map((step) => [step.step, step] as const)]),
+        }));
       });
       stream.addEventListener("end", () => stream.close());
       return stream;
@@ -71,19 +79,34 @@ export function Metrics({ run }: { run: Run }) {
         <legend>Arms</legend>
         {all.map((name) => (
           <label key={name}>
-            <input type="checkbox" checked={arms.includes(name)}
-              onChange={(event) => setArms(event.currentTarget.checked ? [...arms, name] : arms.filter((one) => one !== name))} />
+            <input
+              type="checkbox"
+              checked={arms.includes(name)}
+              onChange={(event) =>
+                setArms(event.currentTarget.checked ? [...arms, name] : arms.filter((one) => one !== name))
+              }
+            />
             <Piece look={lookOf(run, name)} /> {lookOf(run, name).label}
           </label>
         ))}
       </fieldset>
       <p class="small" role="status">
-        {run.status === "running" ? `Live: ${live} training runs; the others are shown as they were when the page was opened. ` : ""}
+        {run.status === "running"
+          ? `Live: ${live} training runs; the others are shown as they were when the page was opened. `
+          : ""}
         {lines.map((line) => `${lookOf(run, line.arm).label} seed ${line.seed}: ${line.steps.size} steps`).join(" · ")}
       </p>
       {logged ? <GroupsOfStep logged={logged} /> : null}
       <div class="charts">
-        {keys.map((key) => <Metric key={key} name={key} lines={lines} run={run} onPick={logged ? (step) => toGroups(logged, step) : undefined} />)}
+        {keys.map((key) => (
+          <Metric
+            key={key}
+            name={key}
+            lines={lines}
+            run={run}
+            onPick={logged ? (step) => toGroups(logged, step) : undefined}
+          />
+        ))}
       </div>
     </Panel>
   );
@@ -118,8 +141,12 @@ function GroupsOfStep({ logged }: { logged: Logged }) {
     <div class="settings">
       <StepSlider steps={logged.steps} step={step} onStep={setStep} />
       <div class="field">
-        <div class="field-name">of {visible(logged.arm)}, seed {logged.seed}</div>
-        <button type="button" onClick={() => toGroups(logged, step)}>groups of step {step}</button>
+        <div class="field-name">
+          of {visible(logged.arm)}, seed {logged.seed}
+        </div>
+        <button type="button" onClick={() => toGroups(logged, step)}>
+          groups of step {step}
+        </button>
       </div>
     </div>
   );
@@ -145,19 +172,32 @@ const short = (value: number): string => String(Number(value.toPrecision(4))).re
 
 function Metric({ name, lines, run, onPick }: MetricProps) {
   const curves = useMemo(
-    () => lines.map((line) => ({
-      look: { ...lookOf(run, line.arm), ...(lines.some((one) => one.arm === line.arm && one !== line) ? { label: `${lookOf(run, line.arm).label} seed ${line.seed}` } : {}) },
-      points: points(line, name),
-    })).filter((curve) => curve.points.length),
+    () =>
+      lines
+        .map((line) => ({
+          look: {
+            ...lookOf(run, line.arm),
+            ...(lines.some((one) => one.arm === line.arm && one !== line)
+              ? { label: `${lookOf(run, line.arm).label} seed ${line.seed}` }
+              : {}),
+          },
+          points: points(line, name),
+        }))
+        .filter((curve) => curve.points.length),
     [lines, name],
   );
   const last = curves.map(({ look, points: of }) => `${look.label}: ${of.at(-1)!.y.toPrecision(3)}`);
   const isFlat = curves.every(({ points: of }) => of.every(({ y }) => y === 0));
   return (
     <Figure
-      title={visible(name).split(/(?<=[/_])/).flatMap((part) => [part, <wbr key={part} />])}
+      title={visible(name)
+        .split(/(?<=[/_])/)
+        .flatMap((part) => [part, <wbr key={part} />])}
       file={name.replaceAll(/[^\w@]+/g, "_")}
-      rows={() => [["line", "step", name], ...curves.flatMap(({ look, points: of }) => of.map(({ x, y }) => [look.label, x, y]))]}
+      rows={() => [
+        ["line", "step", name],
+        ...curves.flatMap(({ look, points: of }) => of.map(({ x, y }) => [look.label, x, y])),
+      ]}
     >
       <Curves
         curves={curves}

@@ -14,7 +14,11 @@ type Answer = OutcomeTable & { readonly verdict: readonly string[] };
 export function Outcomes({ run }: { run: Run }) {
   const asked = useAnswer<Answer>("outcomes", { run: run.id });
   return (
-    <Panel id="outcomes" title="Outcomes" lead="Every arm's last policy in the environment. Compare arms with the same success: an arm that is more diverse and less successful may be no better.">
+    <Panel
+      id="outcomes"
+      title="Outcomes"
+      lead="Every arm's last policy in the environment. Compare arms with the same success: an arm that is more diverse and less successful may be no better."
+    >
       <Status asked={asked}>{(found) => <Table run={run} found={found} />}</Status>
     </Panel>
   );
@@ -25,7 +29,9 @@ function Table({ run, found }: { run: Run; found: Answer }) {
   const [hidden, toggle] = useHidden();
   return (
     <>
-      {found.verdict.map((text) => <p key={text}>{visible(text)}</p>)}
+      {found.verdict.map((text) => (
+        <p key={text}>{visible(text)}</p>
+      ))}
       <Key looks={names.map((name) => ({ key: name, ...lookOf(run, name) }))} hidden={hidden} onToggle={toggle} />
       <Shown table={found} look={(arm) => lookOf(run, arm)} hidden={hidden} />
     </>

@@ -13,7 +13,12 @@ export interface Picked {
   readonly arm: SampledArm;
   readonly training: SampledArm["seeds"][number];
   /** What a question about these samples names. */
-  readonly about: { readonly run: string; readonly split: string | undefined; readonly arm: string; readonly seed: number };
+  readonly about: {
+    readonly run: string;
+    readonly split: string | undefined;
+    readonly arm: string;
+    readonly seed: number;
+  };
 }
 
 /** The samples of the address, or the first ones that there are: of training, if there are any. */
@@ -37,7 +42,9 @@ export function SamplesChoice({ run, at }: { run: Run; at: Picked }) {
         <Choice
           label="Samples of"
           value={at.split}
-          options={run.samples.map(({ split }) => [split, split ? `evaluation: ${visible(split)}` : "training"] as const)}
+          options={run.samples.map(
+            ({ split }) => [split, split ? `evaluation: ${visible(split)}` : "training"] as const,
+          )}
           onChange={(split) => go({ ...ELSEWHERE, split: split || undefined, step: undefined, beside: undefined })}
         />
       ) : null}

@@ -54,15 +54,25 @@ export const isMarked = (text: string): boolean => partsOf(text).some(({ kind })
 
 export function Rendered({ text }: { text: string }) {
   const parts = useMemo(() => partsOf(text), [text]);
-  return <div class="rendered" dir="ltr">{parts.map((one, i) => <OnePart key={i} part={one} />)}</div>;
+  return (
+    <div class="rendered" dir="ltr">
+      {parts.map((one, i) => (
+        <OnePart key={i} part={one} />
+      ))}
+    </div>
+  );
 }
 
 function OnePart({ part }: { part: Part }): ComponentChildren {
   switch (part.kind) {
-    case "text": return visible(part.text);
-    case "strong": return <strong>{visible(part.text)}</strong>;
-    case "code": return part.isBlock ? <pre class="text">{visible(part.text)}</pre> : <code>{visible(part.text)}</code>;
-    case "maths": return <Formula {...part} />;
+    case "text":
+      return visible(part.text);
+    case "strong":
+      return <strong>{visible(part.text)}</strong>;
+    case "code":
+      return part.isBlock ? <pre class="text">{visible(part.text)}</pre> : <code>{visible(part.text)}</code>;
+    case "maths":
+      return <Formula {...part} />;
   }
 }
 
@@ -80,4 +90,8 @@ function Formula({ tex, text, isBlock }: { tex: string; text: string; isBlock: b
 }
 
 const element = ({ tag, attributes, children }: Drawn, key: string): ComponentChildren =>
-  h(tag, { ...attributes, key }, children.map((one, i) => (typeof one === "string" ? one : element(one, String(i)))));
+  h(
+    tag,
+    { ...attributes, key },
+    children.map((one, i) => (typeof one === "string" ? one : element(one, String(i)))),
+  );

@@ -29,18 +29,26 @@ export function viewsOf(run: Run): readonly (readonly [View, string])[] {
 export function RunList({ runs }: { runs: Runs }) {
   return (
     <>
-      <Panel id="runs" title={`Runs in ${visible(runs.folder)}`} lead="Choose what to look at. Nothing here changes a run.">
+      <Panel
+        id="runs"
+        title={`Runs in ${visible(runs.folder)}`}
+        lead="Choose what to look at. Nothing here changes a run."
+      >
         <Notes notes={runs.notes} />
         {runs.runs.length ? <RunTable runs={runs.runs} /> : <p>There is no run.</p>}
       </Panel>
       {runs.runs.filter((run) => run.has_config).length > 1 ? (
-        <p><a href={hash({ view: "configs" })}>Compare the configs of two runs</a></p>
+        <p>
+          <a href={hash({ view: "configs" })}>Compare the configs of two runs</a>
+        </p>
       ) : null}
       {runs.audits.length ? (
         <Panel id="audits" title="Audits of judges" lead="How far a judge can be trusted: setrl judge-audit.">
           <ul>
             {runs.audits.map(({ id, where }) => (
-              <li key={id}><a href={hash({ view: "audit" }, { id })}>{visible(where)}</a></li>
+              <li key={id}>
+                <a href={hash({ view: "audit" }, { id })}>{visible(where)}</a>
+              </li>
             ))}
           </ul>
         </Panel>
@@ -64,7 +72,9 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
           <p class="small">{run.arms.map((arm) => lookOf(run, arm.name).label).join(", ")}</p>
           <nav aria-label={`Views of ${visible(run.name)}, ${visible(run.where)}`}>
             {viewsOf(run).map(([view, name]) => (
-              <a key={view} href={hash({ view }, { run: run.id })}>{name}</a>
+              <a key={view} href={hash({ view }, { run: run.id })}>
+                {name}
+              </a>
             ))}
           </nav>
           {run.command ? <code class="small">{visible(run.command)}</code> : null}
@@ -76,7 +86,11 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
 
 export function Films({ run }: { run: Run }) {
   return (
-    <Panel id="films" title="Films" lead="Rollouts side by side, one for each way that the policy takes: setrl control watch.">
+    <Panel
+      id="films"
+      title="Films"
+      lead="Rollouts side by side, one for each way that the policy takes: setrl control watch."
+    >
       <div class="films">
         {run.films.map(({ id, name }) => (
           <figure key={id}>

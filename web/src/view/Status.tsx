@@ -10,16 +10,32 @@ interface Props<T> {
 }
 
 export function Status<T>({ asked, children }: Props<T>) {
-  if (asked.error !== null) return <p class="warning" role="alert">{visible(asked.error)}</p>;
-  if (asked.found === null) return <p class="lead" role="status">One moment …</p>;
-  return <div class={asked.waits ? "waits" : ""} aria-busy={asked.waits}>{children(asked.found)}</div>;
+  if (asked.error !== null)
+    return (
+      <p class="warning" role="alert">
+        {visible(asked.error)}
+      </p>
+    );
+  if (asked.found === null)
+    return (
+      <p class="lead" role="status">
+        One moment …
+      </p>
+    );
+  return (
+    <div class={asked.waits ? "waits" : ""} aria-busy={asked.waits}>
+      {children(asked.found)}
+    </div>
+  );
 }
 
 export function Notes({ notes }: { notes: readonly string[] }) {
   if (!notes.length) return null;
   return (
     <ul class="notes">
-      {notes.map((note) => <li key={note}>{visible(note)}</li>)}
+      {notes.map((note) => (
+        <li key={note}>{visible(note)}</li>
+      ))}
     </ul>
   );
 }

@@ -36,7 +36,9 @@ export interface Run {
   readonly arms: readonly Arm[];
   readonly splits: readonly string[];
   readonly samples: readonly Sampled[];
-  readonly looks: Readonly<Record<string, { readonly label: string; readonly hue: string; readonly dash: string; readonly symbol: string }>>;
+  readonly looks: Readonly<
+    Record<string, { readonly label: string; readonly hue: string; readonly dash: string; readonly symbol: string }>
+  >;
   readonly has_config: boolean;
   readonly has_outcomes: boolean;
   readonly films: readonly { readonly id: string; readonly name: string }[];
@@ -217,11 +219,16 @@ export const address = (what: string, query: Query = {}): string => {
 };
 
 export async function ask<T>(what: string, query: Query, signal?: AbortSignal, write?: unknown): Promise<T> {
-  const written = write === undefined ? {} : { method: "POST", body: JSON.stringify(write), headers: { "content-type": "application/json" } };
-  const answer = await fetch(address(what, query), { ...written, ...(signal ? { signal } : {}) }).catch((error: unknown) => {
-    if (signal?.aborted) throw error;
-    throw new Error("The server does not answer: is setrl view still running?");
-  });
+  const written =
+    write === undefined
+      ? {}
+      : { method: "POST", body: JSON.stringify(write), headers: { "content-type": "application/json" } };
+  const answer = await fetch(address(what, query), { ...written, ...(signal ? { signal } : {}) }).catch(
+    (error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new Error("The server does not answer: is setrl view still running?");
+    },
+  );
   if (answer.ok) return (await answer.json()) as T;
   const text = await answer.text();
   let sentence = text;

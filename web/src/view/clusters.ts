@@ -13,7 +13,8 @@ export type By = "strategy" | "answer";
 
 /** What a log can be grouped by, what tells most first. */
 export function groupings(samples: readonly Sample[]): readonly By[] {
-  const has = (by: By): boolean => samples.some((sample) => (by === "answer" ? sample.answer : sample.cluster) !== null);
+  const has = (by: By): boolean =>
+    samples.some((sample) => (by === "answer" ? sample.answer : sample.cluster) !== null);
   return (["strategy", "answer"] as const).filter(has);
 }
 

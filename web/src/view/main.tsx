@@ -18,7 +18,14 @@ import { chosenRun, Films, RunList, viewsOf } from "./RunList";
 import { Status } from "./Status";
 import { visible } from "../components/visible";
 
-const OF_RUNS = { metrics: Metrics, groups: Groups, group: Group, evaluation: Evaluation, outcomes: Outcomes, films: Films } as const;
+const OF_RUNS = {
+  metrics: Metrics,
+  groups: Groups,
+  group: Group,
+  evaluation: Evaluation,
+  outcomes: Outcomes,
+  films: Films,
+} as const;
 
 function Explorer() {
   const asked = useAnswer<Runs>("runs", {}, ({ runs }) => runs.some(({ status }) => status === "running"));
@@ -28,7 +35,10 @@ function Explorer() {
     <main>
       <Status asked={asked}>{(runs) => <Page runs={runs} />}</Status>
       <Tip />
-      <footer>This page changes no log; your labels are saved beside it. It is served by setrl view on your machine and asks no other host.</footer>
+      <footer>
+        This page changes no log; your labels are saved beside it. It is served by setrl view on your machine and asks
+        no other host.
+      </footer>
     </main>
   );
 }
@@ -37,7 +47,8 @@ function Explorer() {
 function useOnlyLog({ runs, audits }: Runs): void {
   useEffect(() => {
     const [only] = runs;
-    if (!location.hash && only?.samples.length && runs.length === 1 && !audits.length) go({ view: "groups", run: only.id }, true);
+    if (!location.hash && only?.samples.length && runs.length === 1 && !audits.length)
+      go({ view: "groups", run: only.id }, true);
   }, []);
 }
 
@@ -47,12 +58,21 @@ function Page({ runs }: { runs: Runs }) {
   const run = chosenRun(runs);
   if (view in OF_RUNS && run) {
     const View = OF_RUNS[view as keyof typeof OF_RUNS];
-    return <><Head title={visible(run.name)} run={run} /><View key={run.id} run={run} /></>;
+    return (
+      <>
+        <Head title={visible(run.name)} run={run} />
+        <View key={run.id} run={run} />
+      </>
+    );
   }
   return (
     <>
       <Head title={view === "configs" ? "Configs" : view === "audit" ? "Audit" : "Runs"} />
-      {view in OF_RUNS ? <p class="warning" role="alert">There is no such run here (any more).</p> : null}
+      {view in OF_RUNS ? (
+        <p class="warning" role="alert">
+          There is no such run here (any more).
+        </p>
+      ) : null}
       {view === "configs" ? <Configs runs={runs} /> : view === "audit" ? <Audit /> : <RunList runs={runs} />}
     </>
   );
@@ -67,9 +87,17 @@ function Head({ title, run }: { title: string; run?: Run }) {
       <h1>{title}</h1>
       <nav aria-label="Pages">
         <a href={hash({ view: "runs" })}>All runs</a>
-        {run ? viewsOf(run).map(([name, label]) => (
-          <a key={name} href={hash({ view: name }, { run: run.id })} aria-current={name === view ? "page" : undefined}>{label}</a>
-        )) : null}
+        {run
+          ? viewsOf(run).map(([name, label]) => (
+              <a
+                key={name}
+                href={hash({ view: name }, { run: run.id })}
+                aria-current={name === view ? "page" : undefined}
+              >
+                {label}
+              </a>
+            ))
+          : null}
       </nav>
     </header>
   );

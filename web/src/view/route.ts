@@ -4,9 +4,43 @@ import { signal } from "@preact/signals";
 
 export type View = "runs" | "metrics" | "groups" | "group" | "evaluation" | "configs" | "audit" | "films" | "outcomes";
 
-const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group", "evaluation", "configs", "audit", "films", "outcomes"];
-const KEYS = ["run", "arm", "seed", "step", "place", "sort", "desc", "show", "text", "from", "split", "against", "k", "first", "second", "id",
-  "deep", "beside", "method", "by", "raw", "sample", "pair", "find", "other",
+const VIEWS: readonly string[] = [
+  "runs",
+  "metrics",
+  "groups",
+  "group",
+  "evaluation",
+  "configs",
+  "audit",
+  "films",
+  "outcomes",
+];
+const KEYS = [
+  "run",
+  "arm",
+  "seed",
+  "step",
+  "place",
+  "sort",
+  "desc",
+  "show",
+  "text",
+  "from",
+  "split",
+  "against",
+  "k",
+  "first",
+  "second",
+  "id",
+  "deep",
+  "beside",
+  "method",
+  "by",
+  "raw",
+  "sample",
+  "pair",
+  "find",
+  "other",
 ] as const;
 
 export type Key = (typeof KEYS)[number];
@@ -27,7 +61,9 @@ export type Changes = Readonly<{ view?: View } & Partial<Record<Key, string | nu
 
 export function hash(route: Route, changes: Changes = {}): string {
   const merged: Record<string, string | number | undefined> = { ...route, ...changes };
-  const given = Object.entries(merged).flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, String(value)]]));
+  const given = Object.entries(merged).flatMap(([key, value]) =>
+    value === undefined || value === "" ? [] : [[key, String(value)]],
+  );
   return `#${new URLSearchParams(given).toString()}`;
 }
 

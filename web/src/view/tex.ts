@@ -15,8 +15,7 @@ const styled = (tag: string, attributes: Record<string, string>, ...children: (D
   attributes,
   children,
 });
-const row = (children: readonly Drawn[]): Drawn =>
-  children.length === 1 ? children[0]! : node("mrow", ...children);
+const row = (children: readonly Drawn[]): Drawn => (children.length === 1 ? children[0]! : node("mrow", ...children));
 
 const pairs = (text: string): Record<string, string> =>
   Object.fromEntries(text.split(" ").map((pair) => pair.split(":") as [string, string]));
@@ -38,23 +37,62 @@ const OPERATORS = pairs(
     "therefore:∴ because:∵ lbrace:{ rbrace:} models:⊨ vdash:⊢ int:∫ iint:∬ oint:∮ colon::",
 );
 OPERATORS.colon = ":";
-const LARGE = pairs("sum:∑ prod:∏ coprod:∐ bigcup:⋃ bigcap:⋂ bigoplus:⨁ lim:lim max:max min:min sup:sup inf:inf gcd:gcd");
+const LARGE = pairs(
+  "sum:∑ prod:∏ coprod:∐ bigcup:⋃ bigcap:⋂ bigoplus:⨁ lim:lim max:max min:min sup:sup inf:inf gcd:gcd",
+);
 const FUNCTIONS = new Set(
   "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp det dim ker deg arg mod lcm Pr".split(" "),
 );
 const SPACES: Record<string, string> = {
-  ",": ".17em", ":": ".22em", ";": ".28em", " ": ".3em", quad: "1em", qquad: "2em", "!": "0",
+  ",": ".17em",
+  ":": ".22em",
+  ";": ".28em",
+  " ": ".3em",
+  quad: "1em",
+  qquad: "2em",
+  "!": "0",
 };
-const ACCENTS = pairs("overline:‾ bar:‾ hat:^ widehat:^ tilde:~ widetilde:~ vec:→ dot:˙ ddot:¨ overrightarrow:→ overbrace:⏞");
-const FONTS = pairs("mathbb:double-struck mathcal:script mathscr:script mathfrak:fraktur mathbf:bold boldsymbol:bold bm:bold");
-const TEXTS = new Set(["text", "textbf", "textit", "textrm", "mathrm", "mbox", "operatorname", "texttt", "mathsf", "mathit"]);
+const ACCENTS = pairs(
+  "overline:‾ bar:‾ hat:^ widehat:^ tilde:~ widetilde:~ vec:→ dot:˙ ddot:¨ overrightarrow:→ overbrace:⏞",
+);
+const FONTS = pairs(
+  "mathbb:double-struck mathcal:script mathscr:script mathfrak:fraktur mathbf:bold boldsymbol:bold bm:bold",
+);
+const TEXTS = new Set([
+  "text",
+  "textbf",
+  "textit",
+  "textrm",
+  "mathrm",
+  "mbox",
+  "operatorname",
+  "texttt",
+  "mathsf",
+  "mathit",
+]);
 const IGNORED = new Set(
-  "displaystyle textstyle limits nolimits left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr hline centering".split(" "),
+  "displaystyle textstyle limits nolimits left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr hline centering".split(
+    " ",
+  ),
 );
 const FENCES: Record<string, readonly [string, string]> = {
-  matrix: ["", ""], pmatrix: ["(", ")"], bmatrix: ["[", "]"], vmatrix: ["|", "|"], Bmatrix: ["{", "}"], cases: ["{", ""],
-  array: ["", ""], aligned: ["", ""], align: ["", ""], "align*": ["", ""], gathered: ["", ""], gather: ["", ""],
-  "gather*": ["", ""], split: ["", ""], equation: ["", ""], "equation*": ["", ""], smallmatrix: ["", ""],
+  matrix: ["", ""],
+  pmatrix: ["(", ")"],
+  bmatrix: ["[", "]"],
+  vmatrix: ["|", "|"],
+  Bmatrix: ["{", "}"],
+  cases: ["{", ""],
+  array: ["", ""],
+  aligned: ["", ""],
+  align: ["", ""],
+  "align*": ["", ""],
+  gathered: ["", ""],
+  gather: ["", ""],
+  "gather*": ["", ""],
+  split: ["", ""],
+  equation: ["", ""],
+  "equation*": ["", ""],
+  smallmatrix: ["", ""],
 };
 const LETTERS_AT_MOST = 4000; // of one formula
 
@@ -99,7 +137,10 @@ class Reader {
       if (token === "&") found.at(-1)!.push([]);
       else if (token === "\\\\") found.push([[]]);
       else {
-        found.at(-1)!.at(-1)!.push(...this.scripted());
+        found
+          .at(-1)!
+          .at(-1)!
+          .push(...this.scripted());
         continue;
       }
       this.at++;
@@ -166,22 +207,53 @@ class Reader {
       return [];
     }
     if (TEXTS.has(name)) return [node("mtext", this.letters())];
-    if (name in FONTS) return [styled("mstyle", { mathvariant: FONTS[name]!, class: FONTS[name]! }, styledLetters(this.letters(), FONTS[name]!))];
+    if (name in FONTS)
+      return [
+        styled(
+          "mstyle",
+          { mathvariant: FONTS[name]!, class: FONTS[name]! },
+          styledLetters(this.letters(), FONTS[name]!),
+        ),
+      ];
     if (name in ACCENTS) return [node("mover", this.group(), styled("mo", { stretchy: "true" }, ACCENTS[name]!))];
     switch (name) {
-      case "frac": case "dfrac": case "tfrac": case "cfrac": return [node("mfrac", this.group(), this.group())];
-      case "binom": case "dbinom": return [node("mo", "("), styled("mfrac", { linethickness: "0" }, this.group(), this.group()), node("mo", ")")];
-      case "sqrt": return [this.root()];
-      case "boxed": case "fbox": return [styled("mrow", { class: "boxed" }, this.group())];
-      case "underline": return [styled("mrow", { class: "underlined" }, this.group())];
-      case "underbrace": return [node("munder", this.group(), node("mo", "⏟"))];
-      case "pmod": return [node("mo", "("), node("mi", "mod"), styled("mspace", { width: ".3em" }), this.group(), node("mo", ")")];
-      case "bmod": return [node("mo", "mod")];
-      case "not": return [node("mo", `${textOf(row(this.atom()))}\u0338`)];
-      case "begin": return [this.environment()];
-      case "{": case "}": case "$": case "%": case "#": case "&": case "_": return [node("mo", name)];
-      case "|": return [node("mo", "‖")];
-      default: throw new UnknownTex(`\\${name}`);
+      case "frac":
+      case "dfrac":
+      case "tfrac":
+      case "cfrac":
+        return [node("mfrac", this.group(), this.group())];
+      case "binom":
+      case "dbinom":
+        return [node("mo", "("), styled("mfrac", { linethickness: "0" }, this.group(), this.group()), node("mo", ")")];
+      case "sqrt":
+        return [this.root()];
+      case "boxed":
+      case "fbox":
+        return [styled("mrow", { class: "boxed" }, this.group())];
+      case "underline":
+        return [styled("mrow", { class: "underlined" }, this.group())];
+      case "underbrace":
+        return [node("munder", this.group(), node("mo", "⏟"))];
+      case "pmod":
+        return [node("mo", "("), node("mi", "mod"), styled("mspace", { width: ".3em" }), this.group(), node("mo", ")")];
+      case "bmod":
+        return [node("mo", "mod")];
+      case "not":
+        return [node("mo", `${textOf(row(this.atom()))}\u0338`)];
+      case "begin":
+        return [this.environment()];
+      case "{":
+      case "}":
+      case "$":
+      case "%":
+      case "#":
+      case "&":
+      case "_":
+        return [node("mo", name)];
+      case "|":
+        return [node("mo", "‖")];
+      default:
+        throw new UnknownTex(`\\${name}`);
     }
   }
 
@@ -222,9 +294,14 @@ class Reader {
 }
 
 const table = (lines: readonly (readonly (readonly Drawn[])[])[], align: string): Drawn =>
-  styled("mtable", { columnalign: align }, ...lines.map((cells) => node("mtr", ...cells.map((cell) => node("mtd", ...cell)))));
+  styled(
+    "mtable",
+    { columnalign: align },
+    ...lines.map((cells) => node("mtr", ...cells.map((cell) => node("mtd", ...cell)))),
+  );
 
-const textOf = (drawn: Drawn): string => drawn.children.map((one) => (typeof one === "string" ? one : textOf(one))).join("");
+const textOf = (drawn: Drawn): string =>
+  drawn.children.map((one) => (typeof one === "string" ? one : textOf(one))).join("");
 
 const DOUBLE: Record<string, string> = { C: "ℂ", H: "ℍ", N: "ℕ", P: "ℙ", Q: "ℚ", R: "ℝ", Z: "ℤ" };
 

@@ -18,7 +18,8 @@ export function methodInLoss(group: Group): string | null {
   return found.length === 1 && !isDead ? found[0]! : null;
 }
 
-const number = (value: number | null | undefined): string => (value == null ? "unknown" : value.toFixed(3).replace("-", "−"));
+const number = (value: number | null | undefined): string =>
+  value == null ? "unknown" : value.toFixed(3).replace("-", "−");
 
 const PARTS = {
   reward: "its sets are correct more often than others",
@@ -36,20 +37,36 @@ const AGAINST = {
 export function why(group: Group, i: number): readonly string[] {
   const sample = group.samples[i]!;
   const sentences: string[] = [];
-  const kind = sample.correct === null ? (sample.reward === null ? "has no reward in the log" : "is not known to be correct or wrong") : sample.correct ? "is correct" : "is wrong";
+  const kind =
+    sample.correct === null
+      ? sample.reward === null
+        ? "has no reward in the log"
+        : "is not known to be correct or wrong"
+      : sample.correct
+        ? "is correct"
+        : "is wrong";
   if (sample.advantage === null) {
     sentences.push(`y${i + 1} ${kind}. The log does not hold its advantage.`);
   } else {
-    const moved = sample.advantage === 0 ? "changed nothing about it" : sample.advantage > 0 ? "made it more likely" : "made it less likely";
+    const moved =
+      sample.advantage === 0
+        ? "changed nothing about it"
+        : sample.advantage > 0
+          ? "made it more likely"
+          : "made it less likely";
     const odd = sample.against ? ", against its correctness" : "";
     sentences.push(`y${i + 1} ${kind}, and training ${moved}${odd}.`);
   }
   const found = methodsInLoss(group);
   const sized = found.some((name) => ["poly_epo", "maxpo"].includes(name)) ? ` with sets of ${group.set_size}` : "";
   if (found.length) {
-    sentences.push(`What entered the loss is what ${found.map((name) => group.methods[name]).join(" and ")} ${found.length === 1 ? "gives" : "give"}${sized}.`);
+    sentences.push(
+      `What entered the loss is what ${found.map((name) => group.methods[name]).join(" and ")} ${found.length === 1 ? "gives" : "give"}${sized}.`,
+    );
   } else if (sample.advantage !== null && Object.keys(group.others).length) {
-    sentences.push(`What entered the loss is not what any of the methods above gives to this group with sets of ${group.set_size}.`);
+    sentences.push(
+      `What entered the loss is not what any of the methods above gives to this group with sets of ${group.set_size}.`,
+    );
   }
   const { parts } = group;
   const total = "total" in parts ? parts.total[i] : null;
@@ -58,7 +75,8 @@ export function why(group: Group, i: number): readonly string[] {
   if (total !== 0) {
     const keys = (["reward", "diversity", "covariance"] as const).filter((key) => (parts[key][i] ?? 0) * total > 0);
     const most = keys.sort((a, b) => Math.abs(parts[b][i]!) - Math.abs(parts[a][i]!))[0];
-    if (most) sentences.push(`The largest part of it (${number(parts[most][i])}): ${(total > 0 ? PARTS : AGAINST)[most]}.`);
+    if (most)
+      sentences.push(`The largest part of it (${number(parts[most][i])}): ${(total > 0 ? PARTS : AGAINST)[most]}.`);
   }
   sentences.push(
     `Its sets have a mean reward of ${number(parts.reward_with[i])} (all sets: ${number(parts.all[0])}) and a mean diversity of ${number(parts.diversity_with[i])} (all sets: ${number(parts.all[1])}).`,
