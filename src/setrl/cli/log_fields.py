@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from setrl.groups.options import LogOptions
-from setrl.groups.recognition import Fields
+from setrl.groups.roles import Fields
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from setrl.groups.log import Log as Log
     from setrl.groups.log import open_log as open_log
     from setrl.groups.options import LogOptions as LogOptions
-    from setrl.groups.recognition import Fields as Fields
     from setrl.groups.records import read_records as read_records
+    from setrl.groups.roles import Fields as Fields
     from setrl.groups.types import Group as Group
     from setrl.groups.types import Sample as Sample
 
 _MODULES = {
-    "Fields": "setrl.groups.recognition",
+    "Fields": "setrl.groups.roles",
     "Group": "setrl.groups.types",
     "Log": "setrl.groups.log",
     "LogOptions": "setrl.groups.options",

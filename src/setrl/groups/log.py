@@ -20,8 +20,9 @@ from setrl.errors import ConfigError, DataError
 from setrl.groups.evaluation_reader import EvaluationReader
 from setrl.groups.field_names import STRATEGIES
 from setrl.groups.options import LogOptions, Verify
-from setrl.groups.recognition import SNIFFED, Fields, recognise
+from setrl.groups.recognition import SNIFFED, recognise
 from setrl.groups.records import is_record
+from setrl.groups.roles import Fields
 from setrl.groups.row_reader import Item, Record, RowReader, explained
 from setrl.groups.rows import Row, Rows
 from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100

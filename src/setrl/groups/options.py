@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setrl.groups.recognition import Fields
+from setrl.groups.roles import Fields
 
 Ungraded = Literal["left-out", "wrong"]  # what becomes of samples without a grade
 Verify = Callable[[str, Sequence[str]], list[Any]]

@@ -13,7 +13,8 @@ from setrl.grading.conversation import is_messages, prompt_text
 from setrl.groups.field_values import group_name, verdict
 from setrl.groups.fields import label
 from setrl.groups.options import LogOptions, Verify, math_verifier
-from setrl.groups.recognition import Recognised, names_prompt, unrolled, value_at
+from setrl.groups.recognition import names_prompt, unrolled, value_at
+from setrl.groups.roles import Recognised
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample
 

@@ -13,7 +13,7 @@ from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
 from setrl.groups.importers.importing import LogReader, choose_steps, merged, of_one_size
 from setrl.groups.options import LogOptions
-from setrl.groups.recognition import Fields
+from setrl.groups.roles import Fields
 from setrl.groups.types import Group, Sample
 
 READERS: dict[str, LogReader] = {
