@@ -22,7 +22,7 @@ REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
     Verdict.HOLDS,
     how="Random integer credits of three actions, N = 2, 3: with a baseline b(others) added, the "
     "exact mean updates of all policies are equal; with one advantage changed, they are not.",
-    truth="So an estimator is unbiased for κ·∇J if and only if, beside all N − 1 others, it pays "
+    truth="An estimator is unbiased for κ·∇J if and only if, beside all N − 1 others, it pays "
     "one action more than another by κ·U(others, a) − κ·U(others, b), U the mean score of a "
     "group's K-sets.",
     cases=[(num, seed) for num in (2, 3) for seed in range(4)],

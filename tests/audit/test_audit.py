@@ -7,7 +7,12 @@ import pytest
 
 from setrl import methods
 from setrl.audit import audit
+from setrl.audit.compare import rest_of
+from setrl.audit.field import Field
+from setrl.audit.least import least_variance
+from setrl.audit.variance import of_update
 from setrl.core.method import AnyMethod
+from setrl.theory.survival import water_filling
 
 
 @pytest.mark.parametrize(
@@ -38,3 +43,90 @@ def test_verls_grpo_passk_is_twice_the_gradient_of_pass_at_n() -> None:
     assert str(found.objective) == "2·∇pass@4"
     assert not found.pays["zero-sum"]
     assert found.pays["silent-if-all-right"]
+
+
+@pytest.mark.parametrize(
+    ("method", "claim"),
+    [
+        (methods.rloo(), "4*pass@1"),
+        (methods.raft(), "4*pass@1"),
+        (methods.w_reinforce(0.1), "4.4*pass@1"),
+        (methods.pkpo(3), "4/3*pass@3"),
+        (methods.order_grad([0, 1]), "2*max@2"),
+    ],
+)
+def test_the_mean_updates_of_the_table_of_methods(method: AnyMethod, claim: str) -> None:
+    assert audit(method, claims=claim).pays["unbiased"]
+
+
+def test_sums_are_named() -> None:
+    mixture = audit(methods.poly_mixture(0.5, set_size=2))
+    assert str(mixture.objective) == "1/2·∇pass@1 + 1/2·∇polychromic@2"
+    # Minus its mean, the credit of concave counts is still a gradient.
+    centred = audit(methods.concave_counts(0, baseline="all_sets"))
+    parts = {part.label for part in centred.objective.parts} if centred.objective else set()
+    assert parts == {"concave_counts(α=0)@4", "distinct_correct@4"}
+
+
+def test_with_three_rewards_grpo_has_no_objective() -> None:
+    found = audit(methods.grpo(), rewards=(0, 0.5, 1))
+    assert found.curl is not None
+    assert found.objective is None
+    assert not found.pays["has-objective"]
+    # The same sum, by hand: beside the others of the curl, around its three actions.
+    rewards = np.array([1.0, 0.5, 0.0])
+    total = 0.0
+    a, b, c = found.curl.corners
+    for left, right in ((a, b), (b, c), (c, a)):
+        group = rewards[[*found.curl.others, left, right]]
+        paid = (group - group.mean()) / (group.std(ddof=1) + 1e-4)
+        total += paid[-1] - paid[-2]
+    assert found.curl.value == pytest.approx(total)
+
+
+def test_an_unnamed_gradient_is_the_gradient_of_its_potential() -> None:
+    found = audit(methods.grpo())
+    assert found.objective is None
+    assert found.curl is None
+    field, scores_S = found.gradient, found.gradient.potential_S
+    np.testing.assert_allclose(field.of_credit(scores_S[:, None]), field.values_PA, atol=1e-12)
+
+
+def test_no_unbiased_estimator_has_less_variance_than_the_least() -> None:
+    found = audit(methods.maxpo(2), labels=None)
+    least = found.variance.least_P
+    assert least is not None
+    assert least.sum() < min(values.sum() for values in found.variance.rivals.values())
+    credit = least_variance(found.paid, found.gradient.policies_PA)
+    assert credit is not None
+    # It is unbiased, and a step in any direction b(others) makes it worse.
+    other = Field(credit, found.gradient.policies_PA)
+    np.testing.assert_allclose(other.values_PA, found.gradient.values_PA, atol=1e-9)
+    for rest in range(4):
+        moved = credit.credit_SA + 0.1 * (rest_of(credit.groups) == rest)
+        worse = credit.paying(np.where(credit.groups.counts_SA > 0, moved, 0.0))
+        assert of_update(worse, found.gradient.policies_PA).sum() > least.sum()
+
+
+def test_the_variance_of_rloo_is_the_formula() -> None:
+    """Relative to ‖E‖²: 2/(N(N − 1)) + (1 − 2p)²/(N·p(1 − p)), for right and wrong samples."""
+    found = audit(methods.rloo(), group_size=5)
+    success = found.gradient.policies_PA[:, 0]
+    relative = found.variance.values_P / (found.gradient.values_PA**2).sum(axis=1)
+    formula = 2 / 20 + (1 - 2 * success) ** 2 / (5 * success * (1 - success))
+    np.testing.assert_allclose(relative, formula, rtol=1e-9)
+
+
+def test_where_it_leads_agrees_with_water_filling() -> None:
+    shares = audit(methods.poly_epo(2)).survivors.shares
+    np.testing.assert_allclose(shares, water_filling([0.9, 0.8, 0.7]), atol=1e-3)
+    assert audit(methods.grpo()).survivors.kept == 1
+
+
+def test_too_many_groups_and_missing_fields_are_refused() -> None:
+    with pytest.raises(ValueError, match="take smaller groups"):
+        audit(methods.poly_epo(2), group_size=16)
+    with pytest.raises(ValueError, match="ucpo reads proxy"):
+        audit(methods.ucpo())
+    with pytest.raises(ValueError, match="no sets of 5"):
+        audit(methods.grpo(), claims="pass@5")

@@ -20,8 +20,10 @@ from setrl.audit.leads import Survivors, survivors
 from setrl.audit.made import Made, made
 from setrl.audit.paid import Paid, Progress, pay
 from setrl.audit.variance import Variance, variance
+from setrl.core.method import AnyMethod
 from setrl.theory.tabular import ActionTable
 
+SAMPLES = 4  # in a group, unless they are given
 STRATEGIES = 3  # labels, unless they are given
 MOST_OTHER_GROUPS = 3_000  # of another size, for the sensitivity to N
 
@@ -161,7 +163,7 @@ def _match(match: Match | None) -> dict[str, Any] | None:
 def audit(
     function: Any,
     *,
-    group_size: int = 4,
+    group_size: int | None = None,
     rewards: Sequence[float] = (0.0, 1.0),
     labels: int | None = None,
     claims: str | None = None,
@@ -179,7 +181,7 @@ def audit(
     Args:
         function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N), of
             NumPy or of PyTorch; or a `Method`.
-        group_size: N.
+        group_size: N; by default 4, or as many as a method needs.
         rewards: The rewards that samples may get.
         labels: How many strategies samples may use; 3 if the estimator reads labels, otherwise 1.
         claims: What it is said to optimise, such as "pass@4", "2*max@2" or "polychromic@4".
@@ -194,9 +196,13 @@ def audit(
         ValueError: If the function raises, returns another shape or no numbers, or if there are too
             many groups.
     """
+    fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
+    group_size = max(SAMPLES, fewest) if group_size is None else group_size
     subject = estimator(function, shape, name, group_size, takes)
     if table is None:
         table = _table(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
+    if isinstance(function, AnyMethod):
+        _check_fields(function, table)
     claim, factor = (None, None) if claims is None else claimed(claims, group_size)
     field = Field(pay(subject, table, group_size, progress), policy_grid(table.num_actions))
     library = Library.of(field, [*([] if claim is None else [claim]), *known(table, group_size)])
@@ -218,6 +224,15 @@ def audit(
         survivors(field.paid),
         _other_sizes(subject, field.paid),
     )
+
+
+def _check_fields(method: AnyMethod, table: ActionTable) -> None:
+    for name in method.reads:
+        if name != "correct" and getattr(table, name) is None:
+            raise ValueError(
+                f"{method.name} reads {name}: give audit(table=ActionTable(rewards, …, {name}=…)), "
+                "with a value for each kind of sample"
+            )
 
 
 def _table(rewards: Sequence[float], num_labels: int) -> ActionTable:

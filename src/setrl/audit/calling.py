@@ -122,7 +122,7 @@ def fields(table: ActionTable, actions_BN: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _first(rewards_BN: np.ndarray) -> list[float]:
-    return rewards_BN[0].tolist()  # type: ignore[no-any-return]
+    return rewards_BN[0].tolist()
 
 
 def estimator(
@@ -163,7 +163,7 @@ def estimator(
 
 
 def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
-    labels = {"clusters": labels_BN} if _reads_labels(method) else {}
+    labels: Any = {"clusters": labels_BN} if _reads_labels(method) else {}
     return method.advantages(rewards_BN, rng=0, **labels).values_BN
 
 

@@ -194,7 +194,7 @@ class Library:
     def combined(self, match: Match) -> np.ndarray:
         """Return Σ factor·∇J of a match whose parts are this library's objectives, (P, A)."""
         total = np.asarray(match.factors) @ self.gradients
-        return total.reshape(self.field.values_PA.shape)  # type: ignore[no-any-return]
+        return total.reshape(self.field.values_PA.shape)
 
     def match(self, index: int) -> Match:
         """Return how far F is from the gradient of one objective."""

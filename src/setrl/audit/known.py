@@ -101,7 +101,7 @@ def _number(times: str, text: str) -> float:
 
 def known(table: ActionTable, num_samples: int) -> list[Known]:
     """Return all objectives that the table's fields can be scored by, at the usual K ≤ N."""
-    found = []
+    found: list[Known] = []
     for name in sorted(objectives.by_name, key=_rank):
         try:
             objective = objectives.by_name[name]()

@@ -205,7 +205,7 @@ def no_pay_for_wrong(case: Case) -> Law:
     """Whether no sample with the lowest reward gets a positive advantage."""
     wrong_RN = case.rewards_RN == case.rewards_RN.min()
     values_RN = np.where(wrong_RN, case.paid.values_RN, -np.inf)
-    row, column = np.unravel_index(values_RN.argmax(), values_RN.shape)
+    row, column = map(int, np.unravel_index(values_RN.argmax(), values_RN.shape))
     if values_RN[row, column] <= 4 * case.paid.rounding:
         return Law("no-pay-for-wrong", True, "never pays a wrong sample")
     label = case.labels_RN[row, column]

@@ -61,4 +61,4 @@ def _squares(paid: Paid, policies_PA: np.ndarray, weight_P: np.ndarray | None) -
         - share_SA[:, None, :]
         + square_S[:, None, None]
     )
-    return counts_SA[:, :, None] * counts_SA[:, None, :] * inner_SAA  # type: ignore[no-any-return]
+    return counts_SA[:, :, None] * counts_SA[:, None, :] * inner_SAA

@@ -66,7 +66,7 @@ class Recipe:
         """Return the mean over the samples of each group, (S, 1)."""
         counts_SA = self.paid.groups.counts_SA
         mean_S1 = (counts_SA * values_SA).sum(axis=1, keepdims=True)
-        return mean_S1 / self.paid.num_samples  # type: ignore[no-any-return]
+        return mean_S1 / self.paid.num_samples
 
     def std(self, values_SA: np.ndarray) -> np.ndarray:
         """Return the standard deviation over the samples of each group, (S, 1)."""

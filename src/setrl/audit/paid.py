@@ -119,7 +119,7 @@ def places(groups: Multisets, counts_RA: np.ndarray) -> np.ndarray:
     base = float(groups.sets_SK.shape[1] + 1) ** np.arange(groups.counts_SA.shape[1])
     key_S = groups.counts_SA @ base
     order = np.argsort(key_S)
-    return order[np.searchsorted(key_S[order], counts_RA @ base)]  # type: ignore[no-any-return]
+    return order[np.searchsorted(key_S[order], counts_RA @ base)]
 
 
 def pay(

@@ -86,7 +86,7 @@ class AuditEstimator(LogFields):
         from setrl.audit.recorded import Recorded
         from setrl.files.progress import progress_bar
 
-        subject, size, rewards = self._subject(), self.group_size or 4, self.rewards
+        subject, size, rewards = self._subject(), self.group_size, self.rewards
         if isinstance(subject, Recorded):
             if self.group_size not in (None, subject.num_samples):
                 raise ConfigError(f"the groups of {self.estimator} have {subject.num_samples} "

@@ -1,0 +1,88 @@
+"""`setrl audit`: what it audits, what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from setrl import cli, methods
+from setrl.core.method import AnyMethod
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+
+    def of(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            cli.main(["audit", *arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return of
+
+
+def test_what_is_required_decides_the_exit_code(run, tmp_path: Path) -> None:
+    Path("my_estimators.py").write_text(
+        "def centred(rewards):\n    return rewards - rewards.mean(-1, keepdims=True)\n"
+    )
+    both = ("--require", "unbiased", "--require", "permutation-invariant")
+    code, said, _ = run("my_estimators:centred", "--claims", "pass@1", *both)
+    assert code == 0
+    assert said.startswith("centred, groups of 4: this is 3·∇pass@1, exactly.")
+    code, _, why = run("my_estimators:centred", "--claims", "pass@2", *both)
+    assert code == 1
+    assert "does not hold: unbiased" in why
+    code, _, why = run("grpo", "--require", "unbaised")
+    assert code == 2
+    assert "did you mean 'unbiased'?" in why
+
+
+def test_json_and_figure(run) -> None:
+    code, said, _ = run("dr_grpo", "--json", "--figure", "audit.png", "--claims", "3*pass@1")
+    found = json.loads(said)
+    assert code == 0
+    assert found["objective"]["is"] == "3·∇pass@1"
+    assert found["requirements"]["unbiased"] is True
+    assert np.shape(found["gradient"]) == np.shape(found["policies"])
+    assert Path("audit.png").read_bytes()[1:4] == b"PNG"
+
+
+def _log(path: Path, method: AnyMethod | None) -> None:
+    """Write 60 groups of 4 with a method's advantages, or with others."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for prompt in range(60):
+        rewards = (rng.random((1, 4)) < rng.random()) * 1.0
+        centred = rewards - rewards.mean()
+        values = centred * (2 - rewards.mean())
+        if method is not None:
+            values = method.advantages(rewards).values_BN
+        for number in range(4):
+            advantage = round(float(values[0, number]), 6)
+            row = {"prompt": f"{prompt}", "completion": f"{number}", "reward": rewards[0, number]}
+            rows.append(json.dumps(row | {"advantage": advantage}))
+    path.write_text("\n".join(rows))
+
+
+def test_a_log_names_the_method_that_gave_its_advantages(run) -> None:
+    _log(Path("log.jsonl"), methods.grpo())
+    code, said, read = run("log.jsonl")
+    assert code == 0
+    assert "60 groups of 4: the recorded advantages are grpo" in read
+    assert said.startswith("log.jsonl, groups of 4: this is the gradient of no objective that we")
+
+
+def test_other_advantages_of_a_log_are_audited_by_their_groups(run) -> None:
+    _log(Path("log.jsonl"), None)
+    code, said, read = run("log.jsonl")
+    assert code == 0
+    assert "No method with its default arguments gives these advantages" in read
+    # (r − r̄)(2 − r̄) is a gradient, as everything is with two kinds of samples.
+    assert "∇" in said.splitlines()[0]
+    assert "sums to 0 in every group" in said
+    code, _, why = run("log.jsonl", "--group-size", "5")
+    assert code == 2
+    assert "have 4 samples" in why
