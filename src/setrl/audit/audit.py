@@ -42,11 +42,7 @@ class Audit:
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
         claimed_factor: The factor of the claim; None if it names none.
-        made: How it is made out of an unbiased credit of ours; None if no recipe gives it.
-        variance: Its variance beside unbiased estimators of the same gradient.
-        laws: What it keeps to and what it pays.
-        survivors: Where it leads on one prompt.
-        other_sizes: The nearest objective for groups of N − 1 and of N + 1 samples.
+        library: The objectives that it is compared with.
     """
 
     estimator: Estimator
@@ -56,11 +52,33 @@ class Audit:
     nearest: Match | None
     claim: Match | None
     claimed_factor: float | None
-    made: Made | None
-    variance: Variance
-    laws: tuple[Law, ...]
-    survivors: Survivors
-    other_sizes: dict[int, Match]
+    library: Library
+
+    @cached_property
+    def made(self) -> Made | None:
+        """How it is made out of an unbiased credit of ours; None if no recipe gives it."""
+        likely = [part for one in (self.claim, self.nearest) if one for part in one.parts]
+        return made(self.library, likely)
+
+    @cached_property
+    def variance(self) -> Variance:
+        """Its variance beside unbiased estimators of the claim or of the nearest objective."""
+        return variance(self.library, self.claim or self.nearest)
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """What it keeps to and what it pays; calls the function again."""
+        return laws(self.estimator, self.paid)
+
+    @cached_property
+    def survivors(self) -> Survivors:
+        """Where it leads on one prompt."""
+        return survivors(self.paid)
+
+    @cached_property
+    def other_sizes(self) -> dict[int, Match]:
+        """The nearest objective for groups of N − 1 and of N + 1 samples; calls the function."""
+        return _other_sizes(self.estimator, self.paid)
 
     @property
     def factor(self) -> float:
@@ -218,11 +236,7 @@ def audit(
         nearest,
         match,
         factor,
-        made(library, [part for one in (match, nearest) if one for part in one.parts]),
-        variance(library, match or nearest),
-        laws(subject, field.paid),
-        survivors(field.paid),
-        _other_sizes(subject, field.paid),
+        library,
     )
 
 
