@@ -9,5 +9,6 @@
 from setrl.audit.audit import Audit, audit
 from setrl.audit.calling import Shape
 from setrl.audit.laws import Law
+from setrl.audit.shapes import TRAINERS, Trainer, trainer_shape
 
-__all__ = ["Audit", "Law", "Shape", "audit"]
+__all__ = ["TRAINERS", "Audit", "Law", "Shape", "Trainer", "audit", "trainer_shape"]

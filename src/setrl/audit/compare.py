@@ -95,7 +95,7 @@ def _weights(own_PA: np.ndarray, wanted_PA: np.ndarray) -> tuple[float, float]:
     along_P = (own_PA * wanted_PA).sum(axis=1)
     clear = square_P > 1e-12 * square_P.max()
     ratio_P = along_P[clear] / square_P[clear]
-    return float(ratio_P.min()), float(ratio_P.max())
+    return (float(ratio_P.min()), float(ratio_P.max())) if clear.any() else (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,9 @@ class Library:
                 "u − v·N/(N − 1)": with_SA - without_SA * num / (num - 1),
                 "u": with_SA,
             }
-        return {base: np.where(here_SA, credit_SA, 0.0) for base, credit_SA in found.items()}
+        kept = {base: np.where(here_SA, credit_SA, 0.0) for base, credit_SA in found.items()}
+        # Sums over several set sizes have no score of smaller sets, and so no w.
+        return {base: credit_SA for base, credit_SA in kept.items() if np.isfinite(credit_SA).all()}
 
     @cached_property
     def _rest_SA(self) -> np.ndarray:
@@ -220,7 +222,8 @@ class Library:
     def _match(self, chosen: tuple[int, ...], target: np.ndarray, gradients: np.ndarray) -> Match:
         rows = gradients[list(chosen)]
         factors, *_ = np.linalg.lstsq(rows.T, target, rcond=None)
-        off = float(np.linalg.norm(target - factors @ rows) / np.linalg.norm(target))
+        apart, length = np.linalg.norm(target - factors @ rows), np.linalg.norm(target)
+        off = float(apart / length) if length else 1.0  # an expected gradient of 0 follows none
         parts = tuple(self.objectives[at] for at in chosen)
         wanted_MA = of_scores(self.field.paid, factors @ self.scores_KS[list(chosen)])
         exact = off < CLOSE and self._is_exact(wanted_MA)

@@ -74,19 +74,24 @@ def _has(members: Samples, name: str) -> bool:
 def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:
     """Return the objective of a claim such as "pass@4" or "2*polychromic@4", and its factor.
 
+    "maxrl@4" is the log-likelihood of success, cut off at order 4: Σ pass@k/k for k ≤ 4.
+
     Raises:
         ValueError: If the name is unknown, the factor is no number, or K is not from 1 to N.
     """
     times, star, label = text.replace("·", "*").replace("∇", "").rpartition("*")
     name, _, size = label.strip().partition("@")
     spelled = {short: long for long, short in SHORT.items()} | {"best": "max", "cons": "majority"}
-    objective = names.look_up("objective", spelled.get(name, name), objectives.by_name)()
+    known = {**objectives.by_name, "maxrl": objectives.any_correct}
+    objective = names.look_up("objective", spelled.get(name, name), known)()
     if size and not size.isdigit():
         raise ValueError(f"a claim is an objective with a set size, such as pass@4, got {text!r}")
     set_size = objective.resolve_set_size(int(size) if size else 1)
     if not 1 <= set_size <= num_samples:
         raise ValueError(f"{text}: a group of {num_samples} samples has no sets of {set_size}")
     factor = _number(times, text) if star else None
+    if name == "maxrl":
+        return _log_likelihood(set_size), factor
     return Known(label.strip(), objective, set_size), factor
 
 
@@ -131,14 +136,17 @@ def _of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
     """Yield what MaxRL and concave counts are gradients of, for right and wrong samples."""
     if not _says_what_is_right(table):
         return
-    for largest in _sizes(num_samples)[2:]:
-        weights = {size: 1 / size for size in range(1, largest + 1)}
-        log = objectives.over_sizes(objectives.any_correct(), weights)
-        yield Known(f"(Σ pass@k/k for k ≤ {largest})", log, largest)
+    yield from map(_log_likelihood, _sizes(num_samples)[2:])
     if table.clusters is not None:
         for alpha in CONCAVE:
             label = f"concave_counts(α={alpha:g})@{num_samples}"
             yield Known(label, _concave(alpha, num_samples), num_samples)
+
+
+def _log_likelihood(largest: int) -> Known:
+    weights = {size: 1 / size for size in range(1, largest + 1)}
+    log = objectives.over_sizes(objectives.any_correct(), weights)
+    return Known(f"(Σ pass@k/k for k ≤ {largest})", log, largest)
 
 
 def _says_what_is_right(table: ActionTable) -> bool:
