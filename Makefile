@@ -22,11 +22,12 @@ CASES ?=
 # A clone of TRL, or its address; and the versions of TRL, by default all that have constraints.
 TRL_SOURCE ?= https://github.com/huggingface/trl
 TRL ?=
+SOURCES ?=
 VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test docs notebooks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo test docs notebooks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders estimators distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -71,6 +72,10 @@ verifiers: $(VERIFIERS_VENV)/ready  ## Check the snippet for prime-rl with the r
 graders: $(VENV)/ready $(VERIFIERS_VENV)/ready $(INSPECT_VENV)/ready $(LIGHTEVAL_VENV)/ready $(VERL_VENV)/ready  ## Grade with TRL, verl, verifiers, inspect_ai and lighteval as released; needs no GPU.
 	for venv in $(VENV) $(VERIFIERS_VENV) $(INSPECT_VENV) $(LIGHTEVAL_VENV) $(VERL_VENV); do \
 	PYTHONPATH=src:. $$venv/bin/python -m pytest --noconftest tests/released || exit 1; done
+
+estimators: $(VENV)/ready  ## Audit the estimators of released trainers from their sources, SOURCES=folder: docs/estimators.md.
+	$(BIN)/python -m studies.estimators run $(SOURCES)
+	$(BIN)/python -m studies.estimators page
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
 	$(BIN)/python -m tests.grading.adversary

@@ -136,7 +136,7 @@ def _of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
     """Yield what MaxRL and concave counts are gradients of, for right and wrong samples."""
     if not _says_what_is_right(table):
         return
-    yield from map(_log_likelihood, _sizes(num_samples)[2:])
+    yield from map(_log_likelihood, _sizes(num_samples)[1:])
     if table.clusters is not None:
         for alpha in CONCAVE:
             label = f"concave_counts(α={alpha:g})@{num_samples}"

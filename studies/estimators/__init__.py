@@ -1,0 +1,1 @@
+"""The estimators of released trainers, each audited: docs/estimators.md."""

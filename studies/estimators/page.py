@@ -1,0 +1,203 @@
+"""Write the blocks of docs/estimators.md from estimators.json."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from setrl import files
+from setrl.errors import DataError
+from setrl.wording import MISSING, markdown_table, percent
+from studies.estimators.registry import LEFT_OUT
+
+UNUSUAL = {
+    "zero-sum": "not centred",
+    "silent-if-all-wrong": "all-wrong groups",
+    "silent-if-all-right": "all-right groups",
+    "no-pay-for-wrong": "wrong samples",
+    "finite": "not finite",
+    "deterministic": "chance",
+    "permutation-invariant": "the order",
+    "independent-groups": "the batch",
+    "leaves-input": "edits its input",
+}
+BESIDE = ("u − v", "u − w")
+COLUMNS = (
+    "estimator", "its documentation", "it is", "off", "variance", "Σ A²", "pays, depends on",
+    "keeps",
+)  # fmt: skip
+Values = Mapping[str, Any]
+Pattern = tuple[tuple[float, float], ...]
+
+
+def write(result: Path, path: Path) -> Path:
+    """Write the blocks of the page from a result.
+
+    Raises:
+        DataError: If the page lacks a block.
+    """
+    page = path.read_text(encoding="utf-8")
+    for name, block in written(files.read_json(result)["packages"]).items():
+        head, start, rest = page.partition(f"<!-- {name} -->\n")
+        _, end, tail = rest.partition("<!-- end -->")
+        if not end:
+            raise DataError(f"{path} has no block from <!-- {name} --> to <!-- end -->")
+        page = f"{head}{start}{block}\n{end}{tail}"
+    files.write_text(path, page)
+    return path
+
+
+def written(packages: Sequence[Values]) -> dict[str, str]:
+    """Return the blocks of the page: name → Markdown."""
+    return {
+        "summary": _bullets(_summary(packages)),
+        "packages": "\n\n".join(map(_package, packages)),
+        "differences": _bullets(_differences(packages)),
+        "same": _same(packages),
+        "left out": _bullets(f"{what}: {why}." for what, why in LEFT_OUT.items()),
+    }
+
+
+def _bullets(lines: Iterator[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _rows(packages: Sequence[Values]) -> Iterator[tuple[Values, Values]]:
+    return ((package, row) for package in packages for row in package["rows"])
+
+
+def _summary(packages: Sequence[Values]) -> Iterator[str]:
+    others = [row for package, row in _rows(packages) if package["package"] != "setrl"]
+    claims = [row for row in others if row["claims"]]
+    kept = [row for row in claims if row["claim"]["holds"]]
+    batch = [row for row in others if "the batch" in _unusual(row)]
+    yield (
+        f"{sum(bool(row['is']) for row in others)} of {len(others)} estimators of other libraries "
+        "are exactly the gradient of an objective, or of a sum of two."
+    )
+    yield (
+        f"{len(claims)} are documented for an objective; {len(kept)} of these are unbiased for it. "
+        "The others are [below](#differences-from-the-documentation)."
+    )
+    yield f"{len(batch)} depend on the other groups of their batch."
+    alike = max(_patterns(packages).values(), key=len)
+    off = next(row["off"] for package, row in _rows(packages) if _name(package, row) == alike[0])
+    shares = (f"{_share(one)} in groups of {size}" for size, one in off.items())
+    yield (
+        f"{len(alike)} pay the same as GRPO, but for a factor, because they divide by a standard "
+        f"deviation. They are near ∇pass@1; off by {', '.join(shares)}."
+    )
+
+
+def _package(package: Values) -> str:
+    version = package["version"]
+    if package["home"]:
+        version = f"[{version[:12]}]({package['home']}/tree/{version})"
+    table = markdown_table(COLUMNS, [_cells(package, row) for row in package["rows"]])
+    paths = dict.fromkeys(f"`{row['path']}`" for row in package["rows"])
+    return f"### {package['title']} {version}\n\n{', '.join(paths)}\n\n{table}"
+
+
+def _cells(package: Values, row: Values) -> list[str]:
+    off = list(row["off"].values())
+    return [
+        f"{row['name']}<br>{_place(package, row)}",
+        row["says"],
+        _is(row),
+        ", ".join(map(_share, off)) if any(off) else "0",
+        _ratio(row["variance"]["ratio"] if row["variance"]["beside"] in BESIDE else None),
+        _ratio(row["squares"]),
+        "; ".join(_unusual(row)),
+        f"{row['survivors']['kept']} of {row['survivors']['of']}",
+    ]
+
+
+def _place(package: Values, row: Values) -> str:
+    path, line = row["path"], row["line"]
+    place = f"{Path(path).name}:{line}"
+    if package["package"] == "setrl":
+        return f"[{place}](../{path})"
+    address = f"{package['home']}/blob/{package['version']}/{path}#L{line}"
+    return f"[{place}]({address})" if package["home"] else f"`{place}`"
+
+
+def _is(row: Values) -> str:
+    if row["nearest"] is None:
+        return "0: it optimises nothing"
+    return row["is"] or f"near {row['nearest']['is']}"
+
+
+def _share(off: float | None) -> str:
+    if off is None:
+        return MISSING
+    return percent(off) if off else "0"
+
+
+def _ratio(ratio: float | None) -> str:
+    return MISSING if ratio is None else f"{ratio:.2f}"
+
+
+def _unusual(row: Values) -> list[str]:
+    return [words for law, words in UNUSUAL.items() if law in row["broken"]]
+
+
+def _differences(packages: Sequence[Values]) -> Iterator[str]:
+    for package, row in _rows(packages):
+        note = [f"{row['note'][0].upper()}{row['note'][1:]}."] if row["note"] else []
+        if told := [*_broken_claim(row), *note]:
+            yield f"**{_name(package, row)}**, {_place(package, row)}. {' '.join(told)}"
+
+
+def _broken_claim(row: Values) -> Iterator[str]:
+    if not row["claims"] or row["claim"]["holds"]:
+        return
+    shown, claim = (
+        row["counterexample"],
+        re.sub(r"maxrl@(\S+)", r"Σ pass@k/k for k ≤ \1", row["claims"]),
+    )
+    yield f"It is documented for {claim}; it is {_is(row)}, {_share(row['claim']['off'])} off."
+    first, second = map(_sample, shown["pair"])
+    beside = ", ".join(map(_sample, shown["others"]))
+    yield (
+        f"In groups of {shown['size']}, beside {beside}, {first} is paid {shown['paid']:g} more "
+        f"than {second}; {shown['against']} needs {shown['needed']:g}."
+    )
+
+
+def _sample(one: float) -> str:
+    return "a right sample" if one else "a wrong sample"
+
+
+def _name(package: Values, row: Values) -> str:
+    return f"{package['title']}, {row['name']}"
+
+
+def _same(packages: Sequence[Values]) -> str:
+    """Return a table of the estimators that pay the same in every group, but for a factor."""
+    groups = sorted(_patterns(packages).items(), key=lambda one: -len(one[1]))
+    head = [f"{right} right" for right in range(len(groups[0][0]))]
+    several = (
+        [*_advantages(pattern), "; ".join(names)] for pattern, names in groups if len(names) > 1
+    )
+    return markdown_table([*head, "estimators"], list(several))
+
+
+def _patterns(packages: Sequence[Values]) -> dict[Pattern, list[str]]:
+    """Return what is paid without its scale → the estimators."""
+    found = defaultdict(list)
+    for package, row in _rows(packages):
+        pairs = list(zip(*row["paid"].values(), strict=True)) if row["paid"] else []
+        if largest := max((abs(one) for pair in pairs for one in pair), default=0):
+            pattern = tuple((round(a / largest, 2), round(b / largest, 2)) for a, b in pairs)
+            found[pattern].append(_name(package, row))
+    return found
+
+
+def _advantages(pattern: Pattern) -> Iterator[str]:
+    """Yield what a right and a wrong sample get, by how many of the group are right."""
+    for right, (paid, unpaid) in enumerate(pattern):
+        shown = [paid] * (right > 0) + [unpaid] * (right < len(pattern) - 1)
+        yield " / ".join(f"{one + 0.0:g}".replace("-", "−") for one in shown)
