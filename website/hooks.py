@@ -33,7 +33,7 @@ EMBEDDED = f"""\
 Change how often each strategy succeeds, press *play*, and see which strategies each method keeps.
 The [whole playground]({PLAYGROUND}) shows the credit of every sample, and why.
 
-<iframe class="playground" src="{PLAYGROUND}?only=collapse#t=200" loading="lazy"
+<iframe class="playground" src="{PLAYGROUND}?only=story" loading="lazy"
 title="Playground: the shares of five strategies in training, for four methods"></iframe>"""
 IN_NAVIGATION = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 

@@ -165,10 +165,11 @@ effect(() => {
   );
 });
 
-/** A page that embeds one panel asks for it by its id: playground.html?only=collapse. */
+/** A page that embeds one panel asks for it by its id: playground.html?only=story. */
 function only(panel: string | null): void {
   if (panel === null || !document.getElementById(panel)?.matches("main > section")) return;
   document.querySelector("main")!.style.padding = "0";
+  document.querySelector(`#${panel} > details`)?.setAttribute("open", "");
   for (const part of document.querySelectorAll<HTMLElement>("main > :is(header, section, footer)")) {
     part.hidden = part.id !== panel;
   }
