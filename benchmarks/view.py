@@ -1,8 +1,9 @@
 """How long the run explorer takes on many logged samples, and how much memory it needs.
 
-Writes runs of made-up rollouts, groups of 16 samples of about 200 letters, and asks for what the
-page asks for, each number of samples in a process of its own. The index of a run is built when all
-its groups are listed first; a step's page reads that step alone.
+Writes runs of made-up rollouts, groups of 16 samples of about 200 letters, and logs of another
+program, one sample of about 600 bytes a row. Asks for what the page asks for, each number of
+samples in a process of its own. The index of a run is built when all its groups are listed first; a
+step's page reads that step alone. Of a long log the first problems come first.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 SAMPLES = (10_000, 100_000, 1_000_000)
+LOGGED = (300_000, 1_000_000)  # samples of a log of another program
 GROUP, STEPS = 16, 100
 REPEATS = 20
 
@@ -94,6 +96,56 @@ def measure(root: Path) -> dict[str, float]:
     }
 
 
+def write_log(path: Path, samples: int) -> int:
+    """Write a log of another program; return its bytes."""
+    rng = np.random.default_rng(0)
+    correct, way = rng.random(samples) < 0.5, rng.integers(0, 6, samples)
+    with path.open("w") as file:
+        for i in range(samples):
+            row = {
+                "problem_id": i // GROUP,
+                "prompt": f"Problem {i // GROUP}: find x.",
+                "response": f"Step {i}: " + "let x be a number and " * 18,
+                "correct": bool(correct[i]),
+                "answer": str(way[i]),
+            }
+            file.write(json.dumps(row) + "\n")
+    return path.stat().st_size
+
+
+def measure_log(path: Path) -> dict[str, float]:
+    """Return processor seconds to the first problems, the index and answers; and memory."""
+    from starlette.testclient import TestClient
+
+    from setrl.lab.view.app import application
+    from setrl.lab.view.catalogue import Catalogue
+    from setrl.lab.view.serve import PATIENCE
+
+    before, began = _megabytes(), time.process_time()
+    app = application(Catalogue(path), patience=PATIENCE)
+    client = TestClient(app, base_url="http://localhost")
+    run = client.get("/api/runs").json()["runs"][0]
+    arm = run["samples"][0]["arms"][0]["name"]
+    about = {"run": run["id"], "split": "given", "arm": arm, "seed": 0}
+
+    def ask(what: str, **query: Any) -> Any:
+        return client.get(f"/api/{what}", params=about | query).json()
+
+    while not ask("groups")["rows"]:
+        pass
+    first = time.process_time() - began
+    while ask("groups")["progress"]:
+        pass
+    index = time.process_time() - began
+    return {
+        "first": first,
+        "index": index,
+        "table": _seconds(lambda: ask("groups", sort="disagreement", desc=1)),
+        "click": _seconds(lambda: ask("group", step=0, place=10_000)),
+        "memory": _megabytes() - before,
+    }
+
+
 def _seconds(do: Callable[[], Any]) -> float:
     began = time.process_time()
     do()
@@ -106,7 +158,28 @@ def _megabytes() -> float:
 
 
 def main() -> None:
-    """Print a row of the table for each number of samples."""
+    """Print a row of the tables for each number of samples."""
+    of_runs()
+    of_logs()
+
+
+def of_logs() -> None:
+    """Print what a log of another program takes."""
+    print("samples | log MB | first problems s | index s | table s | "
+          "one problem s | memory MB")  # fmt: skip
+    for samples in LOGGED:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log.jsonl"
+            size = write_log(path, samples)
+            code = [sys.executable, __file__, str(path)]
+            ended = subprocess.run(code, check=True, capture_output=True, text=True)
+            found = json.loads(ended.stdout)
+        rounded = " | ".join(f"{found[key]:.2f}" for key in found if key != "memory")
+        print(f"{samples:,} | {size / 1e6:.0f} | {rounded} | {found['memory']:.0f}", flush=True)
+
+
+def of_runs() -> None:
+    """Print what a run of setrl takes."""
     print("samples | log MB | a step first s | index s | table s | one group s | memory MB")
     for samples in SAMPLES:
         with tempfile.TemporaryDirectory() as folder:
@@ -123,6 +196,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(measure(Path(sys.argv[1]))))
+        given = Path(sys.argv[1])
+        print(json.dumps(measure_log(given) if given.is_file() else measure(given)))
     else:
         main()

@@ -30,11 +30,11 @@ HIDDEN = ("/.agents/", "/agents/")  # MkDocs leaves out folders whose names begi
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
 PLAYGROUND = "playground.html"
 EMBEDDED = f"""\
-Change how often each strategy succeeds, press *play*, and see which strategies each method keeps.
-The [whole playground]({PLAYGROUND}) shows the credit of every sample, and why.
+Six scenes: one prompt, GRPO and its collapse, sets, their credit, and what the size K does. In the
+[whole playground]({PLAYGROUND}) you change samples and strategies, and see every credit.
 
 <iframe class="playground" src="{PLAYGROUND}?only=story" loading="lazy"
-title="Playground: the shares of five strategies in training, for four methods"></iframe>"""
+title="Playground: the shares of five strategies in training with GRPO and with sets"></iframe>"""
 IN_NAVIGATION = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 
 WRITTEN: dict[str, str] = {}

@@ -13,14 +13,14 @@ from setrl.cli.said import Said
 
 @dataclass(frozen=True, kw_only=True)
 class View(EvaluatedFields, Said):
-    """Show runs in the browser: the credit of each sample, metrics, evaluations.
+    """Show samples in the browser: problems, the credit of each sample, metrics, evaluations.
 
-    It shows the runs of a folder, output folders of TRL's trainers (log_completions=True), logs of
-    verl, of tinker-cookbook and of evaluation tools, evaluation files, and audits of judges. It
-    only reads.
+    It shows any log of samples, a folder of logs, runs, output folders of TRL's trainers
+    (log_completions=True), logs of verl, of tinker-cookbook and of evaluation tools, evaluation
+    files, and audits of judges. It changes no log; a reader's own labels are saved beside it.
 
     Attributes:
-        path: The folder, or one file of samples.
+        path: The folder, or one log of samples.
         port: The port of the server; by default the first free port from 8710 on. 0 takes any free
             port.
         host: The address on which the server listens. With another address than 127.0.0.1, other
