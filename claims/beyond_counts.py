@@ -36,7 +36,7 @@ REWARDS, CLUSTERS = (1, 1, 0, 0), (0, 1, 0, -1)
 
 
 def counts(pay: Pay, rewards: Actions = REWARDS, clusters: Actions = CLUSTERS) -> Score:
-    """f(S) = Σ_c (pay(1) + … + pay(m_c)), m_c right samples of strategy c."""
+    """f(S) = Σ_c (pay(1) + … + pay(m_c)), where strategy c has m_c right samples."""
 
     def score(s: Actions) -> Fraction:
         found = Counter(clusters[i] for i in s if rewards[i] and clusters[i] >= 0)
@@ -46,7 +46,7 @@ def counts(pay: Pay, rewards: Actions = REWARDS, clusters: Actions = CLUSTERS) -
 
 
 def paid(pay: Pay) -> Credit:
-    """rᵢ·pay(m), m the right samples of the sample's strategy in the group."""
+    """rᵢ·pay(m), where m right samples of the group have the strategy of sample i."""
 
     def credit(group: Actions) -> list[Fraction]:
         found = Counter(CLUSTERS[a] for a in group if REWARDS[a])

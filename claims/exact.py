@@ -127,7 +127,7 @@ def advantages(score: Score, policy: Policy, size: int) -> list[Fraction]:
 
 
 def logit_gradient(score: Score, policy: Policy, size: int) -> list[Fraction]:
-    """∇_z E f, z the logits: the polynomial E f in π, differentiated, then the softmax.
+    """∇_z E f, where z are the logits: the polynomial E f in π, differentiated, then the softmax.
 
     It does not use the score function, so that score-function identities can be compared with it.
     """

@@ -250,7 +250,9 @@ def lemma_and_proposition(size: int, score: Score, p: Policy) -> Trials:
     cases=product((2, 3, 4), policies(3, 7)),
 )
 def pass_advantage(size: int, p: Policy) -> Trials:
-    """Under pass@n a wrong action has A = (1−p)^n − (1−p)^(n−1) ≤ 0, p the chance of success."""
+    """Under pass@n a wrong action has A = (1−p)^n − (1−p)^(n−1) ≤ 0, where p is the chance of
+    success.
+    """
     score = scores.maximum((1, 0, 0))
     found = advantage(score, p, size, 1)
     formula = (1 - p[0]) ** size - (1 - p[0]) ** (size - 1)

@@ -208,7 +208,7 @@ def share_of_the_removed(p: Policy) -> Trials:
     "Λ = 21/4000 > 0.",
 )
 def above_average() -> Trials:
-    """After diminishing a specular set, π'(y) > 1/g, g the size of the support."""
+    """After diminishing a specular set, π'(y) > 1/g, where g is the size of the support."""
     for size in (2, 3):
         for p, y in supported(scores.differ(), size):
             for removed in speculars(scores.differ(), p, size, y):

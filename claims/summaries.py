@@ -67,7 +67,7 @@ def averaged(design: Design) -> Credit:
     Verdict.UP_TO_SCALE,
     how="Every single collection of 2, 3 and 4 sets, N = 4, n = 2: mean update over all groups.",
     counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
-    truth="(m − n)/n, m the number of samples that are in a set: known for each collection.",
+    truth="(m − n)/n, where m samples are in a set: known for each collection.",
     cases=product((2, 3, 4)),
 )
 def sampled_sets(num_sets: int) -> Trials:

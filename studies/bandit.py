@@ -98,7 +98,7 @@ class Estimator:
     """A way to turn the rewards of a batch into advantages whose update has mean ∇J.
 
     Attributes:
-        label: What figures call it.
+        label: The name in figures.
         advantages: (rewards_BN, K, rng) → (B, N).
         biased: Whether its mean is not ∇J.
     """

@@ -106,7 +106,7 @@ class Learner:
     """A way to credit episodes, scaled so that its mean update is the gradient of its objective.
 
     Attributes:
-        label: What figures call it.
+        label: The name in figures.
         advantages: (episodes, K, longest return, rng) → (R, N).
     """
 

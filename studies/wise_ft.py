@@ -45,7 +45,7 @@ def mixed(base: Weights, trained: Weights, t: float) -> dict[str, torch.Tensor]:
     shapes = [{name: one.shape for name, one in weights.items()} for weights in (base, trained)]
     if shapes[0] != shapes[1]:
         names = sorted(set(shapes[0].items()) ^ set(shapes[1].items()))
-        raise ConfigError(f"the weights are of different models: {names[0][0]} is not in both")
+        raise ConfigError(f"the weights belong to different models: {names[0][0]} is not in both")
     if t in (0, 1):
         return dict(trained if t else base)
     both = ((name, base[name], trained[name]) for name in base)

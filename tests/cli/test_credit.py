@@ -69,7 +69,7 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
     both = "{method: sum, of: [{method: dr_grpo, weight: 0.5}, {method: poly_epo, set_size: 2}]}"
     code, out, error = setrl("credit", path, "--method", both)
     assert code == 0
-    assert "0.5 dr_grpo + 1 poly_epo, K = 2: 1 groups of 4 samples" in error
+    assert "0.5 dr_grpo + 1 poly_epo, K = 2: 1 group of 4 samples" in error
     parts = []
     for name in ("dr_grpo", "{method: poly_epo, set_size: 2}"):
         _, part, _ = setrl("credit", path, "--method", name)

@@ -98,7 +98,7 @@ def test_samples_without_a_grade_count_as_wrong_if_asked(setrl, tmp_path):
     assert found["ungraded"]["if_wrong"] == pytest.approx(BOUNDS[0])
     assert found["ungraded"]["if_right"] == pytest.approx(BOUNDS[1])
     assert found["metrics"]["strategies@4"]["value"] == 4  # they keep their strategies and answers
-    assert "2 samples without a score (null or NaN) count as wrong" in err
+    assert "counted as wrong: 2 samples without a score (null or NaN)" in err
     assert "have no grade and count as wrong; pass@1 would be 62.5%" in err
     both = json.loads(setrl("compare", a, a, "--ungraded", "wrong", "--json")[1])
     assert both["rows"][0]["first"]["value"] == pytest.approx(BOUNDS[0])

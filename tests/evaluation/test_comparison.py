@@ -116,7 +116,7 @@ def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
     assert ([row.k for row in chosen.rows], chosen.problems) == ([3, 12], 7)
     assert chosen.band.ks == tuple(range(1, 17))
     with pytest.raises(
-        DataError, match="no problem with 17 samples in both: the most that one has is 16"
+        DataError, match="no problem with 17 samples in both: their largest numbers are 16"
     ):
         compare_paths(path, ragged, ks=(17,))
     last = edited(path, tmp_path / "last.jsonl", lambda rs: rs[:2] + halve(rs[2:3]))

@@ -122,7 +122,7 @@ def test_unjudged_samples_are_left_out_and_counted(tmp_path, capsys):
     code, (record,), err = run(capsys, "credit", path, "--method", "poly_epo", "--set-size", 2)
     assert code == 0
     assert [one["advantage"] for one in record["samples"]] == [0] * 5
-    assert "left out: 1 samples" in err
+    assert "samples left out: 1;" in err
 
 
 def test_real_logs_of_another_model(capsys):

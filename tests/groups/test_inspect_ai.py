@@ -75,7 +75,7 @@ def test_partly_correct_is_graded(tmp_path):
 def test_samples_that_failed_are_left_out_and_said(tmp_path):
     failed = sample(1, 3, "", "I", error={"message": "timeout"}, scores=None)
     imported = read(write(tmp_path / "log.json", [*SAMPLES, failed]))
-    assert imported.notes == ["1 samples without a score (null or NaN) are left out"]
+    assert imported.notes == ["left out: 1 sample without a score (null or NaN)"]
     assert imported.records[0]["n"] == 2
 
 

@@ -156,14 +156,14 @@ def test_an_answer_is_the_model_s_where_it_differs_within_a_problem(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "note", "counts"),
     [
-        ([*ROWS, ROWS[0]], "1 rows that are equal to an earlier one count", [3, 0, 3]),
+        ([*ROWS, ROWS[0]], "counted as further samples: 1 row equal to an earlier one", [3, 0, 3]),
         (
             [{**ROWS[place % 8], "sample_id": place % 8} for place in range(9)],
-            "1 rows that are equal to an earlier one, sample number and all",
+            "left out: 1 row equal to an earlier one, also in the number",
             [2, 0, 3],
         ),
-        ([*ROWS, {**ROWS[0], "is_right": None}], "1 samples without a score", [2, 0, 3]),
-        ([*ROWS, {**ROWS[0], "is_right": float("nan")}], "1 samples without a score", [2, 0, 3]),
+        ([*ROWS, {**ROWS[0], "is_right": None}], "1 sample without a score", [2, 0, 3]),
+        ([*ROWS, {**ROWS[0], "is_right": float("nan")}], "1 sample without a score", [2, 0, 3]),
         ([{**r, "qid": {"a": 7, "b": 8.0, "c": "9"}[r["qid"]]} for r in ROWS], "qid holds float "
          "and int and str", [2, 0, 3]),
         (ROWS[::3], "every problem has one sample", [1, 0, 1]),

@@ -160,7 +160,7 @@ def test_problems_may_differ_in_their_number_of_samples(tmp_path):
     assert np.isnan(found.rewards_PN[1]).all()
     assert found.with_samples(2).prompts == ("p",)
     assert found.on(["q"]).n == 1
-    with pytest.raises(DataError, match="no problem has 4 samples: the most that one has is 3"):
+    with pytest.raises(DataError, match="no problem has 4 samples: the largest number is 3"):
         found.with_samples(4)
 
 

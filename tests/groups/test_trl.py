@@ -50,7 +50,7 @@ def test_the_last_step_is_read_and_shared_prompts_are_said():
         "only step 3 is read, of steps 1 to 3; --steps FIRST:LAST reads more",
         "1 prompts seem to belong to several rows of the data set, whose samples the log does not "
         "tell apart: they count as one group",
-        "4 samples beyond n = 4 of their group are left out",
+        "left out: 4 samples beyond n = 4 of their group",
     ]
     assert [(r["prompt"], r["n"]) for r in imported.records] == [("7*8:", 4), ("9*9:", 4)]
     assert imported.records[0]["texts"][:4] == [row["completion"] for row in rows(3)[:4]]
@@ -61,7 +61,9 @@ def test_of_several_steps_each_prompt_s_latest_group_is_read():
     assert [(r["step"], r["prompt"]) for r in imported.records] == [
         (1, "4*5:"), (1, "6*2:"), (2, "12*3:"), (2, "8*3:"), (2, "5*5:"),
     ]  # fmt: skip
-    assert imported.notes[0].startswith("4 samples of prompts that come again at a later step")
+    assert imported.notes[0].startswith(
+        "left out: 4 samples of prompts that come again at a later step"
+    )
 
 
 def test_graded_rewards_stay_graded():
@@ -99,7 +101,7 @@ def test_conversations_are_read(tmp_path):
     path = tmp_path / "completions_00001.parquet"
     pq.write_table(pa.Table.from_pylist([row, {**row, "reward": 1.0}]), path)
     imported = read(path, reward=None)
-    assert imported.notes == ["1 samples without a score (null or NaN) are left out"]
+    assert imported.notes == ["left out: 1 sample without a score (null or NaN)"]
     [record] = imported.records
     assert (record["prompt"], record["texts"], record["correct"]) == ("q", ["a"], [1])
 
@@ -128,5 +130,5 @@ def test_samples_of_the_evaluation_data_are_left_out(tmp_path):
     path = tmp_path / "completions_00002.parquet"
     pq.write_table(pyarrow.Table.from_pylist([*logged, *evaluated]), path)
     imported = read(path)
-    assert imported.notes == [f"{path.name}: 4 samples of the evaluation data are left out"]
+    assert imported.notes == [f"{path.name}: left out: 4 samples of the evaluation data"]
     assert imported.records == read(FOLDER / path.name).records

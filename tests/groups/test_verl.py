@@ -77,9 +77,9 @@ def test_groups_of_other_sizes_are_left_out_and_said(tmp_path):
     imported = read(write(tmp_path / "1.jsonl", *lines, line("a", "none", None)))
     assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3
     assert imported.notes == [
-        "1 samples beyond n = 2 of their group are left out",
-        "1 groups of fewer than n = 2 samples are left out",
-        "1 samples without a score (null or NaN) are left out",
+        "left out: 1 sample beyond n = 2 of their group",
+        "left out: 1 group of fewer than n = 2 samples",
+        "left out: 1 sample without a score (null or NaN)",
     ]
 
 
@@ -126,7 +126,7 @@ def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
     imported = read(write(tmp_path / "10.jsonl", *lines), verify=True)
     assert [record["correct"] for record in imported.records] == [[1]]
     assert imported.notes == [
-        "1 samples without a score (null or NaN) are left out",
+        "left out: 1 sample without a score (null or NaN)",
         "1 problems have no sample that is scored: left out",
         "1 problems have a right answer that cannot be used for grading, such as ' ': their "
         "samples have no grade",

@@ -36,7 +36,9 @@ def test_numbers_keep_their_kind():
 
 @pytest.mark.parametrize("other", [weights(1.0, 2.0), weights(1.0, name="v")])
 def test_different_models_are_refused(other):
-    with pytest.raises(ConfigError, match=r"weights are of different models: [vw] is not in both"):
+    with pytest.raises(
+        ConfigError, match=r"weights belong to different models: [vw] is not in both"
+    ):
         mixed(weights(1.0), other, 0.5)
 
 

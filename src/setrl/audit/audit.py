@@ -35,7 +35,7 @@ class Audit:
 
     Attributes:
         estimator: The function and how it was called.
-        paid: What it paid in every group.
+        paid: Its advantages in every group.
         gradient: Its expected gradient, for the policies `gradient.policies_PA`.
         objective: The objective, or the sum of two, whose gradient it is; None if it is none that
             we know. `str(objective)` is such as "2·∇pass@4".
@@ -43,6 +43,11 @@ class Audit:
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
         claimed_factor: The factor of the claim; None if it names none.
+        made: How it is made out of an unbiased credit of ours; None if no recipe gives it.
+        variance: Its variance beside unbiased estimators of the same gradient.
+        laws: Which laws it keeps, and what it pays.
+        survivors: Where it leads on one prompt.
+        other_sizes: The nearest objective for groups of N − 1 and of N + 1 samples.
         library: The objectives that it is compared with.
     """
 
@@ -206,7 +211,7 @@ def audit(
         claims: What it is said to optimise, such as "pass@4", "2*max@2" or "polychromic@4".
         shape: How a function of another form is called.
         table: The actions with further fields, instead of `rewards` and `labels`.
-        name: What sentences call it.
+        name: The name in sentences.
         takes: Whether the function takes one group, (N,), or a batch, (B, N); by default a batch if
             it can. A function that mixes groups is then called with one after the other.
         progress: Called with the number of groups after every batch of calls.

@@ -22,7 +22,7 @@ class Shape:
     """How one kind of estimator is called.
 
     Attributes:
-        name: What sentences call it, such as "f(rewards)".
+        name: The name in sentences, such as "f(rewards)".
         call: (function, rewards_BN, labels_BN) → advantages of shape (B, N), of any library. It
             may raise an exception, and gives arrays to the function that the function may edit.
         reads_labels: Whether the estimator may use the labels of strategies.

@@ -158,6 +158,6 @@ def _says_what_is_right(table: ActionTable) -> bool:
 
 
 def _concave(alpha: float, num_samples: int) -> Objective:
-    """Σ_c Σ_{j ≤ m_c} j^(α−1), m_c right samples of strategy c."""
+    """Σ_c Σ_{j ≤ m_c} j^(α−1), where strategy c has m_c right samples."""
     worth_m = np.append(0.0, np.cumsum(np.arange(1, num_samples + 1) ** (alpha - 1)))
     return objectives.from_counts(lambda counts: worth_m[counts[..., 1].astype(int)].sum(axis=-1))

@@ -18,7 +18,7 @@ class Law:
 
     Attributes:
         name: The name for `--require`.
-        holds: None where it could not be tried.
+        holds: Whether the estimator keeps it; None if this could not be tried.
         says: A sentence about the estimator, with the group that shows it.
     """
 
@@ -33,7 +33,7 @@ class Case:
 
     Attributes:
         estimator: The function.
-        paid: What it pays in every group.
+        paid: Its advantages in every group.
     """
 
     estimator: Estimator

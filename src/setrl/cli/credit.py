@@ -26,7 +26,7 @@ from setrl.groups.credit import credit_groups, outcomes_of, refuse_missing
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken, rows_with
-from setrl.wording import MISSING, between
+from setrl.wording import MISSING, between, count
 
 BATCH = 1024  # groups that are credited at once
 MARK = "credit"
@@ -206,10 +206,10 @@ class Summary:
         """Return a few lines."""
         c = {key: MISSING if n is None else n for key, n in self.counts().items()}
         return (
-            f"{self.method.name}, K = {self.method.set_size}: {len(self.sizes)} groups of "
+            f"{self.method.name}, K = {self.method.set_size}: {count(len(self.sizes), 'group')} of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
             f"{c['wrong']} wrong ({self._estimator})\n"
-            f"left out: {c['left_out']} samples; too few samples: {c['skipped']} groups\n"
-            f"no signal: {c['dead']} groups; wrong samples pushed up: {c['wrong_up']}; right "
-            f"samples pushed down: {c['right_down']}"
+            f"samples left out: {c['left_out']}; groups with too few samples: {c['skipped']}\n"
+            f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
+            f"right samples pushed down: {c['right_down']}"
         )

@@ -120,7 +120,7 @@ def _ragged(given: Evaluation, kept: Evaluation, ks: tuple[int, ...]) -> list[st
     if left_out:
         of_all = f"{left_out:,} of {len(given.prompts):,} problems"
         return [f"{of_all} have fewer than {max(ks)} samples and are in no figure, so that every k "
-                "is of the same problems"]  # fmt: skip
+                "uses the same problems"]  # fmt: skip
     if not ks and given.n < given.most:
         return [f"problems have {given.n:,} to {given.most:,} samples: k ends at {given.n:,}, "
                 "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip

@@ -20,6 +20,7 @@ from setrl.groups.log import Log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken
 from setrl.judges.base import BackgroundJudge, Judge, Judgement
+from setrl.wording import count
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
 BATCH = 64  # groups that another judge is given at once; they are on disk after each batch
@@ -64,11 +65,12 @@ class Labelled:
         """Return a summary in two lines."""
         known = self.groups - self.unknown.total()
         mean = f"{self.clusters / known:.2f} clusters per group" if known else "no clusters"
-        reasons = ", ".join(f"{count} {reason}" for reason, count in self.unknown.most_common())
+        reasons = ", ".join(f"{times} {reason}" for reason, times in self.unknown.most_common())
         return (
-            f"{self.groups} groups ({self.kept} were there already), {mean}, "
-            f"{self.degenerate} of {self.samples} samples degenerate\n"
-            f"unknown: {self.unknown.total()} groups" + (f" ({reasons})" if reasons else "")
+            f"{count(self.groups, 'group')} ({self.kept} were there already), {mean}, "
+            f"{self.degenerate} of {count(self.samples, 'sample')} degenerate\n"
+            f"unknown: {count(self.unknown.total(), 'group')}"
+            + (f" ({reasons})" if reasons else "")
         )
 
 

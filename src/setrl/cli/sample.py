@@ -14,6 +14,7 @@ from setrl.cli.evaluate import Evaluate
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, RunError, usage_errors
 from setrl.files import refuse_own_input
+from setrl.wording import count
 
 if TYPE_CHECKING:
     from setrl.evaluation.collecting import Drawn
@@ -107,7 +108,7 @@ class SampleModel(Said):
             self.say_json(output=str(drawn.path), **counts, notes=notes)
         if drawn.unfinished:
             raise RunError(
-                f"{drawn.unfinished} problems are unfinished and not in these figures "
+                f"unfinished and not in these figures: {count(drawn.unfinished, 'problem')} "
                 f"({drawn.why}); {AGAIN}"
             )
 
@@ -225,7 +226,7 @@ class SampleModel(Said):
     def _notes(self, drawn: Drawn) -> list[str]:
         notes = []
         if drawn.cut:
-            notes.append(f"{drawn.cut} samples ended at the limit of tokens")
+            notes.append(f"{count(drawn.cut, 'sample')} ended at the limit of tokens")
         if self.temperature > 0 and self.samples != 1 and drawn.alike == drawn.problems > 0:
             notes.append(
                 "all samples of each problem have the same text: the model does not sample, "

@@ -37,7 +37,7 @@ class Advantages:
     Attributes:
         values_BN: The advantage that goes into the loss; 0 for samples that were left out.
         with_BN: u, the mean score of the sets that hold the sample; NaN if left out.
-        without_BN: v, the mean score of the sets that do not; NaN if left out, or at K = N.
+        without_BN: v, the mean score of the sets without the sample; NaN if left out, or at K = N.
         mean_B: U, the mean score of all sets; NaN for skipped prompts.
         stderr_BN: Standard error of the values where sets were sampled; None when exact.
         usable_BN: False for samples that were left out: masked, or a field that is needed is NaN.

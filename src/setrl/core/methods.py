@@ -175,8 +175,9 @@ def set_rl(
 def poly_families(
     set_size: SetSize = 4, variant_weight: float = 0.5, estimator: Estimator | None = None
 ) -> Method:
-    """u − U of mean reward × `family_share`: Poly-EPO in which a family of strategies counts 1 and
-    each further variant of it `variant_weight`. Ours: after the two levels of Poly-EPO's judge.
+    """u − U of mean reward × `family_share`: Poly-EPO in which a family of strategies counts 1,
+    and each further variant of it counts `variant_weight`. Not from a paper: it uses the two levels
+    of Poly-EPO's judge.
     """
     objective = objectives.polychromic(objectives.family_share(variant_weight))
     return Method("poly_families", *_sized(objective, set_size), estimator=estimator)
@@ -203,7 +204,7 @@ def concave_counts(
     baseline: str = "none",
     scale: Scale | None = None,
 ) -> Method:
-    """mᵢ^(α−1) if right, mᵢ right samples with i's strategy; −β if wrong; no baseline by default.
+    """mᵢ^(α−1) if right, −β if wrong, where mᵢ right samples have i's strategy; no baseline.
 
     It is the gain f(S) − f(S∖i) of f(S) = Σ_c Σ_{j≤m_c} j^(α−1), all N samples as the set; so it is
     unbiased for the gradient of E[f − β·wrong samples]. It reads only which samples are right: a
@@ -238,7 +239,7 @@ def w_reinforce(right: float = 0.1) -> Method:
 
 @_published("F-GRPO")
 def f_grpo(gamma: float = 1.0) -> Method:
-    """(1 − p̂)^γ · `grpo`, p̂ the share of right samples: arXiv:2602.06717.
+    """(1 − p̂)^γ · `grpo`, where p̂ is the share of right samples: arXiv:2602.06717.
 
     Biased: prompts are re-weighted. We do not know the paper's γ.
     """
@@ -258,7 +259,7 @@ def ucpo(tau: float = 0.1) -> Method:
 
 @_published("UARL")
 def uarl() -> Method:
-    """`grpo` / m, m samples that use the same strategy: arXiv:2601.08763, from its abstract.
+    """`grpo` / m, where m samples use the same strategy: arXiv:2601.08763, from its abstract.
 
     Biased: prompts are re-weighted, the other samples count as constants, and the sum is not 0.
     """

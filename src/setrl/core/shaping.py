@@ -97,7 +97,7 @@ class ShareOfMean:
 
 @dataclass(frozen=True)
 class ConcaveCounts:
-    """mᵢ^(α−1) for right samples and −β for wrong ones, mᵢ right samples with i's strategy.
+    """mᵢ^(α−1) if right, −β if wrong, where mᵢ right samples have i's strategy.
 
     With no baseline it is the gain f(S) − f(S∖i) of i among all N samples for the concave counts
     f(S) = Σ_c Σ_{j≤m_c} j^(α−1). A right sample that is degenerate is in no count, and gets 0.

@@ -17,6 +17,7 @@ from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
 from setrl.serving.generators import Ask, Completion, Failure, Generator
 from setrl.tasks import Problem
 from setrl.tasks.problem_sets import ProblemSet
+from setrl.wording import count
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Drawn:
     def why(self) -> str:
         """How many samples failed for which reason, with the first answer of the server."""
         return ", ".join(
-            f"{reason}: {count} samples" + (f", the first: {detail}" if detail else "")
-            for reason, count in sorted(self.failures.items())
+            f"{reason}: {count(times, 'sample')}" + (f", the first: {detail}" if detail else "")
+            for reason, times in sorted(self.failures.items())
             for detail in [self.details.get(reason)]
         )
 

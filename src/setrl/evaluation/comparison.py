@@ -242,7 +242,7 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
     Nothing else is computed again: no other curve, verdict or band.
 
     Args:
-        first, second: As `compare` got them.
+        first, second: The arguments of `compare`.
         found: What it returned.
         metric: One of its metrics.
 
@@ -263,7 +263,7 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
 def _in_words(
     names: tuple[str, str], values: Mapping[str, Pair], band: Band, intervals: IntervalConfig
 ) -> str:
-    """Whether the second run uses fewer strategies than the first; the band is of B − A."""
+    """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
     means = {
         name: (mean_over_problems(second, PLAIN).value, mean_over_problems(first, PLAIN).value)
@@ -310,7 +310,7 @@ def _both_values(
 def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:
     """NaN where a run has no value, as an effective number without strategies, for both.
 
-    So the two means and the difference of a row are of the same problems.
+    So the two means and the difference of a row use the same problems.
     """
     missing_P = np.isnan(first_RP).any(axis=0) | np.isnan(second_RP).any(axis=0)
     return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
@@ -327,8 +327,8 @@ def _with_samples(first: Side, second: Side, least: int) -> tuple[Side, Side, li
     enough_P = np.all([e.size_P >= least for e in evaluations], axis=0)
     if not enough_P.any():
         raise DataError(
-            f"{first.name} and {second.name} share no problem with {least} samples in both: the "
-            f"most that one has is {first.most} and {second.most}"
+            f"{first.name} and {second.name} share no problem with {least} samples in both: their "
+            f"largest numbers are {first.most} and {second.most}"
         )
     if enough_P.all():
         return first, second, []

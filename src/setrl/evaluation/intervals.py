@@ -188,9 +188,9 @@ def paired_difference(
 ) -> Difference:
     """Mean of the first arm minus the second on the same problems; columns are paired.
 
-    Arms with equally many seeds are also paired by seed: V_R is of the differences of their rows,
-    so identical arms differ by exactly 0. Otherwise each arm of several seeds has its own V_R. Both
-    ends stay within what the values allow. See `mean_over_problems`.
+    Arms with equally many seeds are also paired by seed: V_R is computed from the differences of
+    their rows, so identical arms differ by exactly 0. Otherwise each arm of several seeds has its
+    own V_R. Both ends stay within what the values allow. See `mean_over_problems`.
 
     Args:
         first_RP: One row for each seed, or (P,); the arms may differ in their number of seeds.

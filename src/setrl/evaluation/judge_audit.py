@@ -1,6 +1,6 @@
 """How far a judge can be trusted: its agreement with itself, with another judge and with the truth.
 
-All measures here are of one group; `setrl.report` computes means and intervals over groups.
+All measures here describe one group; `setrl.report` computes means and intervals over groups.
 """
 
 from __future__ import annotations

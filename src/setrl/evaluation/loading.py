@@ -18,8 +18,9 @@ class Loaded:
     """The samples of a file.
 
     Attributes:
-        evaluation: As arrays.
-        reading: How its fields were read; empty for an evaluation file. Then what was noticed.
+        evaluation: The samples as arrays.
+        reading: Lines that say how the fields were read (none for an evaluation file), and what was
+            noticed.
         is_log: Whether it is a log, and not an evaluation file.
     """
 

@@ -118,7 +118,7 @@ class Evaluation:
         """
         enough_P = self.size_P >= least
         if not enough_P.any():
-            raise DataError(f"no problem has {least} samples: the most that one has is {self.most}")
+            raise DataError(f"no problem has {least} samples: the largest number is {self.most}")
         return self if enough_P.all() else self.choose(np.flatnonzero(enough_P).tolist())
 
     def on(self, ids: Sequence[str]) -> Evaluation:
@@ -153,7 +153,7 @@ def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
 
     Args:
         records: At least one, of the form of an evaluation file; one is in memory at a time.
-        where: What they are of, for errors.
+        where: The source of the samples, for errors.
 
     Raises:
         DataError: If there is no record, or only some have rewards or a selector's scores.

@@ -46,7 +46,7 @@ def verdict(value: Any) -> float | None:
 
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
-    """Return whether a column has values, and all that are not null are of a kind."""
+    """Return whether a column has values, and all values that are not null have the kind."""
     known = [value for value in values.values() if value is not None]
     return bool(known) and all(map(is_one, known))
 

@@ -129,9 +129,13 @@ class Log:
         if damage := self.rows.damage:
             notes.append(f"{count(len(damage), 'damaged line')} left out, the first: {damage[0]}")
         if self._equal:
-            notes.append(f"{self._equal:,} rows that are equal to an earlier one" + (
-                ", sample number and all, are left out" if self.numbered else
-                " count as further samples; with --sample-number they are left out"))  # fmt: skip
+            rows = count(self._equal, "row")
+            notes.append(
+                f"left out: {rows} equal to an earlier one, also in the number of the sample"
+                if self.numbered
+                else f"counted as further samples: {rows} equal to an earlier one; --sample-number "
+                "leaves such rows out"
+            )
         if self._most == 1 and len(self) > 1 and self.source == "jsonl":
             notes.append("every problem has one sample: if that is not so, name the field that the "
                          "samples of one problem share with --group")  # fmt: skip

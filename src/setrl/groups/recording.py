@@ -11,6 +11,7 @@ from setrl.groups.options import Ungraded
 from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT
 from setrl.groups.strategies import names_of
 from setrl.groups.types import Group
+from setrl.wording import count
 
 
 def log_records(log: Log) -> Iterator[dict[str, Any]]:
@@ -31,8 +32,8 @@ def log_records(log: Log) -> Iterator[dict[str, Any]]:
     if empty == len(log):
         raise DataError(f"{log.path}: holds no sample that is scored")
     if missing:
-        fate = "count as wrong" if log.options.ungraded == "wrong" else "are left out"
-        log.add_note(f"{missing:,} samples without a score (null or NaN) {fate}")
+        fate = "counted as wrong" if log.options.ungraded == "wrong" else "left out"
+        log.add_note(f"{fate}: {count(missing, 'sample')} without a score (null or NaN)")
     if empty:
         log.add_note(f"{empty:,} problems have no sample that is scored: left out")
 

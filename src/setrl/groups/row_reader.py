@@ -254,7 +254,7 @@ class RowReader:
             raise ValueError("the samples must be lists, as in the first rows")
         if lists and not self.recognised.lists:
             wrong = next(iter(sizes))
-            raise ValueError(f"{wrong} is a list here, and one value in the first rows")
+            raise ValueError(f"{wrong} is a list here, but it was one value in the first rows")
         return [
             self._sample({r: lists[r][place] if r in lists else value
                           for r, value in found.items()}, gold)

@@ -111,7 +111,7 @@ class Recorder(TrainerCallback):
 
 
 def _keeps_its_name(key: str) -> bool:
-    """Whether a metric is of a reward function, the gradient, or the ratios of policies."""
+    """Whether a metric describes a reward function, the gradient, or the ratios of policies."""
     ours = ("time/reward/", "sampling/", "reward/misgraded", "gradient/")
     return key.startswith(ours) or key.endswith("/failures")
 

@@ -41,7 +41,7 @@ class ResolvedConfig:
         task: What is trained on: problems, reward functions, the reader of strategies.
         arms: Arm name → its method, judge and fields.
         rewards: The task's reward functions for training, the outcome wrapped by `wrap_reward`.
-        truncation: What samples count that were cut at the length limit.
+        truncation: The rule for samples that were cut at the length limit.
         stop_rule: When a training run stops because it learns nothing; None: never.
         form: How the model sees a prompt.
         sample_tokens: The length in tokens at which a sample is cut; the end token counts.

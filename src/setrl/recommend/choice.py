@@ -189,7 +189,7 @@ class Candidate:
     """A method and its forecast.
 
     Attributes:
-        config: As a config has it.
+        config: The method as a config names it.
         pass_1, strategies: Forecast pass@1 and right strategies in 32 samples.
         pass_1_interval, strategies_interval: Over resamples of the prompts.
         kept: Strategies with at least 1 % of the samples at the end.

@@ -91,8 +91,8 @@ def publish_report(
         allow_damaged: See `setrl.evaluation.load_evaluation`.
 
     Raises:
-        ConfigError: If the folder is not a run of setrl, `folder` holds such files of others,
-            or the packages that draw are not installed.
+        ConfigError: If `run_dir` is not a run of setrl, `folder` has files of these names that
+            setrl did not write, or the packages that draw are not installed.
         DataError: If an evaluation file or run.json is invalid.
     """
     with _needs_drawing():
@@ -109,8 +109,8 @@ def draw_comparison(
     """Draw a metric of a comparison into a file whose ending names the format.
 
     Args:
-        comparison: Its places are the dots.
-        metric: Which metric.
+        comparison: Its metric at each k is drawn as a dot.
+        metric: The name of the metric.
         path: The file.
         curve: The metric at more places, for the lines between the dots; see
             `setrl.evaluation.comparison.curve_between`.

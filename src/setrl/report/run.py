@@ -57,7 +57,7 @@ class RunData:
         arms: Arm → its training runs; the base, if evaluated, is one of the arms.
         looks: Arm → how it is drawn.
         summary: The evaluation of language models; without splits for a control run.
-        problems: The evaluation files that the summary is of.
+        problems: The evaluation files that the summary describes.
     """
 
     folder: Path

@@ -16,7 +16,7 @@ Policy = Literal["count", "mask", "punish"]
 
 @dataclass(frozen=True)
 class Truncation:
-    """What a sample counts that was cut before it ended.
+    """The reward of a sample that was cut before it ended.
 
     Attributes:
         policy: `count`: it has the reward of its text. `mask`: it has no reward, so that it leaves

@@ -41,12 +41,12 @@ def score(
         method: The method.
         combine: How several rewards become one; None for their sum with `weights`, in which unknown
             rewards are left out.
-        weights: The weight of each reward in that sum; None for 1 each.
+        weights: The weight of each reward in that sum; None: 1 for each reward.
         normalize: Whether each reward of that sum is normalised first, as in `Combine`.
-        truncated: What samples count that were cut at the length limit.
+        truncated: The rule for samples that were cut at the length limit.
         rng: A generator or its seed, for methods that sample sets.
-        goes_on: Whether a column that could not be read is unknown for all samples, and its error a
-            problem of the batch. By default the error is raised. If one reward is missing, no
+        goes_on: Whether a column that could not be read is unknown for all samples, with its error
+            listed in the batch. By default the error is raised. If one reward is missing, no
             sample has a reward: a sum of the others would be another reward.
 
     Raises:

@@ -5,7 +5,7 @@ sampling noise:
 
     gradient_flow    dz/dt = v(π), solved to a tolerance
     expected_steps   z ← z + α·v(π), the mean update of a method that sees N samples
-    simulate         z ← z + α·(1/N) Σᵢ Aᵢ ∇ log π(yᵢ), N samples drawn, for R runs at once
+    simulate         z ← z + α·(1/N) Σᵢ Aᵢ ∇ log π(yᵢ) with N samples, for R runs at once
 
 Each batch of samples is used for one step, so PPO's ratio is 1 and nothing is clipped. Strategies
 share no parameters here. In a language model they share parameters, so a step for one strategy also

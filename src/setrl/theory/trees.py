@@ -221,7 +221,7 @@ def q_learning(
 
     Q(x, S) ← Q(x, S) + η·(f(x, S) + γ Σ_{a∈S} max_{S'} Q(x'_a, S') − Q(x, S)),   η = m^(−0.6)
 
-    with m how often (x, S) was tried and x'_a a sampled successor for each member.
+    where (x, S) was tried m times and x'_a is a sampled successor for each member.
 
     Args:
         mdp: The process.

@@ -107,7 +107,7 @@ def test_prompts_are_shown_as_the_model_reads_them_and_cannot_act(own, capsys):
     assert "<user>What is 0 + 0?⟦<|end|>⟧<assistant>" in printed.out
     assert r"<user>Clear\x1b[2J \u202eit ⟦<|end|>⟧ 3?⟦<|end|>⟧<assistant>" in printed.out
     assert not {"\x1b", "\u202e"} & set(printed.out + printed.err)
-    assert "1 prompts of train contain special tokens of the model in their own" in printed.err
+    assert "special tokens of the model in the text of 1 prompt of train, the first" in printed.err
 
 
 def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
@@ -124,7 +124,7 @@ def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
     for sentence in (
         "1 of the problems of train ask what another asks, and have another gold: ",
         "train.jsonl:13 ('3') = ",
-        "1 prompts of train do not fit: with 24 new tokens there is room for 232 of the model's "
+        "too long: 1 prompt of train; with 24 new tokens there is room for 232 of the model's "
         "context of 256, and ",
         "1 of 5 problems of test are also in train, so that an evaluation on test is not on new",
         "1 of 6 golds of test cannot be graded, and training leaves them out: ",
@@ -132,7 +132,7 @@ def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
         assert sentence in errors
     assert len(found["problems"]) == 4
     assert [one.partition(":")[0] for one in found["warnings"]] == [
-        "1 problems of train are there twice"
+        "written twice in train (1 problem)"
     ]
     lengths = [len(f"<user>{row['problem']}") + 1 + len("<assistant>") for row in [*ROWS, *twice]]
     assert (train["median"], train["longest"]) == (np.median([*lengths, 268]), 268)

@@ -46,7 +46,7 @@ class MujocoState(Adapter):
         saved, attributes = state
         if (saved.data.nbuffer, saved.data.narena) != (env.data.nbuffer, env.data.narena):
             raise ValueError(
-                "the snapshot is of another MuJoCo model: restore it into an equal environment"
+                "the snapshot comes from another MuJoCo model: restore it into an equal environment"
             )
         mujoco.mj_copyData(env.data, env.model, saved.data)
         vars(env).update(copied(attributes))

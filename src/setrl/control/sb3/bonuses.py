@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass
 class CountBonus:
-    """weight · min{1, N(s, a)^−1/2}, N the visits so far: the UCB bonus of arXiv:2509.25424.
+    """weight · min{1, N(s, a)^−1/2}, where N counts visits: the UCB bonus of arXiv:2509.25424.
 
     Two states are equal if the bytes of their observations are equal. In continuous spaces nothing
     is seen twice, so every step gets the whole weight. A visit counts itself: the first bonus is

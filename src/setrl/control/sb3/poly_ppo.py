@@ -46,9 +46,9 @@ class PolyPPO(RegularisedPPO):
     Without `vines` it is PPO, to the last bit if none of the options below are used.
 
     Args:
-        policy: As for PPO.
-        env: As for PPO; with `vines` the model uses only its spaces, and its VecNormalize, if any,
-            also for trunks and vines.
+        policy: The argument of PPO.
+        env: The argument of PPO; with `vines` the model uses only its spaces, and its VecNormalize,
+            if any, also for trunks and vines.
         method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
         vines: How trajectories are sampled from earlier states; None for plain PPO.
         checks_resets: Whether the first `learn` tests on a few states that the environment of the

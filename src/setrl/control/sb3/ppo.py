@@ -31,8 +31,8 @@ class RegularisedPPO(PPO):
     """PPO with a KL penalty and a bonus for rare actions; advantages may come from sets.
 
     Args:
-        policy: As for PPO.
-        env: As for PPO.
+        policy: The argument of PPO.
+        env: The argument of PPO.
         kl_coef: Weight of a penalty KL(anchor ‖ π), mean over states, in nats.
         kl_anchor: The anchor: "behaviour", the policy that sampled the trajectories, or "start",
             the policy at the first call of `learn`.

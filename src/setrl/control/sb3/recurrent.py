@@ -196,7 +196,7 @@ class RecurrentPolyPPO(PolyPPO):
     Args:
         policy: `GRUPolicy`, a subclass of it, or "MlpPolicy", "CnnPolicy" or "MultiInputPolicy":
             `GRUPolicy` with the features that Stable-Baselines3 takes under this name.
-        env: As for PolyPPO.
+        env: The argument of PolyPPO.
         *arguments: As for PolyPPO.
         sequence_length: Steps through which gradients flow back.
         **named: As for PolyPPO.

@@ -19,7 +19,7 @@ class Disjoint:
 
     Set RL note, Eq. 6 and the naive algorithm after it. Σᵢ ∇log π(yᵢ)·(u − v) has mean ⌊N/K⌋·∇J: as
     `Exact()`, if K divides N. The u − v of all sets is its mean over all ways to split the samples,
-    so that it never has a larger variance. It serves comparisons; it scores the fewest sets.
+    so that it never has a larger variance. Use it for comparisons: it scores the fewest sets.
     """
 
     def __call__(

@@ -169,7 +169,7 @@ class Objective(ABC):
         return self + (-1.0) * other
 
     def __mul__(self, other: Objective | float) -> Sum | Product:
-        """(f · g)(S) = f(S) · g(S), g an objective or a number.
+        """(f · g)(S) = f(S) · g(S), where g is an objective or a number.
 
         Numbers and sums are multiplied out, so that products with an exact form are found.
         """

@@ -67,7 +67,7 @@ class Chances:
     def top_contrast(self) -> tuple[np.ndarray, np.ndarray]:
         """u − v of 1{the highest rank passes}, at thresholds that n − 1 … 1 samples pass.
 
-        The first is of a sample that passes, the second of one that does not: `hit_contrast`.
+        The first belongs to a sample that passes, the second to any other sample: `hit_contrast`.
         """
         others_n, passing_n = self.hit_contrast(np.arange(self.num_samples - 1, 0, -1))
         return passing_n, others_n

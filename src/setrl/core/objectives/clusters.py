@@ -17,9 +17,9 @@ from setrl.core.sums import over_rows
 class Clusters(NamedTuple):
     """The clusters of each prompt in the order of their labels, in a table (C, B).
 
-    The first row is of degenerate samples, which are in no cluster. Other places may be empty, too:
-    prompts have different clusters. The prompts are last, so that sums over clusters add up one
-    after the other, and empty places change no bit.
+    The first row has the degenerate samples, which are in no cluster. Other places may be empty,
+    too: prompts have different clusters. The prompts are last, so that sums over clusters add up
+    one after the other, and empty places change no bit.
 
     Attributes:
         at_BN: The place of each sample's cluster in the flattened table.

@@ -68,7 +68,7 @@ class _Line(NamedTuple):
     """U, and u − v = slope·xᵢ + level, of a sum R(S)·1{…}, R(S) = Σ_{i∈S} xᵢ.
 
     Attributes:
-        slope_CB: A number for each cluster; the first row is of degenerate samples.
+        slope_CB: A number for each cluster; the first row is for degenerate samples.
         level_CB: As `slope_CB`.
         mean_B: U.
         size_B: How large the numbers are that u − v is added up from.
@@ -121,7 +121,7 @@ def _each_rest(values: _Values, clusters: Clusters, set_size: int) -> _Line:
 
 
 def _all_clusters(values: _Values, clusters: Clusters, set_size: int) -> _Line:
-    """R(S)·1{S misses every cluster}: S is of degenerate samples only."""
+    """R(S)·1{S misses every cluster}: S has only degenerate samples."""
     group = _missed(values, set_size, clusters.size_CB.sum(axis=0), values.total_CB[0])
     slope_B, level_B, mean_B, size_B = group.lines
     is_cluster_CB = clusters.size_CB > 0

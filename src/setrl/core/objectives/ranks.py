@@ -180,7 +180,7 @@ class TrimmedMean(RankWeighted):
 
 @dataclass(frozen=True, repr=False)
 class WinsorisedMean(RankWeighted):
-    """The mean of a set's rewards after the m extremes on each side move to the next; K > 2m."""
+    """The mean of a set's rewards, whose m smallest and m largest become the next one; K > 2m."""
 
     m: int
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from setrl.errors import ConfigError
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group
+from setrl.wording import count
 
 ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
 
@@ -95,9 +96,9 @@ def of_one_size(groups: list[Group], notes: list[str], verify: bool) -> list[Gro
     counts = Counter(size for size in sizes if size)
     n = max(counts, key=lambda size: (counts[size], -size), default=0)
     if surplus := sum(max(0, size - n) for size in sizes):
-        notes.append(f"{surplus} samples beyond n = {n} of their group are left out")
-    if small := sum(count for size, count in counts.items() if size < n):
-        notes.append(f"{small} groups of fewer than n = {n} samples are left out")
+        notes.append(f"left out: {count(surplus, 'sample')} beyond n = {n} of their group")
+    if small := sum(times for size, times in counts.items() if size < n):
+        notes.append(f"left out: {count(small, 'group')} of fewer than n = {n} samples")
     return [
         group if size == n else _first(group, n, verify)
         for group, size in zip(groups, sizes, strict=True)
@@ -136,5 +137,7 @@ def choose_steps(
     kept = [group for group in chosen if group.step == latest[group.prompt]]
     if len(kept) < len(chosen):
         left_out = sum(map(len, chosen)) - sum(map(len, kept))
-        notes.append(f"{left_out} samples of prompts that come again at a later step are left out")
+        notes.append(
+            f"left out: {count(left_out, 'sample')} of prompts that come again at a later step"
+        )
     return kept

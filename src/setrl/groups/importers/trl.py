@@ -20,6 +20,7 @@ from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
+from setrl.wording import count
 
 COMPLETIONS = "completions_*.parquet"
 LABEL_COLUMN = "cluster"  # in which setrl's trainers write the strategies
@@ -42,7 +43,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
     reward = None if options.verify else choose_score(scores, fields.reward, str(path))
     if left_out := sum(map(_is_evaluation, rows)):
-        notes.append(f"{path.name}: {left_out} samples of the evaluation data are left out")
+        notes.append(f"{path.name}: left out: {count(left_out, 'sample')} of the evaluation data")
     for place, row in enumerate(rows):
         if _is_evaluation(row):
             continue

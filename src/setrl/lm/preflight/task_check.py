@@ -19,6 +19,7 @@ from setrl.tasks.base import TRAIN
 from setrl.tasks.duplicates import Pair, contradicting, repeated, shared
 from setrl.tasks.splits import place_of
 from setrl.tasks.visible import escaped, from_here, special_ids, visible
+from setrl.wording import count
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -233,7 +234,7 @@ class _Checking:
         if len(twice) > len(others):
             same = [pair for pair in twice if pair not in others]
             self.warnings.append(
-                f"{len(same):,} problems of {split} are there twice: {_places(same)}"
+                f"written twice in {split} ({count(len(same), 'problem')}): {_places(same)}"
             )
 
     def _in_train(self, split: str, usable: Sequence[Problem]) -> int | None:
@@ -268,8 +269,8 @@ class _Checking:
                 marked.append(one)
         if marked:
             self.warnings.append(
-                f"{len(marked):,} prompts of {split} contain special tokens of the model in their "
-                f"own text, the first: {from_here(marked[0].where)}"
+                f"special tokens of the model in the text of {count(len(marked), 'prompt')} of "
+                f"{split}, the first: {from_here(marked[0].where)}"
             )
         if self.context is not None and max(lengths) > self._room:
             self._too_long(split, usable, lengths)
@@ -277,18 +278,18 @@ class _Checking:
 
     def _too_long(self, split: str, usable: Sequence[Problem], lengths: list[int]) -> None:
         long = [one for one, length in zip(usable, lengths, strict=True) if length > self._room]
-        first, count = from_here(long[0].where), lengths[usable.index(long[0])]
+        first, length = from_here(long[0].where), lengths[usable.index(long[0])]
         self.problems.append(
-            f"{len(long):,} prompts of {split} do not fit: with {self.max_new_tokens:,} new tokens "
-            f"there is room for {max(self._room, 0):,} of the model's context of "
-            f"{self.context:,}, and {first} has {count:,}: leave them out, or set max_new_tokens "
+            f"too long: {count(len(long), 'prompt')} of {split}; with {self.max_new_tokens:,} new "
+            f"tokens there is room for {max(self._room, 0):,} of the model's context of "
+            f"{self.context:,}, and {first} has {length:,}: leave them out, or set max_new_tokens "
             "lower"
         )
 
-    def _shown(self, count: int) -> list[Shown]:
+    def _shown(self, number: int) -> list[Shown]:
         """Return the first prompts of training as the model reads them."""
         usable = self.task.usable(TRAIN)
-        chosen = sorted(usable, key=lambda one: place_of(one.prompt))[:count]
+        chosen = sorted(usable, key=lambda one: place_of(one.prompt))[:number]
         found = []
         for one in chosen:
             if self.tokenizer is None:
