@@ -43,11 +43,6 @@ class Audit:
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
         claimed_factor: The factor of the claim; None if it names none.
-        made: How it is made out of an unbiased credit of ours; None if no recipe gives it.
-        variance: Its variance beside unbiased estimators of the same gradient.
-        laws: Which laws it keeps, and what it pays.
-        survivors: Where it leads on one prompt.
-        other_sizes: The nearest objective for groups of N − 1 and of N + 1 samples.
         library: The objectives that it is compared with.
     """
 
