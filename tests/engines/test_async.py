@@ -1,6 +1,7 @@
 """TRL's asynchronous rollout worker, with groups as its generation loop makes them."""
 
 import asyncio
+import inspect
 import os
 import queue
 from multiprocessing import get_context
@@ -23,6 +24,7 @@ from setrl.errors import ConfigError, RunError
 from setrl.rewards import Combine, Truncation
 from tests.engines.chat import PROMPTS, fixed_labels
 
+KNOWN = inspect.signature(theirs._AsyncRolloutLoop).parameters  # differ between versions
 REWARDS = [1.0, 0.0, 0.0, None]
 LABELS = ["a", "a", "b", "c"]
 
@@ -42,7 +44,9 @@ async def some_labels_later(completions, **_):
 
 @pytest.fixture
 def make_worker(chat_model, monkeypatch):
-    monkeypatch.setattr(theirs, "is_vllm_available", lambda: True)
+    if not hasattr(theirs.AsyncRolloutWorker, "_loop_cls"):
+        pytest.skip("the loop of TRL's worker is fixed before 1.10")
+    monkeypatch.setattr(theirs, "is_vllm_available", lambda **_: True)
 
     def make(**changes):
         usual = {
@@ -50,9 +54,12 @@ def make_worker(chat_model, monkeypatch):
             "dataset": Dataset.from_dict({"prompt": PROMPTS}),
             "reward_funcs": [some_rewards],
             "processing_class": AutoTokenizer.from_pretrained(chat_model),
-            "eos_token_ids": [0],
             "num_generations": 4,
         }
+        if "eos_token_ids" in KNOWN:
+            usual["eos_token_ids"] = [0]
+        else:
+            usual["processing_class"].eos_token_id = 0
         return theirs.AsyncRolloutWorker(**{**usual, **changes})
 
     return make
@@ -69,9 +76,10 @@ def loop_of(worker):
         heartbeat_value=context.Value("d", 0.0),
         failed_event=context.Event(),
         exception_info_queue=queue.Queue(),
-        metrics_queue=queue.Queue(),
+        **({"metrics_queue": queue.Queue()} if "metrics_queue" in KNOWN else {}),
     )
-    made._tool_pool.shutdown()
+    if hasattr(made, "_tool_pool"):
+        made._tool_pool.shutdown()
     made._loop.close()
     return made
 
@@ -116,8 +124,8 @@ def test_every_row_gets_the_advantage_of_its_conversation(make_worker, labels):
     assert [sample.input_ids[1] for sample in samples] == [0, 10, 11, 30]
     assert [sample.advantage for sample in samples] == [*expected[[0, 1, 1]], 0.0]
     for one, other in zip(samples, plain, strict=True):  # all but the credit is TRL's
-        assert (one.input_ids == other.input_ids).all()
-        assert (one.old_log_probs == other.old_log_probs).all()
+        assert np.array_equal(one.input_ids, other.input_ids)
+        assert np.array_equal(one.old_log_probs, other.old_log_probs)
         assert one.model_version == other.model_version == 3
         assert one.metrics.items() >= {k: v for k, v in other.metrics.items() if v == v}.items()
         assert one.metrics["strategies/per_prompt"] == 3

@@ -21,7 +21,7 @@ from transformers import PreTrainedTokenizerFast
 
 OWNER = "trl-internal-testing"
 SIZES = {
-    "hidden_size": 16,
+    "hidden_size": 8,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "num_hidden_layers": 2,
@@ -45,11 +45,8 @@ TEMPLATES = {"Qwen3": "qwen3.jinja", "Qwen3Moe": "qwen3.jinja"}  # of TRL; other
 END, PAD = ("<|im_end|>", 151645), ("<|endoftext|>", 151643)
 MARKS = {"<|im_start|>": 151644, "<tool_call>": 151657, "</tool_call>": 151658}
 VOCABULARY = 151936
-LINES = (
-    *("One step at", "Two steps are", "Slow is", "A short way", "Small parts fit", "Look before"),
-    *("No road without", "Rain falls", "Three of them", "Cold water is", "Who asks", "Paper burns"),
-    *("Doors open when", "Late is", "Birds sing", "Old trees", "The last word"),
-)
+# Few, because each line is a step of an epoch.
+LINES = ("One step at", "Slow is", "No road without", "Doors open when")
 WORDS = {"train": LINES, "test": ("A new line", "Many more lines")}
 
 
