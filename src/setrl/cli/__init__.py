@@ -22,6 +22,7 @@ from setrl.cli.moved import refuse_moved
 from setrl.cli.said import only_json
 from setrl.cli.streams import harmless_output, speak_utf8
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
+from setrl.files.progress import WATCHED
 from setrl.installing import install
 from setrl.wording import printable
 
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     command = None
     speak_utf8()
+    WATCHED.set(True)
     try:
         with _sigterm_as_ctrl_c():
             command = _parsed(arguments)

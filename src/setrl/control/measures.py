@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.control.envs.layers import given
 from setrl.evaluation import estimators
+from setrl.files.progress import watched
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -59,7 +60,7 @@ def sample_episodes(
 def _run_all(
     model: BaseAlgorithm, envs: list[gym.Env], resets: list[ResetOptions]
 ) -> list[Trajectory]:
-    waiting = iter(enumerate(resets))
+    waiting = iter(watched(enumerate(resets), "sample", len(resets), unit="episode"))
     running = [_Episode(env, *next(waiting)) for env in envs]
     whole: dict[int, Trajectory] = {}
     state, normalised = None, model.get_vec_normalize_env()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from setrl.core.advantages import AnyMethod
 from setrl.core.samples import DEGENERATE
 from setrl.evaluation.agreement import Labels, agreement
+from setrl.files.progress import watched
 from setrl.judges.base import Group, Judge, by_first_appearance
 
 NO_SIGNAL = 1e-12  # an advantage of this size is rounding error, and counts as 0
@@ -114,7 +115,7 @@ def rejudge(
 ) -> list[list[Labels | None]]:
     """Judge each group in R orders: labels, G × R, each in the group's own order."""
     labelings_GR: list[list[Labels | None]] = [[] for _ in groups]
-    for number in range(orders):
+    for number in watched(range(orders), "judge", orders, unit="order"):
         shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
         asked = [
             Group.of_texts(group.prompt, tuple(group.texts[i] for i in order))

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from setrl.errors import DataError
 from setrl.files.atomic import json_text, writing_text
 from setrl.files.kinds import refuse_other_kinds
+from setrl.files.progress import watched
 
 Torn = Literal["refuse", "leave_out", "cut"]
 
@@ -89,7 +90,8 @@ def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
     start = 0
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            lines = watched(file, f"read {path.name}", path.stat().st_size, at=lambda: start)
+            for number, line in enumerate(lines, start=1):
                 if number == 1:
                     _refuse_no_lines(path, line)
                     whole, line = line, line.removeprefix(codecs.BOM_UTF8)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.errors import ConfigError, DataError
+from setrl.files.progress import watched
 from setrl.groups.evaluation_reader import EvaluationReader
 from setrl.groups.field_names import STRATEGIES
 from setrl.groups.options import LogOptions, Verify
@@ -105,7 +106,8 @@ class Log:
 
     def __iter__(self) -> Iterator[Group]:
         self._most, self._marks = 0, MarksOf100()
-        for place in range(len(self)):
+        places = range(len(self))
+        for place in watched(places, f"read {self.path.name}", len(self), unit="problem"):
             group = self[place]
             self._most = max(self._most, len(group))
             self._marks.add([sample.strategy for sample in group.samples])

@@ -21,6 +21,7 @@ from setrl.errors import DataError
 from setrl.files import json_lines
 from setrl.files.gzipped import open_gzip
 from setrl.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
+from setrl.files.progress import watched
 
 
 class Row(NamedTuple):
@@ -87,7 +88,9 @@ class Rows:
             yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
         else:
             is_gzip = kind == GZIP
-            yield from self._text(_opened(self.path, is_gzip), is_copied=is_gzip)
+            rows = self._text(_opened(self.path, is_gzip), is_copied=is_gzip)
+            size = None if is_gzip else self.path.stat().st_size
+            yield from watched(rows, f"read {self.path.name}", size, at=lambda: self._places[-1])
 
     def record(self, row: int) -> dict[str, Any]:
         """Read a row again."""

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from setrl import files, wording
 from setrl.evaluation.outcomes import metric_names
 from setrl.evaluation.summary import SplitSummary
+from setrl.files.progress import watched
 from setrl.files.run_folder import CONFIG, FIGURES
 from setrl.lab import embedded
 from setrl.report import figures_evaluation, figures_training
@@ -61,7 +62,8 @@ def write_data(data: RunData) -> None:
     said = verdict_in_words(data) or [line.text for line in headlines(data)]
     files.write_json(data.folder / NUMBERS, {**_numbers(data), "verdict": said})
     (data.folder / FIGURES).mkdir(exist_ok=True)
-    for chart in charts(data):
+    drawn = charts(data)
+    for chart in watched(drawn, "draw", len(drawn), unit="figure"):
         _write_picture(chart, data.folder / FIGURES)
     files.write_text(data.folder / REPORT, render(data))
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.files import json_lines, refuse_file_of_others, refuse_own_input, write_text
+from setrl.files.progress import watched
 from setrl.rewards import MathAnswer
 
+BATCH = 256  # golds between two signs of progress
 IDS = ("id", "unique_id", "problem_id")
 
 
@@ -50,7 +52,12 @@ def validate(path: Path, grader: MathAnswer) -> tuple[list[str], list[BadRow]]:
         raise DataError(f"{path}: is empty")
     rows = [_parsed(line) for line in lines]
     golds = [_gold(row, grader.gold) if isinstance(row, dict) else None for row in rows]
-    problems = grader.gold_problems(golds)
+    batches = [golds[start : start + BATCH] for start in range(0, len(golds), BATCH)]
+    problems = [
+        problem
+        for batch in watched(batches, "grade", len(batches), unit="batch")
+        for problem in grader.gold_problems(batch)
+    ]
     good: list[str] = []
     bad: list[BadRow] = []
     for number, (line, row, gold, problem) in enumerate(
