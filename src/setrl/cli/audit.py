@@ -11,6 +11,7 @@ import tyro
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import LogFields
+from setrl.cli.said import Said
 from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ NOT_KEPT = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditEstimator(LogFields):
-    """Say what an estimator of advantages optimises, how biased and noisy it is, and what it pays.
+class AuditEstimator(LogFields, Said):
+    """Say what an estimator of advantages optimises, and its bias and noise.
 
     The estimator is called on every group of a few samples, so the answers hold for every policy.
     docs/audit.md explains the sentences.
@@ -41,7 +42,28 @@ class AuditEstimator(LogFields):
         require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
             an unknown name is answered with all names.
         figure: Draw its gradient and its variance over policies into this file (PNG, SVG, PDF).
-        json: Print JSON instead of text.
+
+    Json:
+        sentences: What the audit found, in words.
+        estimator: The name of the estimator.
+        called_as: How it was called.
+        group_size: The number of samples in a group.
+        rewards: The reward of each kind of sample.
+        labels: The label of each kind of sample.
+        objective: What it optimises exactly.
+        nearest: The nearest objective, and how far off it is.
+        claim: What it is said to optimise, and how far off it is.
+        factor: What its gradient is multiplied by.
+        bias: The distance from the objective.
+        made: How it can be made from sets.
+        curl: How far it is from the gradient of any objective.
+        policies: The policies at which numbers are given: shares of each kind of sample.
+        gradient: The expected gradient at each policy.
+        variance: The variance at each policy, and of rivals.
+        laws: Each law, whether it holds, and what it says.
+        requirements: Name → whether it holds, for --require.
+        survivors: Which kinds of samples training keeps.
+        other_sizes: What it optimises in groups of other sizes.
     """
 
     estimator: Positional[str]
@@ -52,14 +74,9 @@ class AuditEstimator(LogFields):
     takes: Literal["group", "batch"] | None = None
     require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     figure: Path | None = None
-    json: bool = False
 
     def run(self) -> None:
         """Print the audit; what is required and does not hold goes to stderr."""
-        from json import dumps
-
-        from setrl.files import plain_json
-
         if self.figure is not None:
             from setrl.report.figure_file import refuse_other_figure
 
@@ -73,7 +90,7 @@ class AuditEstimator(LogFields):
             with usage_errors():
                 draw_audit(found, self.figure)
         if self.json:
-            print(dumps(plain_json(found.to_json()), indent=2, ensure_ascii=False))
+            self.say_json(**found.to_json())
         else:
             print(found)
         for name, why in broken.items():

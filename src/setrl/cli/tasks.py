@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from tyro.conf import Positional
 
+from setrl.cli.said import Said
 from setrl.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Tasks:
+class Tasks(Said):
     """List the tasks that a config can name, with examples of their problems.
 
     These are the domains of setrl, and the generators of reasoning-gym if it is installed. A config
@@ -20,18 +21,20 @@ class Tasks:
         names: Show only these tasks, with whole examples and the line of the config.
         examples: The number of examples of each task.
         seed: Decides which examples.
-        json: Print JSON instead of text.
+
+    Json:
+        tasks: For each task: config, the line that names it; name; kind; strategy, what a strategy
+            is, or null if no function reads it; accepts_nonsense, whether its verifier calls "?"
+            right; and examples with prompt, answer and strategy.
     """
 
     names: Positional[tuple[str, ...]] = ()
     examples: int = 2
     seed: int = 0
-    json: bool = False
 
     def run(self) -> None:
         """Print the tasks."""
         from dataclasses import asdict
-        from json import dumps
 
         from setrl.tasks.listing import listed, listing_text
 
@@ -39,6 +42,6 @@ class Tasks:
             raise ConfigError(f"--examples must be at least 0, got {self.examples}")
         found = listed(self.names, self.examples, self.seed)
         if self.json:
-            print(dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+            self.say_json(tasks=[asdict(one) for one in found])
         else:
             print(listing_text(found, whole=bool(self.names)))
