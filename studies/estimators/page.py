@@ -147,8 +147,8 @@ def _unusual(row: Values) -> list[str]:
 def _differences(packages: Sequence[Values]) -> Iterator[str]:
     for package, row in _rows(packages):
         note = [f"{row['note'][0].upper()}{row['note'][1:]}."] if row["note"] else []
-        if told := [*_broken_claim(row), *note]:
-            yield f"**{_name(package, row)}**, {_place(package, row)}. {' '.join(told)}"
+        if parts := [*_broken_claim(row), *note]:
+            yield f"**{_name(package, row)}**, {_place(package, row)}. {' '.join(parts)}"
 
 
 def _broken_claim(row: Values) -> Iterator[str]:

@@ -97,7 +97,7 @@ class Row:
         says: What its documentation says; "" for our own methods, which say it themselves.
         claims: The objective of this documentation, with {N} for the size of the group; or "".
         note: What this documentation does not say, and running the function showed; or "".
-        trainer: How it is called; told by its parameters if "".
+        trainer: How it is called; by its parameters if "".
         settings: Its options.
         fields: Name → a number of right samples, and one of wrong samples.
         method: The method that is called of a class, which is made with the settings; or "".

@@ -141,7 +141,11 @@ def waits(episodes):
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (lambda rewards: rewards, {}, "tell no trainer. Known, with the parameters that tell it"),
+        (
+            lambda rewards: rewards,
+            {},
+            "has the parameters of no trainer. Known trainers, with their parameters",
+        ),
         (verl, {"trainer": "verk"}, "unknown trainer 'verk'; did you mean 'verl'"),
         (
             lambda token_level_rewards, response_mask, values: None,

@@ -19,7 +19,7 @@ from setrl.audit.laws import Law, laws
 from setrl.audit.leads import Survivors, survivors
 from setrl.audit.made import Made, made
 from setrl.audit.paid import Paid, Progress, pay
-from setrl.audit.shapes import told_shape
+from setrl.audit.shapes import known_shape
 from setrl.audit.variance import Variance, variance
 from setrl.core.method import AnyMethod
 from setrl.theory.tabular import ActionTable
@@ -199,7 +199,7 @@ def audit(
 
     Args:
         function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N), of
-            NumPy or of PyTorch; a function whose parameters tell its trainer; or a `Method`.
+            NumPy or of PyTorch; a function for a trainer; or a `Method`.
         group_size: N; by default 4, or as many as a method needs.
         rewards: The rewards that samples may get.
         labels: How many strategies samples may use; 3 if the estimator reads labels, otherwise 1.
@@ -217,7 +217,7 @@ def audit(
     """
     fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
     group_size = max(SAMPLES, fewest) if group_size is None else group_size
-    shape = shape or told_shape(function)
+    shape = shape or known_shape(function)
     subject = estimator(function, shape, name, group_size, takes)
     if table is None:
         table = _table(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))

@@ -75,7 +75,7 @@ class Trainer:
         seam: The place where a user's function enters.
         arguments: Name → how the argument is made. A function gets those that it takes.
         read: (what the function returned, its arguments) → one advantage for each sample.
-        told_by: Parameters by which a function for this trainer is recognised.
+        known_by: Parameters that only functions for this trainer have.
         settings: Options that the trainer always passes.
         dtype: The numbers in which it computes: exact fits allow for the rounding of float32.
         takes_batches: Whether it passes several groups at once.
@@ -85,7 +85,7 @@ class Trainer:
     seam: str
     arguments: Mapping[str, Callable[[Batch], Any]]
     read: Callable[[Any, Mapping[str, Any]], Any]
-    told_by: frozenset[str]
+    known_by: frozenset[str]
     settings: Mapping[str, Any] = field(default_factory=dict)
     dtype: str = "float32"
     takes_batches: bool = True
@@ -94,9 +94,8 @@ class Trainer:
 def _tensor(values: Any) -> Any:
     import torch
 
-    return torch.as_tensor(
-        values
-    )  # shares memory: an edit of the argument edits the caller's array
+    # It shares memory: what a function edits in its argument is edited in the caller's array.
+    return torch.as_tensor(values)
 
 
 def _rewards_M(batch: Batch) -> Any:
@@ -274,15 +273,15 @@ TRAINERS: Mapping[str, Trainer] = {
 
 
 def trainer_of(function: Callable[..., Any]) -> Trainer | None:
-    """Return the trainer that a function's parameters tell, None where they tell none.
+    """Return the trainer whose parameters a function has, None if it has those of no trainer.
 
     >>> def loop(token_level_rewards, response_mask, index, config=None): ...
     >>> trainer_of(loop).name
     'verl'
     """
     taken = _parameters(function).keys()
-    told = [one for one in TRAINERS.values() if one.told_by <= taken]
-    return max(told, key=lambda one: len(one.told_by), default=None)
+    found = [one for one in TRAINERS.values() if one.known_by <= taken]
+    return max(found, key=lambda one: len(one.known_by), default=None)
 
 
 def trainer_shape(
@@ -301,25 +300,25 @@ def trainer_shape(
 
     Args:
         function: The estimator; a method of an object is one, too.
-        trainer: A name of `TRAINERS`, or a trainer of your own; told by the parameters if None.
+        trainer: A name of `TRAINERS`, or a trainer of your own; by the parameters if None.
         fields: Numbers of each sample that the trainer passes beside rewards, as in `Batch`:
             {"length": lambda rewards, labels: 1 + 2 * labels}.
         settings: Options, such as `norm_adv_by_std_in_grpo=False`. They go to the parameters of
             their name, and into the config that the trainer passes.
 
     Raises:
-        ValueError: If the name is unknown, the parameters tell no trainer, or the trainer does not
-            have an argument that the function needs.
+        ValueError: If the name is unknown, the function has the parameters of no trainer, or the
+            trainer does not pass an argument that the function needs.
     """
     found = look_up("trainer", trainer, TRAINERS) if isinstance(trainer, str) else trainer
     found = found or trainer_of(function)
     if found is None:
         known = "; ".join(
-            f"{one.name}: {', '.join(sorted(one.told_by))}" for one in TRAINERS.values()
+            f"{one.name}: {', '.join(sorted(one.known_by))}" for one in TRAINERS.values()
         )
         raise ValueError(
-            f"the parameters of {_name(function)} tell no trainer. Known, with the parameters "
-            f"that tell it: {known}"
+            f"{_name(function)} has the parameters of no trainer. Known trainers, with their "
+            f"parameters: {known}"
         )
     options = Settings({**found.settings, **settings})
     _check_arguments(function, found, options)
@@ -330,8 +329,8 @@ def trainer_shape(
     return Shape(f"{found.name} calls it", call, bool(fields), found.takes_batches)
 
 
-def told_shape(function: Any) -> Shape | None:
-    """Return the shape of the trainer that a function's parameters tell, None for other values."""
+def known_shape(function: Any) -> Shape | None:
+    """Return the shape of the trainer whose parameters a function has, None for other values."""
     return trainer_shape(function) if callable(function) and trainer_of(function) else None
 
 
