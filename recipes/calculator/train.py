@@ -118,7 +118,7 @@ def make_trainer(
         disable_tqdm=True,
         use_cpu=True,
         bf16=False,
-        activation_checkpointing=False,
+        gradient_checkpointing=False,
         dataloader_pin_memory=False,
     )
     trainer = SetGRPOTrainer(

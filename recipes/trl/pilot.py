@@ -22,7 +22,7 @@ OUT = Path("runs/pilot")
 STEPS, PROMPTS, N, SAMPLES = 100, 4, 16, 64  # N samples a prompt in training, SAMPLES to measure
 TOTALS = list(range(20, 100, 2))  # YOURS: the problems
 SETTINGS = {"learning_rate": 1e-3, "max_completion_length": 8}  # YOURS: 1e-6, 512, …
-MACHINE = {"use_cpu": True, "bf16": False, "activation_checkpointing": False}  # YOURS: {}
+MACHINE = {"use_cpu": True, "bf16": False, "gradient_checkpointing": False}  # YOURS: {}
 FILES = f"""
 {OUT}/base.jsonl              samples of the base: setrl evaluate FILE
 {OUT}/{{grpo,chosen}}           trainer_state.json: each step's figures; completions: each sample

@@ -2,17 +2,21 @@
 
 import functools
 import importlib
+import inspect
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from transformers import PreTrainedTokenizerBase
 from trl.chat_template_utils import parse_response
 
 from setrl.core import methods
 from setrl.models.imitation import new_model
 from tests.engines.chat import step
 
+HAS_TEMPLATES = "response_template" in inspect.getsource(PreTrainedTokenizerBase)
+templates = pytest.mark.skipif(not HAS_TEMPLATES, reason="needs templates of responses")
 RECIPE = Path(__file__).parents[2] / "recipes" / "calculator"
 
 
@@ -45,6 +49,7 @@ def test_calls_whose_answers_nobody_uses_are_no_strategy(recipe):
     assert not calculator.is_right(completion[:-1], 34)  # it ends with the answer of a tool
 
 
+@templates
 def test_the_tokenizer_writes_what_the_parser_reads(recipe):
     _, calculator = recipe
     tokenizer = calculator.make_calculator_tokenizer()
@@ -54,6 +59,7 @@ def test_the_tokenizer_writes_what_the_parser_reads(recipe):
         assert bool(turn.get("tool_calls")) != bool(turn["content"])
 
 
+@templates
 def test_groups_of_conversations_are_credited(recipe, tmp_path):
     """Samples follow the written ways; the last one of each group states a wrong result."""
     train, calculator = recipe

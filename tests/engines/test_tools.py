@@ -81,14 +81,15 @@ def script(monkeypatch, chat_model, texts):
     encode = AutoTokenizer.from_pretrained(chat_model).encode
     original = GRPOTrainer._generate_single_turn
 
-    def generate(self, prompt_ids, images, fields, num_generations, **named):
-        if named:
+    def generate(self, prompt_ids, *more, **named):  # the arguments differ between versions
+        if self.state.global_step in begun:
             turns.append(len(prompt_ids))
             self.generation_config.max_new_tokens = ROOM
-            return original(self, prompt_ids, images, fields, num_generations, **named)
+            return original(self, prompt_ids, *more, **named)
+        begun.add(self.state.global_step)
         return [encode(text) for text in texts], None
 
-    turns = []
+    turns, begun = [], set()
     monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", generate)
     return turns
 
