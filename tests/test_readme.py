@@ -9,6 +9,7 @@ import pytest
 from datasets import Dataset
 
 from tests.engines.chat import PROMPTS, arguments, chat_model  # noqa: F401
+from tests.sessions import SESSION, printed
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,6 +48,16 @@ def test_the_diff_trains_and_a_format_reward_pays_no_wrong_sample(chat_model, tm
     want = [one + 0.1 * (r - mean) for one, r in zip(right, rewards, strict=False)]
     assert values.tolist() == pytest.approx(want)
     assert batches[0].correct_BN.ravel().tolist() == right
+
+
+@pytest.mark.parametrize(("command", "shown"), SESSION.findall(README))
+def test_a_command_prints_what_stands_below_it(command, shown, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert printed(capsys, command) == shown.rstrip()
+
+
+def test_evaluate_and_compare_are_shown():
+    assert [command.split()[0] for command, _ in SESSION.findall(README)] == ["evaluate", "compare"]
 
 
 def test_links_lead_somewhere():

@@ -78,6 +78,41 @@ def test_a_public_name_without_a_docstring_or_a_place_is_found(monkeypatch):
     ]
 
 
+def test_a_link_with_the_name_of_a_file_is_found(faults, tmp_path):
+    assert faults('<a href="a/b.html"><code>docs/b.md</code></a> <a href="#here">B</a>') == []
+    assert list(check.text_faults(tmp_path)) == [
+        "index.html: a link has the text docs/b.md, not a title"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ("[cli.md](cli.md)", "[Command line](cli.md)"),
+        ("[`docs/cli.md`](cli.md)", "[Command line](cli.md)"),
+        ("[cli.md](cli.md#fields-of-a-log)", "[Fields of a log](cli.md#fields-of-a-log)"),
+        ("[a page](cli.md)", "[a page](cli.md)"),
+        (
+            "[collapse.ipynb](tutorials/collapse.ipynb)",
+            "[Collapse in one minute](tutorials/collapse.ipynb)",
+        ),
+    ],
+)
+def test_a_link_gets_the_title_of_its_page(link, shown):
+    pytest.importorskip("pymdownx")
+    from website import titles
+
+    assert titles.named(f"See {link}.", "docs/index.md") == f"See {shown}."
+
+
+def test_a_page_for_language_models_has_one_sentence():
+    pytest.importorskip("mkdocs")
+    from website.llms import first_sentence
+
+    page = "# Title\n\n```\ncode\n\n  more\n```\n\n| a |\n\n`x` is [a *link*](y.md). And more.\n"
+    assert first_sentence(page) == "`x` is a link."
+
+
 def test_public_names_are_those_that_users_import():
     modules = set(check.public_modules())
     assert {"setrl", "setrl.judges", "setrl.evaluation", "setrl.control"} <= modules
