@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.audit import audit
+from setrl.audit import audit, audit_sampled, kinds
 from setrl.audit.compare import rest_of
 from setrl.audit.field import Field
 from setrl.audit.least import least_variance
@@ -124,9 +124,29 @@ def test_where_it_leads_agrees_with_water_filling() -> None:
 
 
 def test_too_many_groups_and_missing_fields_are_refused() -> None:
-    with pytest.raises(ValueError, match="take smaller groups"):
+    with pytest.raises(ValueError, match="draw groups"):
         audit(methods.poly_epo(2), group_size=16)
     with pytest.raises(ValueError, match="ucpo reads proxy"):
         audit(methods.ucpo())
     with pytest.raises(ValueError, match="no sets of 5"):
         audit(methods.grpo(), claims="pass@5")
+
+
+def test_groups_that_are_too_many_are_drawn() -> None:
+    table = kinds((0, 1), 3)
+    found = audit_sampled(methods.poly_epo(4), table, 16, claims="polychromic@4")
+    assert found.is_consistent
+    assert abs(found.factor - 3) < 4 * found.factor_stderr
+    assert found.pays["zero-sum"]
+    other = audit_sampled(methods.uarl(), table, 16)
+    assert not other.is_consistent
+    assert other.off > 0.05
+
+
+def test_a_function_of_fractions_is_audited_without_rounding() -> None:
+    found = audit(lambda rewards: rewards - rewards.mean(), takes="group")
+    assert found.objective is not None
+    assert found.objective.in_fractions
+    nearly = audit(lambda rewards: rewards * (1 + rewards.sum() / 10**12), takes="group")
+    assert nearly.objective is not None
+    assert not nearly.objective.in_fractions

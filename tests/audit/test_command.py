@@ -31,7 +31,7 @@ def test_what_is_required_decides_the_exit_code(run, tmp_path: Path) -> None:
     both = ("--require", "unbiased", "--require", "permutation-invariant")
     code, said, _ = run("my_estimators:centred", "--claims", "pass@1", *both)
     assert code == 0
-    assert said.startswith("centred, groups of 4: this is 3·∇pass@1, exactly.")
+    assert said.startswith("centred, groups of 4: this is 3·∇pass@1, exactly, in fractions.")
     code, _, why = run("my_estimators:centred", "--claims", "pass@2", *both)
     assert code == 1
     assert "does not hold: unbiased" in why

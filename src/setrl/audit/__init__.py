@@ -6,9 +6,23 @@
 ('3·∇pass@1', True)
 """
 
-from setrl.audit.audit import Audit, audit
+from setrl.audit.audit import Audit, audit, kinds
 from setrl.audit.calling import Shape
 from setrl.audit.laws import Law
+from setrl.audit.paid import TooManyGroupsError
+from setrl.audit.sampled import SampledAudit, audit_sampled
 from setrl.audit.shapes import TRAINERS, Trainer, trainer_shape
 
-__all__ = ["TRAINERS", "Audit", "Law", "Shape", "Trainer", "audit", "trainer_shape"]
+__all__ = [
+    "TRAINERS",
+    "Audit",
+    "Law",
+    "SampledAudit",
+    "Shape",
+    "TooManyGroupsError",
+    "Trainer",
+    "audit",
+    "audit_sampled",
+    "kinds",
+    "trainer_shape",
+]

@@ -174,6 +174,7 @@ def _match(match: Match | None) -> dict[str, Any] | None:
         "factors": match.factors,
         "off": match.off,
         "exact": match.is_exact,
+        "in_fractions": match.in_fractions,
         "weights": match.weights,
         "example": example,
     }
@@ -212,15 +213,15 @@ def audit(
         progress: Called with the number of groups after every batch of calls.
 
     Raises:
-        ValueError: If the function raises, returns another shape or no numbers, or if there are too
-            many groups.
+        TooManyGroupsError: If the groups are too many: see `audit_sampled`.
+        ValueError: If the function raises, or returns another shape or no numbers.
     """
     fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
     group_size = max(SAMPLES, fewest) if group_size is None else group_size
     shape = shape or known_shape(function)
     subject = estimator(function, shape, name, group_size, takes)
     if table is None:
-        table = _table(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
+        table = kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
     if isinstance(function, AnyMethod):
         _check_fields(function, table)
     claim, factor = (None, None) if claims is None else claimed(claims, group_size)
@@ -251,8 +252,8 @@ def _check_fields(method: AnyMethod, table: ActionTable) -> None:
             )
 
 
-def _table(rewards: Sequence[float], num_labels: int) -> ActionTable:
-    """Return every reward with every label, right ones first."""
+def kinds(rewards: Sequence[float], num_labels: int = 1) -> ActionTable:
+    """Return every reward with every label, the highest rewards first."""
     levels = sorted({float(one) for one in rewards}, reverse=True)
     if len(levels) < 2 or not np.isfinite(levels).all():
         raise ValueError(f"rewards must be at least two different numbers, got {list(rewards)}")

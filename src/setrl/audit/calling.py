@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +71,23 @@ class Estimator:
             credit = table.credit(self.function, actions_BN, np.random.default_rng(0))
             return np.asarray(credit.values_BN, dtype=np.float64)
         return self.advantages(*fields(table, actions_BN))
+
+    def in_fractions(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray | None:
+        """Return the advantages of rewards as fractions, (B, N); None if it returns other numbers.
+
+        A function that only adds, multiplies, divides and compares then has no rounding at all.
+        """
+        rewards = np.array([[Fraction(one) for one in row] for row in rewards_BN], dtype=object)
+        try:
+            rows = [
+                np.asarray(self.shape.call(self.function, rewards[[at]], labels_BN[[at]]))[0]
+                for at in range(len(rewards))
+            ]
+        except Exception:  # it takes no fractions: floats are what it is made for
+            return None
+        values = np.array([list(row) for row in rows], dtype=object)
+        is_known = all(isinstance(one, int | Fraction) for one in values.ravel())
+        return values if is_known and values.shape == rewards.shape else None
 
     def of_batch(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         """Return the advantages of one call with all these groups."""

@@ -71,19 +71,41 @@ class Case:
         except ValueError:
             return None
 
+    def paid_to(self, row: int) -> str:
+        """Write what a row was paid; in a long one, what the first sample of each kind was paid."""
+        values_N = self.paid.values_RN[row]
+        if self.paid.num_samples > LONG:
+            _, first = np.unique(self.paid.groups_RN[row], return_index=True)
+            values_N = values_N[first]
+        return _numbers(values_N)
+
+    def _kinds(self, row: int) -> list[str]:
+        actions_A, counts_A = np.unique(self.paid.groups_RN[row], return_counts=True)
+        rewards, labels = np.asarray(self.table.rewards), self.table.clusters
+        names = [f"reward {rewards[action]:g}" for action in actions_A]
+        if labels is not None:
+            names = [
+                f"{name} label {np.asarray(labels)[action]}"
+                for name, action in zip(names, actions_A, strict=True)
+            ]
+        return [f"{times} × {name}" for times, name in zip(counts_A, names, strict=True)]
+
     @property
     def first_values(self) -> np.ndarray:
         """What it paid in the rows that `again` repeats."""
         return self.paid.values_RN[sample_rows(len(self.paid.groups_RN))]
 
     def show(self, row: int) -> str:
-        """Write a row of groups."""
+        """Write a row of groups; a long one by the kinds of its samples."""
+        if self.paid.num_samples > LONG:
+            return ", ".join(self._kinds(row))
         rewards = ", ".join(f"{one:g}" for one in self.rewards_RN[row])
         if self.table.clusters is None:
             return f"rewards ({rewards})"
         return f"rewards ({rewards}), labels ({', '.join(map(str, self.labels_RN[row]))})"
 
 
+LONG = 8  # samples of a group that are written one by one
 REPEATED = 500  # rows that are called again for a law
 
 
@@ -132,9 +154,7 @@ def permutation_invariant(case: Case) -> Law:
         paid.credit_SA[places(paid.groups, paid.counts_RA)], paid.groups_RN, axis=1
     )
     row = int(np.abs(paid.values_RN - usual).max(axis=1).argmax())
-    says = (
-        f"depends on the order of the samples: {case.show(row)} get {_numbers(paid.values_RN[row])}"
-    )
+    says = f"depends on the order of the samples: {case.show(row)} get {case.paid_to(row)}"
     return Law("permutation-invariant", False, says)
 
 
@@ -187,7 +207,7 @@ def _silent(case: Case, name: str, reward: float, what: str) -> Law:
     if case.is_zero(values_RN):
         return Law(name, True, f"pays nothing in groups that are {what}")
     row = int(values_RN.max(axis=1).argmax())
-    paid = _numbers(case.paid.values_RN[row])
+    paid = case.paid_to(row)
     return Law(name, False, f"pays in groups that are {what}: {case.show(row)} get {paid}")
 
 
@@ -212,7 +232,7 @@ def no_pay_for_wrong(case: Case) -> Law:
     is_new = case.table.clusters is not None and (case.labels_RN[row] == label).sum() == 1
     kind = "wrong sample whose strategy is new" if is_new else "wrong sample"
     says = f"pays a {kind} {values_RN[row, column]:.3g}: {case.show(row)} get "
-    return Law("no-pay-for-wrong", False, says + _numbers(case.paid.values_RN[row]))
+    return Law("no-pay-for-wrong", False, says + case.paid_to(row))
 
 
 def scale_free(case: Case) -> Law:

@@ -7,13 +7,16 @@ called; A actions, the kinds of samples, each a reward and a label; M the groups
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import comb
 
 import numpy as np
 
-from setrl.audit.calling import Estimator
+from setrl.audit.calling import Estimator, fields
+from setrl.core.method import AnyMethod
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
 
@@ -22,9 +25,14 @@ MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes
 MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
 SHUFFLES = 8  # orders of each group that are tried if there are too many orders
 EXACT, SINGLE = 1e-9, 1e-5  # rounding of float64 and of float32, of the largest advantage
+MAX_FRACTIONS = 1_000  # groups that are also computed in fractions
 CHUNK = 4096  # groups that are handed over at once
 
 Progress = Callable[[int], object]
+
+
+class TooManyGroupsError(ValueError):
+    """There are more groups than can be enumerated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +48,8 @@ class Paid:
         tolerance: The rounding of an advantage: relative to the largest advantage.
         order: The largest difference that the order of a group's samples makes.
         all_orders: Whether all orders were tried.
+        fractions_SA: `credit_SA` in fractions; None if the function does not compute with them, or
+            the order matters.
     """
 
     table: ActionTable
@@ -50,6 +60,7 @@ class Paid:
     tolerance: float
     order: float
     all_orders: bool
+    fractions_SA: np.ndarray | None = None
 
     @property
     def groups(self) -> Multisets:
@@ -139,15 +150,17 @@ def pay(
         orders: Whether to try other orders than the order of the actions.
 
     Raises:
-        ValueError: If there are too many groups, or the estimator raises.
+        TooManyGroupsError: If there are too many groups.
+        ValueError: If the estimator raises, or returns no advantages.
     """
-    groups = multisets(table.num_actions, num_samples)
-    if len(groups.sets_SK) > MAX_GROUPS:
-        raise ValueError(
+    total = comb(table.num_actions + num_samples - 1, num_samples)
+    if total > MAX_GROUPS:
+        raise TooManyGroupsError(
             f"groups of {num_samples} of {table.num_actions} kinds of samples are "
-            f"{len(groups.sets_SK):,}, more than {MAX_GROUPS:,}: take smaller groups, fewer labels "
-            "or fewer rewards"
+            f"{total:,}, more than {MAX_GROUPS:,}: take smaller groups, fewer labels or fewer "
+            "rewards, or draw groups with audit_sampled"
         )
+    groups = multisets(table.num_actions, num_samples)
     most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE
     all_orders = table.num_actions**num_samples <= most
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
@@ -157,11 +170,26 @@ def pay(
     tolerance = SINGLE if "single" in estimator.habits else EXACT
     paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
     difference = _order_matters(paid)
-    if difference <= paid.rounding:
-        row_S = places(groups, paid.counts_RA)
-        _, first_S = np.unique(row_S, return_index=True)
-        rows_RN, values_RN, weight_R = rows_RN[first_S], values_RN[first_S], groups.orderings_S
-    return Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, difference, all_orders)
+    if difference > paid.rounding:
+        return replace(paid, order=difference)
+    _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
+    one = replace(paid, order=difference, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
+    one = replace(one, weight_R=groups.orderings_S)
+    return replace(one, fractions_SA=_in_fractions(estimator, one))
+
+
+def _in_fractions(estimator: Estimator, paid: Paid) -> np.ndarray | None:
+    """Return what an estimator pays in fractions, for the groups without their order."""
+    rows_RN = paid.groups_RN
+    if isinstance(estimator.function, AnyMethod) or len(rows_RN) > MAX_FRACTIONS:
+        return None
+    values_RN = estimator.in_fractions(*fields(paid.table, rows_RN))
+    if values_RN is None:
+        return None
+    credit_SA = np.full(paid.groups.counts_SA.shape, Fraction(0), dtype=object)
+    for row, place in enumerate(places(paid.groups, paid.counts_RA)):
+        credit_SA[place, rows_RN[row]] = values_RN[row]
+    return credit_SA
 
 
 def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.ndarray, np.ndarray]:

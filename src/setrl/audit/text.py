@@ -12,6 +12,7 @@ from setrl.wording import percent
 
 if TYPE_CHECKING:
     from setrl.audit.audit import Audit
+    from setrl.audit.laws import Law
 
 PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
 ALARMS = (  # said only if they do not hold
@@ -28,12 +29,22 @@ ALARMS = (  # said only if they do not hold
 
 def sentences(audit: Audit) -> list[str]:
     """Return what it is, its bias and variance, what it pays, where it leads, what is wrong."""
-    law = {one.name: one for one in audit.laws}
     lines = [*_what(audit), *_claim(audit), *_sizes(audit), *_variance(audit)]
-    lines += [f"It {'; it '.join(law[name].says for name in PAYS if law[name].holds)}."]
-    lines += [f"It {law[name].says}." for name in PAYS if law[name].holds is False]
-    lines += [_scales(audit), _leads(audit)]
-    return lines + [f"It {law[name].says}." for name in ALARMS if law[name].holds is False]
+    return [*lines, *pays(audit.laws), _scales(audit), _leads(audit), *alarms(audit.laws)]
+
+
+def pays(laws: Sequence[Law]) -> list[str]:
+    """Say what groups are paid: one sentence for what holds, then one for each that does not."""
+    law = {one.name: one for one in laws}
+    holds = [law[name].says for name in PAYS if law[name].holds]
+    says = [f"It {'; it '.join(holds)}."] if holds else []
+    return says + [f"It {law[name].says}." for name in PAYS if law[name].holds is False]
+
+
+def alarms(laws: Sequence[Law]) -> list[str]:
+    """Say what is wrong; nothing if all is well."""
+    law = {one.name: one for one in laws}
+    return [f"It {law[name].says}." for name in ALARMS if law[name].holds is False]
 
 
 def _what(audit: Audit) -> Iterator[str]:
@@ -43,7 +54,8 @@ def _what(audit: Audit) -> Iterator[str]:
         return
     if audit.objective is not None:
         off = audit.objective.off
-        exactly = "exactly" if audit.objective.is_exact else f"up to {off:.0e} of its length"
+        exact = "exactly, in fractions" if audit.objective.in_fractions else "exactly"
+        exactly = exact if audit.objective.is_exact else f"up to {off:.0e} of its length"
         yield f"{name}: this is {audit.objective}, {exactly}."
     else:
         what = "no objective" if audit.curl else "no objective that we know"

@@ -15,7 +15,7 @@ from setrl.cli.said import Said
 from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.audit import Audit
+    from setrl.audit import Audit, SampledAudit
 
 NOT_KEPT = 1
 
@@ -85,8 +85,13 @@ class AuditEstimator(LogFields, Said):
             found = self._audit()
             broken = _broken(found, self.require)
         if self.figure is not None:
+            from setrl.audit import SampledAudit
             from setrl.report.audit_figure import draw_audit
 
+            if isinstance(found, SampledAudit):
+                raise ConfigError(
+                    "--figure needs an audit of all groups: take a smaller --group-size"
+                )
             with usage_errors():
                 draw_audit(found, self.figure)
         if self.json:
@@ -98,8 +103,9 @@ class AuditEstimator(LogFields, Said):
         if broken:
             raise SystemExit(NOT_KEPT)
 
-    def _audit(self) -> Audit:
-        from setrl.audit import audit
+    def _audit(self) -> Audit | SampledAudit:
+        from setrl.audit import TooManyGroupsError, audit, audit_sampled, kinds
+        from setrl.audit.audit import SAMPLES, STRATEGIES
         from setrl.audit.recorded import Recorded
         from setrl.files.progress import progress_bar
 
@@ -112,16 +118,14 @@ class AuditEstimator(LogFields, Said):
             print("\n".join(subject.sentences()), file=sys.stderr)
             subject = subject.method or subject
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
-            return audit(
-                subject,
-                group_size=size,
-                rewards=rewards,
-                labels=self.labels,
-                claims=self.claims,
-                name=self._name(),
-                takes=self.takes,
-                progress=bar.update,
-            )
+            how: Any = {"claims": self.claims, "name": self._name(), "takes": self.takes}
+            how["progress"] = bar.update
+            try:
+                return audit(subject, group_size=size, rewards=rewards, labels=self.labels, **how)
+            except TooManyGroupsError as error:
+                print(f"note: {error}; groups are drawn here", file=sys.stderr)
+            table = kinds(rewards, self.labels or STRATEGIES)
+            return audit_sampled(subject, table, size or SAMPLES, **how)
 
     def _name(self) -> str | None:
         """Return what sentences call a function or a log; a method has a name of its own."""
@@ -152,7 +156,7 @@ class AuditEstimator(LogFields, Said):
         return methods.from_config({"method": self.estimator})
 
 
-def _broken(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
+def _broken(found: Audit | SampledAudit, required: tuple[str, ...]) -> dict[str, str]:
     """Return what was required and does not hold, or could not be tried, with the reason."""
     from setrl import names
 
