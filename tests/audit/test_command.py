@@ -86,3 +86,12 @@ def test_other_advantages_of_a_log_are_audited_by_their_groups(run) -> None:
     code, _, why = run("log.jsonl", "--group-size", "5")
     assert code == 2
     assert "have 4 samples" in why
+
+
+def test_groups_that_are_too_many_are_drawn_and_said(run) -> None:
+    code, said, note = run("poly_epo", "--group-size", "24", "--json")
+    found = json.loads(said)
+    assert code == 0
+    assert "groups are drawn here" in note
+    assert found["drawn"]["groups"] == 8000
+    assert found["objective"]["is"].endswith("·∇polychromic@4")

@@ -161,6 +161,7 @@ class Audit:
             "survivors": asdict(self.survivors),
             "other_sizes": {size: _match(match) for size, match in self.other_sizes.items()},
             "sentences": self.sentences(),
+            "drawn": None,
         }
 
 

@@ -201,6 +201,8 @@ def _found(
     for shape in _shapes(function, name):
         if takes is not None and shape.takes_batches is not (takes == "batch"):
             continue
+        if alone is not None and not shape.takes_batches:
+            break  # it takes groups of NumPy: tensors need not be tried
         tried = Estimator(function, shape, name)
         try:
             _watched(tried, groups)

@@ -32,7 +32,11 @@ Progress = Callable[[int], object]
 
 
 class TooManyGroupsError(ValueError):
-    """There are more groups than can be enumerated."""
+    """More groups than can be enumerated: `audit_sampled` takes its `table` and `num_samples`."""
+
+    def __init__(self, message: str, table: ActionTable, num_samples: int) -> None:
+        super().__init__(message)
+        self.table, self.num_samples = table, num_samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +162,9 @@ def pay(
         raise TooManyGroupsError(
             f"groups of {num_samples} of {table.num_actions} kinds of samples are "
             f"{total:,}, more than {MAX_GROUPS:,}: take smaller groups, fewer labels or fewer "
-            "rewards, or draw groups with audit_sampled"
+            "rewards, or draw groups with audit_sampled",
+            table,
+            num_samples,
         )
     groups = multisets(table.num_actions, num_samples)
     most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE

@@ -13,6 +13,7 @@ from setrl.audit.calling import Estimator, estimator
 from setrl.audit.known import Known, claimed, known
 from setrl.audit.laws import Law, laws
 from setrl.audit.paid import CHUNK, EXACT, SINGLE, Paid, Progress
+from setrl.audit.shapes import known_shape
 from setrl.audit.text import alarms, pays
 from setrl.theory.tabular import ActionTable, TabularObjective
 from setrl.wording import percent
@@ -39,6 +40,7 @@ class SampledAudit:
         noise: The part of the length that noise would give an exact gradient.
         chi: The squared distance from κ∇J ÷ the squared noise; about 1 for an exact gradient.
         laws: What it keeps to and what it pays, in the groups that were drawn.
+        has_claim: Whether `nearest` is a claim.
     """
 
     estimator: Estimator
@@ -54,6 +56,7 @@ class SampledAudit:
     noise: float
     chi: float
     laws: tuple[Law, ...]
+    has_claim: bool
 
     @property
     def is_consistent(self) -> bool:
@@ -84,22 +87,32 @@ class SampledAudit:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit as plain values for JSON."""
-        return {
+        nearest = {"is": f"{self.factor:.3g}·∇{self.nearest.label}", "off": self.off}
+        drawn = {
+            "groups": POLICIES * GROUPS,
+            "factor_stderr": self.factor_stderr,
+            "noise": self.noise,
+            "gradient_stderr": self.stderr_PA.tolist(),
+        }
+        unknown = dict.fromkeys(("made", "curl", "variance", "survivors", "other_sizes"))
+        labels = self.table.clusters
+        return unknown | {
             "estimator": self.estimator.name,
             "called_as": self.estimator.shape.name,
             "group_size": self.num_samples,
-            "sampled_groups": POLICIES * GROUPS,
-            "nearest": self.nearest.label,
+            "rewards": np.asarray(self.table.rewards).tolist(),
+            "labels": None if labels is None else np.asarray(labels).tolist(),
+            "objective": nearest if self.is_consistent else None,
+            "nearest": nearest,
+            "claim": nearest if self.has_claim else None,
             "factor": self.factor,
-            "factor_stderr": self.factor_stderr,
-            "off": self.off,
-            "noise": self.noise,
+            "bias": self.off,
             "policies": self.policies_PA.tolist(),
             "gradient": self.gradient_PA.tolist(),
-            "gradient_stderr": self.stderr_PA.tolist(),
             "laws": [asdict(law) for law in self.laws],
             "requirements": self.pays,
             "sentences": self.sentences(),
+            "drawn": drawn,
         }
 
 
@@ -127,7 +140,8 @@ def audit_sampled(
         **how: `shape` and `takes` of `audit`.
     """
     draw = np.random.default_rng(rng)
-    subject = estimator(function, how.get("shape"), name, group_size, how.get("takes"))
+    shape = how.get("shape") or known_shape(function)
+    subject = estimator(function, shape, name, group_size, how.get("takes"))
     policies_PA = draw.dirichlet(np.ones(table.num_actions), size=POLICIES)
     rows_GN = _drawn(policies_PA, group_size, draw)
     values_GN = _paid(subject, table, rows_GN, progress)
@@ -152,6 +166,7 @@ def audit_sampled(
         float(noise / length),
         chi,
         _laws(subject, table, rows_GN, values_GN, draw),
+        claims is not None,
     )
 
 

@@ -64,6 +64,7 @@ class AuditEstimator(LogFields, Said):
         requirements: Name → whether it holds, for --require.
         survivors: Which kinds of samples training keeps.
         other_sizes: What it optimises in groups of other sizes.
+        drawn: If groups were drawn: their number, and standard errors.
     """
 
     estimator: Positional[str]
@@ -104,8 +105,7 @@ class AuditEstimator(LogFields, Said):
             raise SystemExit(NOT_KEPT)
 
     def _audit(self) -> Audit | SampledAudit:
-        from setrl.audit import TooManyGroupsError, audit, audit_sampled, kinds
-        from setrl.audit.audit import SAMPLES, STRATEGIES
+        from setrl.audit import TooManyGroupsError, audit, audit_sampled
         from setrl.audit.recorded import Recorded
         from setrl.files.progress import progress_bar
 
@@ -123,9 +123,8 @@ class AuditEstimator(LogFields, Said):
             try:
                 return audit(subject, group_size=size, rewards=rewards, labels=self.labels, **how)
             except TooManyGroupsError as error:
-                print(f"note: {error}; groups are drawn here", file=sys.stderr)
-            table = kinds(rewards, self.labels or STRATEGIES)
-            return audit_sampled(subject, table, size or SAMPLES, **how)
+                self.note([f"{error}; groups are drawn here"])
+                return audit_sampled(subject, error.table, error.num_samples, **how)
 
     def _name(self) -> str | None:
         """Return what sentences call a function or a log; a method has a name of its own."""
