@@ -158,7 +158,8 @@ def _broken_claim(row: Values) -> Iterator[str]:
         row["counterexample"],
         re.sub(r"maxrl@(\S+)", r"Σ pass@k/k for k ≤ \1", row["claims"]),
     )
-    yield f"It is documented for {claim}; it is {_is(row)}, {_share(row['claim']['off'])} off."
+    found = f"; it is {row['is']}" if row["is"] else ""
+    yield f"It is documented for {claim}, and {_share(row['claim']['off'])} off{found}."
     first, second = map(_sample, shown["pair"])
     beside = ", ".join(map(_sample, shown["others"]))
     yield (

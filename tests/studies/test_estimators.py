@@ -125,7 +125,9 @@ def test_a_row_says_what_the_page_shows(package, monkeypatch):
     block = page.written(
         [{"title": "Thing", "package": "thing", "version": "1", "home": "", "rows": [found]}]
     )
-    assert "It is documented for pass@2; it is 3·∇pass@1" in block["differences"]
+    assert (
+        "; it is 3·∇pass@1. In groups of 2, beside a right sample, a right" in block["differences"]
+    )
     assert "| mean<br>`core.py:" in block["packages"]
 
 
