@@ -99,6 +99,8 @@ def test_an_audit_needs_no_more_than_the_function():
 def test_fields_of_samples_and_settings_reach_the_function():
     def weighted(token_level_rewards, response_mask, index, temperature, config=None):
         assert config.temperature == temperature == 2.0
+        assert token_level_rewards[0].tolist() == [0, 0, 1]  # on the last token
+        assert token_level_rewards[1].tolist() == [0, 0, 0]
         lengths = response_mask.sum(-1)
         scores = token_level_rewards.sum(-1)
         return (scores - (scores * lengths).sum() / lengths.sum())[:, None] * response_mask
