@@ -93,12 +93,13 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
 
 
 def _package(package: Values) -> str:
-    version = package["version"]
-    if package["home"]:
-        version = f"[{version[:12]}]({package['home']}/tree/{version})"
+    version, home = package["version"], package["home"]
+    short = version[:12] if home else version
+    folder = "" if package["package"] == "setrl" else f"{package['package']}-{short}/"
+    shown = f"[{short}]({home}/tree/{version})" if home else short
     table = markdown_table(COLUMNS, [_cells(package, row) for row in package["rows"]])
-    paths = dict.fromkeys(f"`{row['path']}`" for row in package["rows"])
-    return f"### {package['title']} {version}\n\n{', '.join(paths)}\n\n{table}"
+    paths = dict.fromkeys(f"`{folder}{row['path']}`" for row in package["rows"])
+    return f"### {package['title']} {shown}\n\n{', '.join(paths)}\n\n{table}"
 
 
 def _cells(package: Values, row: Values) -> list[str]:
