@@ -248,7 +248,7 @@ def test_a_method_of_clusters_needs_a_strategy_and_messages_a_template(tmp_path)
 
 def test_the_config_of_the_guide_trains(chat_models, tmp_path):
     text = (DATA.parents[1] / "docs" / "your-own-task.md").read_text(encoding="utf-8")
-    [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    block = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[0]
     (tmp_path / "config.yaml").write_text(block, encoding="utf-8")
     rows = files.read_lines(DATA / "gsm8k_50.jsonl")
     renamed = [{"question": row["problem"], "answer": row["answer"]} for row in rows]

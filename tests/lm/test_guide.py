@@ -36,7 +36,7 @@ def test_blocks_print_what_they_show(guide):
     assert NAMED in text
     assert LONG in text
     shown = [(printed, expected) for printed, expected in guide.printed if expected]
-    assert len(shown) == 2
+    assert len(shown) == 3
     for printed, expected in shown:
         assert printed == expected
 

@@ -84,7 +84,8 @@ def test_a_small_model_can_imitate_the_golds_of_training(stand_in):
         ({"config": {"seed": 1}}, "write seed under task"),
         ({"name": "list_functions"}, "makes other problems each time"),
         ({"data": "x.jsonl"}, "data must be left out next to reasoning_gym"),
-        ({"splits": {"test": "a.jsonl"}}, "a share or a number of problems of the generator"),
+        ({"verifiers": "x"}, "reasoning_gym must be left out next to verifiers"),
+        ({"splits": {"test": "a.jsonl"}}, "a share or a number of problems"),
         ({"size": 1}, "size must be at least 2"),
     ],
 )

@@ -113,10 +113,9 @@ class TaskSpec:
     def _check_source(self) -> None:
         """Refuse two sources of problems, and keys of a source that is not there."""
         given = [key for key in SOURCES if getattr(self, key) is not None]
-        _require(
-            len(given) < 2, given[-1] if given else "", f"be left out next to {given[:1]}", given
-        )
         made = given[0] if given else "data"
+        for other in given[1:]:
+            _require(False, made, f"be left out next to {other}", getattr(self, made))
         for key, sources in KEYS_OF_SOURCES.items():
             value = getattr(self, key)
             fits = value is None or made in sources

@@ -146,7 +146,7 @@ def _refuse_runtime(identity: str, task: Any) -> None:
         )
     if task.data.prompt is None:
         raise ConfigError(
-            f"task.verifiers: {identity} has no prompt: its user opens a conversation"
+            f"task.verifiers: {identity} has no prompt: its user opens the conversation"
         )
 
 
