@@ -405,6 +405,15 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("n!", r"n!+\binom{n}{500}"),
         (r"\binom{2n}{n}", r"\frac{(2n)!}{n!n!}+\binom{n}{900}"),
     ],
+    "terms and joints": [
+        ("0:1:2", "0:1:3"),
+        ("0:1:2", "0:2:1"),
+        ("0:1:1", "0:0:1"),
+        ("x=2,y=3", "x=2 or y=3"),
+        ("2,3", "x=2 or y=3"),
+        ("(2,3)", r"x=2\text{ or }y=3"),
+        (r"x=2\text{ or }y=3", "x=2,y=3"),
+    ],
     "counters": [
         (r"(n\pi,k)", r"(k\pi,k)"),
         (r"n\pi,2n", r"k\pi,2n"),
@@ -442,6 +451,9 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         (r"\sqrt{1-x^2}", r"\cos(\arcsin x)"),
         ("n!", "n(n-1)!"),
         (r"n\pi,2n", r"k\pi,2k"),
+        ("x=2,y=3", "x=2 and y=3"),
+        ("3:4:5", "6:8:10"),
+        ("0:1:2", "0:2:4"),
         (r"n\pi\text{ or }\frac{\pi}{2}+2n\pi", r"k\pi\text{ or }\frac{\pi}{2}+2k\pi"),
     ],
     "equations": [

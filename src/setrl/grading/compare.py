@@ -277,12 +277,16 @@ def _named_tuple(shape: Shape) -> Shape | None:
     """Return (x, y) = (1, 2), also if it is written x = 1, y = 2; None for any other shape."""
     if shape.brackets == "()" and shape.names.startswith("("):
         return shape
-    names = [sides(item)[0].strip() for item in shape.items if _is_named(item)]
+    names = _names_of(shape)
     different = len(names) > 1 and len(names) == len(set(names))
-    if shape.brackets or len(names) != len(shape.items) or not different:
+    if shape.brackets or len(names) != len(shape.items) or not different or "or" in shape.joints:
         return None
     values = tuple(unnamed(item).strip() for item in shape.items)
     return Shape("()", values, f"({','.join(names)})")
+
+
+def _names_of(shape: Shape) -> list[str]:
+    return [sides(item)[0].strip() for item in shape.items if _is_named(item)]
 
 
 def _with_counter_of(gold: str, answer: str) -> str:
@@ -335,6 +339,8 @@ def _unlike(gold: Shape, answer: Shape) -> str | None:
         return None
     if any(is_words(item) or _LABEL.match(item) for item in gold.items):
         return "joints"
+    if any(len(set(_names_of(shape))) > 1 for shape in (gold, answer)):
+        return "joints"  # x = 2 or y = 3 is not a pair
     joints = {gold.joints, answer.joints} == {frozenset({"and"}), frozenset({"or"})}
     return "joints" if joints and any(_INEQUALITY.search(item) for item in gold.items) else None
 

@@ -22,6 +22,7 @@ _CYCLES = re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z|(?:\(\d+(?:,\d+)+
 _REMAINDER = re.compile(r"(?:(\w+)\\equiv)?([^=\\]*?)\(?(?:\\pmod|(?<=\()mod)(\{\w+\}|\w+)\)?\Z")
 _CODE = re.compile(r"\d+\\times\d+\Z|\d+(?:-\d+)+\Z|\d+(?:/\d+){2,}\Z|0\d/\d+\Z")
 _COLON = re.compile(r":(?![^({\[]*[)}\]])")
+_ZERO = re.compile(r"-?0*\.?0*\Z")
 _BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
           "eight": "8", "nine": "9", "ten": "10", "sixteen": "16"}  # fmt: skip
 
@@ -129,6 +130,10 @@ def _ratios(gold: list[str], answer: list[str], terms: Terms) -> bool | None:
         return terms(_fraction(*ratio), fraction) if len(ratio) == 2 else False
     if len(gold) != len(answer):
         return False
+    is_zero = [[_ZERO.match(term) is not None for term in each] for each in (gold, answer)]
+    if is_zero[0] != is_zero[1]:
+        return False
+    gold, answer = ([term for term in each if not _ZERO.match(term)] for each in (gold, answer))
     verdicts = [
         terms(_fraction(gold[0], term), _fraction(answer[0], other))
         for term, other in zip(gold[1:], answer[1:], strict=True)

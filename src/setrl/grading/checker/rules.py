@@ -217,8 +217,9 @@ def _equal_marks(gold: str, answer: str) -> None:
     ]
     if min(map(len, terms)) < 2 or len(terms[0]) != len(terms[1]):
         raise UnreadError
-    pairs = [a * terms[1][0] - b * terms[0][0] for a, b in zip(*terms, strict=True)]
-    need(not any(pairs), "the ratios differ")
+    pairs = list(zip(*terms, strict=True))
+    crossed = [a * d - b * c for a, b in pairs for c, d in pairs]
+    need(not any(crossed), "the ratios differ")
 
 
 def _equal_expressions(gold: str, answer: str) -> None:

@@ -23,6 +23,7 @@ _FONT = re.compile(
 _SPACES = re.compile(r"(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z]))|~")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d*)?|\.\d+|\S")
+_JOINTS = re.compile(r"(?:,\s*)?(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])")
 OPENING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\langle": r"\rangle"}
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne")
 TURNED = {">": "<", r"\ge": r"\le"}
@@ -83,7 +84,7 @@ def cut(tokens: list[str], separators: tuple[str, ...]) -> list[list[str]]:
 
 def members(text: str) -> tuple[str, list[str]]:
     """Return the opening bracket of a list, a set, a tuple or a matrix, and its members."""
-    found = tokens(text)
+    found = TOKEN.findall(_JOINTS.sub(",", plain(text)))
     if r"\begin" in found and found[-1] == "}":
         inner = re.sub(r"\\(?:begin|end)\s*\{\w+\}", "", "".join(_spaced(found)))
         return "matrix", [entry for row in inner.split(r"\\") for entry in row.split("&")]
@@ -92,19 +93,12 @@ def members(text: str) -> tuple[str, list[str]]:
     if value and value[0] in OPENING and closes(value):
         found = value
     brackets = found[0] if found[0] in OPENING and closes(found) else ""
-    parts = cut(_with_commas(found[1:-1] if brackets else found), (",", ";"))
+    parts = cut(found[1:-1] if brackets else found, (",", ";"))
     return brackets, ["".join(_spaced(part[part[0] in ",;" :])) for part in parts if part]
 
 
 def _spaced(tokens: list[str]) -> list[str]:
     return [token + " " if token[0] == "\\" and token[-1].isalpha() else token for token in tokens]
-
-
-def _with_commas(tokens: list[str]) -> list[str]:
-    """Return the tokens with commas for the words "and" and "or"."""
-    text = "\0".join(tokens)
-    text = re.sub(r"(?:,\0)?(?<![a-z]\0)(?:a\0n\0d|o\0r)(?!\0[a-z])", ",", text)
-    return text.split("\0") if text else []
 
 
 def closes(tokens: list[str]) -> bool:
