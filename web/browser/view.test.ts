@@ -240,10 +240,10 @@ it("outcomes of a control run are Python's, any metric against any other", async
     .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
   expect(cells.map((value) => value.toFixed(3)).sort()).toEqual(["0.890", "0.990"]);
   expect(await page.locator("#outcomes").innerText()).toContain(
-    "poly_<b> has the highest effective goals: 3.5, with success 0.89.",
+    "poly <b> has the highest effective goals: 3.5, with success 0.89.",
   );
   await page.getByRole("button", { name: "success", exact: true }).click();
-  expect(await page.locator(".numbers tbody th").allInnerTexts()).toEqual(["ppo", "poly_<b>"]);
+  expect(await page.locator(".numbers tbody th").allInnerTexts()).toEqual(["ppo", "poly <b>"]);
   await page.getByLabel("Up").selectOption("hidden_pass@8");
   expect(await page.locator("#outcomes").innerText()).toContain("No arm that is shown has both metrics.");
   expect(misdeeds).toEqual([]);

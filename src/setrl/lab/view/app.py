@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from setrl import files
 from setrl.errors import ConfigError, DataError, explain
-from setrl.evaluation.looks import looks
+from setrl.evaluation.looks import label, looks
 from setrl.evaluation.outcomes import outcome_table, read_outcome
 from setrl.lab.view import metrics
 from setrl.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
@@ -200,9 +200,12 @@ class Questions:
         if not found:
             raise LookupError("outcomes")
         return outcome_table(
-            {arm: {seed: read_outcome(path) for seed, path in seeds.items()}
-             for arm, seeds in found.items()}
-        )  # fmt: skip
+            {
+                arm: {seed: read_outcome(path) for seed, path in seeds.items()}
+                for arm, seeds in found.items()
+            },
+            label,
+        )
 
     def audit(self, request: Request) -> dict[str, Any]:
         """Return what an audit of a judge found."""
