@@ -28,6 +28,7 @@ afterAll(() => browser?.close());
 
 it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...rest }) => {
   const { page, misdeeds } = await open(browser, address + hash, { viewport: { width, height: 1000 }, colorScheme });
+  await page.locator(`${part} > details`).evaluate((part) => part.setAttribute("open", "")); // a phone folds it
   if ("point" in rest) await page.locator("tbody button.name").nth(rest.point).click();
   await page.waitForTimeout(300);
   const box = (await page.locator(part).boundingBox())!;

@@ -29,6 +29,16 @@ const PICTURES = [
     height: 1900,
     colorScheme: "light",
   },
+  { name: "view-problems", of: "math", view: "groups", opens: false, width: 1180, height: 700, colorScheme: "light" },
+  {
+    name: "view-problem",
+    of: "math",
+    view: "groups&text=70",
+    opens: true,
+    width: 1180,
+    height: 1300,
+    colorScheme: "light",
+  },
   { name: "view-metrics", of: "run", view: "metrics", opens: false, width: 1180, height: 1000, colorScheme: "dark" },
   {
     name: "view-evaluation",
@@ -62,10 +72,11 @@ const PICTURES = [
 ] as const;
 
 let browser: Browser;
-const served: Partial<Record<"run" | "trl" | "tinker" | "control", Served>> = {};
+const served: Partial<Record<"run" | "math" | "trl" | "tinker" | "control", Served>> = {};
 
 beforeAll(async () => {
   browser = await launch();
+  served.math = await serve(join(ROOT, "tests/data/generations_math_20x8.jsonl"), "--text", "samples.end");
   served.trl = await serve(join(ROOT, "tests/data/trl_completions"), "--reward", "short");
   served.tinker = await serve(
     join(ROOT, "tests/data/tinker_cookbook"),
@@ -92,7 +103,7 @@ it.each(PICTURES)("$name", async ({ name, of, view, opens, width, height, colorS
   });
   if (opens) {
     await page.locator("tbody a").first().click();
-    await page.waitForSelector(".credits");
+    await page.waitForSelector("#samples .card");
   }
   await page.waitForTimeout(1500);
   if (name === "view-metrics") {

@@ -182,7 +182,7 @@ function Shown({ group, about }: { group: Answer; about: Query }) {
               label="Texts"
               value={isRaw ? "1" : ""}
               options={[
-                ["", "formulas and code drawn"],
+                ["", "formulas drawn"],
                 ["1", "as they are written"],
               ]}
               onChange={(one) => go({ raw: one || undefined }, true)}
