@@ -82,7 +82,7 @@ def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
         options = {"endpoint": server.url, "model": "m", "data": data, "samples": 2}
         options["output"] = tmp_path / "out.jsonl"
         with pytest.raises(
-            RunError, match=r"1 problems are unfinished.*refused: 2 samples, .*HTTP 400: no"
+            RunError, match=r"unfinished and not .*: 1 problem .*refused: 2 samples, .*HTTP 400: no"
         ):
             sample(**options, concurrency=1)
         assert "1 problem × 2 samples" in capsys.readouterr().out
