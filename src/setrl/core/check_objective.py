@@ -32,14 +32,14 @@ class ObjectiveReport:
         problems: What is wrong with it, a sentence each; empty if nothing was found.
         notes: What is worth knowing, a sentence each.
         lowest: The lowest score that was seen.
-        highest: The highest.
-        additive_share: Of the variance of the scores over a prompt's sets, what single members
+        highest: The highest score that was seen.
+        additive_share: The share of the scores' variance over a prompt's sets that single members
             explain, from 0 to 1: the marginal set advantage can express no more. NaN if all score
             alike. At 1, set RL with it is standard RL.
         estimator: How `credit.Exact()` will compute its means: in closed form, from all sets
             ("enumerated"), or from sampled sets.
-        sets_per_prompt: How many sets that scores; 0 with a closed form.
-        seconds_per_prompt: How long that took, in a batch of B prompts.
+        sets_per_prompt: How many sets of a prompt the estimator scores; 0 with a closed form.
+        seconds_per_prompt: The time for a prompt in a batch of B prompts.
     """
 
     objective: Objective

@@ -129,7 +129,7 @@ def simultaneous_band(
     Args:
         ks: The places.
         first_KRP: Values by place, seed and problem.
-        second_KRP: Of the curve that is subtracted, on the same problems; paired by seed where both
+        second_KRP: The curve that is subtracted, on the same problems; paired by seed where both
             have equally many.
         config: Level, number of draws and their seed.
         bounds: What the true curve lies within, as 0 and 1 for a share; the band ends there.

@@ -47,7 +47,7 @@ def prefix_tree(samples: Sequence[Tokens]) -> PrefixTree:
     """Return the prefix tree of a problem's samples.
 
     Raises:
-        ValueError: Without any sample.
+        ValueError: If there is no sample.
 
     >>> tree = prefix_tree(["abc", "abd", "ax"])
     >>> tree.shared_M.tolist(), tree.sides_M2.tolist()

@@ -79,7 +79,7 @@ class Comparison:
         first, second: Their names.
         split: Which evaluation was compared.
         problems: Problems that both have.
-        seeds, temperatures: Of the first run and of the second.
+        seeds, temperatures: The values of the first and of the second run.
         samples, most: Samples of a problem, of the first run and of the second; where problems
             differ, the fewest and the most.
         intervals: How intervals were made.

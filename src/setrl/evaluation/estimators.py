@@ -201,7 +201,7 @@ def count_labels(labels_PN: ArrayLike) -> Counts:
         labels_PN: Integer label of each sample; −1 (`setrl.DEGENERATE`) without a label.
 
     Returns:
-        (P, C) counts; zeros pad problems with fewer labels than the most.
+        (P, C) counts; zeros pad problems with fewer labels than others.
 
     >>> count_labels([[7, 7, 3, -1], [7, 7, 7, 7]])
     array([[1, 2],

@@ -58,7 +58,7 @@ class IntervalConfig:
             intervals are Student's t.
         level: Coverage, in (0, 1).
         resamples: Bootstrap draws.
-        seed: Of the bootstrap's own generator; every metric draws the same problems, so that curves
+        seed: The seed of the bootstrap; every metric draws the same problems, so that curves
             over k are coherent.
     """
 
@@ -237,7 +237,7 @@ def detectable_difference(
     Args:
         stderr: Standard error of the paired difference, as in `Difference.stderr`.
         power: Probability that the test detects it, above level/2 and below 1.
-        level: Of the two-sided test.
+        level: The level of the two-sided test.
         reach: Half of the interval, which is wider with few seeds; by default z_{1−α/2} · SE.
 
     Returns:
@@ -263,7 +263,7 @@ def problems_needed(
             problems do not shrink the differences between training runs.
         problems: Problems of the pilot.
         power: Probability that the test detects it.
-        level: Of the two-sided test.
+        level: The level of the two-sided test.
 
     >>> problems_needed(0.05, stderr=0.05, problems=30)
     236

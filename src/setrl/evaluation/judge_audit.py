@@ -77,10 +77,10 @@ def audit(
         judge_for: The judge for the r-th order. A judge that shuffles samples itself (`LMJudge`)
             needs another seed for each order; others can be the same.
         orders: R; the first is the given order.
-        seed: Of the other orders.
+        seed: The seed of the other orders.
         pairwise: Another judge, which the first is compared with.
         gold: The right labels of each group; None where they are unknown.
-        rewards: Of each group's samples, for the change of advantages; NaN for a missing one.
+        rewards: The rewards of each group, for the change of advantages; NaN for a missing one.
         method: The method that computes the advantages, such as `methods.poly_epo(K)`.
     """
     if orders < 1:

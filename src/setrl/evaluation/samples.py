@@ -25,7 +25,7 @@ class Evaluation:
         correct_PN: Whether each sample is correct.
         strategies_PN: Integer label of each sample's strategy; −1 where none can be read.
         answers_PN: Integer label of each sample's final answer; −1 where there is none.
-        temperature: At which the samples were drawn; NaN where the file does not say.
+        temperature: The temperature of sampling; NaN if the file does not say it.
         strategy_names, answer_names: What the labels stand for.
         rewards_PN: Graded rewards, NaN where one is missing; None where the file has none.
         proxy_PN: Scores of a selector, in the same way.
@@ -34,7 +34,7 @@ class Evaluation:
             pads it is neither correct nor has a label. None where every problem has N.
         ids: What names each problem: its id, or its prompt if it has no id. By default the prompts.
         ungraded_P: Samples of each problem that had no grade; None where all had one.
-        ungraded_are: Whether those are left out, or are among the samples, as wrong ones.
+        ungraded_are: Whether samples without a grade are left out or counted as wrong.
     """
 
     prompts: tuple[str, ...]
@@ -149,7 +149,7 @@ class _Problem(NamedTuple):
 
 
 def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
-    """Return records as arrays; rows of problems with fewer samples than the most are padded.
+    """Return records as arrays; rows of problems with fewer samples are padded.
 
     Args:
         records: At least one, of the form of an evaluation file; one is in memory at a time.

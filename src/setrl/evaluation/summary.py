@@ -53,7 +53,7 @@ class ArmSummary:
         n: Samples of a problem; where problems differ, of the one with the fewest.
         most: Samples of the problem with the most.
         problems: Problems that every seed of every arm was evaluated on.
-        temperature: Of the samples.
+        temperature: The temperature of sampling.
         metrics: Metric → mean over problems and seeds, with its interval.
         sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
             samples of a problem; for k ≤ n/2, where it can be estimated without bias.

@@ -136,8 +136,8 @@ def support_of(
     trained model. The intervals are over problems, and do not show how seeds differ.
 
     Args:
-        bases: Of the model before training, one for each seed.
-        trained: Of the model after training, one for each seed.
+        bases: Evaluations of the model before training, one for each seed.
+        trained: Evaluations of the model after training, one for each seed.
         of: What is counted: problems that are solved, or correct strategies of each problem,
             matched by their names.
         k: Samples of each model; by default as many as all have.

@@ -19,7 +19,7 @@ class Ungraded:
     Attributes:
         samples: How many.
         of_all: Of how many samples, graded or not.
-        are: Whether they are left out, or count as wrong.
+        are: Whether these samples are left out, or count as wrong.
         if_wrong, if_right: pass@1 if all of them were wrong, and if all were right.
     """
 
@@ -50,7 +50,7 @@ def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
     """Count them in an arm's evaluations, one for each seed; None if every sample has a grade.
 
     With c correct of n samples in the figures and u without a grade, a problem's pass@1 is from
-    c/(n + u) to (c + u)/(n + u) where those are left out, and from c/n to (c + u)/n where they are
+    c/(n + u) to (c + u)/(n + u) where these are left out, and from c/n to (c + u)/n where they are
     among the n.
     """
     found = [(e, e.ungraded_P) for e in evaluations if e.ungraded_P is not None]

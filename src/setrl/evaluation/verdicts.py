@@ -79,7 +79,7 @@ def strategies_in_words(
         other: What it is compared with.
         values: Metric → of both.
         differences: The same → one minus other.
-        band: Of the difference of pass@k.
+        band: The band of the difference of pass@k.
 
     Returns:
         One sentence; empty where strategies are not known of both.

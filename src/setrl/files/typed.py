@@ -14,7 +14,7 @@ def refuse_other_choice(name: str, value: object, choices: Any) -> None:
     """Refuse a value that is not one of the choices of a `Literal` type.
 
     Raises:
-        ConfigError: With all choices.
+        ConfigError: If it is another value; the message gives all choices.
     """
     known = get_args(choices)
     if value not in known:

@@ -45,7 +45,7 @@ def reading(where: str) -> Iterator[None]:
     """Turn the error of a record that its tool would not write into a data error.
 
     Raises:
-        DataError: In place of the error that Python raises.
+        DataError: Instead of the error that Python raises.
     """
     try:
         yield

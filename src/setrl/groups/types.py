@@ -56,7 +56,7 @@ class Group:
     Attributes:
         id: What names the problem. Two problems may share a prompt, but never an id.
         prompt: What the model was given.
-        samples: In the order of the log.
+        samples: The samples in the order of the log.
         gold: The right answer, where it is known.
         step: The training step that drew the samples, where there is one.
         rows: The numbers of the rows of the file that hold the samples, from 0.

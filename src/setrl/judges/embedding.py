@@ -32,7 +32,7 @@ class SentenceEncoder:
         batch_size: Texts that are encoded at once.
 
     Raises:
-        ImportError: Without sentence-transformers, of the extra embed.
+        ImportError: If sentence-transformers (the extra embed) is not installed.
     """
 
     model: str | Path

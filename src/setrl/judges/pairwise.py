@@ -174,7 +174,7 @@ class CrossEncoder:
         batch_size: Pairs that are scored at once.
 
     Raises:
-        ImportError: Without sentence-transformers, of the extra embed.
+        ImportError: If sentence-transformers (the extra embed) is not installed.
     """
 
     model: str | Path

@@ -43,7 +43,7 @@ def check_adapter(options: Mapping[str, Any] | None, model: str | None) -> None:
     """Refuse an adapter that does not fit the model; the model is made without its weights.
 
     Raises:
-        ConfigError: With PEFT's own words.
+        ConfigError: If the adapter does not fit; the message is PEFT's.
     """
     adapter = peft_config(options)
     if adapter is None or model is None or is_adapter(model):
@@ -60,7 +60,7 @@ def with_adapter(adapter: Any, model: Any) -> Any:
     """Put an adapter into a model without weights, and return the model.
 
     Raises:
-        ConfigError: With PEFT's own words, if the adapter does not fit.
+        ConfigError: If the adapter does not fit; the message is PEFT's.
     """
     from peft import inject_adapter_in_model
 

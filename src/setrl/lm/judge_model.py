@@ -59,7 +59,7 @@ class JudgeModelConfig:
         layers: Layers.
         batch_size: Groups an update.
         learning_rate: Largest step size of Muon.
-        seed: Of the groups, the first weights and the order.
+        seed: The seed of the groups, the first weights and the order.
 
     Raises:
         ValueError: If a size is out of range.

@@ -135,7 +135,7 @@ class Goal:
         """Return a score, the larger the better; negative if too much pass@1 is lost.
 
         Args:
-            pass_1: Of the candidate.
+            pass_1: The pass@1 of the candidate.
             strategies: Its right strategies in 32 samples.
             reference: GRPO's pass@1.
         """
@@ -224,7 +224,7 @@ class Recommendation:
     """What the log shows, and what follows.
 
     Attributes:
-        prompts, samples: Of the log.
+        prompts, samples: The numbers of prompts and samples in the log.
         success: p̂, its mean over prompts.
         success_quantiles: Of p̂ over prompts, at 10, 50 and 90 %.
         never_right, always_right: Prompts with no right sample, and with only right samples.
@@ -243,7 +243,7 @@ class Recommendation:
         near: Those that the errors of forecasts do not tell from the best.
         at_other_speeds: Speed of learning success, relative to the fitted one → the choice then.
         resamples: How many.
-        pilot: From a base so weak that forecasts of pass@1 may be far too high: two candidates to
+        pilot: For a base so weak that forecasts of pass@1 may be far too high: two candidates to
             train for a part of the steps, and to compare. Else empty.
     """
 
@@ -292,7 +292,7 @@ def recommend(
         log: The groups.
         goal: What is wanted.
         training: What is planned: steps, B and N, and the noise of the judge.
-        resamples: Of the prompts.
+        resamples: The number of resamples of the prompts.
         tick: Called after each of the candidates.
     """
     goal, training = goal or Goal(), training or Miniature()

@@ -316,7 +316,7 @@ def mistaken(
 
     Args:
         clusters_MN: Labels from −1 to `num_labels` − 1.
-        chance: Of each sample.
+        chance: The chance of each sample.
         num_labels: C; new clusters get labels from C on.
         rng: Draws.
     """

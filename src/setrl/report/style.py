@@ -42,7 +42,7 @@ class Theme:
     Attributes:
         paper, back: Behind figures and tables, and behind the page.
         ink, muted, grid: Of text, of text that is less important, and of lines.
-        plus, minus: Of what is above or correct, and of what is below or wrong.
+        plus, minus: The colours of what is above or correct, and of what is below or wrong.
     """
 
     name: str
@@ -106,7 +106,7 @@ def axes_grid(
 
     Args:
         rows, columns: How many axes.
-        width, height: Of the figure, inches.
+        width, height: The size of the figure in inches.
         theme: Its colours.
         layout: How matplotlib places the axes; None leaves that to the caller.
     """

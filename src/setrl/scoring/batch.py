@@ -94,7 +94,7 @@ class ScoredBatch:
         fields: Further fields that the method was given: `answers`, `proxy`, `second`, `families`
             (B, N) and `pairs` (B, N, N), with NaN or None where unknown.
         advantages: The result of the method; `advantages.values_BN` is what entered the loss.
-        missing_B: Why each prompt has no credit; None for a prompt that has.
+        missing_B: Why each prompt has no credit; None for a prompt with credit.
         problems: Why columns are missing, one sentence for each; empty in training.
         seconds: The time that this process spent on each part: generation, verification, judging,
             credit.

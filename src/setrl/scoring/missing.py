@@ -45,7 +45,7 @@ def missing_credit(
     known: Mapping[str, np.ndarray | None],
     advantages: Advantages,
 ) -> tuple[Missing | None, ...]:
-    """Return why each prompt has no credit; None for a prompt that has.
+    """Return why each prompt has no credit; None for a prompt with credit.
 
     Args:
         columns: What is known about the samples.

@@ -26,7 +26,7 @@ def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
 
     Args:
         means: Of some prompts.
-        every_set: Whether they are means over all sets; u − v of drawn sets do not sum to 0.
+        every_set: Whether u and v are means over all sets; u − v of drawn sets do not sum to 0.
     """
     contrast_BN, size_B = means.contrast_BN, means.size_B
     size_BN = np.abs(contrast_BN)

@@ -343,7 +343,7 @@ def all_reads(*readers: Any) -> tuple[str, ...]:
 
 
 def common_set_size(objectives: tuple[Objective, ...]) -> int | None:
-    """Return the set size of those that have one; they must agree."""
+    """Return the set size of the objectives that have one; they must agree."""
     sizes = sorted({part.set_size for part in objectives if part.set_size is not None})
     if len(sizes) > 1:
         raise ValueError(f"objectives made for sets of {sizes[0]} and of {sizes[1]} do not compose")

@@ -5,8 +5,8 @@ members with chance C(m, j) pʲ (1−p)ᵐ⁻ʲ; given that K come together, the
 of a product of functions of the counts is the coefficient of xᴷ in a product of polynomials, one a
 class, over the chance that K come. All terms are chances: nothing overflows, and nothing cancels.
 
-A sweep up over the classes gives the products of those before; a sweep down, what the rest will be
-worth; both together, the share of the result that comes with j members of class c.
+A sweep up over the classes gives the products of the classes before; a sweep down gives what the
+rest will be worth; both together give the share of the result that comes with j members of class c.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class LStatistic(RankWeighted):
     """f(S) = Σⱼ a[j] · (j-th smallest reward of S), for sets of len(a) members.
 
     Attributes:
-        a: The weights, the smallest reward's first.
+        a: The weights, first the weight of the smallest reward.
     """
 
     a: Sequence[float]
@@ -228,7 +228,7 @@ class Cvar(RankWeighted):
     """The mean of the ⌈share·K⌉ smallest rewards of a set: the lower tail, for aversion to risk.
 
     Attributes:
-        share: Of the set, above 0 and up to 1, which is the mean.
+        share: The share of the set, above 0 and up to 1; 1 is the mean.
     """
 
     share: float

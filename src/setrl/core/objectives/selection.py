@@ -18,7 +18,7 @@ from setrl.core.sums import total
 
 @dataclass(frozen=True, repr=False)
 class BestOf(Objective):
-    """f(S) = the reward of the member with the highest proxy, the mean reward of those that tie.
+    """f(S) = the reward of the member with the highest proxy; if several tie, their mean.
 
     With the reward itself as proxy it is max@K; with a constant proxy, mean reward.
     """
@@ -125,7 +125,7 @@ class _ByProxy(NamedTuple):
     ties: _Ties | None
 
     def within(self, share: Callable[[_Ties], np.ndarray]) -> np.ndarray | float:
-        """Return what a sample's deviation from the mean of those that tie with it adds."""
+        """Return what a sample's deviation from the mean of the samples that tie with it adds."""
         if self.ties is None:
             return 0.0
         return self.between.by_sample(self.ties.deviation_BN * share(self.ties))

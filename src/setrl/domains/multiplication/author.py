@@ -96,7 +96,7 @@ def long_multiplication(a: int, b: int, hand: Arithmetic) -> str:
 
 
 def egyptian(a: int, b: int, hand: Arithmetic) -> str:
-    """Write `343,686,1372:1372+343=1715` for 343*5: doublings, and the sum of those that make 5."""
+    """Write `343,686,1372:1372+343=1715` for 343*5: doublings, and the sum of some of them."""
     table = [a]
     while len(table) < b.bit_length():
         table.append(hand(2 * table[-1]))

@@ -58,8 +58,8 @@ class _Section(NamedTuple):
 
     Attributes:
         prompt: What the model was given; None if the environment did not log it.
-        attempts: In the order in which they ended.
-        steps: Of each trajectory the numbers of its steps, which tell which group it is.
+        attempts: The attempts in the order in which they ended.
+        steps: The numbers of the steps of each trajectory, which identify its group.
     """
 
     prompt: str | None

@@ -30,7 +30,8 @@ class Costs:
         prompts, samples: The prompts and samples of all training runs.
         sampled: The most tokens of these samples.
         trained: The most tokens of prompts and samples in all updates.
-        evaluated_samples, evaluated: The samples of all evaluations, and the most of their tokens.
+        evaluated_samples, evaluated: The samples of all evaluations, and the most tokens of these
+            samples.
         judged: The requests of judges, and the most tokens that these requests hold.
         disk: The most bytes that are written.
     """

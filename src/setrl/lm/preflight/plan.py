@@ -223,7 +223,7 @@ def plan_text(found: Plan) -> str:
 
 
 def _time(found: Plan) -> str:
-    """Return how long the new steps take at the pace of those that are done."""
+    """Return how long the new steps take at the pace of the steps that are done."""
     if found.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
     side_by_side = min(found.config.workers, found.costs.runs)
