@@ -48,8 +48,8 @@ def test_the_last_step_is_read_and_shared_prompts_are_said():
     imported = read()
     assert imported.notes == [
         "only step 3 is read, of steps 1 to 3; --steps FIRST:LAST reads more",
-        "1 prompts seem to belong to several rows of the data set, whose samples the log does not "
-        "tell apart: they count as one group",
+        "several rows of the data set seem to share 1 prompt: the log does not separate their "
+        "samples, which count as one group",
         "left out: 4 samples beyond n = 4 of their group",
     ]
     assert [(r["prompt"], r["n"]) for r in imported.records] == [("7*8:", 4), ("9*9:", 4)]

@@ -127,7 +127,7 @@ def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
     assert [record["correct"] for record in imported.records] == [[1]]
     assert imported.notes == [
         "left out: 1 sample without a score (null or NaN)",
-        "1 problems have no sample that is scored: left out",
+        "left out: 1 problem without a scored sample",
         "1 problems have a right answer that cannot be used for grading, such as ' ': their "
         "samples have no grade",
     ]

@@ -123,7 +123,7 @@ def test_values_that_are_no_numbers(value, message):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([1.0], "returned 1 values for 4 samples"),
+        ([1.0], "returned 1 value for 4 samples"),
         (0.5, "returned 0.5, not one number for each sample"),
         ("1234", "returned '1234', not one number for each sample"),
         (None, "returned None, not one number for each sample"),

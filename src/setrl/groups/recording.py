@@ -35,7 +35,7 @@ def log_records(log: Log) -> Iterator[dict[str, Any]]:
         fate = "counted as wrong" if log.options.ungraded == "wrong" else "left out"
         log.add_note(f"{fate}: {count(missing, 'sample')} without a score (null or NaN)")
     if empty:
-        log.add_note(f"{empty:,} problems have no sample that is scored: left out")
+        log.add_note(f"left out: {count(empty, 'problem')} without a scored sample")
 
 
 def _record(

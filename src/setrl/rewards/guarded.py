@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from setrl import wording
 from setrl.errors import ConfigError, RunError
 from setrl.files.typed import refuse_other_choice
 from setrl.grading.conversation import Text, plain_text
@@ -206,7 +207,7 @@ class GuardedReward:
         if not bad:
             count = len(fields["completions"])
             return RunError(
-                f"{self.where} {failed.what}, called with {count} samples; "
+                f"{self.where} {failed.what}, called with {wording.count(count, 'sample')}; "
                 "it does not fail on any single one of them"
             )
         place, alone = next(iter(bad.items()))
@@ -270,7 +271,8 @@ def _numbers(values: Any, count: int) -> list[float | None]:
         )
     listed = list(values)
     if len(listed) != count:
-        raise _CallError("wrong length", f"returned {len(listed)} values for {count} samples")
+        found = f"{wording.count(len(listed), 'value')} for {wording.count(count, 'sample')}"
+        raise _CallError("wrong length", f"returned {found}")
     return [_number(value) for value in listed]
 
 

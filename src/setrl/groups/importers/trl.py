@@ -99,8 +99,8 @@ def _shared_prompts(samples: list[Group]) -> list[str]:
     shared = {name for name, size in runs if again[name] > 1 or size >= 2 * usual}
     if not shared:
         return []
-    return [f"{len(shared)} prompts seem to belong to several rows of the data set, whose samples "
-            "the log does not tell apart: they count as one group"]  # fmt: skip
+    return [f"several rows of the data set seem to share {count(len(shared), 'prompt')}: the log "
+            "does not separate their samples, which count as one group"]  # fmt: skip
 
 
 READER = LogReader(

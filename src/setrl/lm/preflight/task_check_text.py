@@ -5,7 +5,7 @@ from __future__ import annotations
 from setrl.lm.preflight.group_check_text import group_text
 from setrl.lm.preflight.task_check import SplitCheck, TaskCheck
 from setrl.tasks.visible import shortened
-from setrl.wording import table
+from setrl.wording import count, table
 
 PROMPT_LENGTH = 1_500  # characters of a prompt that are shown
 
@@ -20,7 +20,7 @@ def task_check_text(found: TaskCheck) -> str:
 
 def _prompts(found: TaskCheck) -> str:
     reader = "the model reads them" if found.model else "they are in the file"
-    shown = "1 prompt" if len(found.prompts) == 1 else f"{len(found.prompts)} prompts"
+    shown = count(len(found.prompts), "prompt")
     blocks = [f"{shown} of {found.task}, as {reader}"]
     for one in found.prompts:
         text = shortened(one.text, PROMPT_LENGTH).replace("\n", "\n  │ ")
