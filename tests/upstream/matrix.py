@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 NEWEST = "1.16.0"
 SETS = {"1.9.2": "3.11", "1.12.0": "3.11", "1.14.2": "3.11", NEWEST: "3.11"}  # TRL → Python
 TORCH = "torch==2.13.0"  # first and by this version: any other request may pull gigabytes
-TESTS = ("pytest", "pytest-xdist", "hypothesis", "jmespath", "psutil")
+TESTS = ("pytest", "pytest-xdist", "hypothesis", "jmespath", "psutil", "requests")
 SHOWN = ("trl", "transformers", "torch", "numpy", "accelerate", "datasets", "peft")
 ENGINES = ("--ignore=tests/engines/verl", "--ignore=tests/engines/skyrl", "tests/engines")
 HEAD = ("Python", *SHOWN, "tests/engines", "TRL's own tests")
@@ -62,7 +62,7 @@ def environment(folder: Path, trl: str) -> str:
         subprocess.run([interpreter(number) or sys.executable, "-m", "venv", folder], check=True)
         pip = [python, "-m", "pip", "install", "-q", "-c", str(constraints(folder, trl))]
         subprocess.run([*pip, TORCH], check=True)
-        subprocess.run([*pip, "-e", f"{ROOT}[train,peft,judge,math]", *TESTS], check=True)
+        subprocess.run([*pip, "-e", f"{ROOT}[train,peft,judge,math,tinker]", *TESTS], check=True)
         (folder / "ready").touch()
     return python
 
