@@ -139,7 +139,8 @@ clean:  ## Remove the environment (runs and caches stay).
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install -c constraints.txt 'pip>=25.1' # older ones know no --group
+	$(BIN)/pip install -c constraints.txt -e '.[all]' --group dev
 	touch $@
 
 $(RELEASE_VENV)/ready: tests/release/constraints.txt

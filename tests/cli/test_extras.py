@@ -58,13 +58,13 @@ def test_the_tables_are_those_of_the_package():
         NAMES.get(name, name.replace("-", "_")): extra
         for extra, packages in reversed(extras.items())
         for name in (re.match(r"[\w-]+", package)[0] for package in packages)
-        if extra not in ("dev", "docs") and name != "setrl"
+        if name != "setrl"
     }
     assert wanted == MODULES
 
 
 def test_each_extra_is_said_to_be_for_the_commands_that_need_it():
-    assert set(USES) == set(declared()) - {"dev", "docs"}
+    assert set(USES) == set(declared())
     for command, extras in COMMANDS.items():
         uses = [USES[extra] for extra in extras.split(",") if extra not in ("", "cli")]
         assert all(f"`setrl {command}`" in use for use in uses), command
@@ -99,6 +99,7 @@ AFTER_CLI = {
 
 def test_with_the_command_line_alone_what_is_missing_is_named(tmp_path):
     (tmp_path / "groups.jsonl").write_text(GROUP)
+    (tmp_path / "config.json").write_text('{"model_type": "qwen3"}')
     (tmp_path / "run").mkdir()
     record = {"schema_version": 1, "kind": "comparison", "name": "mine"}
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))

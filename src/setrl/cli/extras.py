@@ -47,8 +47,9 @@ USES = {
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
     "jax": "`setrl.jax`: set credit inside `jax.jit`",
+    "all": "all of these, and the tests",
 }
-"""Extra → what needs it. dev and docs are for who changes setrl."""
+"""Extra → what needs it."""
 
 MODULES = {
     "tyro": "cli",
