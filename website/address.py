@@ -82,7 +82,7 @@ import importlib.util
 
 if importlib.util.find_spec("setrl") is None:
     %pip install -q {source}"""
-    install = {
+    install: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
         "id": INSTALL,

@@ -26,7 +26,7 @@ from website.notebooks import as_markdown
 ROOT = Path(__file__).parents[1]
 DOCS = "docs"
 MIRROR = "repository"
-HIDDEN = ("/.agents/", "/agents/")  # MkDocs leaves out folders whose names begin with a dot
+HIDDEN, SHOWN = "/.agents/", "/agents/"  # MkDocs leaves out folders whose names begin with a dot
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
 PLAYGROUND = "playground.html"
 EMBEDDED = f"""\
@@ -126,7 +126,7 @@ def _site_path(path: str) -> str:
     """Return where the site has a file of the repository."""
     if _in_docs(path):
         return path.removeprefix(f"{DOCS}/").replace(".ipynb", ".md")
-    shown = path.replace(*HIDDEN)
+    shown = path.replace(HIDDEN, SHOWN)
     return f"{MIRROR}/{shown}" + ("" if path.endswith(".md") else ".md")
 
 
@@ -134,7 +134,7 @@ def _repository_path(src_uri: str) -> str:
     """Return which file of the repository a page of the site shows."""
     if not src_uri.startswith(f"{MIRROR}/"):
         return f"{DOCS}/{src_uri}"
-    path = src_uri.removeprefix(f"{MIRROR}/").replace(*reversed(HIDDEN))
+    path = src_uri.removeprefix(f"{MIRROR}/").replace(SHOWN, HIDDEN)
     return path if (ROOT / path).exists() else path.removesuffix(".md")
 
 

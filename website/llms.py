@@ -42,7 +42,7 @@ def _sections(navigation: Navigation, markdown: dict[str, str]) -> Iterator[str]
     """Yield a heading for each part of the navigation, and a line for each of its pages."""
     part = None
     for page in navigation.pages:
-        above = page.ancestors[-1].title if page.ancestors else "Start"
+        above = next(reversed([str(one.title) for one in page.ancestors]), "Start")
         if above != part:
             yield f"\n## {above}\n"
             part = above

@@ -165,7 +165,7 @@ class SampleModel(Said):
         if self.domain is not None:
             with usage_errors():
                 domain = domains.by_name(self.domain)
-            return domain_problems(domain, self.split, self.problems or DOMAIN_PROBLEMS, self.seed)  # type: ignore[arg-type]
+            return domain_problems(domain, self.split, self.problems or DOMAIN_PROBLEMS, self.seed)
         if self.benchmark is not None:
             name = self.benchmark
             problems = benchmarks.load(benchmarks.by_name(name), self.data)
