@@ -234,7 +234,7 @@ def _near_in_more_digits(
     with mpmath.workdps(max(CONFIRMING_DIGITS, 2 * digits)):
         values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
         found = all(value is not None and value is not NotImplemented for value in values)
-        return found and _near(*values, digits) is True
+        return found and _near(values[0], values[1], digits) is True
 
 
 def _near(one: Any, other: Any, digits: int | None = None) -> bool | None:

@@ -75,7 +75,7 @@ def _largest(tree: Tree) -> float:
     except (UnreadError, ZeroDivisionError):
         parts = [part for part in tree[1:] if isinstance(part, tuple)]
         return max(map(_largest, parts), default=4.0) if tree[0] != "^" else float("inf")
-    return float(min(max(value, 1 / value), 10**9)) if value else 1.0
+    return float(min(max(value, 1 / value), Fraction(10**9))) if value else 1.0
 
 
 def _capitals(tree: Tree) -> list[str]:
