@@ -315,7 +315,10 @@ class FakeSampling:
             logits = self.model(torch.tensor([[*ids, *tokens]])).logits[0, len(ids) - 1 : -1]
         logprobs = logits.log_softmax(-1)[torch.arange(len(tokens)), torch.tensor(tokens)]
         ended = tokens[-1] in params.stop
+        known = inspect.signature(types.SampledSequence).parameters
+        new = {"sequence_id": "one"} if "sequence_id" in known else {}  # of newer clients
         return types.SampledSequence(
+            **new,
             stop_reason="stop" if ended else "length",
             tokens_np=np.array(tokens, dtype=np.int32),
             logprobs_np=logprobs.numpy().astype(np.float32),
