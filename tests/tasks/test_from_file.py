@@ -400,3 +400,11 @@ def test_damaged_csv_is_refused_with_its_line(tmp_path, content, said):
     (tmp_path / "own.csv").write_bytes(content)
     with pytest.raises((ConfigError, DataError), match=said):
         tasks.from_config(task={"data": "own.csv", "folder": str(tmp_path)}).usable(TRAIN)
+
+
+def test_pictures_are_left_out_and_said_to_be(tmp_path):
+    rows = [{**row, "image": f"{row['answer']}.png"} for row in ROWS]
+    task = file_task(tmp_path, rows)
+    assert "image" not in task.usable(TRAIN)[0].columns
+    [note] = task.notes(["test"])
+    assert note.startswith("the field 'image' is left out, because models read only text here")

@@ -136,7 +136,7 @@ def imitate(
         progress.update()
         if watch is not None and count % looks == 0:
             seen = watch(model)
-        progress.set_postfix(loss=f"{loss.item():.3f}", **seen, refresh=False)
+        progress.set_postfix({"loss": f"{loss.item():.3f}", **seen}, refresh=False)
     progress.close()
 
 

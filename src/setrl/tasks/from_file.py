@@ -270,6 +270,12 @@ class FileTask(Task):
         whole = zip(self._stored.values(), self._whole.values(), strict=True)
         if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
             found.append(f"{skipped} rows that cannot be problems are left out (task.skip_missing)")
+        fields = {field for table in self._whole.values() for field in table.fields}
+        if pictures := sorted(fields & set(problems_of_file.PICTURES)):
+            found.append(
+                f"the field {pictures[0]!r} is left out, because models read only text here: a "
+                "script with SetGRPOTrainer passes pictures to TRL as they are"
+            )
         for split in used:
             found += [*self._without_gold(split), *self._repeated(split)]
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]

@@ -41,7 +41,7 @@ class ProblemSet:
 
 def drawn_problems(domain: Domain, split: str, count: int, seed: int) -> tuple[Problem, ...]:
     """Return `count` problems of a domain's split, with ids."""
-    drawn = domain.problems(split, count, seed)
+    drawn = domain.problems(split, count, seed)  # type: ignore[arg-type]  # of a user: any name
     return tuple(
         replace(problem, id=f"{domain.name}/{split}/{place}") for place, problem in enumerate(drawn)
     )

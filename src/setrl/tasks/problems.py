@@ -20,8 +20,9 @@ from setrl.wording import first_of
 SHOWN = 30  # rows that a message lists
 
 # TRL uses these names for what it passes to functions, and for pictures in prompts.
+PICTURES = ("image", "images")
 RESERVED = frozenset({
-    "prompt", "prompts", "completion", "completions", "completion_ids", "image", "images",
+    "prompt", "prompts", "completion", "completions", "completion_ids", *PICTURES,
     "trainer_state", "log_extra", "log_metric", "environments",
 })  # fmt: skip
 
