@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import type { Group, Sample } from "../src/view/api";
 import { pieces, visible } from "../src/components/visible";
+import { points, withoutCredit } from "../src/view/steps";
 import { methodInLoss, why } from "../src/view/why";
 
 it.each([
@@ -99,4 +100,25 @@ it("a sample's credit in words", () => {
   const unknown = why(group([null, null], {}), 0).join(" ");
   expect(unknown).toContain("The log does not hold its advantage.");
   expect(unknown).not.toContain("entered the loss");
+});
+
+it("a metric is smoothed over its last values, and steps without credit are told", () => {
+  const steps = [3, 1, 2].map((step) => ({
+    step,
+    loss: step === 2 ? null : step,
+    "advantage/dead_groups": step === 3 ? 1 : 0.5,
+  }));
+  expect(points(steps, "loss", 1)).toEqual([
+    { x: 1, y: 1 },
+    { x: 3, y: 3 },
+  ]);
+  expect(points(steps, "loss", 2)).toEqual([
+    { x: 1, y: 1 },
+    { x: 3, y: 2 },
+  ]);
+  expect(withoutCredit(steps)).toEqual([3]);
+  const many = Array.from({ length: 2000 }, (_, step) => ({ step, loss: step }));
+  const drawn = points(many, "loss", 1);
+  expect(drawn.length).toBeLessThanOrEqual(601);
+  expect([drawn[0]!.x, drawn.at(-1)!.x]).toEqual([0, 1999]);
 });

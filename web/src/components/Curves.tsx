@@ -43,11 +43,13 @@ interface Props {
   zero?: boolean;
   /** A symbol at every point, for curves with few points; otherwise only at the last one. */
   dots?: boolean;
+  /** Places on the x-axis at which something is wrong, as thin lines. */
+  alarms?: readonly number[];
   /** Called with the place on the x-axis that was clicked. */
   onPick?: ((x: number) => void) | undefined;
 }
 
-export function Curves({ curves, x, y, label, height = 280, zero = false, dots = false, onPick }: Props) {
+export function Curves({ curves, x, y, label, height = 280, zero = false, dots = false, alarms = [], onPick }: Props) {
   return (
     <Chart
       label={label}
@@ -62,6 +64,7 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
         y: { nice: true, ...(y.domain ? { domain: y.domain } : {}) },
         marks: [
           ruleY(zero ? [0] : [], { stroke: "var(--muted)" }),
+          ruleX(alarms, { stroke: "var(--alarm)", strokeOpacity: 0.5, strokeWidth: 1 }),
           ...curves.flatMap((curve) => drawn(curve, dots)),
           axisX({
             label: `${x.label} →`,

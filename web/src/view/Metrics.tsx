@@ -1,17 +1,16 @@
 /** A dozen curves of a run, live while it trains. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Panel } from "../components/Controls";
+import { Choice, Panel } from "../components/Controls";
 import { Curves } from "../components/Curves";
 import { Figure } from "../components/Figure";
 import { Line as Piece } from "../components/Key";
 import { address, type Run } from "./api";
 import { lookOf } from "./looks";
 import { StepSlider } from "./Pick";
-import { go } from "./route";
+import { go, route } from "./route";
+import { points, type Step, withoutCredit } from "./steps";
 import { visible } from "../components/visible";
-
-type Step = Readonly<Record<string, number | null>> & { readonly step: number };
 
 interface Line {
   readonly arm: string;
@@ -22,7 +21,7 @@ interface Line {
 }
 
 const MOST_LIVE = 4; // a browser keeps six connections to a server, and the pages need some
-const MOST_POINTS = 600;
+const WINDOWS = [1, 5, 20, 50];
 
 /** The steps of training runs as they are logged; a step that is logged again counts once. */
 function useLines(run: Run, arms: readonly string[]): readonly Line[] {
@@ -68,6 +67,7 @@ export function Metrics({ run }: { run: Run }) {
   const lines = useLines(run, arms);
   const keys = [...new Set(lines.flatMap((line) => line.keys))];
   const live = lines.filter((line) => line.isLive).length;
+  const window = WINDOWS.find((size) => String(size) === route.value.smooth) ?? 1;
   const logged = loggedGroups(run, arms);
   return (
     <Panel
@@ -97,6 +97,19 @@ export function Metrics({ run }: { run: Run }) {
         {lines.map((line) => `${lookOf(run, line.arm).label} seed ${line.seed}: ${line.steps.size} steps`).join(" · ")}
       </p>
       {logged ? <GroupsOfStep logged={logged} /> : null}
+      <div class="settings">
+        <Choice
+          label="Smoothing"
+          value={String(window)}
+          options={WINDOWS.map((size) => [String(size), size === 1 ? "none" : `mean of ${size} values`] as const)}
+          onChange={(size) => go({ smooth: size === "1" ? undefined : size }, true)}
+        />
+      </div>
+      {lines.some((line) => withoutCredit(line.steps.values()).length) ? (
+        <p class="warning">
+          Red lines: steps in which no group of a training run had credit, so that nothing was learned.
+        </p>
+      ) : null}
       <div class="charts">
         {keys.map((key) => (
           <Metric
@@ -104,6 +117,7 @@ export function Metrics({ run }: { run: Run }) {
             name={key}
             lines={lines}
             run={run}
+            window={window}
             onPick={logged ? (step) => toGroups(logged, step) : undefined}
           />
         ))}
@@ -152,25 +166,17 @@ function GroupsOfStep({ logged }: { logged: Logged }) {
   );
 }
 
-/** At most 600 points of a curve; of more steps, every second, third, … one. */
-function points(line: Line, name: string): readonly { readonly x: number; readonly y: number }[] {
-  const steps = [...line.steps.values()].sort((a, b) => a.step - b.step);
-  const every = Math.ceil(steps.length / MOST_POINTS);
-  return steps
-    .filter((_, i) => i % every === 0 || i === steps.length - 1)
-    .flatMap((step) => (step[name] == null ? [] : [{ x: step.step, y: step[name]! }]));
-}
-
 interface MetricProps {
   name: string;
   lines: readonly Line[];
   run: Run;
+  window: number;
   onPick: ((step: number) => void) | undefined;
 }
 
 const short = (value: number): string => String(Number(value.toPrecision(4))).replace("-", "−");
 
-function Metric({ name, lines, run, onPick }: MetricProps) {
+function Metric({ name, lines, run, window, onPick }: MetricProps) {
   const curves = useMemo(
     () =>
       lines
@@ -181,11 +187,12 @@ function Metric({ name, lines, run, onPick }: MetricProps) {
               ? { label: `${lookOf(run, line.arm).label} seed ${line.seed}` }
               : {}),
           },
-          points: points(line, name),
+          points: points(line.steps.values(), name, window),
         }))
         .filter((curve) => curve.points.length),
-    [lines, name],
+    [lines, name, window],
   );
+  const alarms = useMemo(() => [...new Set(lines.flatMap((line) => withoutCredit(line.steps.values())))], [lines]);
   const last = curves.map(({ look, points: of }) => `${look.label}: ${of.at(-1)!.y.toPrecision(3)}`);
   const isFlat = curves.every(({ points: of }) => of.every(({ y }) => y === 0));
   return (
@@ -206,6 +213,7 @@ function Metric({ name, lines, run, onPick }: MetricProps) {
         x={{ label: "step", name: "step" }}
         y={{ label: "", format: short, tick: short, domain: isFlat ? [0, 1] : undefined }}
         onPick={onPick}
+        alarms={alarms}
       />
     </Figure>
   );

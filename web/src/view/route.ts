@@ -40,6 +40,7 @@ const KEYS = [
   "sample",
   "pair",
   "find",
+  "smooth",
   "other",
 ] as const;
 
