@@ -444,7 +444,6 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
     "pieces and counters": [
         (r"\sqrt{2-2\cos x}", r"2|\sin\frac{x}{2}|"),
         (r"\sqrt{\frac{x-1}{x+1}}", r"\frac{\sqrt{x^2-1}}{|x+1|}"),
-        (r"e^x|\ln x|", r"|e^x\ln x|"),
         (r"|\ln x|", r"\sqrt{\ln^2 x}"),
         ("||x|-3|", "|3-|x||"),
         (r"\frac{1}{1+\sqrt{x}}", r"\frac{\sqrt{x}-1}{x-1}"),

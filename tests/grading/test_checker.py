@@ -60,7 +60,7 @@ DIFFERENCES = ("number", "words", "choice", "mark", "reals", "expression", "equa
 
 @pytest.mark.parametrize("rule", DIFFERENCES)
 def test_a_difference_of_equal_answers_is_not_confirmed(rule):
-    chosen = RIGHT[::8] if rule == "expression" else RIGHT  # which take 3,000 digits
+    chosen = RIGHT[::24] if rule == "expression" else RIGHT  # which take 3,000 digits
     pairs = [(gold, answer) for pair in chosen for gold, answer in (pair, pair[::-1])]
     planted = [pair for pair in pairs if check(*pair, claim(rule, *pair) | {"equal": False})]
     assert planted == [], planted
