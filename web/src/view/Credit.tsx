@@ -35,7 +35,6 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
   // What is asked for, not what is there: the slider may move on before an answer comes.
   const asked = Math.min(Number(route.value.k ?? group.set_size), group.largest_set_size);
   const used = group.samples.map(({ advantage }) => advantage);
-  const most = largest([...used, ...Object.values(group.others).flat()]);
   const [isWhole, setWhole] = useState(false);
   const rows = clusters.flatMap(({ members, swatch, name }) => members.map((i) => ({ i, swatch, name })));
   const columns = [
@@ -48,7 +47,8 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
     <>
       <p class="small">
         Column by column: the <Term name="advantage">advantage</Term> that entered the loss, then what other methods
-        would have given to the same samples. All bars have one scale. “!” marks credit against correctness.
+        would have given to the same samples. Each column has its own scale, which stands below its name. “!” marks
+        credit against correctness.
       </p>
       <div class="settings">
         {group.largest_set_size > 1 ? (
@@ -75,9 +75,9 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
             <tr>
               <th scope="col">sample</th>
               <th scope="col">reward</th>
-              {columns.map(([name, label]) => (
+              {columns.map(([name, label, values]) => (
                 <th key={name} scope="col">
-                  {label}
+                  {label} <small>±{Number(largest(values).toPrecision(2))}</small>
                 </th>
               ))}
             </tr>
@@ -108,7 +108,11 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
                       {values[i] == null ? (
                         "–"
                       ) : (
-                        <SignedBar value={values[i]!} largest={most} against={opposes(sample.correct, values[i]!)} />
+                        <SignedBar
+                          value={values[i]!}
+                          largest={largest(values)}
+                          against={opposes(sample.correct, values[i]!)}
+                        />
                       )}
                     </td>
                   ))}

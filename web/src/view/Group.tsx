@@ -265,7 +265,7 @@ function Head({ group, help, onHelp }: { group: Answer; help: boolean; onHelp: (
     <Panel
       id="group"
       title={group.by_step ? `Step ${group.step}, group ${group.number + 1}` : `Problem ${group.number + 1}`}
-      lead={group.id === group.prompt ? "The prompt." : visible(group.id)}
+      lead={group.by_step || group.id === group.prompt ? "The prompt." : visible(group.id)}
     >
       <div class="prompt">{group.prompt ? <Rendered text={group.prompt} /> : "(empty)"}</div>
       {group.gold === null ? null : (
