@@ -43,7 +43,7 @@ def lack(classes: Sequence[type]) -> str | None:
     Args:
         classes: The class of the trainer and those it inherits from, in their order.
     """
-    known = ChainMap(*map(vars, classes))  # type: ignore[arg-type]
+    known: ChainMap[str, Any] = ChainMap(*(dict(vars(one)) for one in classes))
     for name, arguments in NEEDED.items():
         wanted = f"{name}({', '.join(arguments)})"
         if name not in known:
@@ -106,7 +106,7 @@ def _fault_of_scoring(trainer: Any, score: Score) -> str | None:
     rewards = rewards_MR.flatten().tolist()
     if len(rewards) != total or rewards != sorted(rewards):  # a subclass may scale them
         return f"`_calculate_rewards` must give the {total} rewards in order, and gave {rewards}"
-    values = advantages.tolist() if torch.is_tensor(advantages) else advantages
+    values: Any = advantages.tolist() if torch.is_tensor(advantages) else advantages
     if np.shape(values) != (EACH,):
         return f"the key 'advantages' must hold {EACH} numbers, and holds {values}"
     if not values[0] < 0 < values[1]:
