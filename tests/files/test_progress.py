@@ -3,6 +3,7 @@
 import pytest
 
 from setrl.files import progress
+from tests.cli.conftest import setrl  # noqa: F401
 
 
 @pytest.fixture
@@ -13,9 +14,8 @@ def at_once(monkeypatch):
 
 @pytest.fixture
 def looked_at():
-    token = progress.WATCHED.set(True)
-    yield
-    progress.WATCHED.reset(token)
+    with progress.looked_at():
+        yield
 
 
 def test_the_library_is_silent(at_once, capsys):
@@ -37,3 +37,8 @@ def test_bytes_are_counted_where_the_reader_is(at_once, looked_at, capsys):
 def test_quick_work_shows_nothing(looked_at, capsys):
     assert list(progress.watched([1, 2], "count", 2)) == [1, 2]
     assert capsys.readouterr().err.strip("\r ") == ""
+
+
+def test_after_a_command_the_library_is_silent_again(setrl):  # noqa: F811
+    setrl("doctor", "--help")
+    assert not progress.WATCHED.get()

@@ -22,7 +22,7 @@ from setrl.cli.moved import refuse_moved
 from setrl.cli.said import only_json
 from setrl.cli.streams import harmless_output, speak_utf8
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
-from setrl.files.progress import WATCHED
+from setrl.files.progress import looked_at
 from setrl.installing import install
 from setrl.wording import printable
 
@@ -36,9 +36,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     command = None
     speak_utf8()
-    WATCHED.set(True)
     try:
-        with _sigterm_as_ctrl_c():
+        with _sigterm_as_ctrl_c(), looked_at():
             command = _parsed(arguments)
             with harmless_output(), only_json(command):
                 command.run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from typing import Any, TypeVar
@@ -17,7 +18,17 @@ IN_A_LOG = {"mininterval": 30.0, "maxinterval": 30.0}
 
 SOON = 3.0  # seconds after which people want to know how long it will take
 WATCHED: ContextVar[bool] = ContextVar("WATCHED", default=False)
-"""Whether somebody looks: commands set it; the library and its threads are silent."""
+"""Whether somebody looks: in commands; the library and its threads are silent."""
+
+
+@contextmanager
+def looked_at() -> Iterator[None]:
+    """Show the progress of long work inside the context."""
+    token = WATCHED.set(True)
+    try:
+        yield
+    finally:
+        WATCHED.reset(token)
 
 
 def watched(
