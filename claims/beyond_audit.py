@@ -22,14 +22,14 @@ REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
     Verdict.HOLDS,
     how="Random integer credits of three actions, N = 2, 3: with a baseline b(others) added, the "
     "exact mean updates of all policies are equal; with one advantage changed, they are not.",
-    truth="An estimator is unbiased for κ·∇J if and only if, beside all N − 1 others, it pays "
+    truth="An estimator is unbiased for κ·∇J if and only if, with all N − 1 others, it pays "
     "one action more than another by κ·U(others, a) − κ·U(others, b), U the mean score of a "
     "group's K-sets.",
     cases=[(num, seed) for num in (2, 3) for seed in range(4)],
 )
 def same_gradient(num: int, seed: int) -> Trials:
     """Two credits that ignore the order of samples have equal mean updates for every policy if and
-    only if their difference, beside the same N − 1 others, is the same for every action.
+    only if their difference, with the same N − 1 others, is the same for every action.
     """
     rng = Random(seed)
     table = random_table(3, num, rng)
@@ -60,7 +60,7 @@ def same_gradient(num: int, seed: int) -> Trials:
 )
 def integrable() -> Trials:
     """The mean update is the gradient of an objective J if and only if, for every N − 2 others k
-    and actions a, b, c, the differences A_b − A_a beside k, of a pair a and b, sum to 0 around the
+    and actions a, b, c, the differences A_b − A_a with k, of a pair a and b, sum to 0 around the
     pairs (a, b), (b, c), (c, a).
     """
     for name, num, credit in _credits():

@@ -128,7 +128,7 @@ def test_edits_state_and_order() -> None:
     def first_only(rewards: np.ndarray) -> np.ndarray:
         return np.where(np.arange(len(rewards)) == rewards.argmax(), rewards, 0.0)
 
-    assert audit(edits, takes="group").pays["leaves-input"] is False
+    assert _law(audit(edits, takes="group"), "leaves-input") == "changes its input in place"
     assert audit(drifts, takes="group").pays["deterministic"] is False
     assert audit(first_only, takes="group").pays["permutation-invariant"] is False
 
@@ -176,3 +176,12 @@ def test_integers_that_are_divided_as_integers() -> None:
         return (centred - centred.mean()).astype(rewards.dtype)
 
     assert audit(halves, takes="group").pays["takes-integers"] is False
+
+
+def test_all_orders_count_if_the_order_matters() -> None:
+    def without_the_first(rewards: np.ndarray) -> np.ndarray:
+        return (rewards - rewards.mean()) * (np.arange(len(rewards)) > 0)
+
+    found = audit(without_the_first, takes="group")
+    assert str(found.objective) == "9/4·∇pass@1"  # three quarters of 3·∇pass@1
+    assert "depends on the order" in _law(found, "permutation-invariant")

@@ -1,4 +1,4 @@
-"""What an estimator of advantages optimises, for anybody's code: exact, on every small group.
+"""What an estimator of advantages optimises, exact on every small group.
 
 >>> from setrl.audit import audit
 >>> found = audit(lambda rewards: rewards - rewards.mean(), name="dr_grpo")

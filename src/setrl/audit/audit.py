@@ -63,7 +63,7 @@ class Audit:
 
     @cached_property
     def variance(self) -> Variance:
-        """Its variance beside unbiased estimators of the claim or of the nearest objective."""
+        """The variance, compared with unbiased estimators of the claim or the nearest objective."""
         return variance(self.library, self.claim or self.nearest)
 
     @cached_property

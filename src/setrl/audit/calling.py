@@ -46,7 +46,7 @@ class Estimator:
         name: Its name in sentences.
         habits: What was noticed in the calls: "edits" if it changed its input, "missing" if it
             returned NaN or infinite numbers, "single" if it returned float32 or shorter floats,
-            "mixes" if a group is paid otherwise beside other groups.
+            "mixes" if a group is paid otherwise next to other groups.
     """
 
     function: Any
@@ -94,7 +94,7 @@ class Estimator:
         given = rewards_BN.copy(), labels_BN.copy()
         try:
             returned = self.shape.call(self.function, *given)
-        except Exception as error:  # a stranger's function raises whatever it wants to
+        except Exception as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
                 f"with rewards {_first(rewards_BN)}"
@@ -126,7 +126,7 @@ class Estimator:
             ) from error
 
 
-MIXED = 1e-4  # relative difference of a group's advantages beside other groups, beyond rounding
+MIXED = 1e-4  # relative difference of a group's advantages next to other groups, beyond rounding
 SHORT_FLOATS = ("float32", "float16", "bfloat16")
 
 

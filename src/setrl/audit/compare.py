@@ -23,7 +23,7 @@ FLOOR = 1e-4  # what a small number that is added to a divisor may change
 
 @dataclass(frozen=True)
 class Example:
-    """Two samples beside the same others, and how much more the first is paid than the second.
+    """Two samples with the same others, and how much more the first is paid than the second.
 
     Attributes:
         others: The N − 1 others, by their actions.
@@ -50,7 +50,7 @@ class Match:
         in_fractions: Whether that was found in fractions, without any rounding.
         weights: Between which numbers F/(Σ factor·∇J), along ∇J, lies over the policies: how much
             prompts are re-weighted.
-        example: Where F differs most, for a sample beside others; None if it is exact.
+        example: Where F differs most, for a sample with others; None if it is exact.
     """
 
     parts: tuple[Known, ...]
@@ -63,7 +63,7 @@ class Match:
 
     @property
     def holds(self) -> bool:
-        """Whether F = Σ factor·∇J, but for rounding and floors such as the 1e-6 beside a std."""
+        """Whether F = Σ factor·∇J, but for rounding and small numbers that are added to a std."""
         return self.off <= FLOOR
 
     def __str__(self) -> str:
@@ -241,7 +241,7 @@ class Library:
         return Match(parts, tuple(factors.tolist()), off, False, False, weights, example)
 
     def _is_exact(self, wanted_MA: np.ndarray) -> bool:
-        """Compare the advantages beside all N − 1 others, which decides it for every policy."""
+        """Compare the advantages with all N − 1 others, which decides it for every policy."""
         paid = self.field.paid
         apart = np.abs(self.field.contrast_MA - wanted_MA).max()
         return bool(apart <= 100 * paid.rounding)

@@ -1,6 +1,6 @@
 """The expected gradient of an estimator, and whether it is the gradient of any objective.
 
-For a softmax policy over A actions, and hᵧ(m) the advantage of action y beside the others m:
+For a softmax policy over A actions, and hᵧ(m) the advantage of action y with the others m:
 
     F_y(π) = ∂/∂z_y of E Σᵢ Aᵢ·log π(yᵢ) = N·π_y·(g_y − Σ π g),    g_y(π) = E_m hᵧ(m)
 
@@ -71,7 +71,7 @@ class Field:
 
     @cached_property
     def curl(self) -> Curl | None:
-        """The largest curl, beside the fewest kinds of others; None if F is a gradient."""
+        """The largest curl, with the fewest kinds of others; None if F is a gradient."""
         num_actions, num = self.paid.table.num_actions, self.paid.num_samples
         if num < 2 or num_actions < 3:
             return None  # a function of one sample, or of one number, is always a gradient

@@ -174,7 +174,7 @@ def label_invariant(case: Case) -> Law:
 
 
 def independent_groups(case: Case) -> Law:
-    """Whether a group is paid the same beside other groups of a batch."""
+    """Whether a group is paid the same next to other groups of a batch."""
     name = "independent-groups"
     if not case.estimator.shape.takes_batches:
         return Law(name, None, "takes one group at a time")
@@ -187,7 +187,7 @@ def independent_groups(case: Case) -> Law:
     row = int(rows[at])
     says = (
         f"mixes the groups of a batch: {case.show(row)} get {_numbers(case.first_values[at])} "
-        f"alone, {_numbers(together[at])} beside other groups; all else is about groups alone"
+        f"alone, {_numbers(together[at])} next to other groups; all else is about groups alone"
     )
     return Law(name, False, says)
 
@@ -241,7 +241,7 @@ def scale_free(case: Case) -> Law:
     if again is None:
         return Law("scale-free", None, "does not take rewards that are three times as large")
     found, first = np.nan_to_num(again), case.first_values
-    # A floor in a divisor, such as 1e-4 beside a standard deviation, is not a scale.
+    # A floor in a divisor, such as 1e-4 added to a standard deviation, is not a scale.
     if np.abs(found - first).max() <= 2e-3 * case.paid.scale:
         return Law("scale-free", True, "pays the same if all rewards are multiplied by 3")
     if case.is_zero(found - 3 * first, 12):

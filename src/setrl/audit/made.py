@@ -20,7 +20,7 @@ from setrl.audit.paid import Paid
 from setrl.core import objectives
 
 PLAIN = ("pass@1", "mean reward")
-NEAR = 2e-3  # relative distance of equal numbers: a floor of 1e-4 beside a std is within it
+NEAR = 2e-3  # relative distance of equal numbers: a floor of 1e-4 added to a std is within it
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Paid:
 
     @cached_property
     def given_others_MA(self) -> np.ndarray:
-        """E[Aᵢ | the N − 1 others, yᵢ = a]: the advantage of each action beside the same others."""
+        """E[Aᵢ | the N − 1 others, yᵢ = a]: the advantage of each action with the same others."""
         return beside_others(self.groups, self.credit_SA)
 
 

@@ -96,8 +96,8 @@ def _example(audit: Audit, match: Match) -> str:
         return "It differs from its claim only by a small number in a divisor."
     first, second = (_kind(audit, action) for action in example.pair)
     return (
-        f"Beside {_kinds(audit, example.others)}, it pays {first} {example.paid:.3g} more than "
-        f"{second}; the claim needs {example.needed:.3g}."
+        f"With the others {_kinds(audit, example.others)}, it pays {first} {example.paid:.3g} "
+        f"more than {second}; the claim needs {example.needed:.3g}."
     )
 
 
@@ -105,9 +105,9 @@ def _curl(audit: Audit) -> str:
     assert audit.curl is not None
     corners = [_kind(audit, action) for action in audit.curl.corners]
     return (
-        f"No objective has this gradient: beside {_kinds(audit, audit.curl.others)}, the "
-        f"differences of advantages around {', '.join(corners)} sum to {audit.curl.value:.3g}, "
-        "not to 0."
+        f"No objective has this gradient: with the others {_kinds(audit, audit.curl.others)}, "
+        f"the differences of advantages around {', '.join(corners)} sum to "
+        f"{audit.curl.value:.3g}, not to 0."
     )
 
 

@@ -1,4 +1,4 @@
-"""The variance of an estimator's update, beside unbiased estimators of the same gradient."""
+"""The variance of an estimator's update, compared with unbiased estimators of the same gradient."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Variance:
 
 
 def variance(library: Library, match: Match | None) -> Variance:
-    """Return the variance of an estimator, beside the unbiased credits of the matched objective."""
+    """Return the variance, compared with the unbiased credits of the matched objective."""
     field = library.field
     own_P = of_update(field.paid, field.policies_PA)
     if match is None or len(match.parts) != 1:

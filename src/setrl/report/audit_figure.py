@@ -1,4 +1,4 @@
-"""The figure of an audit: the estimator's gradient and variance beside the nearest objective's."""
+"""The figure of an audit: the estimator's gradient and variance next to the nearest objective's."""
 
 from __future__ import annotations
 
