@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 from setrl import cli, methods
 from setrl.core.method import AnyMethod
+
+GUIDE = (Path(__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -38,6 +41,15 @@ def test_what_is_required_decides_the_exit_code(run, tmp_path: Path) -> None:
     code, _, why = run("grpo", "--require", "unbaised")
     assert code == 2
     assert "did you mean 'unbiased'?" in why
+
+
+def test_the_guide_prints_what_it_shows(run) -> None:
+    code_block, shown = re.findall(r"```(?:python|text)\n(.*?)```", GUIDE, re.DOTALL)[:2]
+    Path("mine.py").write_text(code_block)
+    command, *lines = shown.splitlines()
+    code, said, _ = run(*command.split()[3:])
+    assert code == 0
+    assert said.splitlines() == lines
 
 
 def test_json_and_figure(run) -> None:
