@@ -17,6 +17,7 @@ from setrl.lm.resolved import ResolvedConfig
 from setrl.lm.run import EVALUATION_SEED
 from setrl.runs.run import cache_folder
 from setrl.serving.generators import problem_seed
+from setrl.tasks import DomainTask
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 DOMAINS = ("polynomial", "multiplication", "quadratic")
@@ -26,7 +27,8 @@ SAMPLES = 256
 def measure(recipe: ResolvedConfig, samples: int = SAMPLES) -> list[dict[str, list[int]]]:
     """For each problem: strategy → [right samples, wrong samples]; "" where none can be read."""
     assert recipe.base is not None
-    config, domain = recipe.config, recipe.base.author
+    assert isinstance(recipe.task, DomainTask)
+    config, domain = recipe.config, recipe.task.domain
     folder = base_model(recipe.base, cache_folder(None))
     model = LocalModel(folder, config.temperature, recipe.sample_tokens)
     counted = []

@@ -43,6 +43,7 @@ from setrl.models.sampler import sample_ids
 from setrl.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid
 from setrl.runs.pool import Stop
 from setrl.runs.run import cache_folder
+from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from studies import bases
 
@@ -305,8 +306,8 @@ USUAL = DirectionConfig()
 def measure(study: DirectionConfig, recipe: ResolvedConfig, folder: Path) -> dict[str, Any]:
     """Measure noise and effects of all methods at one policy."""
     quiet()
-    assert recipe.base is not None
-    config, domain, tokenizer = recipe.config, recipe.base.author, load_tokenizer(folder)
+    assert isinstance(recipe.task, DomainTask)
+    config, domain, tokenizer = recipe.config, recipe.task.domain, load_tokenizer(folder)
     model = load_weights(folder, "float32").eval()
     count = study.batches * config.prompts_per_step
     problems = domain.problems(TRAIN, count + study.probe_prompts, study.seed)
