@@ -245,7 +245,8 @@ class FakeTraining:
 
     def optim_step(self, *args, **named):
         given = bound(tinker.TrainingClient, "optim_step", *args, **named)
-        return self._later("optim_step", lambda: self._updated(given["adam_params"]))
+        adam = given.get("optim_params") or given["adam_params"]  # its name since 0.26, before
+        return self._later("optim_step", lambda: self._updated(adam))
 
     def _updated(self, adam):
         for group in self.weights.optimizer.param_groups:

@@ -38,7 +38,7 @@ def main() -> int:
     rows, failed = [], False
     for trl in given.versions or SETS:
         python = environment(given.folder / trl, trl)
-        engines = asked([python, "-m", "pytest", "-q", *ENGINES])
+        engines = asked([python, "-m", "pytest", *ENGINES])
         own = asked([python, "-m", "tests.upstream.run", "trl", *source(given.source)])
         for name, ended in (("engines", engines), ("own", own)):
             (given.folder / f"{trl}-{name}.log").write_text(ended.stdout)
