@@ -245,7 +245,7 @@ class FakeTraining:
 
     def optim_step(self, *args, **named):
         given = bound(tinker.TrainingClient, "optim_step", *args, **named)
-        adam = given.get("optim_params") or given["adam_params"]  # its name since 0.26, before
+        adam = given.get("optim_params") or given["adam_params"]  # newer clients, older ones
         return self._later("optim_step", lambda: self._updated(adam))
 
     def _updated(self, adam):
