@@ -71,7 +71,7 @@ class Gathering(Sampling):
     fields: Mapping[str, Callable[..., Any]]
     policy_fields: Mapping[str, MeanLogprob]
     truncated: Truncation
-    _generation: Generation
+    _generation = Generation()  # also without `__init__`, as in TRL's tests
 
     @override
     def _generate(self, prompts: list, *more: Any, **named: Any) -> Any:
