@@ -93,21 +93,17 @@ def _rounded(values: np.ndarray) -> list[float]:
     return np.round(values, 4).tolist()
 
 
-def caption(shares: Mapping[str, Any], run: Run) -> str:
-    """Return what the picture shows, with its numbers."""
-    base, grpo, poly = (
-        (plain(run.value(arm, RIGHT)), percent(run.value(arm, PASS))) for arm in ("base", *ARMS)
-    )
+def captions(run: Run) -> tuple[str, str]:
+    """Return what the start page and the README say about the picture, with its numbers."""
+    base, grpo, poly = (plain(run.value(arm, RIGHT)) for arm in ("base", *ARMS))
     forbidden = [percent(run.value(arm, PASS, "shifted")) for arm in ARMS]
     return (
-        "A small language model gives points on polynomials. Each colour is a choice of x (grey: "
-        "all other choices), and the area of a disc is the share of the samples with this choice. "
-        f"Both methods start from a base model with {base[1]} pass@1 on test problems and "
-        f"{base[0]} right strategies in 32 samples. After {shares['steps'][-1]} steps (seeds "
-        f"{in_a_row(shares['seeds'])}), GRPO has {grpo[1]} pass@1 and {grpo[0]} right strategies, "
-        f"and Poly-EPO has {poly[1]} pass@1 and {poly[0]} right strategies. On problems that "
-        f"forbid the favourite choices, GRPO has {forbidden[0]} pass@1 and Poly-EPO has "
-        f"{forbidden[1]}."
+        "Each colour is a choice of x, and the area of a disc is the share of the samples with "
+        f"this choice. Of {base} right strategies in 32 samples, GRPO keeps {grpo} and Poly-EPO "
+        f"{poly}. On problems that forbid the favourite choices, GRPO then has {forbidden[0]} "
+        f"pass@1, and Poly-EPO has {forbidden[1]}",
+        f"solves {forbidden[0]} of the problems that forbid the favourite choices; Poly-EPO solves "
+        f"{forbidden[1]}",
     )
 
 

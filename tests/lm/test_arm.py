@@ -335,22 +335,10 @@ def test_more_problems_than_there_are_is_said_before_any_training():
         check_problems(resolve(long))
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            [{"x": [1]}, None, {"x": ["one"]}],
-            r"mine\.x\[\]' is a number in a:0, but a string in",
-        ),
-        ([{"x": 1}, 3, {}], "'mine' is an object in a:0, but a number in a:1: write one kind in"),
-        ([2**70, 1, 1], "the field 'mine' holds a number of more than 64 bits"),
-    ],
-)
-def test_a_column_of_several_kinds_is_named_with_its_places(values, message):
-    found = [
-        Problem("q", columns={"mine": value}, where=f"a:{place}")
-        for place, value in enumerate(values)
-    ]
+@pytest.mark.parametrize("values", [[2**70, 1], [{"x": [1]}, {"x": ["one"]}]])
+def test_a_column_that_no_data_set_can_hold_is_named(values):
+    """Kinds of values in a file are compared before, when it is read."""
+    found = [Problem("q", columns={"mine": value}) for value in values]
     task = SimpleNamespace(name="own", form=None)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match="the field 'mine' holds a number of more than 64 bits, or"):
         training_prompts(task, found)

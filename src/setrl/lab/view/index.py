@@ -86,8 +86,8 @@ def disagreement(samples: Sequence[Sample]) -> float:
 
     Where the log has no answers, two samples disagree if one is correct and the other is wrong.
 
-    >>> disagreement([Sample(answer="1"), Sample(answer="1"), Sample(answer="2")])
-    0.6666666666666666
+    >>> disagreement([Sample(answer=one) for one in "1123"])
+    0.8333333333333334
     """
     known: list[object] = [s.answer for s in samples if s.answer is not None]
     known = known or [s.correct for s in samples if s.correct is not None]

@@ -227,10 +227,11 @@ def _time(found: Plan) -> str:
     if found.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
     side_by_side = min(found.config.workers, found.costs.runs)
-    minutes = found.new_steps * found.step_s / side_by_side / 60
+    minutes = round(found.new_steps * found.step_s / side_by_side / 60)
+    long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
-        f"time: the median step took {found.step_s:.2f} s, so the new steps take about "
-        f"{minutes:,.0f} minutes, {side_by_side} side by side; evaluations come on top"
+        f"time: the median step took {found.step_s:.2f} s, so the new steps take {long}, "
+        f"{side_by_side} side by side; evaluations come on top"
     )
 
 
