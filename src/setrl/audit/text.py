@@ -27,6 +27,13 @@ ALARMS = (  # said only if they do not hold
 )
 
 
+SYMBOLS = {
+    "v": ", and v of the sets without it",
+    "w": ", and w of these sets without it",
+    "U": ", and U of all sets",
+}
+
+
 def sentences(audit: Audit) -> list[str]:
     """Return what it is, its bias and variance, what it pays, where it leads, what is wrong."""
     lines = [*_what(audit), *_claim(audit), *_sizes(audit), *_variance(audit)]
@@ -61,7 +68,7 @@ def _what(audit: Audit) -> Iterator[str]:
         what = "no objective" if audit.curl else "no objective that we know"
         yield f"{name}: this is the gradient of {what}; nearest is {_off(audit.nearest)}."
     if audit.made is not None:
-        yield f"It is {audit.made}."
+        yield f"It is {audit.made}. Here {_symbols(audit.made.base)}."
     if audit.curl is not None:
         yield _curl(audit)
 
@@ -157,3 +164,13 @@ def _leads(audit: Audit) -> str:
         f"Of {len(led.success)} strategies that are right in {rates} of their samples it keeps "
         f"{led.kept}, with {percent(led.accuracy)} right in the end{when}."
     )
+
+
+def _symbols(base: str) -> str:
+    """Return what the symbols of a credit mean.
+
+    >>> _symbols("u − w")
+    'u is the mean score of the sets with the sample, and w of these sets without it'
+    """
+    second = next((words for symbol, words in SYMBOLS.items() if symbol in base), "")
+    return f"u is the mean score of the sets with the sample{second}"
