@@ -72,3 +72,13 @@ def test_the_picture_of_the_packages_names_them_all():
     named = re.findall(r"^([a-z]+)(?: \| ([a-z]+))?  ", page.split("```")[1], re.MULTILINE)
     packages = {path.parent.name for path in (ROOT / "src" / "setrl").glob("*/__init__.py")}
     assert {name for line in named for name in line if name} == packages
+
+
+def test_the_numbers_of_claims_are_those_of_their_page():
+    claims = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    total, sources, fail = re.search(
+        r"checked (\d+) claims .*: (\d+) of .* (\d+) fail", claims
+    ).groups()
+    words = " ".join(README.split())
+    assert f"checks {total} claims about set RL: [of the {sources} in" in words
+    assert f", {fail} fail](docs/claims.md)" in words
