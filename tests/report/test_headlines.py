@@ -107,7 +107,9 @@ def test_the_base_at_the_largest_k():
 )
 def test_the_title_of_pass_at_k_says_where_the_band_excludes_0(poly, title):
     given = data(split(poly=poly))
-    assert h.pass_at_k_title(given, given.splits[0]) == (f"On the shifted split, {title}")
+    assert h.pass_at_k_title(given, given.splits[0]) == (
+        f"On the shifted split, {title} (all k at once)"
+    )
 
 
 def test_arms_with_the_same_verdict_share_a_phrase():
@@ -118,7 +120,9 @@ def test_arms_with_the_same_verdict_share_a_phrase():
         differences=(*one.differences, replace(one.differences[0], arm="maxpo")),
     )
     title = h.pass_at_k_title(data(two), two)
-    assert title == "On the shifted split, Poly-EPO and MaxPO are above GRPO at every k"
+    assert title == (
+        "On the shifted split, Poly-EPO and MaxPO are above GRPO at every k (all k at once)"
+    )
 
 
 def test_the_frontier_names_the_arms_that_none_beats():

@@ -87,7 +87,7 @@ def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
         for where, names in together.items()
     ]
     start = "pass@k: " if split.split == GIVEN else f"On the {split.split} split, "
-    return start + "; ".join(parts)
+    return f"{start}{'; '.join(parts)} (all k at once)"
 
 
 def change_title(

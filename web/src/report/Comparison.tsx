@@ -166,7 +166,7 @@ function Splits({ data, level }: { data: Comparison; level: string }) {
       title="How many problems are solved in k tries"
       lead={
         <>
-          Bands: {level} <Term name="interval">intervals</Term> for each k alone; dotted lines hold{" "}
+          Bands: {level} <Term name="interval">intervals</Term> for one k; dotted lines hold{" "}
           <Term name="band">for all k at once</Term>. Beyond half of the samples, few sets of k are independent. Point
           at a curve to read its values.
         </>
