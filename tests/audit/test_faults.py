@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import combinations
 
@@ -185,3 +186,17 @@ def test_all_orders_count_if_the_order_matters() -> None:
     found = audit(without_the_first, takes="group")
     assert str(found.objective) == "9/4·∇pass@1"  # three quarters of 3·∇pass@1
     assert "depends on the order" in _law(found, "permutation-invariant")
+
+
+def test_a_function_of_one_group_whose_numbers_are_unknown_is_not_taken_for_one_of_batches():
+    """A group without a right sample gives NaN; in a batch, right samples of others hide it."""
+
+    def right_mean(rewards):
+        return rewards - rewards[rewards == 1].mean()
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = audit(right_mean)
+    assert found.pays["finite"] is False
+    assert found.pays["independent-groups"] is False
+    assert str(found.nearest) != "4·∇pass@1"

@@ -96,7 +96,7 @@ def test_a_failed_group_is_in_the_tree_alone(tmp_path):
 def test_records_are_of_the_last_step_and_notes_say_what_lacks():
     imported = read_log("tinker", FOLDER, reward="correct")
     assert imported.notes == [
-        "only step 2 is read, of steps 0 to 2; --steps FIRST:LAST reads more",
+        "only step 2 is read, of steps 0 to 2; setrl import reads more with --steps FIRST:LAST",
         "4 of 12 samples have no text: the log holds texts of only the first groups "
         "(num_groups_to_log), and not always who wrote which",
     ]

@@ -227,9 +227,19 @@ def _watched(tried: Estimator, groups: tuple[np.ndarray, np.ndarray]) -> Estimat
     alone = tried.advantages(*groups)
     tried.habits.clear()
     scale = np.abs(np.nan_to_num(alone)).max(initial=1e-300)
-    if together is not None and np.abs(np.nan_to_num(together - alone)).max() > MIXED * scale:
+    if together is not None and apart(together, alone).max() > MIXED * scale:
         tried.habits.add("mixes")
     return tried
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return |one − other|: 0 where both are NaN, infinity where one is.
+
+    >>> apart(np.array([1.0, np.nan, np.nan]), np.array([3.0, np.nan, 0.0]))
+    array([ 2.,  0., inf])
+    """
+    known = np.where(np.isnan(one) & np.isnan(other), 0.0, np.abs(one - other))
+    return np.where(np.isnan(known), np.inf, known)
 
 
 def _shapes(function: Any, name: str) -> list[Shape]:

@@ -67,13 +67,14 @@ class Match:
         return self.off <= FLOOR
 
     def __str__(self) -> str:
-        terms = zip(self.factors, self.parts, strict=True)
+        terms = sorted(zip(self.factors, self.parts, strict=True), key=lambda term: term[0] < 0)
         text = " + ".join(f"{_times(number)}∇{part.label}" for number, part in terms)
-        return text.replace("+ -", "− ")
+        return text.replace("+ −", "− ")
 
 
 def _times(number: float) -> str:
-    return {"1": "", "-1": "-"}.get(factor(number), f"{factor(number)}·")
+    text = factor(number).replace("-", "−")
+    return {"1": "", "−1": "−"}.get(text, f"{text}·")
 
 
 def factor(number: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.audit.calling import Estimator
+from setrl.audit.calling import Estimator, apart
 from setrl.audit.paid import Paid, places
 from setrl.theory.tabular import ActionTable
 
@@ -177,17 +177,18 @@ def independent_groups(case: Case) -> Law:
     """Whether a group is paid the same next to other groups of a batch."""
     name = "independent-groups"
     if not case.estimator.shape.takes_batches:
-        return Law(name, None, "takes one group at a time")
+        return Law(name, True, "takes one group at a time")
     rows = sample_rows(len(case.paid.groups_RN))
     together = case.estimator.of_batch(case.rewards_RN[rows], case.labels_RN[rows])
-    difference = np.abs(np.nan_to_num(together) - case.first_values)
+    difference = apart(together, case.first_values)
     if case.is_zero(difference) and "mixes" not in case.estimator.habits:
         return Law(name, True, "pays a group the same in any batch")
     at = int(difference.max(axis=1).argmax())
     row = int(rows[at])
     says = (
         f"mixes the groups of a batch: {case.show(row)} get {_numbers(case.first_values[at])} "
-        f"alone, {_numbers(together[at])} next to other groups; all else is about groups alone"
+        f"by themselves, {_numbers(together[at])} next to other groups. All other sentences are "
+        "about groups by themselves; if it is meant for one group, give --takes group"
     )
     return Law(name, False, says)
 
@@ -227,7 +228,7 @@ def no_pay_for_wrong(case: Case) -> Law:
     values_RN = np.where(wrong_RN, case.paid.values_RN, -np.inf)
     row, column = map(int, np.unravel_index(values_RN.argmax(), values_RN.shape))
     if values_RN[row, column] <= 4 * case.paid.rounding:
-        return Law("no-pay-for-wrong", True, "never pays a wrong sample")
+        return Law("no-pay-for-wrong", True, "pays no wrong sample more than 0")
     label = case.labels_RN[row, column]
     is_new = case.table.clusters is not None and (case.labels_RN[row] == label).sum() == 1
     kind = "wrong sample whose strategy is new" if is_new else "wrong sample"

@@ -103,8 +103,8 @@ def _example(audit: Audit, match: Match) -> str:
         return "It differs from its claim only by a small number in a divisor."
     first, second = (_kind(audit, action) for action in example.pair)
     return (
-        f"With the others {_kinds(audit, example.others)}, it pays {first} {example.paid:.3g} "
-        f"more than {second}; the claim needs {example.needed:.3g}."
+        f"With the others {_kinds(audit, example.others)}, a sample with {first} gets "
+        f"{example.paid:.3g} more than one with {second}; the claim needs {example.needed:.3g}."
     )
 
 

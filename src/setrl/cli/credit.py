@@ -113,7 +113,7 @@ class CreditLog(LogFields, Said):
         Raises:
             ConfigError: When no group is large enough.
         """
-        about = {"method": method.name, "set_size": method.set_size}
+        about = {**self._spec(), "method": method.name, "set_size": method.set_size}
         numbered = enumerate(log)
         while groups := list(islice(numbered, BATCH)):
             found = credit_groups([group for _, group in groups], method)

@@ -100,7 +100,7 @@ def _own_objective(reference: str, options: dict[str, Any]) -> Objective:
         return value
     reads = tuple(inspect.signature(value).parameters) if callable(value) else ()
     if reads and set(reads) <= set(FIELDS) and not options:
-        return objectives.from_function(value, reads=reads)
+        return objectives.from_function(value)
     made = _called(value, reference, options)
     if not isinstance(made, Objective):
         raise ValueError(

@@ -135,8 +135,8 @@ class Log:
             notes.append(
                 f"left out: {rows} equal to an earlier one, also in the number of the sample"
                 if self.numbered
-                else f"counted as further samples: {rows} equal to an earlier one; --sample-number "
-                "leaves such rows out"
+                else f"counted as further samples: {rows} equal to an earlier one; a field that "
+                "numbers the samples, named with --sample-number, leaves such rows out"
             )
         if self._most == 1 and len(self) > 1 and self.source == "jsonl":
             notes.append("every problem has one sample: if that is not so, name the field that the "

@@ -178,8 +178,9 @@ class RowReader:
             ("unfit", "problems have a right answer that cannot be used for grading, such as "
                       f"{self._unfit!r}: their samples have no grade"),
             ("prompt", "rows have another prompt than the first of their group"),
-            ("null", "samples have a null label: their strategy is unknown, and they leave the "
-                     "sets; if null means no cluster, give --degenerate null"),
+            ("null", "samples have a null label: their strategy is unknown. Credit leaves them out "
+                     "of all sets, and an evaluation counts no strategy for them; if null means "
+                     "no cluster, give --degenerate null"),
             ("gold", "rows have another right answer than the first of their group"),
         ):  # fmt: skip
             if self.counted[what]:

@@ -380,13 +380,20 @@ def _candidate(
 ) -> Candidate:
     pass_1, strategies = zip(*map(_numbers, drawn), strict=True)
     kept = tuple(str(label) for label in found.survivors(KEPT))
-    ends = _ends(pass_1), _ends(strategies)
+    numbers = _numbers(found)
+    ends = _ends(pass_1, numbers[0]), _ends(strategies, numbers[1])
     return Candidate(config, *_numbers(found), *ends, kept, wins, paid)
 
 
-def _ends(values: Sequence[float]) -> tuple[float, float]:
+def _ends(values: Sequence[float], centre: float | None = None) -> tuple[float, float]:
+    """Return the ends of an interval from values of resamples, moved to a centre.
+
+    A resample holds some prompts twice, so a forecast from it has another mean than the forecast
+    from all prompts.
+    """
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    shift = 0.0 if centre is None else centre - float(np.mean(values))
+    return max(0.0, float(low) + shift), float(high) + shift
 
 
 def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Recommendation:

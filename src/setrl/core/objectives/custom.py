@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import ClassVar, NamedTuple
@@ -49,7 +50,8 @@ class FromFunction(OfFunction):
         function: Fields of the set's members, arrays of shape (…, K) → scores (…). It must be
             symmetric in the members.
         reads: The names of the fields that it takes, in order: "rewards", "correct", "clusters",
-            "answers", "proxy", "pairs", "families", "second".
+            "answers", "proxy", "pairs", "families", "second". By default the names of its
+            parameters; a single parameter of another name takes the rewards.
         one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower. For a
             function with `max(rewards)`, `sum(rewards)` or `if`, which is written for one set.
 
@@ -59,11 +61,11 @@ class FromFunction(OfFunction):
     """
 
     function: Callable[..., np.ndarray]
-    reads: tuple[str, ...] = ("rewards",)
+    reads: tuple[str, ...] = ()
     one_set_at_a_time: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reads", tuple(self.reads))
+        object.__setattr__(self, "reads", tuple(self.reads) or _parameters(self.function))
         for name in self.reads:
             names.look_up("field", name, dict.fromkeys(field.name for field in fields(Samples)))
 
@@ -95,6 +97,35 @@ class FromFunction(OfFunction):
                 f"the objective {self._name} must score many sets in one call, and failed with "
                 f"{str(error)!r}: {OVER_MEMBERS}"
             ) from error
+
+
+def _parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
+    """Return the fields that a function names as its parameters; rewards for one other name.
+
+    >>> _parameters(lambda correct, clusters: 0), _parameters(lambda r: 0)
+    (('correct', 'clusters'), ('rewards',))
+
+    Raises:
+        ValueError: If it needs several values whose names are no fields.
+    """
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function in C
+        return ("rewards",)
+    needed = tuple(
+        one.name
+        for one in found
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    )
+    known = {field.name for field in fields(Samples)}
+    if needed and known.issuperset(needed):
+        return needed
+    if len(needed) > 1:
+        raise ValueError(
+            f"the function takes {', '.join(needed)}: say which fields these are, such as "
+            "reads=('rewards', 'clusters')"
+        )
+    return ("rewards",)
 
 
 @dataclass(frozen=True, repr=False)

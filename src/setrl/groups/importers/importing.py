@@ -126,7 +126,7 @@ def choose_steps(
     first, last = steps or (there[-1], there[-1])
     if steps is None and len(there) > 1:
         notes.append(f"only step {last} is read, of steps {there[0]} to {last}; "
-                     "--steps FIRST:LAST reads more")  # fmt: skip
+                     "setrl import reads more with --steps FIRST:LAST")  # fmt: skip
     chosen = [one for one in groups if one.step is not None and first <= one.step <= last]
     if not chosen:
         raise ConfigError(f"the log has no steps {first} to {last}: it has {there[0]} to "

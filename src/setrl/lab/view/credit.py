@@ -136,7 +136,7 @@ def _others(
         "maxpo": methods.maxpo(k),
         "poly_epo": methods.poly_epo(k),
         "grpo_div": methods.grpo_div(),
-        "concave_counts": methods.concave_counts(),
+        "concave_counts": methods.concave_counts(alpha=0),
     }
     if one_more in _offered():
         chosen.setdefault(str(one_more), _of_name(str(one_more), k))
