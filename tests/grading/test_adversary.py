@@ -34,7 +34,7 @@ def test_the_fuzzer_finds_its_way_and_no_hole():
     assert found.refuted == []
     assert found.lines > 1_000
     assert found.confirmed > 0
-    assert str(fuzz(300, seed=3)) == str(found)
+    assert str(fuzz(60, seed=3)) == str(fuzz(60, seed=3))
 
 
 def test_the_fuzzer_finds_a_grader_that_is_too_kind(monkeypatch):

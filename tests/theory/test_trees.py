@@ -143,7 +143,7 @@ def test_policy_iteration_never_falls_and_settles(size, sweeps):
 
 def test_policy_iteration_with_single_actions_finds_the_optimum():
     mdp, pi = random_mdp(11, 1, states=4, actions=3)
-    path = policy_iteration(mdp, pi, iterations=20, sweeps=2000)
+    path = policy_iteration(mdp, pi, iterations=6, sweeps=1000)
     np.testing.assert_allclose(path.values_TX[-1], planned_values(mdp).max(axis=1), atol=1e-6)
 
 
