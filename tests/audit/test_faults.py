@@ -200,3 +200,16 @@ def test_a_function_of_one_group_whose_numbers_are_unknown_is_not_taken_for_one_
     assert found.pays["finite"] is False
     assert found.pays["independent-groups"] is False
     assert str(found.nearest) != "4·∇pass@1"
+
+
+@pytest.mark.parametrize("unknown", [np.nan, np.inf])
+def test_unknown_numbers_that_are_there_in_any_batch_are_no_mixing(unknown):
+    def divided(rewards):
+        spread = np.ptp(rewards, axis=-1, keepdims=True)
+        centred = rewards - rewards.mean(axis=-1, keepdims=True)
+        return np.where(spread > 0, centred, unknown)
+
+    found = audit(divided)
+    assert found.pays["finite"] is False
+    assert found.pays["independent-groups"] is True
+    assert found.pays["shift-free"] is True

@@ -226,20 +226,26 @@ def _watched(tried: Estimator, groups: tuple[np.ndarray, np.ndarray]) -> Estimat
     tried.habits.add("mixes")  # so that it is called with one group after the other
     alone = tried.advantages(*groups)
     tried.habits.clear()
-    scale = np.abs(np.nan_to_num(alone)).max(initial=1e-300)
+    scale = np.abs(cleaned(alone)).max(initial=1e-300)
     if together is not None and apart(together, alone).max() > MIXED * scale:
         tried.habits.add("mixes")
     return tried
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return |one − other|: 0 where both are NaN, infinity where one is.
+    """Return |one − other|: 0 where both are the same, also NaN; infinity where one is NaN.
 
-    >>> apart(np.array([1.0, np.nan, np.nan]), np.array([3.0, np.nan, 0.0]))
-    array([ 2.,  0., inf])
+    >>> apart(np.array([1.0, np.nan, np.nan, np.inf]), np.array([3.0, np.nan, 0.0, np.inf]))
+    array([ 2.,  0., inf,  0.])
     """
-    known = np.where(np.isnan(one) & np.isnan(other), 0.0, np.abs(one - other))
-    return np.where(np.isnan(known), np.inf, known)
+    is_same = (one == other) | (np.isnan(one) & np.isnan(other))
+    difference = np.abs(np.subtract(one, other, where=~is_same, out=np.zeros(one.shape)))
+    return np.where(np.isnan(difference), np.inf, difference)
+
+
+def cleaned(values: np.ndarray) -> np.ndarray:
+    """Return advantages in which NaN and infinite ones are 0, as an audit counts them."""
+    return np.nan_to_num(values, posinf=0.0, neginf=0.0)
 
 
 def _shapes(function: Any, name: str) -> list[Shape]:

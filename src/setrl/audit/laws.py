@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.audit.calling import Estimator, apart
+from setrl.audit.calling import Estimator, cleaned
 from setrl.audit.paid import Paid, places
 from setrl.theory.tabular import ActionTable
 
@@ -63,11 +63,11 @@ class Case:
     def again(
         self, change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
     ) -> np.ndarray | None:
-        """Return what it pays in the rows after a change; None if it cannot take the change."""
+        """Return what it pays in the rows after a change, `cleaned`; None if it cannot take it."""
         rows = sample_rows(len(self.paid.groups_RN))
         try:
             given = change(self.rewards_RN[rows], self.labels_RN[rows])
-            return self.estimator.advantages(*given)
+            return cleaned(self.estimator.advantages(*given))
         except ValueError:
             return None
 
@@ -139,7 +139,7 @@ def deterministic(case: Case) -> Law:
     again = case.again(lambda rewards, labels: (rewards, labels))
     if again is None:
         return Law("deterministic", None, "could not be called again on the same groups")
-    same = case.is_zero(np.nan_to_num(again) - case.first_values)
+    same = case.is_zero(again - case.first_values)
     unlike = "gives other numbers when it is called again: it is random, or keeps a state"
     return Law("deterministic", same, "gives the same numbers every time" if same else unlike)
 
@@ -166,7 +166,7 @@ def label_invariant(case: Case) -> Law:
     again = case.again(lambda rewards, labels: (rewards, most - labels))
     if again is None:
         return Law("label-invariant", None, "could not be called with other names of labels")
-    same = case.is_zero(np.nan_to_num(again) - case.first_values)
+    same = case.is_zero(again - case.first_values)
     says = (
         "does not care how strategies are numbered" if same else "depends on the numbers of labels"
     )
@@ -180,7 +180,7 @@ def independent_groups(case: Case) -> Law:
         return Law(name, True, "takes one group at a time")
     rows = sample_rows(len(case.paid.groups_RN))
     together = case.estimator.of_batch(case.rewards_RN[rows], case.labels_RN[rows])
-    difference = apart(together, case.first_values)
+    difference = np.abs(cleaned(together) - case.first_values)
     if case.is_zero(difference) and "mixes" not in case.estimator.habits:
         return Law(name, True, "pays a group the same in any batch")
     at = int(difference.max(axis=1).argmax())
@@ -241,11 +241,11 @@ def scale_free(case: Case) -> Law:
     again = case.again(lambda rewards, labels: (3 * rewards, labels))
     if again is None:
         return Law("scale-free", None, "does not take rewards that are three times as large")
-    found, first = np.nan_to_num(again), case.first_values
+    first = case.first_values
     # A floor in a divisor, such as 1e-4 added to a standard deviation, is not a scale.
-    if np.abs(found - first).max() <= 2e-3 * case.paid.scale:
+    if np.abs(again - first).max() <= 2e-3 * case.paid.scale:
         return Law("scale-free", True, "pays the same if all rewards are multiplied by 3")
-    if case.is_zero(found - 3 * first, 12):
+    if case.is_zero(again - 3 * first, 12):
         return Law("scale-free", False, "pays 3 times as much if all rewards are multiplied by 3")
     return Law("scale-free", False, "changes in its own way if all rewards are multiplied by 3")
 
@@ -255,7 +255,7 @@ def shift_free(case: Case) -> Law:
     again = case.again(lambda rewards, labels: (rewards + 1, labels))
     if again is None:
         return Law("shift-free", None, "does not take rewards with a constant added")
-    same = case.is_zero(np.nan_to_num(again) - case.first_values, 12)
+    same = case.is_zero(again - case.first_values, 12)
     says = "pays the same" if same else "pays otherwise"
     return Law("shift-free", same, f"{says} if 1 is added to all rewards")
 
@@ -264,11 +264,11 @@ def takes_integers(case: Case) -> Law:
     """Whether rewards of integers give the advantages that floats give."""
     name, whole = "takes-integers", (case.rewards_RN % 1 == 0).all()
     if not whole:
-        return Law(name, None, "was given rewards that are no integers")
+        return Law(name, None, "was given rewards that are not integers")
     again = case.again(lambda rewards, labels: (rewards.astype(np.int64), labels))
     if again is None:
         return Law(name, False, "fails if rewards are integers")
-    same = case.is_zero(np.nan_to_num(again) - case.first_values)
+    same = case.is_zero(again - case.first_values)
     says = "gives the same numbers" if same else "gives other numbers"
     return Law(name, same, f"{says} if rewards are integers")
 

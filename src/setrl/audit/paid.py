@@ -15,7 +15,7 @@ from math import comb
 
 import numpy as np
 
-from setrl.audit.calling import Estimator, fields
+from setrl.audit.calling import Estimator, cleaned, fields
 from setrl.core.method import AnyMethod
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
@@ -172,7 +172,7 @@ def pay(
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
     if orders:
         rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
-    values_RN = _called(estimator, table, rows_RN, progress)
+    values_RN = called(estimator, table, rows_RN, progress)
     tolerance = SINGLE if "single" in estimator.habits else EXACT
     paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
     difference = _order_matters(paid)
@@ -210,16 +210,16 @@ def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.n
     return np.concatenate(shuffled), np.tile(groups.orderings_S / times, times)
 
 
-def _called(
+def called(
     estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
 ) -> np.ndarray:
+    """Return the advantages of groups, `cleaned`, (R, N); progress is told how many are done."""
     parts = []
     for at in range(0, len(rows_RN), CHUNK):
         parts.append(estimator.of_groups(table, rows_RN[at : at + CHUNK]))
         if progress is not None:
             progress(len(parts[-1]))
-    values = np.concatenate(parts)
-    return np.where(np.isfinite(values), values, 0.0)
+    return cleaned(np.concatenate(parts))
 
 
 def _order_matters(paid: Paid) -> float:

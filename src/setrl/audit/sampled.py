@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from setrl.audit.calling import Estimator, estimator
+from setrl.audit.calling import Estimator, cleaned, estimator
 from setrl.audit.known import Known, claimed, known
 from setrl.audit.laws import Law, laws
-from setrl.audit.paid import CHUNK, EXACT, SINGLE, Paid, Progress
+from setrl.audit.paid import CHUNK, EXACT, SINGLE, Paid, Progress, called
 from setrl.audit.shapes import known_shape
 from setrl.audit.text import alarms, pays
 from setrl.theory.tabular import ActionTable, TabularObjective
@@ -144,7 +144,7 @@ def audit_sampled(
     subject = estimator(function, shape, name, group_size, how.get("takes"))
     policies_PA = draw.dirichlet(np.ones(table.num_actions), size=POLICIES)
     rows_GN = _drawn(policies_PA, group_size, draw)
-    values_GN = _paid(subject, table, rows_GN, progress)
+    values_GN = called(subject, table, rows_GN, progress)
     gradient_PA, stderr_PA = _means(policies_PA, rows_GN, values_GN)
     wanted = known(table, group_size) if claims is None else [claimed(claims, group_size)[0]]
     fits = [_fit(one, table, policies_PA, gradient_PA, stderr_PA) for one in _small(wanted, table)]
@@ -175,17 +175,6 @@ def _drawn(policies_PA: np.ndarray, num: int, draw: np.random.Generator) -> np.n
     edges_PA = policies_PA.cumsum(axis=1)[:, None, None, :-1]
     uniform = draw.random((len(policies_PA), GROUPS, num, 1))
     return (uniform > edges_PA).sum(axis=-1).reshape(-1, num)
-
-
-def _paid(
-    subject: Estimator, table: ActionTable, rows_GN: np.ndarray, progress: Progress | None
-) -> np.ndarray:
-    parts = []
-    for at in range(0, len(rows_GN), CHUNK):
-        parts.append(subject.of_groups(table, rows_GN[at : at + CHUNK]))
-        if progress is not None:
-            progress(len(parts[-1]))
-    return np.nan_to_num(np.concatenate(parts), posinf=0.0, neginf=0.0)
 
 
 def _means(
@@ -250,7 +239,7 @@ def _laws(
     some = np.arange(0, len(rows_GN), max(len(rows_GN) // CHUNK, 1))
     order = draw.permuted(np.tile(np.arange(rows_GN.shape[1]), (len(some), 1)), axis=1)
     shuffled = np.take_along_axis(rows_GN[some], order, axis=1)
-    again = np.nan_to_num(subject.of_groups(table, shuffled))
+    again = cleaned(subject.of_groups(table, shuffled))
     apart = np.abs(again - np.take_along_axis(values_GN[some], order, axis=1)).max()
     keeps = bool(apart <= 4 * paid.rounding)
     says = "pays a sample the same in another order of its group"
