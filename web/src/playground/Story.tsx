@@ -165,6 +165,7 @@ function CreditOfGroup() {
           <tr key={i}>
             <th scope="row">
               <Swatch cluster={GROUP.clusters[i]!} size={14} />
+              <span class="hidden">strategy {letter(GROUP.clusters[i]!)}</span>
             </th>
             <td>{reward ? "✓" : "✗"}</td>
             {COLUMNS.map(([name, values]) => (

@@ -17,6 +17,17 @@ import { Story } from "./Story";
 import { Threshold } from "./Threshold";
 import { WaterFilling } from "./WaterFilling";
 
+const PARTS = [
+  ["story", "Story"],
+  ["credit", "Credit"],
+  ["sets", "Sets"],
+  ["parts", "Parts"],
+  ["collapse", "Collapse"],
+  ["threshold", "Threshold"],
+  ["water", "Water line"],
+  ["pass", "pass@k"],
+] as const;
+
 function Playground() {
   return (
     <main>
@@ -30,30 +41,11 @@ function Playground() {
           themselves.
         </p>
         <nav aria-label="Parts of this page">
-          <a href="#story" onClick={jump}>
-            Story
-          </a>
-          <a href="#credit" onClick={jump}>
-            Credit
-          </a>
-          <a href="#sets" onClick={jump}>
-            Sets
-          </a>
-          <a href="#parts" onClick={jump}>
-            Parts
-          </a>
-          <a href="#collapse" onClick={jump}>
-            Collapse
-          </a>
-          <a href="#threshold" onClick={jump}>
-            Threshold
-          </a>
-          <a href="#water" onClick={jump}>
-            Water line
-          </a>
-          <a href="#pass" onClick={jump}>
-            pass@k
-          </a>
+          {PARTS.map(([id, title]) => (
+            <a key={id} href={`#${id}`} onClick={jump}>
+              {title}
+            </a>
+          ))}
         </nav>
       </header>
       <Story />
