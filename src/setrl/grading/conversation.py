@@ -131,10 +131,9 @@ def _speaker(message: Message) -> str:
 def _spoken(message: Message) -> str:
     """Join the reasoning, the text and the tool calls that a message has."""
     reasoning = next((message[key] for key in REASONING if message.get(key)), None)
-    parts = [f"<think>\n{reasoning}\n</think>"] if reasoning else []
-    parts += [message_text(message)] if message_text(message) else []
-    parts += [_call(call) for call in message.get("tool_calls") or []]
-    return "\n\n".join(parts)
+    thought = f"<think>\n{reasoning}\n</think>" if reasoning else ""
+    calls = [_call(call) for call in message.get("tool_calls") or []]
+    return "\n\n".join(part for part in (thought, message_text(message), *calls) if part)
 
 
 def _call(call: Any) -> str:

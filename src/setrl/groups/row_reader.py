@@ -269,7 +269,8 @@ class RowReader:
         reward = self._verdict("reward", get("reward")) if "reward" in one else score
         raw = get("strategy", MISSING)
         strategy = None if raw is MISSING else strategy_of(raw, self.options.degenerate)
-        self.counted["null"] += strategy is None and raw is not MISSING
+        if strategy is None and raw is not MISSING:
+            self.counted["null"] += 1
         is_unclear = score is None or self.is_graded
         text, turns = _text(get("text"))
         more = {

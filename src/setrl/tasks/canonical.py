@@ -82,7 +82,7 @@ def _factors(node: ast.expr, divides: bool) -> list[tuple[bool, str]]:
 
 
 def moves(answer: str) -> str | None:
-    r"""Return a path as its directions, or that there is none.
+    r"""Return the directions of a path, or the word for no path.
 
     >>> moves(" up  up\nright ")
     'up up right'

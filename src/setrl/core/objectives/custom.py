@@ -106,7 +106,7 @@ def _parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
     (('correct', 'clusters'), ('rewards',))
 
     Raises:
-        ValueError: If it needs several values whose names are no fields.
+        ValueError: If it needs several values, and one of them is not named after a field.
     """
     try:
         found = inspect.signature(function).parameters.values()
