@@ -39,10 +39,10 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
 
     Ctrl-C takes the same way: tests/runs/test_pool.py and tests/cli/test_cli.py send both signals.
     """
-    steps, run_dir, cache = 40, tmp_path / "run", base.parent
+    steps, run_dir, cache = 24, tmp_path / "run", base.parent
     resolved = make_resolved(
         steps=steps,
-        checkpoint_every=30,
+        checkpoint_every=18,
         eval_splits=["test"],
         eval_problems=2,
         eval_samples=4,

@@ -10,7 +10,7 @@ import pytest
 
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
-from studies import bandit, bandits
+from studies import bandit, bandits, summaries
 from studies.bandit import (
     ESTIMATORS,
     NAIVE,
@@ -149,7 +149,8 @@ SMALL = bandits.BanditsConfig(
 )
 
 
-def test_the_study_writes_its_numbers_and_figures(tmp_path):
+def test_the_study_writes_its_numbers_and_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr(summaries, "DPI", 30)
     path = bandits.run(SMALL, tmp_path / "out")
     numbers = json.loads(path.read_text(encoding="utf-8"))
     assert numbers["schema_version"] == 1
