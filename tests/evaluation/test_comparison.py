@@ -17,7 +17,7 @@ from setrl.evaluation.intervals import (
 )
 from setrl.evaluation.metrics import METRICS, metric_values
 from setrl.evaluation.support import support_of
-from setrl.evaluation.text import comparison_text, sentences
+from setrl.evaluation.text import FEW, comparison_text, sentences
 from tests import fake_run
 
 FAST = IntervalConfig(resamples=300)
@@ -228,7 +228,10 @@ def test_command_prints_tables_json_and_a_figure(run, tmp_path, capsys):
     assert code.value.code == 0
     printed = capsys.readouterr().out
     assert "10 problems, test; 95% bootstrap intervals over problems" in printed
-    assert "P(B above A)" in printed
+    assert "effective number of strategies" in printed
+    assert "of problems" not in printed
+    assert printed.count("\npass@1") == 3  # k = 1 and 16, and what is detected at k = 1
+    assert printed.count("\nmajority@") == FEW + 1  # 4 of 5 places, and a sentence
     assert figure.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(SystemExit):
         main(["compare", *paths, "--json", "--metrics", "pass"])
@@ -272,13 +275,23 @@ def test_all_metrics_have_a_table_and_a_sentence(run):
     shown = comparison_text(found)
     for metric in dict.fromkeys(row.metric for row in found.rows):
         title = METRICS[metric].title
-        assert f"\n\n{title}\n" in shown
+        assert f"\n{METRICS[metric].label}" in shown
         assert f"{title}: " in shown or f"{title}, each " in shown
     assert "other values of --metrics" not in shown
     [top] = found.of("top_share")
     assert top.k is None
     assert sentences(found, "top_share")[0] == "share of the commonest: B is above A."
     assert [row.k for row in found.of("cover")] == [0.1, 0.25, 0.5, 0.75, 1]
+
+
+def test_details_have_all_places_and_shares_of_problems(run):
+    found = compare_paths(run / "base", run / "grpo", metrics=["pass"], intervals=FAST)
+    [one, *_] = found.of("pass")
+    shown = comparison_text(found, details=True)
+    assert f"  {100 * one.difference.improvement:.0f}% of problems" in shown
+    assert [f"\npass@{row.k} " in shown for row in found.rows] == [True] * 5
+    assert "other values" in shown
+    assert "--details" not in shown
 
 
 def test_branches_are_counted_among_equally_many_texts(run, tmp_path):

@@ -18,6 +18,7 @@ from setrl.wording import (
     chosen_range,
     count,
     interval,
+    percent,
     plain,
     signed,
     size,
@@ -26,6 +27,7 @@ from setrl.wording import (
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
+FEW = 4  # places of a curve in a comparison
 SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
                    "NSCR", "")  # fmt: skip
 
@@ -80,21 +82,46 @@ def _cell(arm: ArmSummary, name: str) -> str:
     return f"{value} {interval(estimate.ends, scale, digits)}"
 
 
-def comparison_text(comparison: Comparison) -> str:
-    """Write the whole comparison: what was compared, tables, sentences."""
+def comparison_text(
+    comparison: Comparison, details: bool = False, most: int | None = FEW
+) -> str:
+    """Write a comparison: what was compared, a table, and what it shows in sentences.
+
+    Args:
+        comparison: The comparison.
+        details: Write all places of each curve, on how many problems B is above A, what these
+            problems can detect at both ends of a curve, and where one run may fall below the other.
+        most: The number of places of a curve without details; None for all.
+    """
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
-    tables = [
-        f"{METRICS[metric].title}\n"
-        f"{_table(comparison.of(metric), comparison.band if metric == 'pass' else None)}"
-        for metric in metrics
-    ]
-    tables += [_support_table(item, rows) for item, rows in comparison.support.items()]
-    notes = [sentence for metric in metrics for sentence in sentences(comparison, metric)]
-    shown = {*metrics, *([SUPPORT] if comparison.support else [])}
-    more = [metric for metric in comparison.available if metric not in shown]
-    parts = [_head(comparison), comparison.verdict, *tables, "\n".join(notes)]
-    parts += [f"other values of --metrics: {', '.join(more)}"] if more else []
+    most = None if details else most
+    rows = [row for metric in metrics for row in _spread(comparison.of(metric), most)]
+    said = {metric: sentences(comparison, metric) for metric in metrics}
+    if details:
+        notes = [sentence for found in said.values() for sentence in found]
+    else:
+        notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
+    parts = [_head(comparison), comparison.verdict]
+    parts += [_table(rows, comparison.band, details)] if rows else []
+    parts += [_support_table(item, found) for item, found in comparison.support.items()]
+    parts += ["\n".join(notes), _more(comparison, metrics, details)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _spread(rows: Sequence[PairedMetric], most: int | None) -> list[PairedMetric]:
+    """Return some rows of a curve: the first, the last, and others between them."""
+    if most is None or len(rows) <= most:
+        return list(rows)
+    return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]
+
+
+def _more(comparison: Comparison, metrics: Sequence[str], details: bool) -> str:
+    """Say what else the command can show."""
+    shown = {*metrics, *([SUPPORT] if comparison.support else [])}
+    others = [metric for metric in comparison.available if metric not in shown]
+    lines = [] if details else ["--details shows all k, and which differences can be detected"]
+    lines += [f"other values of --metrics: {', '.join(others)}"] if others else []
+    return "\n".join(lines)
 
 
 def sentences(
@@ -165,26 +192,35 @@ def _head(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: Sequence[PairedMetric], band: Band | None = None) -> str:
+def _table(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> str:
+    """Write a row for each place of each metric; differences of shares are in points."""
     band = band if band is not None and band.is_known else None
-    head = [METRICS[rows[0].metric].axis, "A", "B", "B − A", "", "", "P(B above A)", "detectable"]
-    cells = [[*head[:5], "all k at once" if band else "", *head[6:]]]
+    cells = [["", "A", "B", "B − A", "", "", "B above A, ties half", "detectable"]]
+    cells[0][5] = "all k at once" if band else ""
     for row in rows:
-        scale = _scale(row.metric)
-        d, (unit, digits) = row.difference, ("%", 1) if scale == 100 else ("", 2)
+        scale, d = _scale(row.metric), row.difference
+        unit, digits, points = ("%", 1, " points") if scale == 100 else ("", 2, "")
+        is_pass = band is not None and row.metric == "pass"
         cells.append(
             [
-                "" if row.k is None else f"{row.k:g}",
+                _name(row),
                 plain(scale * row.first.value, digits) + unit,
                 plain(scale * row.second.value, digits) + unit,
-                signed(scale * d.value, 2),
-                interval(d.ends, scale, 2),
-                interval(band.at(int(row.k or 0)), scale, 2) if band else "",
-                plain(d.improvement, 2),
-                plain(scale * row.detectable, 2),
+                signed(scale * d.value, digits) + points,
+                interval(d.ends, scale, digits),
+                interval(band.at(int(row.k or 0)), scale, digits) if is_pass and band else "",
+                f"{percent(d.improvement, 0)} of problems",
+                MISSING if math.isnan(row.detectable) else _amount(row, row.detectable),
             ]
         )
-    return table(cells, left=())
+    return table(cells if details else [row[:6] for row in cells])
+
+
+def _name(row: PairedMetric) -> str:
+    label, axis = METRICS[row.metric].label, METRICS[row.metric].axis
+    if row.k is None:
+        return label
+    return f"{label}@{row.k:g}" if axis == "k" else f"{label}, {axis} = {row.k:g}"
 
 
 def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
@@ -221,8 +257,8 @@ def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) 
 def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[str]:
     """Say which differences these problems can detect at the smallest and the largest k."""
     result = []
-    for row in dict.fromkeys((rows[0], rows[-1])):
-        name = METRICS[row.metric].label + ("" if row.k is None else f"@{row.k:g}")
+    for row in dict.fromkeys((*rows[:1], *rows[-1:])):
+        name = _name(row)
         if math.isnan(row.detectable):
             result.append(
                 f"{name}: all problems differ by the same amount, so the power is unknown."
