@@ -56,6 +56,42 @@ def test_differences_name_what_changes_results(path):
     assert keys == ["arms.poly_epo.set_size", "steps"]
 
 
+@pytest.mark.parametrize(
+    ("steps", "every", "updates", "recorded"),
+    [(5, 10, 1, [1, 5]), (25, 10, 1, [1, 10, 20, 25]), (1, 10, 1, [1]), (12, 5, 2, [1, 5, 9, 11])],
+)
+def test_the_first_and_the_last_batch_are_recorded(path, steps, every, updates, recorded):
+    numbers = [f"steps={steps}", f"rollouts_every={every}", f"num_iterations={updates}"]
+    config = load(path, numbers).config
+    begins = range(1, steps + 1, updates)
+    assert list(filter(config.is_recorded, begins)) == recorded
+
+
+def test_a_run_of_an_earlier_version_keeps_its_default_and_a_new_config_is_told(path):
+    path.write_text(TEXT.replace("{method: dr_grpo}", "{method: concave_counts}"))
+    with pytest.warns(UserWarning, match=r"arms grpo: concave_counts .* before version 0.5"):
+        config = load(path).config
+    assert config.arms["grpo"] == {"method": "concave_counts", "alpha": 0.0}
+    (path.parent / "run.json").write_text("{}")  # now the file is the config of a run
+    earlier = load(path).config
+    assert earlier.arms["grpo"]["alpha"] == 0.25
+    assert earlier.differences(config) == ["arms.grpo.alpha: 0.25 → 0.0"]
+
+
+def test_an_arm_that_ignores_a_reward_is_told_in_the_words_of_a_config(path):
+    arms = ["arms={counts: {method: concave_counts, alpha: 0}, grpo: {method: grpo}}"]
+    assert load(path, arms).notes == []  # the task has one reward
+    rows = ['{"problem": "1 + 1", "answer": "2"}', '{"problem": "1 + 2", "answer": "3"}']
+    (path.parent / "problems.jsonl").write_text("\n".join(rows))
+    (path.parent / "forms.py").write_text("def formatted(completions, **_):\n    return [0.0]\n")
+    reward = "[number, {function: forms:formatted, weight: 0.5}]"
+    keys = "data: problems.jsonl, splits: {test: 1}, strategy: final_answer"
+    task = f"task={{{keys}, reward: {reward}}}"
+    [note] = load(path, [*arms, "domain=null", "model=m", task]).ignored_rewards
+    assert "arm counts: concave_counts reads only which samples are right: formatted has" in note
+    assert "{method: sum, of: [{method: concave_counts, alpha: 0}, {method: dr_grpo" in note
+
+
 def test_overrides_come_last(path):
     resolved = load(path, ["steps=7", "arms.poly_epo.set_size=3", "arms.new.method=rloo"])
     assert (resolved.config.steps, resolved.arms["poly_epo"].method.set_size) == (7, 3)

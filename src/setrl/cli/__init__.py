@@ -20,7 +20,7 @@ from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
 from setrl.cli.moved import refuse_moved
 from setrl.cli.said import only_json
-from setrl.cli.streams import harmless_output, speak_utf8
+from setrl.cli.streams import harmless_output, speak_utf8, warnings_as_notes
 from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.files.progress import looked_at
 from setrl.installing import install
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     command = None
     speak_utf8()
     try:
-        with _sigterm_as_ctrl_c(), looked_at():
+        with _sigterm_as_ctrl_c(), looked_at(), warnings_as_notes():
             command = _parsed(arguments)
             with harmless_output(), only_json(command):
                 command.run()

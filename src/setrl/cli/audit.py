@@ -11,6 +11,7 @@ import tyro
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import LogFields
+from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, usage_errors
 
@@ -21,7 +22,7 @@ NOT_KEPT = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditEstimator(LogFields, Said):
+class AuditEstimator(MethodOptions, LogFields, Said):
     """Say what an estimator of advantages optimises, and its bias and noise.
 
     The estimator is called on every group of a few samples, so the answers hold for every policy.
@@ -30,7 +31,7 @@ class AuditEstimator(LogFields, Said):
     Attributes:
         estimator: The function as module:name, from the current folder or an installed package:
             f(rewards) or f(rewards, clusters), of one group or of a batch; or a method, {methods},
-            or one with its arguments, such as "{method: poly_epo, set_size: 8}"; or a log with the
+            with its arguments as options, such as poly_epo --set-size 8; or a log with the
             advantages that a trainer has recorded.
         group_size: The number N of samples in a group; by default 4, or the groups of the log.
         rewards: The rewards that a sample may get.
@@ -138,7 +139,6 @@ class AuditEstimator(LogFields, Said):
         """Return the function or the method that is audited, or what a log has recorded."""
         from setrl.audit.recorded import Recorded
         from setrl.core import methods
-        from setrl.files import strict_yaml
         from setrl.files.loading import is_reference, load
 
         path = Path(self.estimator)
@@ -150,9 +150,7 @@ class AuditEstimator(LogFields, Said):
             return Recorded.of(log)
         if is_reference(self.estimator):
             return load(self.estimator, Path.cwd()).value
-        if self.estimator.lstrip().startswith("{"):
-            return methods.from_config(strict_yaml.mapping(self.estimator))
-        return methods.from_config({"method": self.estimator})
+        return methods.from_config(self.spec(self.estimator))
 
 
 def _broken(found: Audit | SampledAudit, required: tuple[str, ...]) -> dict[str, str]:

@@ -17,11 +17,12 @@ from tyro.conf import Positional
 
 from setrl import files
 from setrl.cli.log_fields import LogFields
+from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import ConfigError, DataError, usage_errors
-from setrl.files import json_lines, strict_yaml
+from setrl.files import json_lines
 from setrl.groups.credit import credit_groups, outcomes_of, refuse_missing
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
@@ -33,7 +34,7 @@ MARK = "credit"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreditLog(LogFields, Said):
+class CreditLog(MethodOptions, LogFields, Said):
     """Add the advantage of every sample to the rows of a log.
 
     If a row or an object is one sample, it gets the key `advantage`. If a row has lists of samples,
@@ -43,9 +44,9 @@ class CreditLog(LogFields, Said):
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
             and shown; an evaluation file; or the folder of another tool's log.
-        method: {methods}; or a method with its arguments in the form of a config, such as
-            "{method: order_grad, weights: [0, 0.5, 1]}" or "{method: sum, of:
-            [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
+        method: {methods}. Its arguments are options: --method concave_counts --alpha 0, or --method
+            order_grad --weights 0 0.5 1. Or a method in the form of a config, such as
+            "{method: sum, of: [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: The set size K, for methods that have one.
         into: The key of the advantage.
         output: The file for the rows (JSONL); standard output by default.
@@ -101,11 +102,9 @@ class CreditLog(LogFields, Said):
             print(summary.text(), file=sys.stderr)
 
     def _spec(self) -> dict[str, Any]:
-        """Return the method and its K, as a config has them."""
+        """Return the method and its arguments, as a config has them."""
         size = {} if self.set_size is None else {"set_size": self.set_size}
-        if not self.method.lstrip().startswith("{"):
-            return {"method": self.method, **size}
-        return strict_yaml.mapping(self.method) | size
+        return self.spec(self.method) | size
 
     def _rows(self, log: Log, method: AnyMethod, summary: Summary) -> Iterator[dict[str, Any]]:
         """Yield the rows of a log with their advantages.

@@ -31,6 +31,7 @@ from setrl.cli.help import FIELDS, JSON, fields_text, help_text, keys_text, list
 from setrl.cli.import_log import ImportLog
 from setrl.cli.judge import JudgeLog
 from setrl.cli.judge_audit import JudgeAudit
+from setrl.cli.method_options import MethodOptions, gathered
 from setrl.cli.playground import Playground
 from setrl.cli.recommend import Recommend
 from setrl.cli.report import Report
@@ -101,6 +102,9 @@ def parsed(arguments: list[str]) -> Any:
         verl.command(command, name=name)
     app.command(verl, name="verl", help=GROUPS["verl"])
     _refuse_commas(arguments)
+    command = COMMANDS.get(arguments[0]) if arguments else None
+    if command is not None and issubclass(command, MethodOptions):
+        arguments = gathered(arguments, command)
     return _read(app, arguments)
 
 

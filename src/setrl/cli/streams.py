@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
@@ -41,6 +42,24 @@ def speak_utf8() -> None:
             is_ascii = stream.encoding.lower() in ("ascii", "us-ascii", "ansi_x3.4-1968")
             encoding = "utf-8" if is_ascii else stream.encoding
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Inside the context, print a warning as a note, without the place in the code."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, UserWarning):
+            print(f"note: {message}", file=sys.stderr)
+        else:
+            usual(message, category, *where, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = usual
 
 
 @contextmanager

@@ -28,6 +28,9 @@ FOLDER = "folder"  # where the module of a reference is looked up first
 FIELDS = ("rewards", "correct", "clusters", "answers", "proxy", "pairs", "families", "second")
 OF_FUNCTIONS = {"from_function", "from_counts"}
 
+# Method → the defaults of earlier versions, and the defaults now.
+CHANGED = {"concave_counts": ({"alpha": 0.25}, {"alpha": 0.0})}
+
 Makers = Mapping[str, Callable[..., AnyMethod]]
 
 
@@ -108,6 +111,27 @@ def _own_objective(reference: str, options: dict[str, Any]) -> Objective:
             f"fields of a set ({', '.join(FIELDS)}), got {made!r:.80}"
         )
     return made
+
+
+def with_defaults(config: Any, is_older: bool) -> Any:
+    """Return a config of methods with the defaults that have changed written out.
+
+    >>> with_defaults({"method": "concave_counts"}, is_older=True)
+    {'method': 'concave_counts', 'alpha': 0.25}
+
+    Args:
+        config: A method, or a list or mapping that holds methods.
+        is_older: Whether it was written before they changed.
+    """
+    if isinstance(config, list):
+        return [with_defaults(one, is_older) for one in config]
+    if not isinstance(config, Mapping):
+        return config
+    found = {key: with_defaults(value, is_older) for key, value in config.items()}
+    name = config.get("method")
+    before, now = CHANGED.get(name, ({}, {})) if isinstance(name, str) else ({}, {})
+    return found | {key: value for key, value in (before if is_older else now).items()
+                    if key not in found}  # fmt: skip
 
 
 def located(config: Any, folder: str) -> Any:

@@ -199,7 +199,7 @@ def poly_mixture(
 
 @_published("Concave counts")
 def concave_counts(
-    alpha: float = 0.25,
+    alpha: float = 0.0,
     penalty: float = 0.0,
     baseline: str = "none",
     scale: Scale | None = None,

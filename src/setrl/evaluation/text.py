@@ -82,9 +82,7 @@ def _cell(arm: ArmSummary, name: str) -> str:
     return f"{value} {interval(estimate.ends, scale, digits)}"
 
 
-def comparison_text(
-    comparison: Comparison, details: bool = False, most: int | None = FEW
-) -> str:
+def comparison_text(comparison: Comparison, details: bool = False, most: int | None = FEW) -> str:
     """Write a comparison: what was compared, a table, and what it shows in sentences.
 
     Args:

@@ -102,7 +102,7 @@ def make_trainer(
     config, task, own = resolved.config, resolved.task, resolved.arms[arm]
     tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
     judge = None if own.judge is None else make_judge(own.judge, run.path)
-    recorder = Recorder(run, own.method, task.strategy.name_of, config.rollouts_every)
+    recorder = Recorder(run, own.method, task.strategy.name_of, config.is_recorded)
     is_chat = task.form.is_chat(tokenizer)
     run.path.mkdir(parents=True, exist_ok=True)
     trainer = SetGRPOTrainer(

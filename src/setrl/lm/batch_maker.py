@@ -82,13 +82,12 @@ class BatchMaker:
             rng, is_last = np.random.default_rng([self.seed, step]), step == config.steps
             batch = self.scorer.score(groups, method, rng, is_last=is_last)
         names_BN = strategy_names(batch, self.resolved.task.strategy.name_of)
-        keeps = step == 1 or step % config.rollouts_every == 0
         return Batch(
             step,
             version,
             _credited(prompts, sampled, batch.advantages.values_BN),
             {"step": step, **batch_metrics(batch, names_BN), **_times(batch, sampled_s, sampled)},
-            rollout_records(batch, names_BN, step, method) if keeps else (),
+            rollout_records(batch, names_BN, step, method) if config.is_recorded(step) else (),
         )
 
     def _problems(self, step: int) -> list[Problem]:

@@ -24,16 +24,20 @@ class Recorder(TrainerCallback):
         run: The folder.
         method: The method that is trained with.
         name_of: Names the strategy of a sample, for people to read.
-        rollouts_every: Steps between records of all samples; the first step is always recorded.
+        is_recorded: Whether the samples of the batch that begins with a step are recorded.
     """
 
     def __init__(
-        self, run: TrainingRun, method: AnyMethod, name_of: NameOf | None, rollouts_every: int
+        self,
+        run: TrainingRun,
+        method: AnyMethod,
+        name_of: NameOf | None,
+        is_recorded: Callable[[int], bool],
     ):
         self.run = run
         self.method = method
         self.name_of = name_of
-        self.rollouts_every = rollouts_every
+        self.is_recorded = is_recorded
         self._batch: ScoredBatch | None = None
         self._step_began = self._logged = time.perf_counter()
         self._step_seconds = 0.0
@@ -74,7 +78,7 @@ class Recorder(TrainerCallback):
         if batch is not None:
             names_BN = strategy_names(batch, self.name_of)
             metrics |= batch_metrics(batch, names_BN)
-            if step == 1 or step % self.rollouts_every == 0:
+            if self.is_recorded(step):
                 records = rollout_records(batch, names_BN, step, self.method)
                 files.write_lines(self.run.rollouts(step), records)
         files.append_line(self.run.metrics, metrics | self._from_trainer(logs, batch))

@@ -125,7 +125,8 @@ class ComparisonConfig(RunConfig):
     adam_moments: bool = False
     """Whether to log how noisy the gradient is, by the moments of Adam: gradient/… in metrics."""
     rollouts_every: int = 10
-    """Steps between records of all samples (rollouts/*.jsonl)."""
+    """Steps between records of all samples (rollouts/*.jsonl); the first and the last step are
+    recorded, too."""
     checkpoint_every: int = 50
     """Steps between checkpoints, from which an interrupted run resumes."""
     eval_splits: tuple[str, ...] | None = None
@@ -136,6 +137,15 @@ class ComparisonConfig(RunConfig):
     split its own number; a split that is not named has 100."""
     eval_samples: int = 256
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
+
+    def is_recorded(self, step: int) -> bool:
+        """Whether the samples of the batch that begins with a step are recorded.
+
+        The first and the last batch are, and each batch with a step that rollouts_every divides.
+        """
+        last = min(step + self.num_iterations - 1, self.steps)
+        is_due = last // self.rollouts_every > (step - 1) // self.rollouts_every
+        return is_due or step == 1 or last == self.steps
 
     def _check(self) -> None:
         """Check each key for itself; `resolve` checks what needs the task or a method."""

@@ -24,6 +24,7 @@ from setrl.runs.config import blamed_on, require
 from setrl.scoring.stop_rule import StopRule
 from setrl.tasks import Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
+from setrl.wording import in_a_row
 
 EVAL_PROBLEMS = 100  # of a split that eval_problems does not name
 
@@ -100,6 +101,31 @@ class ResolvedConfig:
     def used_splits(self) -> tuple[str, ...]:
         """The splits of training and evaluation."""
         return TRAIN, *self.eval_splits
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know about the problems and the arms before training."""
+        return [*self.task.notes(self.used_splits), *self.ignored_rewards]
+
+    @property
+    def ignored_rewards(self) -> list[str]:
+        """Which arms read none of the further rewards, in sentences."""
+        names = [one.__name__ for one in self.task.rewards]
+        if self.task.correct is None:
+            del names[self.task.combine.outcome]
+        ignoring = {
+            arm: ", ".join(f"{key}: {value}" for key, value in self.config.arms[arm].items())
+            for arm, one in self.arms.items()
+            if "correct" in one.method.reads and "rewards" not in one.method.reads
+        }
+        return [
+            f"arm {arm}: {self.arms[arm].method.name} reads only which samples are right: "
+            f"{in_a_row(names)} {'has' if len(names) == 1 else 'have'} no effect on advantages. "
+            f"To pay for more, write {arm}: {{method: sum, of: [{{{keys}}}, "
+            "{method: dr_grpo, weight: 0.1}]}"
+            for arm, keys in ignoring.items()
+            if names
+        ]
 
     def eval_problems(self, split: str) -> int:
         """Return how many problems of a split are evaluated, at most."""

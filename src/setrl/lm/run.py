@@ -73,7 +73,7 @@ def run_comparison(
     if resolved.engine is not None:
         check_server_of(resolved.engine, str(resolved.config.model))
     if os.environ.get("RANK", "0") == "0":
-        for note in resolved.task.notes(resolved.used_splits):
+        for note in resolved.notes:
             print(f"note: {note}", file=sys.stderr)
     arms = LanguageModelArms(resolved, Path(run_dir), cache_folder(cache))
     if "RANK" in os.environ:
@@ -222,6 +222,7 @@ def quiet() -> None:
     """One thread, and no bars or warnings of libraries between ours."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", FutureWarning)  # of TRL about transformers
+    warnings.filterwarnings("ignore", r"\w+ reads only which samples are right: ")  # see `notes`
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     datasets.disable_progress_bars()

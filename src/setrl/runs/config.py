@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from setrl import names
 from setrl.core import method_config
 from setrl.errors import DataError
 from setrl.files import strict_yaml
-from setrl.files.run_folder import BASE, FIGURES, Kind
+from setrl.files.run_folder import BASE, FIGURES, RECORD, Kind
 from setrl.files.strict_yaml import KeyedError
 from setrl.files.typed import typed
 
@@ -114,6 +115,7 @@ class RunConfig:
             strict_yaml.override(values, overrides)
             values = cls._without_gone(values)
             cls._check_keys(values)
+            values["arms"] = _with_defaults(values["arms"], Path(path))
             return cls(**cls._located(values, Path(path)))
 
     @classmethod
@@ -192,6 +194,26 @@ def located_arms(arms: Any, folder: str) -> Any:
     if not isinstance(arms, Mapping):
         return arms
     return {arm: method_config.located(keys, folder) for arm, keys in arms.items()}
+
+
+def _with_defaults(arms: Any, path: Path) -> Any:
+    """Return the arms of a config's file with the defaults that have changed written out.
+
+    A config in the folder of a run has them since they changed: without them it is older, and
+    keeps its meaning.
+    """
+    is_older = (path.parent / RECORD).exists()
+    if not isinstance(arms, Mapping):
+        return arms
+    found = {arm: method_config.with_defaults(keys, is_older) for arm, keys in arms.items()}
+    if found != arms and not is_older:
+        changed = [arm for arm in arms if found[arm] != arms[arm]]
+        warnings.warn(
+            f"{path}: arms {', '.join(changed)}: concave_counts without alpha has alpha: 0; before "
+            "version 0.5 it had 0.25",
+            stacklevel=4,
+        )
+    return found
 
 
 def require(holds: bool, key: str, must: str, value: Any) -> None:

@@ -113,9 +113,9 @@ def _on_server(config: ComparisonConfig, size: ModelSize) -> float:
 def _recorded(resolved: ResolvedConfig, texts: Texts) -> float:
     """Return the bytes of the recorded samples of one training run."""
     config = resolved.config
-    steps = len({1, *range(config.rollouts_every, config.steps + 1, config.rollouts_every)})
+    batches = sum(map(config.is_recorded, range(1, config.steps + 1, config.num_iterations)))
     group = config.samples_per_prompt * (texts.sample_bytes + RECORDED_SAMPLE)
-    return min(steps, resolved.batches) * config.prompts_per_step * (texts.prompt_bytes + group)
+    return batches * config.prompts_per_step * (texts.prompt_bytes + group)
 
 
 def _evaluated_problem(config: ComparisonConfig, texts: Texts) -> float:

@@ -32,6 +32,7 @@ from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.batch import Column
 from setrl.scoring.fields import PAIRS
 from setrl.scoring.labels import shown
+from setrl.tasks.visible import from_here
 
 TASK = ""  # the key of the task's own function among the judges
 
@@ -65,6 +66,7 @@ class GroupCheck:
 
     Attributes:
         prompt: The prompt, before any chat template.
+        where: Where the problem is written.
         samples: The samples.
         seconds: Part → its seconds; for a reward function, a judge or a field the time of one call.
         problems: What failed, in sentences.
@@ -72,6 +74,7 @@ class GroupCheck:
     """
 
     prompt: str
+    where: str
     samples: list[SampleCheck]
     seconds: dict[str, float]
     problems: list[str] = field(default_factory=list)
@@ -95,7 +98,7 @@ class _Checking:
 
     def done(self) -> GroupCheck:
         problems = self.resolved.training_problems(self.config.seeds[0])
-        self.prompt = problems[0].prompt
+        self.prompt, where = problems[0].prompt, from_here(problems[0].where)
         self._draw()
         row: dict[str, Any] = training_prompts(self.task, problems, is_chat=self.is_chat)[0]
         self.inputs = self._inputs(row)
@@ -103,7 +106,7 @@ class _Checking:
         batches = self._batches(list(rewards.values()))
         self._look(list(batches.values()))
         samples = [self._sample(i, rewards, batches) for i in range(self.n)]
-        return GroupCheck(self.prompt, samples, self.seconds, self.problems, self.warnings)
+        return GroupCheck(self.prompt, where, samples, self.seconds, self.problems, self.warnings)
 
     def _sample(
         self, i: int, rewards: Mapping[str, Column], batches: Mapping[str, ScoredBatch]

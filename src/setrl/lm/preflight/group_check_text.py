@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from setrl.tasks.visible import escaped
+from setrl.grading.conversation import prompt_text
+from setrl.tasks.visible import escaped, shortened
 from setrl.wording import table
 
 if TYPE_CHECKING:  # it imports TRL, which a check without a model does not need
@@ -12,6 +13,7 @@ if TYPE_CHECKING:  # it imports TRL, which a check without a model does not need
 
 END = 32  # characters of a sample that are shown: its end, where the answer is
 STRATEGY_LENGTH = 20
+PROMPT_LENGTH = 160
 
 
 def group_text(group: GroupCheck) -> str:
@@ -28,8 +30,8 @@ def group_text(group: GroupCheck) -> str:
     seconds = ", ".join(f"{part} {spent:.2f} s" for part, spent in group.seconds.items())
     return "\n".join(
         [
-            f"one group: {len(group.samples)} samples of the first prompt of training, as the "
-            "model is now",
+            f"one group: {len(group.samples)} samples of {group.where}, as the model is now: "
+            + shortened(escaped(" ".join(prompt_text(group.prompt).split())), PROMPT_LENGTH),
             table(rows, left=(0, -1)),
             f"one call for the group: {seconds}",
         ]

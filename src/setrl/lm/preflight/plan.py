@@ -54,7 +54,7 @@ class Plan:
         runs: The base, if it is evaluated, and every arm with every seed.
         problems: Evaluated split → the number of its problems.
         costs: What the whole run takes, from its first step.
-        notes: What people should know about the problems.
+        notes: What people should know about the problems and the arms.
         step_s: The median seconds of the steps that are done; None before the first step.
     """
 
@@ -126,7 +126,7 @@ def plan(
         _runs(resolved, run_dir, overwrite),
         problems,
         costs(resolved, problems),
-        tuple(task.notes(resolved.used_splits)),
+        tuple(resolved.notes),
         None if overwrite else _step_seconds(resolved, run_dir),
     )
 

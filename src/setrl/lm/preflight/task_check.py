@@ -130,7 +130,7 @@ class _Checking:
         self.task, self.resolved = task, resolved
         self.model = None if resolved is None else resolved.config.model
         self.problems: list[str] = []
-        self.warnings: list[str] = []
+        self.warnings = [] if resolved is None else resolved.ignored_rewards
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.context: int | None = None
         self.form = task.form if resolved is None else resolved.form
