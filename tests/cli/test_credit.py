@@ -44,6 +44,25 @@ def test_arguments_of_methods_are_options(setrl, tmp_path):
     assert "unknown argument of poly_epo 'alpha'. Known: set_size" in error
 
 
+def test_unknown_credit_is_null_and_not_0(setrl, tmp_path):
+    path = tmp_path / "groups.jsonl"
+    rows = [{"id": i, "rewards": [1, 0, 1], "clusters": c}
+            for i, c in enumerate([[1, 2, None], [1, 2, 2], [1, None, None]])]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    code, out, error = setrl("credit", path, "--method", "maxpo", "--set-size", 2)
+    assert code == 0
+    code, out, error = setrl("credit", path, "--set-size", 2)
+    assert code == 0
+    first, second, third = (json.loads(line) for line in out.splitlines())
+    assert first["advantages"] == [None] * 3  # two usable samples are too few for sets of two
+    assert first["credit"]["skipped"] is True
+    assert None not in second["advantages"]
+    assert third["advantages"] == [None] * 3
+    assert "null: 3 samples left out; all samples of 2 groups with too few" in error
+    _, out, _ = setrl("credit", path, "--method", "concave_counts")
+    assert [json.loads(line)["advantages"] for line in out.splitlines()][0] == [1, 0, None]
+
+
 def test_a_label_of_100_beside_small_ones_is_warned_about(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
     path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [100, 1, 2, 100]}))

@@ -121,8 +121,8 @@ def test_unjudged_samples_are_left_out_and_counted(tmp_path, capsys):
     path = write(tmp_path, {"samples": samples})
     code, (record,), err = run(capsys, "credit", path, "--method", "poly_epo", "--set-size", 2)
     assert code == 0
-    assert [one["advantage"] for one in record["samples"]] == [0] * 5
-    assert "samples left out: 1;" in err
+    assert [one["advantage"] for one in record["samples"]] == [0, 0, 0, 0, None]
+    assert "null: 1 sample left out;" in err
 
 
 def test_real_logs_of_another_model(capsys):

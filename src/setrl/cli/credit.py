@@ -38,8 +38,9 @@ class CreditLog(MethodOptions, LogFields, Said):
     """Add the advantage of every sample to the rows of a log.
 
     If a row or an object is one sample, it gets the key `advantage`. If a row has lists of samples,
-    it gets the list `advantages`. The key `credit` in each row names the method, and says whether
-    the group was skipped because it has too few samples that can be used. Other fields are kept.
+    it gets the list `advantages`. The advantage is null if it is unknown: the sample lacks what the
+    method reads, such as a label, or the group was skipped, because too few of its samples can be
+    used. The key `credit` in each row names the method. Other fields are kept.
 
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
@@ -64,7 +65,7 @@ class CreditLog(MethodOptions, LogFields, Said):
         wrong: The number of wrong ones.
         left_out: The number of samples that could not be used.
         skipped: The number of groups with too few samples that can be used.
-        dead: The number of groups in which every advantage is 0.
+        dead: The number of groups in which every advantage is 0, without the skipped ones.
         wrong_up: The number of wrong samples with a positive advantage.
         right_down: The number of right samples with a negative advantage.
     """
@@ -118,10 +119,17 @@ class CreditLog(MethodOptions, LogFields, Said):
             found = credit_groups([group for _, group in groups], method)
             summary.add([group for _, group in groups], found)
             for b, (place, group) in enumerate(groups):
-                values = found.values_BN[b, : len(group)].tolist()
+                values = _known(found, b, len(group))
                 said = {**about, "skipped": bool(found.skipped_B[b])}
                 yield from rows_with(log, place, group, {self.into: values}, MARK, said)
         summary.refuse_no_credit()
+
+
+def _known(found: Advantages, b: int, size: int) -> list[float | None]:
+    """Return the advantages of a group; None for a sample that was in no set."""
+    is_known = found.usable_BN[b, :size] & ~found.skipped_B[b]
+    values = found.values_BN[b, :size]
+    return [float(v) if known else None for v, known in zip(values, is_known, strict=True)]
 
 
 def _print(rows: Iterator[dict[str, Any]]) -> None:
@@ -163,7 +171,7 @@ class Summary:
         sizes = [len(group) for group in groups]
         correct_BN = outcomes_of(groups, values_BN.shape[1])
         right_BN, wrong_BN = usable_BN & (correct_BN == 1), usable_BN & (correct_BN == 0)
-        dead_B = (np.abs(values_BN) < 1e-12).all(axis=1)
+        dead_B = (np.abs(values_BN) < 1e-12).all(axis=1) & ~found.skipped_B
         counts = {
             "right": right_BN.sum(),
             "wrong": wrong_BN.sum(),
@@ -208,7 +216,8 @@ class Summary:
             f"{self.method.name}, K = {self.method.set_size}: {count(len(self.sizes), 'group')} of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
             f"{c['wrong']} wrong ({self._estimator})\n"
-            f"samples left out: {c['left_out']}; groups with too few samples: {c['skipped']}\n"
+            f"advantages that are null: {count(self._counts['left_out'], 'sample')} left out; all samples of "
+            f"{count(self._counts['skipped'], 'group')} with too few that can be used\n"
             f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
             f"right samples pushed down: {c['right_down']}"
         )
