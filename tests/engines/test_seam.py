@@ -158,6 +158,12 @@ def test_a_version_that_was_not_tested_is_tried(make_chat, monkeypatch):
         make_chat(METHOD, kind=set_credit(kind), cluster_func=fixed_labels)
 
 
+def test_the_version_that_needs_triton_is_refused_on_a_cpu(make_chat, monkeypatch):
+    monkeypatch.setattr(seam.trl, "__version__", "1.15.0")
+    with pytest.raises(ConfigError, match=r"TRL 1.15.0 does not train on the device cpu, .* trl=="):
+        make_chat(METHOD, cluster_func=fixed_labels)
+
+
 def test_a_tested_version_that_cannot_be_tried_is_warned_of(make_chat):
     kind = type("Patched", (GRPOTrainer,), {"_generate_and_score_completions": raising})
     with pytest.warns(UserWarning, match="Patched cannot score .*: set credit was not checked"):

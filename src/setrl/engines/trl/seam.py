@@ -33,6 +33,7 @@ NEEDED = {
     "_generate_and_score_completions": ("inputs",),
 }
 EACH = 2  # made-up samples of a process
+NEEDS_TRITON = "1.15.0"  # its log-probabilities, which the other versions also make without Triton
 
 Score = Callable[[list[dict[str, Any]]], dict[str, Any]]
 
@@ -65,12 +66,19 @@ def check(trainer: Any, classes: Sequence[type], score: Score) -> None:
         score: Its `_generate_and_score_completions`.
 
     Raises:
-        ConfigError: If a method is missing, or the samples were not scored as set credit needs it.
+        ConfigError: If a method is missing, or the samples were not scored as set credit needs it;
+            also for the one version of TRL that trains only on GPUs, on a CPU.
 
     Warns:
         UserWarning: If set credit was not tested with this version of TRL, or if the trial failed
             with an error of a trainer that changes a version that was tested.
     """
+    device = trainer.accelerator.device.type
+    if trl.__version__ == NEEDS_TRITON and device in ("cpu", "mps"):
+        raise ConfigError(
+            f"TRL {NEEDS_TRITON} does not train on the device {device}, because its "
+            f"log-probabilities need Triton: install another version, such as trl=={LAST}"
+        )
     is_tested = Version(FIRST) <= Version(trl.__version__) <= Version(LAST)
     fault = lack(classes)
     if fault is None:
