@@ -113,7 +113,7 @@ def _memory_bytes() -> int | None:
     """Return the memory of the machine, or of the container if that is less; None if unknown."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         return None
     limit = Path("/sys/fs/cgroup/memory.max")
     text = limit.read_text().strip() if limit.is_file() else "max"

@@ -126,6 +126,11 @@ class WorkerPool:
             from setrl.installing import install  # importlib.metadata takes 20 ms
 
             raise ImportError(f"this answer needs mpmath: {install('math')}")
+        if not hasattr(os, "fork"):
+            raise RunError(
+                "this answer needs algebra in forked processes, which this system lacks: use Linux "
+                "or macOS; on Windows, WSL"
+            )
         ours, theirs = socket.socketpair()
         limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]
         with theirs:
@@ -155,7 +160,8 @@ def _forget_all() -> None:
         pool._forget()
 
 
-os.register_at_fork(after_in_child=_forget_all)
+if hasattr(os, "register_at_fork"):  # not on Windows, where `_start_zygote` refuses
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 class _Batch:

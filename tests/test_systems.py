@@ -1,0 +1,30 @@
+"""What is imported where Windows lacks functions of Python: nothing fails that does not need them."""
+
+import subprocess
+import sys
+
+HIDING = """
+import numpy, os, signal, sys, typing  # numpy asks for the system with uname
+sys.modules["fcntl"] = sys.modules["resource"] = None
+for name in ("fork", "register_at_fork", "sysconf", "killpg", "sched_getaffinity"):
+    delattr(os, name)
+for name in ("SIGKILL", "SIGVTALRM", "SIGPROF", "setitimer", "pthread_kill", "pthread_sigmask"):
+    delattr(signal, name)
+"""
+IMPORTING = """
+import setrl.rewards, setrl.scoring, setrl.evaluation, setrl.tasks  # all read the grader
+from setrl.cli.doctor_facts import _memory_bytes
+from setrl.grading import MathGrader
+assert _memory_bytes() is None
+grader = MathGrader()
+assert grader.grades([r"\\boxed{0.5}"], ["1/2"])[0].correct
+"""
+
+
+def test_only_what_forks_is_refused_where_nothing_can_fork():
+    code = HIDING + IMPORTING + r"grader.grades([r'\boxed{\sin(x)^2 + \cos(x)^2}'], ['1'])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.stderr.splitlines()[-1] == (
+        "setrl.errors.RunError: this answer needs algebra in forked processes, which this system "
+        "lacks: use Linux or macOS; on Windows, WSL"
+    )
