@@ -175,6 +175,27 @@ def test_what_is_odd_is_counted(tmp_path, rows, note, counts):
     assert any(note in line for line in loaded.reading), loaded.reading
 
 
+@pytest.mark.parametrize(
+    ("fields", "prompt", "wanted"),
+    [
+        ("question", "question", "question 0"),
+        ("body", "body", "body 0"),
+        ("question idx", "question", "question 0"),  # the number of a row is no id
+        ("question problem", "question", "problem 0"),
+        ("question task_id", "question", "task_id 0"),
+        ("question instruction", "question", "question 0"),  # one instruction for all problems
+    ],
+)
+def test_a_prompt_that_is_named_loses_no_ids(tmp_path, fields, prompt, wanted):
+    rows = [
+        {key: {"idx": place, "instruction": "Solve it."}.get(
+            key, f"{key} {place // 2}") for key in fields.split()} | {"correct": place % 2}
+        for place in range(4)
+    ]  # fmt: skip
+    log = open_log(write(tmp_path / "log.jsonl", rows), LogOptions(Fields(prompt=prompt)))
+    assert (len(log), log[0].id) == (2, wanted)
+
+
 def test_ids_of_equal_digits_are_one_problem(tmp_path):
     rows = [{"qid": one, "correct": True} for one in (7, 7.0, "7", "7.5", 7.5)]
     found = load(write(tmp_path / "log.jsonl", rows)).evaluation

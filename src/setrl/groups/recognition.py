@@ -280,7 +280,7 @@ class _Search:
         if self.rows == "samples" and {"schema_version", *ROLLOUT} <= self.columns.keys():
             self._name("group", *ROLLOUT, why="a file of setrl's rollouts")
             return
-        free = [p for p in self._free(GROUPS, is_name) if len(self.columns[p]) == self.size]
+        free = [p for p in self._free_names() if len(self.columns[p]) == self.size]
         if not free:
             if self._row_is_problem():
                 return
@@ -290,8 +290,9 @@ class _Search:
             )
         if self._is_per_sample():
             repeated = [p for p in free if 0 < self._distinct(p) < self.size]
-            why = "its name; its values repeat" if repeated else "its name"
-            self._name("group", (repeated or free)[0], why=why)
+            chosen = (repeated or free)[0]
+            why = "--prompt" if chosen in self.found.get("prompt", ()) else "its name"
+            self._name("group", chosen, why=f"{why}; its values repeat" if repeated else why)
             return
         inner = [p for p in free if self.rows and p.startswith(f"{self.rows}.")]
         outer = [p for p in free if p not in inner]
@@ -301,6 +302,18 @@ class _Search:
         ):  # fmt: skip
             why = "their names; together they name a problem"
             self._name("group", outer[0], inner[0], why=why)
+
+    def _free_names(self) -> list[str]:
+        """Return the fields that may name a problem: ids, prompts, and the numbers of rows."""
+        free = self._free(GROUPS, is_name)
+        named = [p for p in self.found.get("prompt", ()) if all_are(self.columns[p], is_name)]
+        if not named:
+            return free
+        # A prompt that the user names still tells problems apart, better than a coarser field that
+        # has the name of a prompt, and better than a number of the row.
+        ids = [p for p in free if _norm(p) not in ("idx", "index") and (
+            _norm(p) not in PROMPTS or self._distinct(p) >= self._distinct(named[0]))]  # fmt: skip
+        return [*ids, *named, *(p for p in free if p not in ids)]
 
     def _row_is_problem(self) -> bool:
         """Return whether a row without an id is a problem with all its samples."""
@@ -473,7 +486,8 @@ class _Search:
 
 def names_prompt(group: Sequence[str], why: str) -> bool:
     """Return whether a problem is named by its prompt, and not because the user said so."""
-    return len(group) == 1 and _norm(group[0]) in PROMPTS and why != "--group"
+    is_prompt = why.startswith("--prompt") or (len(group) == 1 and _norm(group[0]) in PROMPTS)
+    return is_prompt and why != "--group"
 
 
 def _columns(records: Iterable[Record]) -> dict[str, dict[int, Any]]:
