@@ -15,6 +15,12 @@ from setrl.lab.view.index import Index, disagreement
 from setrl.lab.view.logs import ONLY_STEP, FileLog
 from setrl.lab.view.marks import Marks
 from setrl.lab.view.table import Table
+from tests.groups.test_inspect_ai import sample as inspect_sample
+from tests.groups.test_inspect_ai import write as write_inspect
+from tests.groups.test_lighteval import row as lighteval_row
+from tests.groups.test_lighteval import write as write_lighteval
+from tests.groups.test_lm_eval import line as lm_eval_line
+from tests.groups.test_lm_eval import write as write_lm_eval
 
 OWN = {"origin": "http://localhost", "content-type": "application/json"}
 
@@ -130,6 +136,49 @@ def test_labels_are_read_as_strategies(tmp_path):
     (tmp_path / "labels.jsonl").write_text(marks.labels())
     [found] = open_log(tmp_path / "labels.jsonl", needs=["strategy", "text"])
     assert [sample.strategy for sample in found.samples] == ["one", "two"]
+
+
+@pytest.mark.parametrize("kind", ["lm-eval", "inspect.json", "inspect.eval", "lighteval"])
+def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, monkeypatch, kind):
+    """The end of each log is damaged: who reads to the end gets an error."""
+    monkeypatch.setattr("setrl.lab.view.logs.FIRST_ROWS", 2)
+    monkeypatch.setattr("setrl.groups.log.SNIFFED", 1)
+    monkeypatch.setattr("setrl.groups.importers.tools.SNIFFED", 1)
+    log = FileLog(BROKEN_LATE[kind](tmp_path), LogOptions())
+    assert [group.prompt for _, group in log.first_groups(ONLY_STEP)] == ["q1", "q2"]
+    with pytest.raises(DataError):
+        list(log.groups(ONLY_STEP))
+
+
+def broken_inspect(path, cut):
+    samples = [inspect_sample(number, 1, "is 7", "C") for number in (1, 2, 3)]
+    if cut:
+        write_inspect(path, samples)
+        path.write_text(path.read_text()[:-40])
+    else:
+        write_inspect(path, [*samples[:2], {**samples[2], "output": 7}])
+    return path
+
+
+def broken_lm_eval(folder):
+    path = write_lm_eval(folder, *(
+        lm_eval_line(p, ["a"], ["7"], 1.0, arguments=[[f"q{p}", {}]]) for p in (1, 2)
+    ))  # fmt: skip
+    path.write_text(path.read_text() + "{")
+    return path
+
+
+def broken_lighteval(folder):
+    rows = [lighteval_row(str(p), ["a"], {"pass@1": 1.0}) for p in (1, 2, 3)]
+    return write_lighteval(folder, *rows[:2], {**rows[2], "metric": None})
+
+
+BROKEN_LATE = {
+    "lm-eval": broken_lm_eval,
+    "inspect.json": lambda folder: broken_inspect(folder / "log.json", cut=True),
+    "inspect.eval": lambda folder: broken_inspect(folder / "log.eval", cut=False),
+    "lighteval": broken_lighteval,
+}
 
 
 def test_the_first_rows_of_a_long_log_are_there_at_once(tmp_path, monkeypatch):

@@ -181,6 +181,7 @@ def _sample_record(
         "cluster": cluster,
         **({"unknown": ["cluster"]} if is_unknown else {}),  # in other logs null means degenerate
         **_field_values(batch, b, i),
+        **({} if batch.tokens_BN is None else {"tokens": int(batch.tokens_BN[at])}),
         "advantage": float(batch.advantages.values_BN[at]),
         "counterfactual": {name: float(values_BN[at]) for name, values_BN in others.items()},
     }

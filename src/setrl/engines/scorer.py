@@ -150,6 +150,7 @@ class Scorer:
             },
             called(self._correct, arguments) if callable(self._correct) else self._correct,
             [functions.name_of(function) for function in self._rewards],
+            [len(ids) for group in groups for ids in group.ids_N],
         )
 
 

@@ -29,6 +29,10 @@ STRATEGIES = ("cluster", "clusterid", "strategy", "strategies", "strategyid", "a
               "approaches")  # fmt: skip
 STEPS = ("step", "globalstep", "trainingstep", "iteration")
 PROMPTS = ("prompt", "problem", "question", "input", "instruction", "query")
+TOKENS = ("numtokens", "ntokens", "tokencount", "completiontokens", "outputtokens",
+          "responsetokens", "generatedtokens", "completionids", "outputids", "responseids",
+          "tokenids", "outputtokenids")  # how many, or the tokens themselves  # fmt: skip
+TOKENS_OF_TRAINERS = (*TOKENS, "completionlength", "responselength")  # elsewhere maybe letters
 NUMBERS = ("sampleid", "sampleidx", "sampleindex", "samplenumber", "sampleno", "sample", "rollout",
            "rolloutid", "rolloutidx", "attempt", "trial", "repeat", "completionid",
            "completionidx", "generationid", "responseid", "epoch", "seed", "idx",

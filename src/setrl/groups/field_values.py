@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -97,6 +98,33 @@ def is_number(value: Any) -> bool:
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_tokens(value: Any) -> bool:
+    """Return whether a value is a number of tokens, the tokens themselves, or a list of either."""
+    if isinstance(value, list):
+        return not value or is_tokens(value[0])
+    return is_whole(value) and value >= 0
+
+
+def token_count(value: Any) -> int | None:
+    """Return a number of tokens, which is the length of a list of tokens; None if it is unknown."""
+    if isinstance(value, list | tuple):
+        return len(value)
+    is_count = isinstance(value, int | float) and value == value and not isinstance(value, bool)
+    return int(value) if is_count else None
+
+
+def tokens_in(record: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Return how many tokens a record of a sample has, under the first of some names."""
+    found = {plain_name(key): value for key, value in record.items()}
+    return next((count for name in names if (count := token_count(found.get(name))) is not None),
+                None)  # fmt: skip
+
+
+def plain_name(path: str) -> str:
+    """Return the last part of a field's path in plain letters."""
+    return re.sub(r"[^a-z0-9]", "", path.rpartition(".")[2].lower())
 
 
 def is_verdict(value: Any) -> bool:

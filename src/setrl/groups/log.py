@@ -87,12 +87,11 @@ class Log:
         *,
         numbered: bool = False,
         source: str = "jsonl",
-        notes: Sequence[str] = (),
     ):
         self.path, self.head, self.reader, self.source = rows.path, head, reader, source
         self.is_evaluation = isinstance(reader, EvaluationReader)
         self.rows, self.options, self.numbered = rows, options, numbered
-        self._notes = list(notes)
+        self._notes: list[str] = []
         self._equal = 0
         self._most = 0
         self._marks = MarksOf100()
@@ -207,6 +206,7 @@ def open_log(
     strategies: Sequence[str] = STRATEGIES,
     first: int | None = None,
     seen: Callable[[int], object] | None = None,
+    as_logged: bool = False,
 ) -> Log:
     """Return the groups of any file of samples.
 
@@ -220,6 +220,8 @@ def open_log(
         strategies: The names that a field of strategies may have.
         first: Read only so many rows; by default all.
         seen: Called now and then, with the bytes of rows that are read.
+        as_logged: Keep groups of all sizes of a tool's log. By default groups have the commonest
+            number of scored samples, and the others are left out, with a note.
 
     Raises:
         ConfigError: When a field that is needed cannot be recognised, or an option does not fit.
@@ -233,7 +235,7 @@ def open_log(
     if tool is None:
         rows, given = Rows(path, options.allow_damaged), options.fields
     else:
-        records, given = tools.rows_of(tool, path, options, notes)
+        records, given = tools.rows_of(tool, path, options, notes, as_logged)
         rows = Rows(path, records=records)
     scan = _watched(rows, islice(rows.scan(), first), seen)
     start = list(islice(scan, SNIFFED))
@@ -250,9 +252,10 @@ def open_log(
         reader = RowReader(found, options, needs, rows.where, verify)
         numbered = found.fields.sample_number is not None
         head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
-        log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl",
-                  notes=notes)  # fmt: skip
+        log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl")
         log.index(start, scan)
+        for note in notes:  # the last of them came with the last row
+            log.add_note(note)
         if "correct" in needs:
             reader.refuse_graded()
     except ConfigError as error:

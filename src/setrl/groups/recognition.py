@@ -8,7 +8,6 @@ disagree, nothing is guessed: the error names the option that decides.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -33,6 +32,7 @@ from setrl.groups.field_names import (
     STEPS,
     STRATEGIES,
     TEXTS,
+    TOKENS,
 )
 from setrl.groups.field_values import (
     all_are,
@@ -41,10 +41,12 @@ from setrl.groups.field_values import (
     is_number,
     is_objects,
     is_text,
+    is_tokens,
     is_verdict,
     is_whole,
     kind,
     or_list,
+    plain_name,
     shown,
     verdict,
 )
@@ -124,7 +126,7 @@ def recognise(
 def _row_list(records: Sequence[Record]) -> str | None:
     """Return the list of objects inside the rows, if there is one."""
     found = [path for path, values in _columns(records).items() if all_are(values, is_objects)]
-    named = [path for path in found if _norm(path) in ROW_LISTS]
+    named = [path for path in found if plain_name(path) in ROW_LISTS]
     if len(found) > 1 and len(named) != 1:
         raise ConfigError(f"several fields are lists of objects ({', '.join(found)}): "
                           "name the one that holds the samples with --rows")  # fmt: skip
@@ -180,6 +182,7 @@ class _Search:
         self._take("text", TEXTS, is_text)
         self._take("prompt", PROMPTS, is_text)
         self._find_reward()
+        self._find_tokens()
         for role, names, is_one in (
             ("sample_number", NUMBERS, is_number),
             ("step", STEPS, is_whole),
@@ -234,7 +237,9 @@ class _Search:
         """Paths with one of the names, in the order of the names, whose values are of the type."""
         used = {path for paths in self.found.values() for path in paths}
         if names is not self._strategy_names:
-            used |= {path for path in self.columns if _norm(path).removesuffix("s") in self.judged}
+            used |= {
+                path for path in self.columns if plain_name(path).removesuffix("s") in self.judged
+            }
         return [
             path
             for name in names
@@ -311,13 +316,17 @@ class _Search:
             return free
         # A prompt that the user names still tells problems apart, better than a coarser field that
         # has the name of a prompt, and better than a number of the row.
-        ids = [p for p in free if _norm(p) not in ("idx", "index") and (
-            _norm(p) not in PROMPTS or self._distinct(p) >= self._distinct(named[0]))]  # fmt: skip
-        return [*ids, *named, *(p for p in free if p not in ids)]
+        late = [
+            path
+            for path in free
+            if (name := plain_name(path)) in ("idx", "index")
+            or (name in PROMPTS and self._distinct(path) < self._distinct(named[0]))
+        ]
+        return [*(path for path in free if path not in late), *named, *late]
 
     def _row_is_problem(self) -> bool:
         """Return whether a row without an id is a problem with all its samples."""
-        of_samples = self.rows is not None and _norm(self.rows) in SAMPLE_LISTS
+        of_samples = self.rows is not None and plain_name(self.rows) in SAMPLE_LISTS
         return of_samples or not self._is_per_sample()
 
     def _is_per_sample(self) -> bool:
@@ -394,7 +403,7 @@ class _Search:
     def _judged(self) -> list[str]:
         """Return the names of the labels that `setrl judge` has added."""
         parts = [path.split(".") for path in self.columns if path.startswith("judged.")]
-        return list(dict.fromkeys(_norm(part[1]) for part in parts))
+        return list(dict.fromkeys(plain_name(part[1]) for part in parts))
 
     def _find_reward(self) -> None:
         """Take a reward, whether or not another field says which samples are correct."""
@@ -402,6 +411,16 @@ class _Search:
         self._take("reward", REWARDS if has_correct else (*REWARDS, "score"), is_verdict)
         if not has_correct and "reward" in self.given and "correct" not in self.lacks:
             self._name("correct", *self.found["reward"], why="--reward")
+
+    def _find_tokens(self) -> None:
+        """Take numbers of tokens, or tokens; one number a sample of a list of ids is an id."""
+        is_list = not self._is_per_sample()
+        for path in self._free(TOKENS, is_tokens):
+            one = self._example(path)
+            is_ids = plain_name(path).endswith("ids")
+            if not is_ids or isinstance(one[0] if is_list and one else one, list):
+                self._name("tokens", path)
+                return
 
     def _drop_constant_numbers(self) -> None:
         role = "sample_number"
@@ -422,7 +441,7 @@ class _Search:
         if "text" not in self.found:
             self.lacks["text"] = ("no field holds what the model wrote: name it with --text; the "
                                   f"rows have {self._all_fields}")  # fmt: skip
-        names = {_norm(path) for path in self.found.get("group", ())}
+        names = {plain_name(path) for path in self.found.get("group", ())}
         if "prompt" not in self.found and not names & set(PROMPTS):
             self.lacks["prompt"] = ("no field holds what the model was given: name it with "
                                     f"--prompt; the rows have {self._all_fields}")  # fmt: skip
@@ -486,7 +505,7 @@ class _Search:
 
 def names_prompt(group: Sequence[str], why: str) -> bool:
     """Return whether a problem is named by its prompt, and not because the user said so."""
-    is_prompt = why.startswith("--prompt") or (len(group) == 1 and _norm(group[0]) in PROMPTS)
+    is_prompt = why.startswith("--prompt") or (len(group) == 1 and plain_name(group[0]) in PROMPTS)
     return is_prompt and why != "--group"
 
 
@@ -507,12 +526,8 @@ def _leaves(record: Record, before: str) -> Iterable[tuple[str, Any]]:
             yield f"{before}{key}", value
 
 
-def _norm(path: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", path.rpartition(".")[2].lower())
-
-
 def _norms(path: str, values: Mapping[int, Any]) -> set[str]:
     """Return the name in plain letters, for a list also in the singular."""
-    name = _norm(path)
+    name = plain_name(path)
     is_list = any(isinstance(value, list) for value in values.values())
     return {name, name.removesuffix("s")} if is_list else {name}

@@ -28,6 +28,7 @@ class Fields:
         num_correct, num_samples: Numbers of a problem, where no sample has a row of its own.
         step: The training step.
         advantage: What entered the loss.
+        tokens: The number of tokens of a sample, or its tokens.
         proxy, second, family: Further fields that methods may read.
     """
 
@@ -45,6 +46,7 @@ class Fields:
     num_samples: str | None = None
     step: str | None = None
     advantage: str | None = None
+    tokens: str | None = None
     proxy: str | None = None
     second: str | None = None
     family: str | None = None

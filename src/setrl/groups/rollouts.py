@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from setrl.errors import DataError
+from setrl.groups.field_values import token_count
 from setrl.groups.outcomes import with_outcomes
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
@@ -52,6 +53,7 @@ def _sample(record: Mapping[str, Any]) -> Sample:
         reward,
         _strategy(record),
         advantage=_finite(record.get("advantage")),
+        tokens=token_count(record.get("tokens")),
         more={"name": None if name is None else str(name),
               "cluster": record.get("cluster"),
               "counterfactual": record.get("counterfactual") or {}},

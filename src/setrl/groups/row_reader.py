@@ -10,7 +10,7 @@ from typing import Any
 
 from setrl.errors import ConfigError, DataError
 from setrl.grading.conversation import is_messages, prompt_text
-from setrl.groups.field_values import group_name, verdict
+from setrl.groups.field_values import group_name, token_count, verdict
 from setrl.groups.fields import label
 from setrl.groups.options import LogOptions, Verify, math_verifier
 from setrl.groups.recognition import names_prompt, unrolled, value_at
@@ -18,8 +18,8 @@ from setrl.groups.roles import Recognised
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample
 
-OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "proxy", "second",
-              "family")  # fmt: skip
+OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "tokens", "proxy",
+              "second", "family")  # fmt: skip
 MOST_COUNTED = 1_000_000  # samples of a problem given by counts: each takes memory
 MISSING = object()
 
@@ -247,6 +247,8 @@ class RowReader:
         if self.recognised.has_counts:
             return self._counted(item)
         found = {role: self._value(role, item) for role in self.paths}
+        if isinstance(tokens := found.get("tokens"), list):
+            found["tokens"] = [*map(token_count, tokens)] if self.recognised.lists else len(tokens)
         lists = {role: value for role, value in found.items() if _is_list(value)}
         sizes = {self.paths[role]: len(value) for role, value in lists.items()}
         if len(set(sizes.values())) > 1:
@@ -287,6 +289,7 @@ class RowReader:
             None if "advantage" not in one else _number(one["advantage"]),
             turns,
             more or None,
+            token_count(get("tokens")),
         )
 
     def _score(self, value: Any, answer: str | None, gold: str | None) -> float | None:

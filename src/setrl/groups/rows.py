@@ -52,7 +52,10 @@ class Rows:
     """
 
     def __init__(
-        self, path: Path, allow_damaged: bool = False, records: Iterable[dict[str, Any]] = ()
+        self,
+        path: Path,
+        allow_damaged: bool = False,
+        records: Iterable[dict[str, Any]] | None = None,
     ):
         self.path, self.allow_damaged = path, allow_damaged
         self.damage: list[str] = []
@@ -75,7 +78,7 @@ class Rows:
         Raises:
             DataError: Naming the file, and the line that is not an object.
         """
-        if self._given:
+        if self._given is not None:
             yield from self._copied(enumerate(self._given, start=1))
             return
         if _is_pipe(self.path):

@@ -25,6 +25,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
         advantage: What entered the loss, where a log holds it.
         turns: The messages of a conversation, tool calls among them; empty for a plain text.
         more: Further fields by name, such as proxy, second and family.
+        tokens: How many tokens it has, where a log counts them.
     """
 
     text: str = ""
@@ -35,6 +36,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
     advantage: float | None = None
     turns: tuple[Message, ...] = ()
     more: Mapping[str, Any] | None = None
+    tokens: int | None = None
 
     @classmethod
     def of(cls, written: Text | None, **known: Any) -> Self:

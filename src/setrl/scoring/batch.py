@@ -39,6 +39,7 @@ class Columns:
             the place of a reward that is 1 or 0. By default the outcome of `combine`, or the only
             reward.
         names_R: What messages call the rewards; empty if they have no names.
+        tokens: How many tokens each sample has, which only records show; None if nobody counted.
     """
 
     prompts_B: list[str]
@@ -49,6 +50,7 @@ class Columns:
     fields: Mapping[str, Column] = field(default_factory=dict)
     correct: Column | int | None = None
     names_R: Sequence[str] = ()
+    tokens: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class ScoredBatch:
         seconds: The time that this process spent on each part: generation, verification, judging,
             credit.
         judging: The cost of the judge; None if no judge was asked.
+        tokens_BN: How many tokens each sample has; None if nobody counted.
     """
 
     prompts_B: list[str]
@@ -114,3 +117,4 @@ class ScoredBatch:
     problems: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     judging: JudgingTimes | None = None
+    tokens_BN: np.ndarray | None = None

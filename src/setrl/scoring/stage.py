@@ -83,6 +83,7 @@ def score(
         advantages=advantages,
         missing_B=missing_credit(columns, rewards_BNR, known, advantages),
         problems=tuple(reading.problems),
+        tokens_BN=None if columns.tokens is None else np.reshape(columns.tokens, rewards_BN.shape),
     )
 
 

@@ -210,6 +210,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
             fields,
             correct,
             self.reward_func_names,
+            list(map(len, group.completions_ids)),
         )
         rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
         return score(columns, self.credit.method, rng=group.group_id, **rules)

@@ -36,7 +36,7 @@ class Generation:
     """What TRL's methods find out about one generation, over all processes, before its credit.
 
     Attributes:
-        texts: The prompt and the sample as texts.
+        texts: The prompt and the sample as texts, and how many tokens the sample has.
         rewards_MR: What the reward functions gave.
         cut: Which samples were cut; None if it changes nothing.
         labels: What the cluster function gave; None without one.
@@ -45,7 +45,7 @@ class Generation:
         seconds: The time that each part took on this process.
     """
 
-    texts: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[tuple[str, str, int]] = field(default_factory=list)
     rewards_MR: Tensor | None = None
     cut: list[bool] | None = None
     labels: list[Label] | None = None
@@ -100,8 +100,8 @@ class Gathering(Sampling):
             )
             found.rewards_MR = rewards_MR.clone()
             found.labels = gather_rows(labels()) if labels is not None else None
-            spoken = zip(map(prompt_text, prompts), map(sample_text, completions), strict=True)
-            found.texts = gather_rows(list(spoken))
+            spoken = map(prompt_text, prompts), map(sample_text, completions), map(len, ids)
+            found.texts = gather_rows(list(zip(*spoken, strict=True)))
             if self.truncated.changes_rewards:
                 last = ends(self, self._tokenizer)
                 found.cut = gather_rows([one[-1] not in last for one in ids])
@@ -119,10 +119,10 @@ class Gathering(Sampling):
             )
         rewards_MR = found.rewards_MR.double().cpu().numpy()
         n = self._num_samples
-        texts = [sample for _, sample in found.texts]
+        texts = [sample for _, sample, _ in found.texts]
         correct: Any = self.outcome if found.correct is None else found.correct
         return Columns(
-            [prompt for prompt, _ in found.texts[::n]],
+            [prompt for prompt, _, _ in found.texts[::n]],
             [texts[start : start + n] for start in range(0, len(texts), n)],
             list(rewards_MR.T),
             found.cut,
@@ -130,6 +130,7 @@ class Gathering(Sampling):
             found.fields,
             correct,
             self.reward_func_names,
+            [tokens for _, _, tokens in found.texts],
         )
 
     def _training_columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:

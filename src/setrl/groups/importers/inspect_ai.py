@@ -17,6 +17,7 @@ from typing import Any
 from setrl.errors import DataError
 from setrl.files.kinds import ZIP, refuse_other_kinds
 from setrl.grading.conversation import message_text, prompt_text
+from setrl.groups.field_values import token_count
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
@@ -26,60 +27,97 @@ from setrl.groups.types import Group, Sample
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 HEADER = "header.json"
 ATTACHMENT = "attachment://"
+SPACES = re.compile(r"\s*")
 OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
-    status, logged = _logged(path)
-    if status != "success":
-        notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
-    for place, sample in enumerate(logged):
+    place = -1
+    for place, sample in enumerate(_logged(path, notes)):
         where = f"{path}, sample {place}"
         with reading(where):
             yield _sample(sample, options, where)
+    if place < 0:
+        raise DataError(f"{path}: has no samples")
 
 
-def _logged(path: Path) -> tuple[str, list[dict[str, Any]]]:
-    """Return the status of a log ("success", "cancelled", "error", "started"), and its samples."""
+def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log, one in memory at a time where its form allows it."""
     try:
-        if path.suffix == ".eval":
-            status, samples = _zipped(path)
-        else:
-            log = json.loads(path.read_bytes())
-            status, samples = log.get("status", "success"), log.get("samples")
+        yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
     except NotImplementedError:  # compressed in a way that zipfile does not know
-        status, samples = _by_inspect(path)
+        yield from _by_inspect(path, notes)
     except RecursionError:
         raise DataError(f"{path}: is nested too deeply to be read") from None
-    except (ValueError, AttributeError, zipfile.BadZipFile) as error:
+    except (ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         refuse_other_kinds(path, but=ZIP)
         raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
-    if not samples:
-        raise DataError(f"{path}: has no samples")
-    return str(status), list(samples)
 
 
-def _zipped(path: Path) -> tuple[str, list[dict[str, Any]]]:
+def _in_json(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log in .json, whose status stands before them."""
+    text, decoder = path.read_bytes().decode(), json.JSONDecoder()
+    if not (opening := re.match(r"\s*\{\s*", text)):
+        raise ValueError("it is no object")
+    at, status = opening.end(), "success"
+    while text[at : at + 1] != "}":
+        key, at = decoder.raw_decode(text, at)
+        at = _after(text, at, ":")
+        if key == "samples" and text[at : at + 1] == "[":
+            _note_status(path, status, notes)
+            at = _skipped(text, at + 1)
+            while text[at : at + 1] != "]":
+                sample, at = decoder.raw_decode(text, at)
+                yield sample
+                at = _after(text, at, ",", "]")
+            return
+        value, at = decoder.raw_decode(text, at)
+        status = str(value) if key == "status" else status
+        at = _after(text, at, ",", "}")
+
+
+def _after(text: str, at: int, sign: str, end: str = "") -> int:
+    """Return the place behind a sign and the spaces around it, or the place of the end."""
+    at = _skipped(text, at)
+    if end and text[at : at + 1] == end:
+        return at
+    if text[at : at + 1] != sign:
+        raise ValueError(f"expected {sign!r} at letter {at}")
+    return _skipped(text, at + 1)
+
+
+def _skipped(text: str, at: int) -> int:
+    """Return the place of the first letter that is no space."""
+    return SPACES.match(text, at).end()  # type: ignore[union-attr]  # it matches no space, too
+
+
+def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     with zipfile.ZipFile(path) as archive:
         names = sorted(archive.namelist())
         # The header is written when the evaluation ends.
         header = json.loads(archive.read(HEADER)) if HEADER in names else {"status": "started"}
-        samples = [
-            json.loads(archive.read(name))
-            for name in names
-            if name.startswith("samples/") and name.endswith(".json")
-        ]
-    return header.get("status", "success"), samples
+        _note_status(path, header.get("status", "success"), notes)
+        for name in names:
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield json.loads(archive.read(name))
 
 
-def _by_inspect(path: Path) -> tuple[str, list[dict[str, Any]]]:
+def _note_status(path: Path, status: str, notes: list[str]) -> None:
+    """Note a status other than success: cancelled, error or started."""
+    if status != "success":
+        notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
+
+
+def _by_inspect(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
         raise DataError(f"{path}: only inspect_ai reads this one: pip install inspect-ai, or "
                         "write it as .json with `inspect log convert`") from None  # fmt: skip
     log = read_eval_log(str(path), resolve_attachments=True)
-    return log.status, [sample.model_dump() for sample in log.samples or []]
+    _note_status(path, log.status, notes)
+    for sample in log.samples or []:
+        yield sample.model_dump()
 
 
 def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
@@ -94,6 +132,7 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
         _resolved(_completion(sample), attached),
         reward=_value(scores[scorer].get("value"), where) if scorer else None,
         answer=label(scores[scorer].get("answer")) if scorer else None,
+        tokens=token_count(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
     gold = label(target[0] if isinstance(target, list) and target else target)

@@ -14,6 +14,7 @@ from typing import Any
 
 from setrl.errors import DataError
 from setrl.groups import parquet
+from setrl.groups.field_values import token_count
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
@@ -23,7 +24,7 @@ COLUMNS = {"doc", "model_response", "metric"}
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
-    for place, row in enumerate(parquet.rows(path)[1]):
+    for place, row in enumerate(parquet.each_row(path)):
         where = f"{path}, row {place}"
         with reading(where):
             yield _group(row, path.stem, place, options, where)
@@ -42,7 +43,12 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
         known = {name: value for name, value in metric.items() if isinstance(value, int | float)}
         score = number(known[choose_score(list(known), options.fields.reward, where)], where)
     name = f"{doc.get('task_name') or file}/{doc.get('id') or place}"
-    samples = tuple(Sample(str(text), reward=score) for text in texts)
+    tokens = [token_count(one) or None for one in response.get("output_tokens") or ()]
+    tokens = tokens if len(tokens) == len(texts) else [None] * len(texts)  # it may be left out
+    samples = tuple(
+        Sample(str(text), reward=score, tokens=count)
+        for text, count in zip(texts, tokens, strict=True)
+    )
     return Group(name, str(field(doc, "query", where)), samples, _gold(doc))
 
 

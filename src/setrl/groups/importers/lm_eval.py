@@ -24,22 +24,28 @@ NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys befor
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
-    lines = [(f"{path}:{number}", record) for number, _, record in json_lines.read(path)]
-    if not lines:
-        raise DataError(f"{path}: holds no lines")
-    filters = list(dict.fromkeys(str(record.get("filter", "none")) for _, record in lines))
-    chosen = options.filter or filters[0]
-    if chosen not in filters:
-        raise ConfigError(f"{path} has no filter {chosen!r}; it has {', '.join(filters)}")
-    if len(filters) > 1 and options.filter is None:
-        notes.append(
-            f"{path.name}: filter {chosen} is read, of {', '.join(filters)}; "
-            "`setrl import lm-eval --filter` reads another"
-        )
-    for where, record in lines:
-        if str(record.get("filter", "none")) == chosen:
+    filters: dict[str, None] = {}  # in the order of the file
+    for line, _, record in json_lines.read(path):
+        own = str(record.get("filter", "none"))
+        filters.setdefault(own)
+        if own == (options.filter or next(iter(filters))):
+            where = f"{path}:{line}"
             with reading(where):
                 yield _group(record, options, where)
+    _check_filters(path, list(filters), options.filter, notes)
+
+
+def _check_filters(path: Path, filters: list[str], chosen: str | None, notes: list[str]) -> None:
+    """Note which filter was read, of several; refuse one that the file does not have."""
+    if not filters:
+        raise DataError(f"{path}: holds no lines")
+    if chosen is not None and chosen not in filters:
+        raise ConfigError(f"{path} has no filter {chosen!r}; it has {', '.join(filters)}")
+    if len(filters) > 1 and chosen is None:
+        notes.append(
+            f"{path.name}: filter {filters[0]} is read, of {', '.join(filters)}; "
+            "`setrl import lm-eval --filter` reads another"
+        )
 
 
 def _group(record: dict[str, Any], options: LogOptions, where: str) -> Group:

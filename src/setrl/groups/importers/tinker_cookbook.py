@@ -105,10 +105,17 @@ def _sample(
         reward=_score(record, fields.reward, where),
         answer=label(field(logs, fields.answer, where)) if fields.answer else None,
         strategy=strategy,
+        tokens=_tokens(record),
     )
     gold = label(field(logs, fields.gold, where)) if fields.gold else None
     prompt = f"{always} ({tags}), whose prompt is not logged" if prompt is None else prompt
     return Group(f"{split}, step {step}: group {place}", prompt, (sample,), gold, step)
+
+
+def _tokens(record: Record) -> int | None:
+    """Return how many tokens the policy wrote in all steps."""
+    lengths = [step.get("ac_len") for step in record.get("steps") or ()]
+    return sum(lengths) if lengths and None not in lengths else None
 
 
 def _last_step(record: Record) -> Record:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
 from setrl.groups.importers.importing import LogReader, choose_steps, merged, of_one_size
 from setrl.groups.options import LogOptions
+from setrl.groups.recognition import SNIFFED
 from setrl.groups.roles import Fields
 from setrl.groups.types import Group, Sample
 
@@ -66,12 +68,8 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
         ConfigError: If the tool is unknown, or an option does not fit the log.
         DataError: If the log does not hold what the tool writes.
     """
-    with usage_errors():
-        reader = names.look_up("tool", tool, READERS)
-    options = replace(options, fields=for_tool(tool, options.fields))
-    if reader is trl.READER:
-        path = trl.completions_folder(path) or path
-    parts = list(reader.read(log_files(path, reader.patterns), options, notes))
+    parts = list(_parts(tool, path, options, notes))
+    reader = READERS[tool]
     if reader.by_step:
         parts = choose_steps(parts, options.steps, notes)
     notes += reader.notice(parts)
@@ -80,15 +78,36 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     return of_one_size(merged(parts), notes, options.verify)
 
 
+def _parts(tool: str, path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+    """Return the groups of a tool's log as its files hold them, in parts."""
+    with usage_errors():
+        reader = names.look_up("tool", tool, READERS)
+    options = replace(options, fields=for_tool(tool, options.fields))
+    if reader is trl.READER:
+        path = trl.completions_folder(path) or path
+    return reader.read(log_files(path, reader.patterns), options, notes)
+
+
 def rows_of(
-    tool: str, path: Path, options: LogOptions, notes: list[str]
-) -> tuple[list[dict[str, Any]], Fields]:
+    tool: str, path: Path, options: LogOptions, notes: list[str], as_logged: bool = False
+) -> tuple[Iterator[dict[str, Any]], Fields]:
     """Return the groups of a tool's log as rows, and what their fields are.
+
+    Args:
+        tool: A name in `READERS`.
+        path: The file or folder.
+        options: How the log is read.
+        notes: Gets sentences about what was noticed, the last ones with the last row.
+        as_logged: Keep groups of all sizes, and read rows of an evaluation only when they are
+            asked for. A group may then come in several rows.
 
     Raises:
         ConfigError, DataError: See `tool_groups`.
     """
-    rows = [_row(group) for group in tool_groups(tool, path, options, notes)]
+    is_whole = READERS[tool].by_step or not as_logged  # the last step is known at the end
+    groups = (tool_groups if is_whole else _parts)(tool, path, options, notes)
+    each = map(_row, groups)
+    rows = list(each if is_whole else islice(each, SNIFFED))
     there = {key for row in rows for key in row} | {
         f"samples.{key}" for row in rows for sample in row["samples"] for key in sample
     }
@@ -98,7 +117,7 @@ def rows_of(
     fields = {role: found[role] for role in named if role != "correct"}
     if "reward" in fields:
         fields["correct"] = fields["reward"]
-    return rows, Fields(rows="samples", group=("id",), prompt="prompt", **fields)
+    return chain(rows, each), Fields(rows="samples", group=("id",), prompt="prompt", **fields)
 
 
 def _row(group: Group) -> dict[str, Any]:
@@ -111,7 +130,7 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
     """Yield what is known about a sample; a reward is null where it is not known."""
     yield "text", list(sample.turns) or sample.text
     yield "reward", sample.reward
-    for key in ("strategy", "answer", "advantage"):
+    for key in ("strategy", "answer", "advantage", "tokens"):
         if (value := getattr(sample, key)) is not None:
             yield key, value
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from setrl.grading.conversation import prompt_text
 from setrl.groups import parquet
+from setrl.groups.field_names import TOKENS_OF_TRAINERS
+from setrl.groups.field_values import plain_name, tokens_in
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
@@ -40,7 +42,8 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     columns, rows = parquet.rows(path)
     fields = options.fields
     named = [fields.strategy, fields.answer, fields.gold]
-    scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)]
+    scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)
+              and plain_name(c) not in TOKENS_OF_TRAINERS]  # fmt: skip
     reward = None if options.verify else choose_score(scores, fields.reward, str(path))
     if left_out := sum(map(_is_evaluation, rows)):
         notes.append(f"{path.name}: left out: {count(left_out, 'sample')} of the evaluation data")
@@ -73,6 +76,7 @@ def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where:
         strategy=_strategy(row, options, where),
         answer=label(named(options.fields.answer)),
         advantage=number(row.get("advantage"), where),
+        tokens=tokens_in(row, TOKENS_OF_TRAINERS),
     )
     gold = label(named(options.fields.gold))
     return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)

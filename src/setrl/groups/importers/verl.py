@@ -14,6 +14,8 @@ from typing import Any
 
 from setrl.files import json_lines
 from setrl.grading.conversation import prompt_text
+from setrl.groups.field_names import TOKENS_OF_TRAINERS
+from setrl.groups.field_values import tokens_in
 from setrl.groups.fields import field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
@@ -44,6 +46,7 @@ def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, wher
         reward=number(field(record, fields.reward or "score", where), where),
         answer=label(record.get(fields.answer)) if fields.answer else None,
         strategy=strategy_in(record, fields.strategy, options.degenerate),
+        tokens=tokens_in(record, TOKENS_OF_TRAINERS),
     )
     gold = label(record.get(fields.gold or "gts"))
     return Group(f"step {step}: {group}", prompt, (sample,), gold, step)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
+from zipfile import ZipFile, is_zipfile
 
 from setrl.files import json_lines
 from setrl.groups.importers.importing import LogReader, merged
@@ -197,8 +198,6 @@ class FileLog:
 
     def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Yield number and group, as far as the first rows tell."""
-        if self.tool is not None or self.path.is_dir():
-            return  # such a log is read as a whole
         self._log = self._open(first=FIRST_ROWS)
         yield from self._each(self._log)
 
@@ -209,7 +208,7 @@ class FileLog:
             ConfigError: If an option must say which field is meant.
             DataError: If the file cannot be read.
         """
-        size = max(1, sum(path.stat().st_size for path in self._paths()))
+        size = max(1, sum(map(_size, self._paths())))
         log = self._log = self._open(seen=lambda place: self._reach(SCANNED * place / size))
         for place, group in self._each(log):
             self._reach(SCANNED + (1 - SCANNED) * place / len(log))
@@ -238,7 +237,7 @@ class FileLog:
         return [*self.path.rglob("*")] if self.path.is_dir() else [self.path]
 
     def _open(self, **how: Any) -> Log:
-        return open_log(self.path, self.options, tool=self.tool, **how)
+        return open_log(self.path, self.options, tool=self.tool, as_logged=True, **how)
 
     def _each(self, log: Log) -> Iterator[tuple[int, Group]]:
         groups = iter(log)
@@ -260,3 +259,11 @@ class FileLog:
 
     def _reach(self, share: float) -> None:
         self._share = min(share, 0.99)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, of a zip archive the bytes of what is in it."""
+    if path.suffix != ".eval" or not is_zipfile(path):
+        return path.stat().st_size
+    with ZipFile(path) as archive:
+        return sum(one.file_size for one in archive.infolist())
