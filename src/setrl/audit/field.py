@@ -23,7 +23,7 @@ from setrl.audit.paid import Paid, beside_others, places
 from setrl.theory.multisets import multisets
 
 BINARY_GRID = 49  # success rates from 2% to 98%
-POLICIES = 256  # uniform over the policies, for more than two actions
+POLICIES = 256  # evenly spread over the policies, for more than two actions
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,17 @@ def of_scores(paid: Paid, scores_S: np.ndarray) -> np.ndarray:
 
 
 def policy_grid(num_actions: int) -> np.ndarray:
-    """Return policies (P, A): even steps of two actions, otherwise uniform over all policies."""
+    """Return policies (P, A): even steps of two actions, otherwise evenly spread over all policies.
+
+    Normalised exponentials of even points in a cube are even over the policies. The points are
+    multiples of powers of 1/φ, φ^(A+1) = φ + 1, modulo 1: the same on every machine and in the lab.
+    """
     if num_actions == 2:
         share = np.linspace(0.02, 0.98, BINARY_GRID)
         return np.column_stack([share, 1 - share])
-    return np.random.default_rng(0).dirichlet(np.ones(num_actions), size=POLICIES)
+    ratio = 1.0
+    for _ in range(100):
+        ratio = (1 + ratio) ** (1 / (num_actions + 1))
+    powers_A = ratio ** -np.arange(1.0, num_actions + 1)
+    weight_PA = -np.log((0.5 + np.arange(1, POLICIES + 1)[:, None] * powers_A) % 1)
+    return weight_PA / weight_PA.sum(axis=1, keepdims=True)
