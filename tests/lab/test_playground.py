@@ -13,6 +13,7 @@ import pytest
 from setrl import lab
 from setrl.lab import page
 from setrl.lab.page import Page
+from tests.lab import published
 
 SNIPPETS = Path(__file__).parents[2] / "web" / "tests" / "snippets"
 
@@ -89,6 +90,44 @@ def test_copied_python_prints_what_the_page_shows(script, capsys):
         assert [float(number) for number in numbers.split()] == pytest.approx(
             shown[name.strip()], abs=5.1e-5
         )
+
+
+AUDITS = sorted((SNIPPETS / "audit").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", AUDITS, ids=lambda path: path.stem)
+def test_copied_formula_has_the_audit_that_the_page_shows(script):
+    copied = {"__name__": "copied", "print": lambda _: None}  # its sentences take half of the time
+    exec(compile(script.read_text("utf-8"), str(script), "exec"), copied)
+    found, shown = copied["found"], json.loads(script.with_suffix(".json").read_text("utf-8"))
+    near = found.nearest
+    assert [one.label for one in found.library.objectives] == shown["objectives"]
+    assert (near and str(near)) == shown["is"]
+    assert (found.curl is not None) == shown["curl"]
+    if near:
+        assert near.is_exact == shown["exact"]
+        numbers = [*near.factors, near.off, *near.weights]
+        wanted = [*shown["factors"], shown["off"], *shown["weights"]]
+        assert numbers == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    noise = found.variance
+    beside = noise.beside and f"{noise.beside} of {noise.label}"
+    assert beside == shown["beside"]
+    for now, then in (
+        (found.gradient.values_PA[-2:].ravel(), sum(shown["gradient"], [])),
+        (noise.values_P[-2:], shown["variance"]),
+        (noise.ratio, shown["ratio"] or float("nan")),
+        (found.survivors.accuracy, shown["accuracy"]),
+    ):
+        assert now == pytest.approx(then, rel=1e-9, abs=1e-12, nan_ok=True)
+    assert found.survivors.shares == pytest.approx(shown["shares"], abs=5.1e-5)  # four digits
+    assert found.survivors.kept == shown["kept"]
+    said = {law.name: [law.holds, law.says] for law in found.laws}
+    assert {name: said[name] for name in shown["laws"]} == shown["laws"]
+    assert all(law.holds is not False for law in found.laws if law.name not in shown["laws"])
+
+
+def test_published_formulas_are_those_of_the_audited_table():
+    assert published.FILE.read_text("utf-8") == published.text(), "python -m tests.lab.published"
 
 
 def test_the_first_snippet_runs_by_itself():

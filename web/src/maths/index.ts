@@ -1,9 +1,11 @@
-/** The maths of the page. `tests/lab` holds it to the core by golden vectors. */
+/** The maths of the page. `tests/lab` holds it to the core by golden vectors, and to `setrl.audit`. */
 
+export * from "./audit";
 export * from "./credit";
 export * from "./curves";
 export * from "./decomposition";
 export * from "./dynamics";
+export * from "./formula";
 export type { SetMeans } from "./means";
 export * from "./methods";
 export * from "./objectives";

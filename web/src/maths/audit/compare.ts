@@ -1,0 +1,180 @@
+/** Which objective's gradient an estimator follows, as `setrl.audit.compare` finds it. */
+
+import { sum } from "../samples";
+import type { Known } from "./known";
+import type { Paid } from "./paid";
+import { type Credit, type Field, flat, type Setting } from "./setting";
+
+const CLOSE = 1e-5; // a distance below which a match is worth confirming
+const LARGEST_DENOMINATOR = 64; // of a factor that is written as a fraction
+export const FLOOR = 1e-4; // what a small number that is added to a divisor may change
+
+/** A combination of objectives, and how far an estimator is from its gradient. */
+export interface Match {
+  readonly parts: readonly Known[];
+  readonly factors: readonly number[];
+  /** ‖F − Σ factor·∇J‖ / ‖F‖ over the policies; 0 if exact. */
+  readonly off: number;
+  readonly isExact: boolean;
+  /** Between which numbers F/(Σ factor·∇J), along ∇J, lies. */
+  readonly weights: readonly [number, number];
+}
+
+/** Whether F = Σ factor·∇J, but for rounding and small numbers that are added to a divisor. */
+export const holds = (match: Match): boolean => match.off <= FLOOR;
+
+type Row = ArrayLike<number>;
+
+const dot = (one: Row, other: Row): number => {
+  let total = 0;
+  for (let at = 0; at < one.length; at++) total += one[at]! * other[at]!;
+  return total;
+};
+const norm = (row: Row): number => Math.sqrt(dot(row, row));
+
+/** The objective, or the sum of two, that F is exactly; else the nearest. Null if F is 0. */
+export function nearest(paid: Paid, values: Field): Match | null {
+  const { setting } = paid;
+  const own = contrast(setting, (m, kind) => paid.credit[setting.others.joined[m]![kind]!]![kind]!);
+  if (largest(own) <= 4 * paid.rounding) return null;
+  const target = flat(values);
+  const length = norm(target);
+  const along = setting.gradients.map((row) => dot(row, target) / norm(row) / length);
+  const rounded = along.map((cosine) => Math.round(1e9 * Math.abs(cosine)));
+  const best = match(paid, values, own, [rounded.indexOf(Math.max(...rounded))]);
+  return holds(best) ? best : (pair(paid, values, own, along) ?? best);
+}
+
+/** The first sum of two objectives whose gradient F is, with fractions as factors. */
+function pair(paid: Paid, values: Field, own: Credit, along: readonly number[]): Match | null {
+  const cosines = cosinesOf(paid.setting);
+  for (let left = 0; left < along.length; left++)
+    for (let right = left + 1; right < along.length; right++) {
+      const [a, b, c] = [along[left]!, along[right]!, cosines[left]![right]!];
+      const apart = Math.max(1 - c * c, 0);
+      if (apart <= 1e-6 || (a * a + b * b - 2 * a * b * c) / apart <= 1 - FLOOR ** 2) continue;
+      const found = match(paid, values, own, [left, right]);
+      if (holds(found) && found.factors.every(isFraction)) return found;
+    }
+  return null;
+}
+
+const known = new WeakMap<Setting, number[][]>();
+
+function cosinesOf(setting: Setting): number[][] {
+  const found = known.get(setting);
+  if (found) return found;
+  const lengths = setting.gradients.map(norm);
+  const cosines = setting.gradients.map((one, left) =>
+    setting.gradients.map((other, right) => (left < right ? dot(one, other) / lengths[left]! / lengths[right]! : 0)),
+  );
+  known.set(setting, cosines);
+  return cosines;
+}
+
+function match(paid: Paid, values: Field, own: Credit, chosen: readonly number[]): Match {
+  const { setting } = paid;
+  const target = flat(values);
+  const rows = chosen.map((at) => setting.gradients[at]!);
+  const factors = leastSquares(rows, target);
+  const wanted = target.map((_, at) => sum(rows.map((row, part) => factors[part]! * row[at]!)));
+  const parts = chosen.map((at) => setting.objectives[at]!);
+  const off = norm(target.map((value, at) => value - wanted[at]!)) / norm(target);
+  if (off < CLOSE && isExact(paid, own, parts, factors))
+    return { parts, factors, off: 0, isExact: true, weights: [1, 1] };
+  return { parts, factors, off, isExact: false, weights: weights(values, wanted) };
+}
+
+/** Compare the advantages with all N − 1 others, which decides it for every policy. */
+function isExact(
+  { setting, rounding }: Paid,
+  own: Credit,
+  parts: readonly Known[],
+  factors: readonly number[],
+): boolean {
+  const scores = parts.map((one) => one.at(setting.size));
+  const wanted = contrast(setting, (m, kind) => {
+    const group = setting.others.joined[m]![kind]!;
+    return sum(factors.map((factor, part) => factor * scores[part]![group]!));
+  });
+  const apart = own.map((row, m) => row.map((value, kind) => value - wanted[m]![kind]!));
+  return largest(apart) <= 100 * rounding;
+}
+
+/** A number of each kind beside N − 1 others, minus the mean over the kinds. */
+function contrast({ others }: Setting, of: (m: number, kind: number) => number): Float64Array[] {
+  return others.counts.map((group, m) => {
+    const values = Float64Array.from(group, (_, kind) => of(m, kind));
+    const mean = sum([...values]) / values.length;
+    return values.map((value) => value - mean);
+  });
+}
+
+const largest = (rows: Credit): number =>
+  rows.reduce((most, row) => row.reduce((more, value) => Math.max(more, Math.abs(value)), most), 0);
+
+/** The factors of one or two rows. */
+function leastSquares(rows: readonly Row[], target: Row): number[] {
+  const [one, other] = [rows[0]!, rows[1]];
+  const own = dot(one, target) / dot(one, one);
+  if (!other) return [own];
+  const shared = dot(one, other) / dot(one, one);
+  const rest = Float64Array.from(other, (value, at) => value - shared * one[at]!);
+  const second = dot(rest, target) / dot(rest, rest);
+  return [own - shared * second, second];
+}
+
+/** Between which numbers the length of F along ∇J lies, relative to ∇J. */
+function weights(values: Field, wanted: Float64Array): readonly [number, number] {
+  const kinds = values[0]!.length;
+  const rows = values.map((row, p) => [row, wanted.subarray(p * kinds, (p + 1) * kinds)] as const);
+  const squares = rows.map(([, row]) => dot(row, row));
+  const clear = 1e-12 * Math.max(...squares);
+  const ratios = rows.flatMap(([own, row], p) => (squares[p]! > clear ? [dot(own, row) / squares[p]!] : []));
+  return ratios.length > 0 ? [Math.min(...ratios), Math.max(...ratios)] : [0, 0];
+}
+
+/** The nearest fraction with a small denominator, and its denominator. */
+function fraction(number: number): readonly [number, number] {
+  let [above, below] = [Math.round(number), 1];
+  for (let one = 2; one <= LARGEST_DENOMINATOR; one++) {
+    const other = Math.round(number * one);
+    if (Math.abs(other / one - number) < Math.abs(above / below - number)) [above, below] = [other, one];
+  }
+  return [above, below];
+}
+
+function isFraction(number: number): boolean {
+  const [above, below] = fraction(number);
+  return above !== 0 && Math.abs(above / below - number) <= 1e-6 * Math.abs(number);
+}
+
+/** A factor as a fraction if it is one, otherwise with three digits. */
+export function factor(number: number): string {
+  if (!isFraction(number)) return short(number);
+  const [above, below] = fraction(number);
+  return below === 1 ? `${above}` : `${above}/${below}`;
+}
+
+/** A number with three digits, as Python's format :.3g writes it. */
+export function short(number: number): string {
+  if (number === 0 || !Number.isFinite(number)) return String(number);
+  const [digits, power] = number.toExponential(2).split("e") as [string, string];
+  if (+power < -4 || +power >= 3) return `${+digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  return String(Number(number.toPrecision(3)));
+}
+
+/** Such as "2·∇pass@4" or "1/2·∇pass@1 + 1/2·∇polychromic@2". */
+export function written({ parts, factors }: Match): string {
+  const terms = parts.map(({ label }, at) => [factors[at]!, label] as const);
+  terms.sort(([a], [b]) => Number(a < 0) - Number(b < 0));
+  return terms
+    .map(([number, label]) => `${times(number)}∇${label}`)
+    .join(" + ")
+    .replaceAll("+ −", "− ");
+}
+
+function times(number: number): string {
+  const text = factor(number).replaceAll("-", "−");
+  return text === "1" ? "" : text === "−1" ? "−" : `${text}·`;
+}

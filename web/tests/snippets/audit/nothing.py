@@ -1,0 +1,14 @@
+import numpy as np
+
+from setrl.audit import audit
+
+
+def estimator(rewards):
+    r = np.asarray(rewards, dtype=float)
+    N = float(len(r))
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(N - 1, r.shape)
+
+
+found = audit(estimator, group_size=2, takes="group")
+print(found)
