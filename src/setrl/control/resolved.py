@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from setrl.control.config import ALGORITHMS, OPTION_KEYS, PPO_KEYS, VINE_KEYS, ControlConfig
+from setrl.control.credit.set_critic import SetCritic
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import ControlTask, from_config
+from setrl import names
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.files import strict_yaml
@@ -109,9 +111,19 @@ def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
         if algorithm == "poly_ppo":
             method = methods.from_config({"method": "poly_epo", **keys})
-            vines = Vines(task.make_env, task.label, task.score, **vine_keys)
+            vines = Vines(task.make_env, task.label, task.score, **_with_critic(vine_keys))
         check_vines(method, vines)
     return ResolvedArm(method, vines, _ppo(task, config.ppo, ALGORITHMS[algorithm], ppo), options)
+
+
+def _with_critic(vine_keys: dict[str, Any]) -> dict[str, Any]:
+    """Make the set critic that `credit` names, if it does; it has no vines unless they are asked."""
+    credit = vine_keys.get("credit")
+    name = credit.get("name") if isinstance(credit, Mapping) else credit
+    if name != "set_critic" and not isinstance(credit, Mapping):
+        return vine_keys
+    critic = names.make("credit", credit, {"set_critic": SetCritic})
+    return {"num_vines": 0, **vine_keys, "credit": critic}
 
 
 def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -90,7 +90,8 @@ class FamilySampler:
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
         # If vines leave only the first state, the starts are all the snapshots that are needed.
-        keeps = not (self.vines.where == "equal" and self.vines.num_states == 1)
+        at_start = self.vines.where == "equal" and self.vines.num_states == 1
+        keeps = self.vines.are_sampled and not at_start
         trunks = self.pool.run(
             starts,
             policy([None] * count, True),
@@ -100,9 +101,11 @@ class FamilySampler:
         )
         times = [self._times(trunk, entropies) for trunk in trunks]
         leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
-        states = [self.pool.state(trunks[i], time) if keeps else starts[i] for i, time in leaves]
+        vines_BN: list[tuple[Trajectory, ...]] = [()] * len(leaves)
+        if self.vines.are_sampled:
+            at = [self.pool.state(trunks[i], time) if keeps else starts[i] for i, time in leaves]
+            vines_BN = self._vines(at, [_memory(trunks[i], time) for i, time in leaves], policy)
         trunks = [replace(trunk, snapshots=()) for trunk in trunks]
-        vines_BN = self._vines(states, [_memory(trunks[i], time) for i, time in leaves], policy)
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
             own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
@@ -111,7 +114,7 @@ class FamilySampler:
 
     def _times(self, trunk: Trajectory, entropies: Entropies) -> tuple[int, ...]:
         vines = self.vines
-        if not vines.are_sampled:
+        if not vines.give_credit:
             return ()
         entropies_T = entropies(trunk) if vines.where == "entropy" and len(trunk) else ()
         return tuple(
@@ -138,20 +141,22 @@ def _memory(trunk: Trajectory, time: int) -> np.ndarray | None:
 
 def rollout_times(
     length: int,
-    num_states: int,
+    num_states: int | None,
     where: Where,
     rng: np.random.Generator,
     entropies_T: ArrayLike = (),
 ) -> list[int]:
     """Choose the times of a trajectory at whose states vines leave, ascending and different.
 
-    A trajectory with fewer steps than states gives all its times. The last state, which no step
-    follows, is never among them.
+    A trajectory with fewer steps than states gives all its times, and so does `num_states=None`.
+    The last state, which no step follows, is never among them.
 
     >>> rng = np.random.default_rng(0)
     >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)
     ([0, 3, 6], [3, 6])
     """
+    if num_states is None:
+        return list(range(length))
     count = min(num_states, length)
     if where == "equal":
         return [index * length // count for index in range(count)]

@@ -130,6 +130,18 @@ def joined(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
     )
 
 
+def beginning(trajectory: Trajectory, time: int) -> Trajectory:
+    """Return the steps before `time`; the episode is still open there."""
+    return Trajectory(
+        observations=part(trajectory.observations, slice(time + 1)),
+        actions_T=trajectory.actions_T[:time],
+        rewards_T=trajectory.rewards_T[:time],
+        infos=trajectory.infos[: time + 1],
+        terminated=False,
+        truncated=False,
+    )
+
+
 def on_arrays(function: Callable[..., Any], *values: Any) -> Any:
     """Apply `function` to arrays; for dicts and tuples of arrays, to each array inside."""
     first = values[0]

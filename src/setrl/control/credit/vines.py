@@ -17,6 +17,7 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control.credit.diversity import clusters
+from setrl.control.credit.set_critic import Outcome, SetCritic
 from setrl.control.credit.trajectories import Trajectory
 from setrl.core.advantages import AnyMethod, Method
 
@@ -50,7 +51,7 @@ class Vines:
             it, unless scores are 0 and 1.
         distances: (N, N) distances of N episodes, for methods that read pairs.
         num_vines: N, vines from each state. 0 for no vines.
-        num_states: p, states of each trunk that vines leave. 0 for no vines.
+        num_states: p, states of each trunk that vines leave. 0 for no vines; None: all states.
         where: Which states: "equal" in time from the first on, "inner" equally spaced without the
             first (as in i·T/(p + 1)), "uniform" at random, or the states of highest policy
             "entropy".
@@ -61,7 +62,10 @@ class Vines:
             "shared": the advantage of `num_sets` sampled sets, shared by their members;
             "trunk": best − mean of `num_sets` sampled sets, on the trunk's steps from the state on;
             "bonus": the vine's own credit added to the critic's advantage in the window;
-            "reward": the vine's own credit added to its last reward.
+            "reward": the vine's own credit added to its last reward;
+            a `SetCritic`: the credit of the trunk, and of vines if there are any, in sets whose
+            other members are drawn from a learned distribution of outcomes. It needs no vines:
+            `num_vines=0`.
         num_sets: M, where sets are sampled.
         max_steps: A trajectory is cut after this many steps.
         most_snapshots: While a trunk grows, at most this many of its states are kept. If a vine
@@ -75,10 +79,10 @@ class Vines:
     distances: Distances | None = None
     correct: Correct | None = None
     num_vines: int = 8
-    num_states: int = 2
+    num_states: int | None = 2
     where: Where = "equal"
     window: int | None = 5
-    credit: CreditName = "marginal"
+    credit: CreditName | SetCritic = "marginal"
     num_sets: int = 4
     max_steps: int = 1000
     most_snapshots: int | None = 32
@@ -90,6 +94,8 @@ class Vines:
                 f"lambda: gym.make('CartPole-v1'), got {self.make_env!r}"
             )
         for name, choices in (("where", get_args(Where)), ("credit", get_args(CreditName))):
+            if isinstance(getattr(self, name), SetCritic) and name == "credit":
+                continue
             if getattr(self, name) not in choices:
                 known = ", ".join(map(repr, choices))
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
@@ -97,7 +103,7 @@ class Vines:
         least["most_snapshots"] = 2
         for name, low in least.items():
             value = getattr(self, name)
-            may_be_none = name in ("window", "most_snapshots")
+            may_be_none = name in ("window", "num_states", "most_snapshots")
             is_number = isinstance(value, int) and value >= low
             if not (is_number or (may_be_none and value is None)):
                 raise ValueError(f"{name} must be a whole number ≥ {low}, got {value!r}")
@@ -105,7 +111,27 @@ class Vines:
     @property
     def are_sampled(self) -> bool:
         """Whether there are vines; without them PPO is plain."""
-        return self.num_vines > 0 and self.num_states > 0
+        return self.num_vines > 0 and self.num_states != 0
+
+    @property
+    def give_credit(self) -> bool:
+        """Whether sets credit steps: sets of vines, or of outcomes that a set critic draws."""
+        return self.are_sampled or (isinstance(self.credit, SetCritic) and self.num_states != 0)
+
+    def outcome(self, episode: Trajectory, reads: tuple[str, ...]) -> Outcome | None:
+        """Return how an episode ended, as a set critic sees it; None if its score is unknown."""
+        score = self.score(episode) if len(episode) and episode.is_finite else float("nan")
+        if not np.isfinite(score):
+            return None
+        step = self.credit.score_step if isinstance(self.credit, SetCritic) else None
+        label, right = self.label if "clusters" in reads else None, None
+        if "correct" in reads and self.correct is not None:
+            right = self.correct(episode)
+        return Outcome(
+            float(score if step is None else round(score / step) * step),
+            None if label is None else label(episode),
+            right,
+        )
 
     def fields(
         self, episodes_BN: Sequence[Sequence[Trajectory]], reads: tuple[str, ...]
@@ -140,7 +166,7 @@ def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
         ValueError: If something is missing; the message names it.
     """
     _check_kinds(method, vines)
-    if (method is None and vines is None) or (vines is not None and not vines.are_sampled):
+    if (method is None and vines is None) or (vines is not None and not vines.give_credit):
         return
     if method is None or vines is None:
         raise ValueError("a method scores sets of vines: give both method= and vines=, or neither")
@@ -155,6 +181,11 @@ def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
             )
         if getattr(vines, givers[field]) is None:
             raise ValueError(f"{method.name} reads {field}: give Vines({givers[field]}=...)")
+    if isinstance(vines.credit, SetCritic):
+        if "pairs" in method.reads:
+            raise ValueError(f"{method.name} reads pairs, which outcomes of a set critic lack")
+        method.check_samples(vines.credit.num_draws + 1, "num_draws + 1")
+        return
     compared = method
     if vines.credit in COMPARES_SETS:
         if not isinstance(method, Method):

@@ -21,12 +21,14 @@ from typing_extensions import override
 
 from setrl.control.credit.assign import Segment, metrics, score_vines, segments_of
 from setrl.control.credit.families import Family, FamilySampler, Memories
+from setrl.control.credit.set_critic import SetCritic
 from setrl.control.credit.trajectories import SEEN, TAKEN, Trajectory, part
 from setrl.control.credit.vine_pool import Act, Stepped, VinePool
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.sb3.critic import Critic
 from setrl.control.sb3.normalise import Normaliser
+from setrl.control.sb3.outcomes import LearnedOutcomes
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.core.advantages import AnyMethod
 
@@ -68,6 +70,7 @@ class PolyPPO(RegularisedPPO):
     critic_class: ClassVar[type[Critic]] = Critic
     vines: Vines | None = None  # not saved: it holds functions that make environments
     checks_resets: bool = True
+    set_critic: LearnedOutcomes | None = None
     _checked: Vines | None = None
 
     def __init__(
@@ -95,7 +98,7 @@ class PolyPPO(RegularisedPPO):
     @property
     def samples_families(self) -> bool:
         """Whether whole episodes are collected here, instead of PPO's steps."""
-        return self.uses_vines
+        return self.vines is not None and self.vines.give_credit
 
     @override
     def _setup_model(self) -> None:
@@ -237,8 +240,10 @@ class PolyPPO(RegularisedPPO):
     ) -> list[Segment]:
         """Return the segments to train on, with set advantages if there are vines; log these."""
         self._update_info_buffer(*_outcomes([family.trunk for family in families]))
-        if self.method is None or not vines.are_sampled:
+        if self.method is None or not vines.give_credit:
             return [Segment(family.trunk) for family in families]
+        if isinstance(vines.credit, SetCritic):
+            return self._set_critic_segments(vines, families, self.method)
         scored = score_vines(families, self.method, vines)
         segments, advantages_BN = segments_of(families, scored, self.method, vines, self.vine_rng)
         for name, value in metrics(families, scored, advantages_BN).items():
@@ -246,6 +251,19 @@ class PolyPPO(RegularisedPPO):
         callback.update_locals(
             {"families": families, "scored": scored, "advantages_BN": advantages_BN}
         )
+        return segments
+
+    def _set_critic_segments(
+        self, vines: Vines, families: list[Family], method: AnyMethod
+    ) -> list[Segment]:
+        assert isinstance(vines.credit, SetCritic)
+        if self.set_critic is None or self.set_critic.options != vines.credit:
+            self.set_critic = LearnedOutcomes(vines.credit, self.policy, self.seed or 0)
+        segments, found = self.set_critic.credit(
+            self.policy, families, method, vines, self.vine_rng
+        )
+        for name, value in found.items():
+            self.logger.record(name, value)
         return segments
 
     def _sampled(

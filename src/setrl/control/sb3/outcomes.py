@@ -1,0 +1,293 @@
+"""The learned distribution of outcomes of a set critic: P(y | s) from what an episode did so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from stable_baselines3.common.policies import ActorCriticPolicy
+from torch import Tensor, nn
+from torch.nn import functional
+
+from setrl.control.credit.assign import Segment, SetAdvantage
+from setrl.control.credit.families import Family
+from setrl.control.credit.set_critic import Outcomes, SetCritic, set_advantages
+from setrl.control.credit.trajectories import Trajectory, beginning, concatenated, part
+from setrl.control.credit.vines import Label, Vines
+from setrl.core.advantages import AnyMethod
+
+CAPACITY = 64  # outcomes and labels for which the network has room at first; doubled when needed
+FLOOR = 0.01  # the count of an outcome that the last updates did not have
+CHUNK = 4096  # steps that the network evaluates in one batch
+
+
+class Steps(NamedTuple):
+    """What the critic sees at n steps of episodes.
+
+    Attributes:
+        observations: (n, …), as the policy saw them.
+        labels_n: The number of the label of the episode so far, −1 for none.
+        past_n2: The sum of the rewards so far, and log(1 + steps so far).
+    """
+
+    observations: Any
+    labels_n: np.ndarray
+    past_n2: np.ndarray
+
+    def at(self, where: Any) -> Steps:
+        """Return some of the steps."""
+        return Steps(part(self.observations, where), self.labels_n[where], self.past_n2[where])
+
+
+def steps_of(
+    observations: Any, episode: Trajectory, first: int, label: Label | None, outcomes: Outcomes
+) -> Steps:
+    """Return the steps of an episode from step `first` on; the observations are of these steps.
+
+    An outcome belongs to the whole episode, so what came before `first` counts as well.
+    """
+    times = range(first, len(episode))
+    labels = [None if label is None else label(beginning(episode, time)) for time in times]
+    so_far_T = np.concatenate([[0.0], np.cumsum(episode.rewards_T)])[first : len(episode)]
+    return Steps(
+        observations,
+        np.array([outcomes.label(one) for one in labels], dtype=np.int64),
+        np.stack([so_far_T, np.log1p(np.array(times))], axis=1).astype(np.float32),
+    )
+
+
+def joined_steps(steps: Sequence[Steps]) -> Steps:
+    """Join steps of several episodes."""
+    observations, labels, past = zip(*steps, strict=True)
+    return Steps(concatenated(observations), np.concatenate(labels), np.concatenate(past))
+
+
+class Member(NamedTuple):
+    """A trunk, or a vine, as a member of sets.
+
+    Attributes:
+        own: Its steps.
+        episode: The whole episode.
+        first: The step of the episode at which its own steps begin.
+        times: Its own steps at whose states it is credited.
+        outcome: The number of its outcome; −1 if that is unknown.
+    """
+
+    own: Trajectory
+    episode: Trajectory
+    first: int
+    times: tuple[int, ...]
+    outcome: int
+
+
+class LearnedOutcomes:
+    """A network and counts that together give P(y | s); see `SetCritic` for the equation.
+
+    It belongs to one model, and is saved with it.
+
+    Args:
+        options: How it learns.
+        policy: The policy, whose kind of feature extractor the network has, with own weights.
+        seed: Decides the first weights.
+    """
+
+    def __init__(self, options: SetCritic, policy: ActorCriticPolicy, seed: int) -> None:
+        self.options, self.outcomes = options, Outcomes()
+        self.count_V = np.zeros(0)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.net = _Net(policy, options.hidden).to(policy.device)
+        self._optimise()
+
+    def credit(
+        self,
+        policy: ActorCriticPolicy,
+        families: Sequence[Family],
+        method: AnyMethod,
+        vines: Vines,
+        rng: np.random.Generator,
+    ) -> tuple[list[Segment], dict[str, float]]:
+        """Credit all trunks and vines of an update, and then learn from them.
+
+        Chances come from earlier updates only, so that an outcome has no part in the sets that it is
+        compared with. The first update has no set advantages.
+
+        Returns:
+            The segments, and what to log; NaN where it is undefined.
+        """
+        members = members_of(families, method.reads, vines, self.outcomes)
+        label = vines.label if "clusters" in method.reads else None
+        known = [one for one in members if one.outcome >= 0]
+        if not known:
+            return [Segment(one.own) for one in members], {}
+        steps = joined_steps(
+            [steps_of(one.own.seen_T, one.episode, one.first, label, self.outcomes) for one in known]
+        )
+        lengths = [len(one.own) for one in known]
+        begins = np.cumsum([0, *lengths[:-1]])
+        at = np.concatenate(
+            [begin + np.array(one.times, int) for begin, one in zip(begins, known, strict=True)]
+        )
+        ended = np.array([one.outcome for one in known])
+        taken = np.repeat(ended, [len(one.times) for one in known])
+        values, surprise = np.full(len(at), np.nan), float("nan")
+        if self.count_V.any() and len(at):
+            chances_RV = self.chances(policy, steps.at(at))
+            surprise = float(-np.log(chances_RV[np.arange(len(at)), taken]).mean())
+            draws = self.options.num_draws
+            values = set_advantages(method, self.outcomes, taken, chances_RV, draws, rng)
+        self.learn(policy, steps, np.repeat(ended, lengths), ended, rng)
+        found = {
+            "states": len(at),
+            "outcomes": len(self.outcomes),
+            "cross_entropy": surprise,
+            "advantage_size": float(np.sqrt(np.mean(values**2))) if len(at) else float("nan"),
+        }
+        logged = {f"set_critic/{name}": float(value) for name, value in found.items()}
+        return _segments(members, values, vines.window), logged
+
+    def chances(self, policy: ActorCriticPolicy, steps: Steps) -> np.ndarray:
+        """P(y | s) at n steps, for the V outcomes seen so far: (n, V)."""
+        prior_V, total = self._prior(), len(steps.labels_n)
+        self.net.eval()
+        with torch.no_grad():
+            found = [
+                torch.softmax(self._logits(policy, steps.at(slice(at, at + CHUNK)), prior_V), dim=1)
+                for at in range(0, total, CHUNK)
+            ]
+        return torch.cat(found).double().cpu().numpy()
+
+    def learn(
+        self,
+        policy: ActorCriticPolicy,
+        steps: Steps,
+        taken_n: np.ndarray,
+        ended: Sequence[int],
+        rng: np.random.Generator,
+    ) -> None:
+        """Learn from the steps of an update.
+
+        Args:
+            policy: Prepares observations.
+            steps: The n steps.
+            taken_n: The number of the outcome of each step's episode.
+            ended: The number of the outcome of each episode.
+            rng: Orders the steps.
+        """
+        kept_V = np.pad(self.count_V, (0, len(self.outcomes) - len(self.count_V)))
+        new_V = np.bincount(np.asarray(ended, dtype=np.int64), minlength=len(self.outcomes))
+        self.count_V = self.options.memory * kept_V + new_V
+        if self.net.grow(max(len(self.outcomes), len(self.outcomes.labels))):
+            self._optimise()
+        prior_V, goals = self._prior(), torch.as_tensor(taken_n, device=policy.device)
+        self.net.train()
+        for _ in range(self.options.epochs):
+            order = rng.permutation(len(taken_n))
+            for at in range(0, len(order), self.options.batch_size):
+                batch = order[at : at + self.options.batch_size]
+                logits = self._logits(policy, steps.at(batch), prior_V)
+                loss = functional.cross_entropy(logits, goals[batch])
+                self.optimiser.zero_grad()
+                loss.backward()
+                self.optimiser.step()
+
+    def _prior(self) -> Tensor:
+        """Log c(y), (V,)."""
+        count_V = np.pad(self.count_V, (0, len(self.outcomes) - len(self.count_V)))
+        return torch.log(torch.as_tensor(count_V + FLOOR, dtype=torch.float32))
+
+    def _logits(self, policy: ActorCriticPolicy, steps: Steps, prior_V: Tensor) -> Tensor:
+        """Log c(y) + g(s, y), (n, V)."""
+        seen, _ = policy.obs_to_tensor(steps.observations)
+        # An episode may have a label so far for which the network has no room before it learns.
+        labels = np.where(steps.labels_n < self.net.capacity, steps.labels_n + 1, 0)
+        given = (torch.as_tensor(each, device=policy.device) for each in (labels, steps.past_n2))
+        logits = self.net(policy, seen, *given)
+        room = len(prior_V) - logits.shape[1]
+        if room > 0:
+            logits = functional.pad(logits, (0, room))
+        return logits[:, : len(prior_V)] + prior_V.to(logits.device)
+
+    def _optimise(self) -> None:
+        self.optimiser = torch.optim.Adam(self.net.parameters(), lr=self.options.learning_rate)
+
+
+def members_of(
+    families: Sequence[Family], reads: tuple[str, ...], vines: Vines, outcomes: Outcomes
+) -> list[Member]:
+    """Return the trunks, and then the vines, with the numbers of their outcomes."""
+    found = [(one.trunk, one.trunk, 0, one.times) for one in families]
+    for family in families:
+        for time, own, whole in zip(
+            family.times, family.vines_BN, family.episodes_BN(), strict=True
+        ):
+            found += [(vine, all_, time, (0,)) for vine, all_ in zip(own, whole, strict=True)]
+    members = []
+    for own, episode, first, times in found:
+        outcome = vines.outcome(episode, reads) if len(own) else None
+        number = -1 if outcome is None else outcomes.number(outcome)
+        members.append(Member(own, episode, first, times, number))
+    return members
+
+
+def _segments(members: Sequence[Member], values_R: np.ndarray, window: int | None) -> list[Segment]:
+    """Return the members' segments; each has its set advantage from a state to the end of the window.
+
+    Where a later state's sets reach a step too, the later ones decide.
+    """
+    values, segments = iter(values_R.tolist()), []
+    for one in members:
+        known = zip(one.times, values, strict=False) if one.outcome >= 0 else ()
+        own = [
+            SetAdvantage(value, time, None if window is None else time + window + 1)
+            for time, value in known
+            if np.isfinite(value)
+        ]
+        segments.append(Segment(one.own, tuple(own)))
+    return segments
+
+
+class _Net(nn.Module):
+    """g(s, y): features of the observation and the past → a number for each outcome, 0 at first."""
+
+    def __init__(self, policy: ActorCriticPolicy, hidden: int) -> None:
+        super().__init__()
+        self.features = policy.make_features_extractor()
+        self.first = nn.Linear(self.features.features_dim + 2, hidden)
+        self.second = nn.Linear(hidden, hidden)
+        self.labels = _zeros(nn.Embedding(CAPACITY + 1, hidden))
+        self.head = _zeros(nn.Linear(hidden, CAPACITY))
+
+    @property
+    def capacity(self) -> int:
+        """Outcomes and labels for which it has room."""
+        return self.head.out_features
+
+    def forward(
+        self, policy: ActorCriticPolicy, observations: Any, labels: Tensor, past: Tensor
+    ) -> Tensor:
+        found = policy.extract_features(observations, self.features)  # type: ignore[arg-type]
+        hidden = torch.tanh(self.first(torch.cat([found, past], dim=1)) + self.labels(labels))
+        return self.head(torch.tanh(self.second(hidden)))
+
+    def grow(self, wanted: int) -> bool:
+        """Make room for more outcomes and labels, with g = 0 for new ones; return whether it did."""
+        if wanted <= self.capacity:
+            return False
+        size, hidden = 2 * wanted, self.head.in_features
+        head, labels = self.head, self.labels
+        self.head, self.labels = nn.Linear(hidden, size), nn.Embedding(size + 1, hidden)
+        for new, old in ((self.head, head), (self.labels, labels)):
+            _zeros(new)
+            for name, value in old.named_parameters():
+                getattr(new, name).data[: len(value)] = value.data
+        self.to(head.weight.device)
+        return True
+
+
+def _zeros(layer: nn.Module) -> Any:
+    for one in layer.parameters():
+        nn.init.zeros_(one)
+    return layer
