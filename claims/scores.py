@@ -131,6 +131,18 @@ def rarest_correct(correct: Numbers, clusters: Labels = None) -> Score:
     return cache(score)
 
 
+def rarest_reward(rewards: Numbers, clusters: Labels = None) -> Score:
+    """max r(yᵢ) / (members of yᵢ's cluster): f_srl for rewards in [0, 1]."""
+
+    def score(s: Actions) -> Fraction:
+        sizes = Counter(_label(clusters, i) for i in s)
+        named = [i for i in s if _label(clusters, i) != DEGENERATE]
+        paid = (Fraction(rewards[i]) / sizes[_label(clusters, i)] for i in named)
+        return max(paid, default=Fraction(0))
+
+    return cache(score)
+
+
 def majority(rewards: Numbers, answers: Labels = None, ties: str = "uniform") -> Score:
     """Return the mean reward of the members that gave the winning answer.
 

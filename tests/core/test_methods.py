@@ -108,6 +108,22 @@ def test_pass_k_training_golden_values():
     np.testing.assert_allclose(found[[0, 7]], [0.522233, -0.174078], rtol=3e-4)
 
 
+def test_set_rl_as_the_note_writes_it_sums_over_sets():
+    """Eq. 8 and 9: the sum of f(G) − mean f over the sets G that hold a sample, in fractions."""
+    n, k = 6, 3
+    sets = exact.all_sets(n, k)
+    method = methods.from_config(
+        {"method": "set_rl", "objective": "polychromic", "set_size": k, "reduction": "sum"}
+    )
+    assert method == methods.set_rl(set_size=k, reduction="sum")
+    for rewards, clusters in zip(BINARY[:, :n], CLUSTERS[:, :n], strict=True):
+        score = scores.polychromic([int(r) for r in rewards], clusters.tolist())
+        mean = exact.average(map(score, sets))
+        want = [float(sum(score(s) - mean for s in sets if i in s)) for i in range(n)]
+        found = values(method, rewards[None], clusters=clusters[None])[0]
+        np.testing.assert_allclose(found, want, atol=1e-12)
+
+
 def test_order_grad_is_the_leave_one_out_advantage_of_the_weights():
     """The paper's a_i is the statistic with i minus the statistic of the sets without i."""
     method = methods.order_grad([0.25, -1.0, 2.0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal, Unpack, get_args
 
@@ -145,7 +145,8 @@ class Method(AnyMethod):
         objective: What a set is worth; see `setrl.objectives`.
         set_size: K, at least 1; may be left out where the objective has one of its own.
         baseline: What u is compared with: `all_sets` U, `leave_one_out` v, `others_mean`
-            v·N/(N − 1), `smaller_sets` w, `none` 0, or a value such as `credit.Mixture(0.5)`.
+            v·N/(N − 1), `smaller_sets` w, `shapley` w averaged over the sizes up to K, `none` 0, or
+            a value such as `credit.Mixture(0.5)`.
         reduction: `mean` over the sets of a sample, or their `sum`.
         scale: Divide a prompt's advantages by their standard deviation (`group_std`, GRPO's for
             K = 1), by the standard deviation of its set scores (`score_std`), or by the sum of
@@ -177,7 +178,12 @@ class Method(AnyMethod):
             )
         object.__setattr__(self, "set_size", self.objective.resolve_set_size(self.set_size))
         check_set_size(self.set_size)
-        baselines.resolve(self.baseline)
+        baseline, own = baselines.resolve(self.baseline), self.objective.set_size
+        if baseline.averages_sizes and own is not None:
+            raise ValueError(
+                f"baseline={self.baseline!r} scores sets of 1 to {own}, and {self.objective!r} is "
+                f"made for sets of {own} only: use an objective for sets of every size"
+            )
         _check_choice("reduction", self.reduction, get_args(Reduction))
         _check_choice("scale", self.scale, (None, *get_args(Scale)))
         if isinstance(self.estimator, type | str):
@@ -428,7 +434,11 @@ def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None)
         samples = samples.with_rewards(method.shaping(samples))
     estimator, baseline = method.estimator or Exact(), baselines.resolve(method.baseline)
     credit = estimator(method.objective, samples, method.set_size, rng)
-    gain_BN = _gain(credit, samples, method, rng) if baseline.needs_gain else None
+    gain_BN = None
+    if baseline.needs_gain:
+        gain_BN = _gain(credit, samples, method, rng)
+    if gain_BN is not None and baseline.averages_sizes:
+        gain_BN = _mean_gain(gain_BN, samples, method, rng)
     values_BN, stderr_BN = baseline(credit, gain_BN), baseline.stderr(credit)
     if credit.stderr_contrast_BN is not None:
         # A sample that no drawn set holds, or that all of them hold, shows no difference.
@@ -475,6 +485,17 @@ def _gain(
     smaller = (method.estimator or Exact())(method.objective, samples, method.set_size - 1, rng)
     given_B = samples.largest(method.objective.reads)
     return gain_without_rounding(credit.means, smaller.means, given_B)
+
+
+def _mean_gain(
+    gain_BN: np.ndarray, samples: Samples, method: Method, rng: np.random.Generator | None
+) -> np.ndarray:
+    """Return the mean of u − w over sets of 1 to K, given it for K."""
+    estimator = method.estimator or Exact()
+    for size in range(1, method.set_size):
+        credit = estimator(method.objective, samples, size, rng)
+        gain_BN = gain_BN + _gain(credit, samples, replace(method, set_size=size), rng)
+    return gain_BN / method.set_size
 
 
 def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:

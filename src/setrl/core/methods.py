@@ -13,7 +13,7 @@ from setrl.core import objectives
 from setrl.core.adaptive import AdaptiveK
 from setrl.core.adjusting import HardPrompts, InverseClusterSize, Uniformity
 from setrl.core.credit import Estimator
-from setrl.core.method import AnyMethod, Method, Scale
+from setrl.core.method import AnyMethod, Method, Reduction, Scale
 from setrl.core.method_config import method_of
 from setrl.core.objectives import Objective
 from setrl.core.shaping import (
@@ -158,8 +158,12 @@ def set_rl(
     baseline: str = "all_sets",
     scale: Scale | None = None,
     estimator: Estimator | None = None,
+    reduction: Reduction = "mean",
 ) -> Method:
     """u − U of any objective, `polychromic()` if none is given: Set RL, Algorithm 1, in mean form.
+
+    With `reduction="sum"` it is Eq. 9 as the note writes it: C(N−1, K−1) times the mean form, so
+    that Adam takes the same steps, but prompts with fewer usable samples count far less.
 
     It is a method for every objective of `setrl.objectives`, by name in configs. K is 4 unless the
     objective has its own.
@@ -168,7 +172,7 @@ def set_rl(
     if set_size is None:
         set_size = objective.set_size or 4
     sized = _sized(objective, set_size)
-    return Method("set_rl", *sized, baseline, scale=scale, estimator=estimator)
+    return Method("set_rl", *sized, baseline, reduction, scale, estimator=estimator)
 
 
 @_published("Poly-families")

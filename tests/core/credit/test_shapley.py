@@ -1,28 +1,28 @@
 """Shapley values against their definition over all orders, in rational arithmetic."""
 
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 
 from claims import exact, scores
-from setrl import credit, objectives
+from setrl import credit, methods, objectives
 from tests.core.catalogue import EXACT, cases
 
 ANY_SIZE = [entry for entry in EXACT if entry.smallest == 1 and entry.objective.set_size is None]
 
 
-def by_orders(score, n):
-    """The mean over all orders of what each sample adds to those before it."""
-    total, orders = [Fraction(0)] * n, list(permutations(range(n)))
+def by_orders(score, members):
+    """Member → the mean over all orders of what it adds to those before it."""
+    total, orders = dict.fromkeys(members, Fraction(0)), list(permutations(members))
     for order in orders:
         before = Fraction(0)
         for place, i in enumerate(order):
             after = Fraction(score(tuple(sorted(order[: place + 1]))))
             total[i] += after - before
             before = after
-    return [float(x / len(orders)) for x in total]
+    return {i: x / len(orders) for i, x in total.items()}
 
 
 @pytest.mark.parametrize("entry", ANY_SIZE, ids=lambda entry: entry.name)
@@ -36,8 +36,48 @@ def test_equals_the_mean_over_orders(entry):
         rewards = np.array([case.rewards for case in listed])
         found = credit.shapley(entry.objective, rewards, **fields)
         for values, case in zip(found, listed, strict=True):
-            want = by_orders(entry.definition(case), n)
-            np.testing.assert_allclose(values, want, atol=1e-11)
+            want = by_orders(entry.definition(case), range(n))
+            np.testing.assert_allclose(values, [float(want[i]) for i in range(n)], atol=1e-11)
+
+
+SPREAD = objectives.from_function(lambda rewards: np.ptp(rewards, axis=-1))  # no closed form
+
+
+def highest_less_lowest(k):
+    return [0] if k == 1 else [-1, *[0] * (k - 2), 1]
+
+
+@pytest.mark.parametrize(
+    ("objective", "definition"),
+    [
+        (objectives.any_correct(), lambda case: scores.any_correct(case.correct)),
+        (objectives.polychromic(), lambda case: scores.polychromic(case.rewards, case.clusters)),
+        (SPREAD, lambda case: scores.l_statistic(case.rewards, highest_less_lowest)),
+    ],
+    ids=["any_correct", "polychromic", "function"],
+)
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_baseline_is_the_mean_share_of_a_sample_in_its_sets(objective, definition, k):
+    """Each K-set splits its score by Shapley; a sample gets its mean share; K = N: all samples."""
+    for case in cases(4)[:6]:
+        score = definition(case)
+        shares = [by_orders(score, held) for held in combinations(range(4), k)]
+        want = [exact.average(one[i] for one in shares if i in one) for i in range(4)]
+        found = methods.set_rl(objective, k, "shapley").advantages(
+            np.array([case.rewards]),
+            correct=np.array([case.correct]),
+            clusters=np.array([case.clusters]),
+        )
+        np.testing.assert_allclose(found.values_BN[0], np.array(want, float), atol=1e-12)
+        total = 4 / k * exact.average(score(held) for held in combinations(range(4), k))
+        assert found.values_BN.sum() == pytest.approx(float(total), abs=1e-12)
+
+
+def test_a_config_names_the_baseline_and_one_size_is_refused():
+    config = {"method": "set_rl", "objective": "max", "set_size": 4, "baseline": "shapley"}
+    assert methods.from_config(config) == methods.set_rl(objectives.max(), 4, "shapley")
+    with pytest.raises(ValueError, match="scores sets of 1 to 2, and l_statistic.* of 2 only"):
+        methods.set_rl(objectives.l_statistic([0, 1]), baseline="shapley")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +114,7 @@ def test_ragged_prompts_and_nan_rewards():
 
 
 def test_without_a_closed_form_it_says_so():
-    spread = objectives.from_function(lambda rewards: np.ptp(rewards, axis=-1))
     with pytest.raises(ValueError, match="shapley needs a closed form"):
-        credit.shapley(spread, np.ones((1, 3)))
+        credit.shapley(SPREAD, np.ones((1, 3)))
     with pytest.raises(ValueError, match="shapley needs sets of every size"):
         credit.shapley(objectives.l_statistic([0, 1]), np.ones((1, 3)))

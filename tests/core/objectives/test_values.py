@@ -1,6 +1,7 @@
 """Objectives as values: what they refuse, how they compose, and identities between them."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -201,3 +202,25 @@ def test_an_objective_without_a_score_is_refused_when_it_is_made() -> None:
 
     with pytest.raises(TypeError, match=r"Scoreless .*__call__"):
         Scoreless()  # type: ignore[abstract]
+
+
+def test_rarest_reward_is_the_note_s_f_srl_with_graded_rewards():
+    """Against enumeration in fractions; with rewards of 0 and 1 it is `rarest_correct`."""
+    for case in cases(6)[:6]:
+        fields = {"clusters": np.array([case.clusters]), "correct": np.array([case.correct])}
+        rewards = np.abs([case.rewards])
+        found = set_advantages(
+            rewards, objective=objectives.rarest_reward(), set_size=3, baseline="leave_one_out",
+            **fields,
+        )  # fmt: skip
+        want = exact.GroupMeans(scores.rarest_reward(rewards[0].tolist(), case.clusters), 6, 3)
+        np.testing.assert_allclose(found.with_BN[0], np.array(want.u, float), atol=1e-12)
+        np.testing.assert_allclose(found.without_BN[0], np.array(want.v, float), atol=1e-12)
+        of_two = samples_of([case])
+        graded = objectives.rarest_reward()(replace(of_two, rewards=of_two.correct * 1.0))
+        np.testing.assert_array_equal(graded, objectives.rarest_correct()(of_two))
+    with pytest.raises(ValueError, match="rarest_reward needs rewards of at least 0, got -1"):
+        set_advantages(
+            np.array([[1.0, -1, 0]]), objective=objectives.rarest_reward(), set_size=2,
+            clusters=np.array([[0, 1, 2]]),
+        )  # fmt: skip

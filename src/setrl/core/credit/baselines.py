@@ -2,8 +2,8 @@
 
 u, v, U, w are the mean scores of the K-sets with sample i, of those without it, of all K-sets, and
 of the (K−1)-sets without it (0 for K = 1: the empty set is worth nothing). Σᵢ ∇log π(yᵢ)·Aᵢ is,
-in expectation, N/K times the gradient of E f for every baseline here but `all_sets`, and
-(N−K)/K times it for `all_sets`.
+in expectation, N/K times the gradient of E f for every baseline here but `all_sets`, (N−K)/K times
+it for `all_sets`, and N/K times the gradient of a sum over set sizes for `shapley`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Baseline(ABC):
 
     needs_contrast = True  # u − v enters: a prompt needs more samples than a set holds
     needs_gain = False  # u − w enters: the (K−1)-sets are scored too
+    averages_sizes = False  # the mean of u − w over sets of 1 to K enters, not only over K-sets
 
     @abstractmethod
     def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
@@ -155,7 +156,26 @@ class FittedMixture(Baseline):
         return np.where(known_B, np.clip(slope_B / np.where(known_B, curve_B, 1), 0, 1), self.start)
 
 
-BY_PROMPT = (AllSets, LeaveOneOut, OthersMean, SmallerSets, NoBaseline, Mixture)
+@dataclass(frozen=True)
+class Shapley(Baseline):
+    """A = (1/K) Σ_{k ≤ K} (u − w of the k-sets): what i adds to sets of every size up to K.
+
+    It is i's Shapley value within a K-set, the mean over the K-sets that hold i; `credit.shapley` at
+    K = N. Σᵢ Aᵢ = (N/K)·U. The objective is another one: the mean update is N/K times the
+    gradient of Σ_{k ≤ K} E f_k / k, where f_k scores sets of k.
+    """
+
+    needs_contrast = False
+    needs_gain = True
+    averages_sizes = True
+
+    def __call__(self, credit: Credit, gain_BN: np.ndarray | None) -> np.ndarray:
+        """Return the mean of u − w over the sizes."""
+        assert gain_BN is not None
+        return gain_BN
+
+
+BY_PROMPT = (AllSets, LeaveOneOut, OthersMean, SmallerSets, NoBaseline, Mixture, Shapley)
 """Baselines that take nothing from the other prompts."""
 
 
@@ -171,5 +191,6 @@ by_name: dict[str, Callable[[], Baseline]] = {
     "leave_one_out": LeaveOneOut,
     "others_mean": OthersMean,
     "smaller_sets": SmallerSets,
+    "shapley": Shapley,
     "none": NoBaseline,
 }

@@ -42,6 +42,7 @@ from setrl.core.objectives.ranks import TopMean as top_mean
 from setrl.core.objectives.ranks import TrimmedMean as trimmed_mean
 from setrl.core.objectives.ranks import WinsorisedMean as winsorised_mean
 from setrl.core.objectives.rarest import RarestCorrect as rarest_correct
+from setrl.core.objectives.rarest import RarestReward as rarest_reward
 from setrl.core.objectives.rewards import AnyCorrect as any_correct
 from setrl.core.objectives.rewards import Mean as mean
 from setrl.core.objectives.rewards import SmoothMax as smooth_max

@@ -1,4 +1,7 @@
-"""The rarest strategy that succeeds: the objective that the Set RL note calls f_srl."""
+"""The rarest strategy that succeeds: the objective that the Set RL note calls f_srl, in two forms.
+
+With right and wrong samples it has a closed form; with graded rewards its sets are enumerated.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,7 @@ class RarestCorrect(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """One over the size of the smallest cluster with a correct member."""
-        clusters = members.clusters
-        size = (clusters[..., :, None] == clusters[..., None, :]).sum(axis=-1)
+        size = _cluster_sizes(members.clusters)
         return np.where(self._earns(members), 1 / size, 0.0).max(axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
@@ -53,6 +55,31 @@ class RarestCorrect(Objective):
 
     def _earns(self, samples: Samples) -> np.ndarray:
         return samples.right & (samples.clusters != DEGENERATE)
+
+
+@dataclass(frozen=True, repr=False)
+class RarestReward(Objective):
+    """f(S) = max of rᵢ / |{j∈S : cⱼ = cᵢ}| over i∈S: Set RL, §5, for graded rewards of at least 0.
+
+    For rewards of 0 and 1 it is `rarest_correct`, which has a closed form. A degenerate sample has
+    no strategy, and earns nothing.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """Return the best reward, where the members of a cluster share what one of them earns."""
+        if (members.rewards < 0).any():
+            raise ValueError(
+                f"rarest_reward needs rewards of at least 0, got {members.rewards.min():g}"
+            )
+        shares = members.rewards / _cluster_sizes(members.clusters)
+        return np.where(members.clusters != DEGENERATE, shares, 0.0).max(axis=-1)
+
+
+def _cluster_sizes(clusters: np.ndarray) -> np.ndarray:
+    """Return how many members of its set are in each member's cluster, (…, K)."""
+    return (clusters[..., :, None] == clusters[..., None, :]).sum(axis=-1)
 
 
 def _strategies(clusters_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:

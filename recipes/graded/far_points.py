@@ -1,0 +1,41 @@
+"""`polynomial` with a graded reward: a right point pays more the farther it is from x = 0."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from setrl.domains import by_name
+from setrl.tasks.from_domain import DomainTask
+
+FARTHEST = 9  # x beyond it pays nothing: the corpus has few such points, and x = 10 is easy
+
+
+@dataclass(frozen=True)
+class FarPoints(DomainTask):
+    """The domain's problems; the reward is `pay`, and the domain's verifier says what is right."""
+
+    domain: Any = by_name("polynomial")
+
+    @property
+    def rewards(self) -> tuple[Any, ...]:
+        """The graded reward."""
+        return (self.pay,)
+
+    @property
+    def correct(self) -> Any:
+        """The domain's verifier."""
+        return self._verifier.correct
+
+    def pay(self, prompts: list[str], completions: list[str], **_: Any) -> list[float]:
+        """(1 + |x|)/10 for a right point with |x| ≤ 9, else 0."""
+        right = self._verifier.correct(prompts, completions)
+        return [one * worth(text) for one, text in zip(right, completions, strict=True)]
+
+
+def worth(text: str) -> float:
+    """What a point pays if it is right."""
+    found = re.match(r"\((-?\d+),", text)
+    distance = abs(int(found[1])) if found else FARTHEST + 1
+    return (1 + distance) / (1 + FARTHEST) if distance <= FARTHEST else 0.0
