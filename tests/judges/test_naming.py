@@ -15,10 +15,10 @@ from tests.judges.test_embedding import sentence_transformers  # noqa: F401  (a 
 
 POINT = {"judge": "oracle", "domain": "polynomial", "options": {"strategy": "point"}}
 CHANGES = {
-    "exact": ({}, {"key": "studies.clusters:last_number"}),
+    "exact": ({}, {"key": "studies.clusters:last_number", "family": "builtins:len"}),
     "oracle": (
         {"domain": "polynomial"},
-        {"domain": "quadratic", "options": {"strategy": "point"}},
+        {"domain": "quadratic", "options": {"strategy": "point"}, "family": "builtins:len"},
     ),
     "embedding": (
         {"model": "m", "threshold": 0.1},
@@ -34,6 +34,7 @@ CHANGES = {
             "request": {"temperature": 0.5},
             "seed": 1,
             "sample_tokens": 9,
+            "families": True,
         },
     ),
     "ensemble": (

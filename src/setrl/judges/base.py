@@ -6,11 +6,13 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from setrl.core.samples import DEGENERATE
 from setrl.groups.types import Group
 from setrl.judges.naming import name_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,15 @@ class Judgement:
         strategies: The name of each sample's strategy, if the judge gives names.
         reason: Why the clusters are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
+        families_N: The family of each sample's strategy (its macro-strategy), labelled as clusters;
+            None if the judge tells only clusters.
     """
 
     clusters_N: tuple[int, ...] | None
     strategies: tuple[str | None, ...] | None = None
     reason: str | None = None
     detail: str | None = field(default=None, compare=False)
+    families_N: tuple[int, ...] | None = None
 
 
 def _judge_each_text_once(judge: Callable[..., list[Judgement]]) -> Any:
@@ -62,13 +67,17 @@ def _different_texts(group: Group) -> tuple[Group, list[int]]:
 
 def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
     """Give each sample what its text got."""
-    clusters_N, strategies = judgement.clusters_N, judgement.strategies
-    if clusters_N is None or len(clusters_N) == len(places_N):
+    if judgement.clusters_N is None or len(judgement.clusters_N) == len(places_N):
         return judgement
+
+    def for_all(values: Sequence[T] | None) -> tuple[T, ...] | None:
+        return None if values is None else tuple(values[i] for i in places_N)
+
     return replace(
         judgement,
-        clusters_N=tuple(clusters_N[i] for i in places_N),
-        strategies=None if strategies is None else tuple(strategies[i] for i in places_N),
+        clusters_N=for_all(judgement.clusters_N),
+        strategies=for_all(judgement.strategies),
+        families_N=for_all(judgement.families_N),
     )
 
 
@@ -94,7 +103,8 @@ class Judge(Protocol):
     Inherit from it, or write all three members yourself. A subclass is asked about the different
     texts of each group only, and equal texts get one cluster: no judge can tell them apart. With
     `class Mine(Judge, sees_copies=True)` it is asked about all samples. A subclass that is a
-    dataclass has a name: its kind, and its fields without those with `compare=False`.
+    dataclass has a name: its kind, and its fields without those with `compare=False`. A judge whose
+    judgements have families says so with an attribute `gives_families` that is True.
     """
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
@@ -147,14 +157,28 @@ def by_first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
     return tuple(names[label] for label in labels)
 
 
-def judgement_by_names(names: Sequence[Hashable | None]) -> Judgement:
+def judgement_by_names(
+    names: Sequence[Hashable | None], families: Sequence[Hashable | None] | None = None
+) -> Judgement:
     """Put equal names into one cluster; a sample without a name is degenerate.
 
     >>> judgement_by_names(["factoring", None, "formula", "factoring"]).clusters_N
     (0, -1, 1, 0)
     """
+    return Judgement(
+        _numbered(names),
+        tuple(None if name is None else str(name) for name in names),
+        families_N=None if families is None else _numbered(families),
+    )
+
+
+def _numbered(names: Sequence[Hashable | None]) -> tuple[int, ...]:
     label_of: dict[Hashable, int] = {}
-    clusters_N = tuple(
+    return tuple(
         DEGENERATE if name is None else label_of.setdefault(name, len(label_of)) for name in names
     )
-    return Judgement(clusters_N, tuple(None if name is None else str(name) for name in names))
+
+
+def fields_given_by(judge: object) -> tuple[str, ...]:
+    """Return the fields that a judge gives a method besides clusters: `families`, or none."""
+    return ("families",) if getattr(judge, "gives_families", False) else ()

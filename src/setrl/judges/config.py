@@ -107,6 +107,13 @@ def _as_number(first: str, setting: inspect.Parameter, text: str) -> str | int |
         raise ValueError(f"{setting.name} must be {wanted}, got {first!r} in {text!r}") from None
 
 
+def gives_families(config: Config | None) -> bool:
+    """Return whether a judge of these settings may give families; a judge of yours may."""
+    settings = spelled_out(config) if isinstance(config, str) else config or {}
+    asked = settings.get("families") or settings.get("family")
+    return bool(asked) or _is_reference(str(settings.get("judge", "")))
+
+
 def reseeded(config: Mapping[str, Any], by: int) -> dict[str, Any]:
     """Return the same settings with other seeds for language models, which see other orders."""
     settings = dict(config)

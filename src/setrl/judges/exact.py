@@ -43,18 +43,36 @@ class ExactJudge(Judge):
 
     Attributes:
         key: A sample's text → its key, any hashable value; None is degenerate.
+        family: A sample's text → the family of its key, which `poly_families` reads; None: the
+            judge tells no families.
 
     >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
     (0, 0, 1, -1)
     """
 
     key: Key = final_answer
+    family: Key | None = None
+
+    @property
+    def gives_families(self) -> bool:
+        """Whether its judgements have families."""
+        return self.family is not None
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        return [judgement_by_names([self.key(text) for text in group.texts]) for group in groups]
+        return [self._sorted(group.texts) for group in groups]
+
+    def _sorted(self, texts: Sequence[str]) -> Judgement:
+        families = None if self.family is None else list(map(self.family, texts))
+        return judgement_by_names(list(map(self.key, texts)), families)
 
 
-def of_key(key: str | None = None) -> ExactJudge:
-    """Compare final answers, or what the function `module:name` reads from a sample's text."""
-    return ExactJudge(final_answer if key is None else load_function(key, ".").value)
+def of_key(key: str | None = None, family: str | None = None) -> ExactJudge:
+    """Compare final answers, or what the function `module:name` reads from a sample's text.
+
+    Args:
+        key: Reads the strategy.
+        family: Reads the family of the strategy.
+    """
+    own = [None if name is None else load_function(name, ".").value for name in (key, family)]
+    return ExactJudge(own[0] or final_answer, own[1])

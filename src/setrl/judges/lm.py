@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from setrl.judges.fences import harmless
 from setrl.judges.naming import changed, labelled
 from setrl.judges.numbering import FEWEST_REPLIES, Numbering
 from setrl.judges.parsing import ReplyError, read_clusters
-from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
+from setrl.judges.rendering import LEVELS, load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.settings import build
@@ -87,6 +88,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             their middle.
         count_tokens: Returns the number of tokens of its argument; by default an estimate from its
             bytes.
+        families: Whether to ask for two levels in one request: clusters, and families of samples
+            that share only the macro-strategy, which `poly_families` reads.
 
     Attributes:
         counts: What it has done so far.
@@ -105,10 +108,14 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         seed: int = 0,
         sample_tokens: int = 24_000,
         count_tokens: CountTokens = approximate_tokens,
+        families: bool = False,
     ):
         self.endpoint, self.style, self.seed = endpoint, load_style(style), seed
         self.retry_rule, self.counts = retry_rule or RetryRule(), JudgeCounts()
         self._sample_tokens, self._count_tokens = sample_tokens, count_tokens
+        self._levels, self.gives_families = LEVELS if families else LEVELS[:1], families
+        if families and not self.style.instructions:
+            raise ValueError("families need instructions that explain them: 'compact' has none")
         self._client = Client(endpoint, self.counts, seed)
         self._cache = JudgementCache(cache)
         self._format = ReplyFormat()
@@ -132,6 +139,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         settings |= {"seed": self.seed, "sample_tokens": self._sample_tokens}
         if self._count_tokens is not approximate_tokens:
             settings["count_tokens"] = self._count_tokens
+        if self.gives_families:
+            settings["families"] = True
         settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
         return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
 
@@ -179,12 +188,13 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     async def _judge(self, group: Group) -> Judgement:
         self._stop_if_over()
         try:
-            shown = await self._clusters(self._question(group)) if group.texts else ()
+            found = await self._labels(self._question(group)) if group.texts else [[], []]
         except (RequestError, ReplyError) as failure:
             return self._unknown(failure)
         self.counts.groups += 1
         self.counts.known += 1
-        return Judgement(by_first_appearance(shown))
+        clusters_N, *families = map(by_first_appearance, found)
+        return Judgement(clusters_N, families_N=families[0] if self.gives_families else None)
 
     def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1
@@ -218,6 +228,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             order,
             sample_tokens=self._sample_tokens,
             count_tokens=self._count_tokens,
+            families=self.gives_families,
         )
         # The key is a hash of all that decides the answer. It leaves out the address, so that a
         # model that moves keeps its judgements, and the format, which `read_clusters` makes
@@ -225,12 +236,16 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         whole = json.dumps(self.endpoint.body(messages), sort_keys=True)
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
-    async def _clusters(self, question: Question) -> list[int]:
-        """Return the labels of the group's samples in their order, from the cache or the model."""
+    async def _labels(self, question: Question) -> list[list[int]]:
+        """Return the labels of the group's samples in their order, from the cache or the model.
+
+        A list for each level.
+        """
+        n, num_labels = len(question.order), len(question.order) * len(self._levels)
         lock = self._open_questions.setdefault(question.key, asyncio.Lock())
         # The second of two equal questions waits here, and then finds the answer in the cache.
         async with lock:
-            shown = await self._cached(self._cache.get, question.key, len(question.order))
+            shown = await self._cached(self._cache.get, question.key, num_labels)
             if shown is not None:
                 self.counts.cached += 1
             else:
@@ -242,8 +257,9 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                 # Another process may have been first with another answer; all use the first.
                 kept = await self._cached(self._cache.put, question.key, shown, *about)
                 shown = kept or shown
-        labels = dict(zip(question.order, shown, strict=True))
-        return [labels[i] for i in range(len(labels))]
+        place = {i: at for at, i in enumerate(question.order)}
+        starts = range(0, num_labels, n)
+        return [[shown[start + place[i]] for i in range(n)] for start in starts]
 
     async def _cached(self, use: Callable[..., T], *arguments: object) -> T | None:
         """Use the cache in another thread: SQLite may wait for other processes.
@@ -273,13 +289,14 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     async def _ask(self, question: Question) -> tuple[int, ...]:
         """Ask; if the reply cannot be read, ask once more and say what was wrong with it."""
-        num_samples, client = len(question.order), self._client
-        reply = await self._format.ask(client, question.messages, num_samples, question.key)
+        num_samples, client, levels = len(question.order), self._client, self._levels
+        ask = partial(self._format.ask, client, num_samples=num_samples, levels=levels)
+        reply = await ask(question.messages, key=question.key)
         try:
             return self._read(reply, num_samples)
         except ReplyError as error:
-            messages = [*question.messages, *repair(reply.text, str(error), num_samples)]
-        reply = await self._format.ask(client, messages, num_samples, f"{question.key} repair")
+            again = repair(reply.text, str(error), num_samples, self.gives_families)
+        reply = await ask([*question.messages, *again], key=f"{question.key} repair")
         clusters = self._read(reply, num_samples)
         self.counts.repaired += 1
         return clusters
@@ -288,7 +305,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         try:
             if reply.finish == "length":  # what it would have gone on to say is not known
                 raise ReplyError("truncated", "it was cut off by its limit of tokens")
-            clusters = read_clusters(reply.text, num_samples)
+            clusters = read_clusters(reply.text, num_samples, self._levels)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
             error.reply = reply.text
@@ -299,7 +316,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         return clusters
 
 
-def repair(reply: str, why: str, num_samples: int) -> list[Message]:
+def repair(reply: str, why: str, num_samples: int, families: bool = False) -> list[Message]:
     """Return the messages that ask again after an unreadable reply.
 
     The reply may quote a sample, and a sample may hold control tokens: `harmless` breaks them up.
@@ -308,7 +325,7 @@ def repair(reply: str, why: str, num_samples: int) -> list[Message]:
         {"role": "assistant", "content": harmless(reply[:QUOTED_REPLY])},
         {
             "role": "user",
-            "content": f"This cannot be read: {why}. {what_to_answer(num_samples)}",
+            "content": f"This cannot be read: {why}. {what_to_answer(num_samples, families)}",
         },
     ]
 
@@ -324,6 +341,7 @@ def from_settings(
     request: Mapping[str, Any] | None = None,
     seed: int = 0,
     sample_tokens: int = 24_000,
+    families: bool = False,
 ) -> LMJudge:
     """Ask a language model behind an OpenAI-compatible endpoint; see `LMJudge`.
 
@@ -338,6 +356,7 @@ def from_settings(
         request: Further settings of `Endpoint`: temperature, max_reply_tokens, ….
         seed: Seed of the orders in which samples are shown.
         sample_tokens: Tokens that the samples of one request may have together.
+        families: Whether to ask for families of strategies, too.
     """
     settings = {
         "url": endpoint,
@@ -353,6 +372,7 @@ def from_settings(
         retry_rule=build("retry_rule", RetryRule, retry_rule or {}),
         seed=seed,
         sample_tokens=sample_tokens,
+        families=families,
     )
 
 

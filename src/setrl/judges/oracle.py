@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import override
 
 from setrl import domains
+from setrl.files.loading import load_function
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 
 OTHER_DOMAIN = "other_domain"
@@ -22,6 +23,8 @@ class OracleJudge(Judge):
 
     Attributes:
         domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
+        family: The name of a strategy → the family that it belongs to, which `poly_families` reads;
+            None: the judge tells no families.
 
     >>> from setrl.domains import by_name
     >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
@@ -30,6 +33,12 @@ class OracleJudge(Judge):
     """
 
     domain: domains.Domain
+    family: Callable[[str], Hashable] | None = None
+
+    @property
+    def gives_families(self) -> bool:
+        """Whether its judgements have families."""
+        return self.family is not None
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
@@ -40,9 +49,15 @@ class OracleJudge(Judge):
             readings = [self.domain.read(group.prompt, text) for text in group.texts]
         except ValueError:
             return Judgement(None, reason=OTHER_DOMAIN)
-        return judgement_by_names([reading.strategy for reading in readings])
+        names, family = [reading.strategy for reading in readings], self.family
+        if family is None:
+            return judgement_by_names(names)
+        return judgement_by_names(names, [None if n is None else family(n) for n in names])
 
 
-def of_domain(domain: str, options: Mapping[str, Any] | None = None) -> OracleJudge:
-    """Read the strategies as a domain does."""
-    return OracleJudge(domains.by_name(domain, **(options or {})))
+def of_domain(
+    domain: str, options: Mapping[str, Any] | None = None, family: str | None = None
+) -> OracleJudge:
+    """Read the strategies as a domain does; `family` is a function `module:name` of their names."""
+    own = None if family is None else load_function(family, ".").value
+    return OracleJudge(domains.by_name(domain, **(options or {})), own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from setrl.judges.rendering import NO_CLUSTER
+from setrl.judges.rendering import LEVELS, NO_CLUSTER
 from setrl.serving.client import Body, Choice, Client, RequestError
 from setrl.serving.endpoint import Message
 
@@ -28,7 +28,12 @@ class ReplyFormat:
         self._known: int | None = None  # the place in FORMATS, once a request was answered
 
     async def ask(
-        self, client: Client, messages: Sequence[Message], num_samples: int, key: str
+        self,
+        client: Client,
+        messages: Sequence[Message],
+        num_samples: int,
+        key: str,
+        levels: Sequence[str] = LEVELS[:1],
     ) -> Choice:
         """Return the reply.
 
@@ -39,7 +44,8 @@ class ReplyFormat:
         place, doubt = self._known or 0, 0
 
         def body() -> Body:
-            return client.endpoint.body(messages) | response_format(FORMATS[place], num_samples)
+            form = response_format(FORMATS[place], num_samples, levels)
+            return client.endpoint.body(messages) | form
 
         def adapt(failure: RequestError) -> Body | None:
             nonlocal place, doubt
@@ -55,7 +61,9 @@ class ReplyFormat:
         return choice
 
 
-def response_format(name: str, num_samples: int) -> dict[str, Any]:
+def response_format(
+    name: str, num_samples: int, levels: Sequence[str] = LEVELS[:1]
+) -> dict[str, Any]:
     """Return the key of the request that makes a server constrain the reply; {} for "plain"."""
     if name == "plain":
         return {}
@@ -65,8 +73,8 @@ def response_format(name: str, num_samples: int) -> dict[str, Any]:
     numbers = {"type": "array", "items": number, "minItems": num_samples, "maxItems": num_samples}
     schema = {
         "type": "object",
-        "properties": {"clusters": numbers},
-        "required": ["clusters"],
+        "properties": dict.fromkeys(levels, numbers),
+        "required": list(levels),
         "additionalProperties": False,
     }
     named = {"name": "clusters", "schema": schema, "strict": True}

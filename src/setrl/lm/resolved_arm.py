@@ -11,9 +11,11 @@ import numpy as np
 
 from setrl.core import methods, schedules
 from setrl.core.advantages import AnyMethod
+from setrl.judges.config import gives_families
 from setrl.lm import fields
 from setrl.lm.config import ARM_OPTIONS, JUDGE, LAST_SET_SIZE
 from setrl.scoring.check import FIELDS, check_method
+from setrl.scoring.fields import FAMILIES
 from setrl.tasks import Task
 
 
@@ -67,7 +69,8 @@ def resolve_arm(
     schedule = partial(methods.from_config, spec)
     method = schedule()
     judge = task.strategy.judge if keys.get(JUDGE) is None else keys[JUDGE]
-    _check_fields(method, fields.available(field_specs, task))
+    judged = {FAMILIES} - set(field_specs) if gives_families(judge) else set()
+    _check_fields(method, fields.available(field_specs, task) | judged)
     for progress in (0.0, 1.0):
         _try_method(schedule(progress), num_samples)
     if "clusters" in method.reads and judge is None and not task.strategy.is_known:
@@ -82,7 +85,7 @@ def resolve_arm(
         method,
         schedule if schedules.has_schedule(schedules.read(spec)) else None,
         judge,
-        fields.sources(field_specs, method.reads, task),
+        fields.sources(field_specs, [one for one in method.reads if one not in judged], task),
         **{key: float(keys.get(key, usual)) for key, usual in ARM_OPTIONS.items()},
     )
 

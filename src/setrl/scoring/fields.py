@@ -71,7 +71,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "second": read_number,
     "families": read_label,
 }
-PAIRS = "pairs"
+FAMILIES, PAIRS = "families", "pairs"
 KNOWN = (*READERS, PAIRS)
 
 
@@ -84,7 +84,7 @@ def as_array(name: str, values: Values, num_samples: int) -> np.ndarray:
     if name == PAIRS:
         unknown_NN = np.full((num_samples, num_samples), np.nan)
         return np.stack([unknown_NN if one is None else np.asarray(one) for one in values])
-    if name == "families":
+    if name == FAMILIES:
         return numbered(values).reshape(-1, num_samples)
     if name == "answers":
         known = [value for value in values if value is not None and value == value]

@@ -76,6 +76,12 @@ def clusters_of(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray
     return np.array([one.clusters_N or unknown for one in judgements], dtype=np.float64)
 
 
+def families_of(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
+    """Return the families of judgements, (B, N); NaN for a prompt without families."""
+    unknown = (None,) * num_samples
+    return np.array([one.families_N or unknown for one in judgements], dtype=np.float64)
+
+
 def labels_of(judgement: Judgement, num_samples: int) -> list[Label]:
     """Return the names that a judge gave to the samples of a prompt; numbers without names."""
     if judgement.clusters_N is None:

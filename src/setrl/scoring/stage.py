@@ -15,8 +15,8 @@ from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
 from setrl.scoring.batch import Column, Columns, ScoredBatch
 from setrl.scoring.correct import correct_by_column, correct_by_reward
-from setrl.scoring.fields import PAIRS, as_array
-from setrl.scoring.labels import Label, clusters_of, labels_of, numbered
+from setrl.scoring.fields import FAMILIES, PAIRS, as_array
+from setrl.scoring.labels import Label, clusters_of, families_of, labels_of, numbered
 from setrl.scoring.missing import Missing, missing_credit
 
 T = TypeVar("T")
@@ -66,6 +66,8 @@ def score(
         correct_BN = truncated.correct(correct_BN, cut_BN)
     clusters_BN, labels_BN = reading.strategies(columns.strategies)
     fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
+    if FAMILIES in method.reads and FAMILIES not in fields:
+        fields |= reading.families(columns.strategies)
     given = {"correct": correct_BN, "clusters": clusters_BN, **fields}
     advantages = method.advantages(rewards_BN, rng=rng, abstain=True, **given)
     known = {"rewards": rewards_BN, "clusters": clusters_BN, **fields}
@@ -131,6 +133,12 @@ class _Reading:
         if column is None:
             return None, None
         return self._read(column, partial(_strategies, num_samples=self.num_samples))
+
+    def families(self, column: Column | Sequence[Judgement] | None) -> dict[str, np.ndarray]:
+        """Return the families that a judge told; NaN for a prompt without; {} without a judge."""
+        if not isinstance(column, Sequence) or not isinstance(column[0], Judgement):
+            return {}
+        return {FAMILIES: families_of(column, self.num_samples)}
 
     def field(self, name: str, column: Column) -> np.ndarray:
         count = self.num_prompts if name == PAIRS else None

@@ -52,6 +52,7 @@ from setrl.engines.trl.sampling import Sampler, Sampling
 from setrl.errors import RunError
 from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.judges import Judge
+from setrl.judges.base import fields_given_by
 from setrl.rewards import Combine, Truncation
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.labels import Label, shown
@@ -159,7 +160,8 @@ class SetCredit(Gathering):
             schedule, method = method, method(0.0)
         fields = dict(fields or {})
         self._take_fields(fields)
-        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, fields)
+        given = [*fields, *(one for one in fields_given_by(judge) if one in method.reads)]
+        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
         self.method = method
