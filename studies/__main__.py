@@ -18,6 +18,7 @@ from studies import (
     least_variance,
     predictions,
     recommendations,
+    refinement,
     rollout_trees,
     theory_figures,
 )
@@ -31,6 +32,7 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "least_variance": least_variance.run,
     "predictions": predictions.run,
     "recommendations": recommendations.run,
+    "refinement": lambda folder: refinement.run(refinement.RefinementConfig(), folder),
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
     "theory_figures": theory_figures.run,
 }
@@ -39,11 +41,11 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
 def main(
     study: Annotated[str, tyro.conf.Positional], folder: Annotated[Path, tyro.conf.Positional]
 ) -> None:
-    """Run a study. Each takes two minutes or less; `bases` must first make the base models.
+    """Run a study. Each takes three minutes or less; `bases` must first make the base models.
 
     Args:
         study: bandits, bases, biased_maze, dynamics, grader_attack, least_variance, predictions,
-            recommendations, rollout_trees or theory_figures.
+            recommendations, refinement, rollout_trees or theory_figures.
         folder: The folder for its figures and numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))
