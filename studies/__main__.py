@@ -13,6 +13,7 @@ from studies import (
     bandits,
     bases,
     biased_maze,
+    coverage_law,
     dynamics,
     grader_attack,
     least_variance,
@@ -27,6 +28,7 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "bandits": lambda folder: bandits.run(bandits.BanditsConfig(), folder),
     "bases": bases.run,
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
+    "coverage_law": lambda folder: coverage_law.run(coverage_law.CoverageLawConfig(), folder),
     "dynamics": dynamics.run,
     "grader_attack": grader_attack.run,
     "least_variance": least_variance.run,
@@ -44,8 +46,8 @@ def main(
     """Run a study. Each takes three minutes or less; `bases` must first make the base models.
 
     Args:
-        study: bandits, bases, biased_maze, dynamics, grader_attack, least_variance, predictions,
-            recommendations, refinement, rollout_trees or theory_figures.
+        study: bandits, bases, biased_maze, coverage_law, dynamics, grader_attack, least_variance,
+            predictions, recommendations, refinement, rollout_trees or theory_figures.
         folder: The folder for its figures and numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))
