@@ -21,6 +21,7 @@ from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
 from setrl.lab.view.index import Index
 from setrl.lab.view.logs import Rollouts
+from setrl.lab.view.origin import Origin
 from setrl.lab.view.table import SHOWN
 
 DATA = Path(__file__).parents[1] / "data"
@@ -263,7 +264,8 @@ def test_groups_that_no_method_can_credit():
     bare = of(made("a", None, None, None), made("b", None, None, None))
     assert bare["others"] == {}
     assert len(bare["notes"]) == 3
-    gap = of(*(made("a", 0.3, 1.0, c) for c in (0, None, 1, 1)))
+    gapped = tuple(made("a", 0.3, 1.0, c) for c in (0, None, 1, 1))
+    gap = group_page(Group("p", "p", gapped, step=1), chosen="poly_epo")
     assert "concave_counts" not in gap["others"]
     assert {one["correct"] for one in gap["samples"]} == {None}
     assert gap["others"]["poly_epo"][1] is None
@@ -713,3 +715,68 @@ def test_ctrl_c_ends_the_server_without_an_error(folder, setrl, monkeypatch):
     assert "token" not in printed
     code, printed, _ = setrl("view", folder, "--no-open", "--port", "0", "--host", "0.0.0.0")
     assert "?token=" in printed
+
+
+def page(method, advantages=None, origin=None, **asked):
+    """The page of a group with the credit of a method."""
+    found = method.advantages(np.array([REWARDS], float), **(
+        {"clusters": [CLUSTERS]} if "clusters" in method.reads else {})).values_BN[0]  # fmt: skip
+    values = found if advantages is None else advantages
+    samples = tuple(map(made, "abcdef", map(float, REWARDS), values, CLUSTERS))
+    return group_page(Group("p", "p", samples, step=1), origin=origin or Origin("loss"), **asked)
+
+
+def test_why_explains_the_method_of_the_log():
+    arm = {"method": "rloo", "judge": {"name": "exact"}}
+    found = page(methods.rloo(), origin=Origin("loss", arm))
+    one = found["explained"]
+    assert (one["method"], one["agrees"], found["parts"]) == ("rloo", True, {})
+    right = REWARDS[0]
+    assert (one["with"][0], one["all"]) == (right, pytest.approx(np.mean(REWARDS)))
+    assert one["without"][0] == pytest.approx((sum(REWARDS) - right) / (len(REWARDS) - 1))
+    assert one["values"] == pytest.approx(found["others"]["rloo"])
+    assert page(methods.dr_grpo())["explained"]["method"] == "dr_grpo"  # by its values
+    other = page(methods.rloo(), [0.1] * len(REWARDS), Origin("loss", arm))["explained"]
+    assert (other["method"], other["agrees"]) == ("rloo", False)
+    assert page(methods.rloo(), [0.1] * len(REWARDS))["explained"] is None
+    assert page(methods.rloo(), [None] * len(REWARDS))["explained"]["method"] == "poly_epo"
+    assert (
+        page(methods.rloo(), [None] * len(REWARDS), chosen="rloo")["explained"]["method"] == "rloo"
+    )
+
+
+def test_the_k_of_the_log_is_the_usual_one():
+    credit = Origin("credit", {"method": "poly_epo", "set_size": 3, "skipped": False})
+    assert page(methods.poly_epo(3), origin=credit)["set_size"] == 3
+    found = page(methods.poly_epo(3), origin=credit, set_size=5)
+    assert (found["set_size"], found["explained"]["agrees"]) == (5, False)
+    assert found["origin"] == {"kind": "credit", "method": "poly_epo", "set_size": 3}
+    shrinking = {"schedule": "linear", "first": 6, "last": 2}
+    assert Origin("loss", {"method": "maxpo", "set_size": shrinking}).method().set_size == 6
+
+
+@pytest.mark.parametrize("method", [
+    {}, {"method": "tests.lab.nowhere:boom"}, {"method": "set_rl", "objective": "os:system"},
+    {"method": "set_rl", "objective": {"objective": "os:system"}}, {"method": ["poly_epo"]},
+    {"method": "poly_epo", "set_size": "x y"}, {"method": "poly_epo", "set_size": -1},
+])  # fmt: skip
+def test_a_log_names_nothing_that_is_imported(method):
+    assert Origin("credit", method).method() is None
+
+
+def test_credited_samples_are_no_arm_beside_their_own_log(tmp_path, setrl):
+    rows = [{"id": "p", "prompt": "p", "response": one, "correct": one == "a", "strategy": one}
+            for one in "aabc"]  # fmt: skip
+    write(tmp_path / "log.jsonl", rows)
+    credited = tmp_path / "credited_log.jsonl"
+    setrl("credit", tmp_path / "log.jsonl", "--set-size", 2, "--output", credited)
+    client = TestClient(application(Catalogue(tmp_path)), base_url="http://localhost")
+    (run,) = client.get("/api/runs").json()["runs"]
+    assert [(one["split"], [arm["name"] for arm in one["arms"]]) for one in run["samples"]] == [
+        ("given", ["log"]), ("credited", ["credited_log"])]  # fmt: skip
+    about = {"run": run["id"], "split": "credited", "arm": "credited_log", "step": 0, "place": 0}
+    found = client.get("/api/group", params=about).json()
+    assert found["origin"] == {"kind": "credit", "method": "poly_epo", "set_size": 2}
+    assert found["explained"]["agrees"]
+    alone = Catalogue(credited).look().entries
+    assert [*next(iter(alone.values())).evaluations] == ["given"]

@@ -119,7 +119,7 @@ class Questions:
         number = int(np.searchsorted(rows, place)) if index.log.by_step else place
         k, method = None if size is None else _whole(size), request.query_params.get("method")
         return {
-            **group_page(found, k, method),
+            **group_page(found, k, method, index.log.origin(step, place)),
             "place": place,
             "number": number,
             "before": int(rows[number - 1]) if 0 < number <= len(rows) else None,

@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from setrl.groups.log import open_log
 from setrl.groups.options import LogOptions
 from setrl.groups.records import is_evaluation_file
 from setrl.lab.view.index import Index
-from setrl.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
+from setrl.lab.view.logs import CREDIT, FileLog, GroupLog, Rollouts, ToolLog
 from setrl.lab.view.marks import NAME as MARKS
 
 DEEPEST = 6  # folders below the one that is shown
@@ -165,7 +166,7 @@ class Catalogue:
         self.root = root
         self.options = options or LogOptions()
         self._indexes: dict[tuple[Path, str], Index] = {}
-        self._is_log: dict[tuple[Path, int, int], bool] = {}
+        self._known: dict[tuple[Path, int, int], Literal["samples", "credited", ""]] = {}
 
     def look(self) -> Found:
         """Return what the folder holds now."""
@@ -213,7 +214,7 @@ class Catalogue:
             if found:
                 yield self._tool_log(folder, tool, found)
                 return
-        given = [folder / name for name in names if self._is_samples(folder / name)]
+        given = [folder / name for name in names if self._holds(folder / name)]
         if given:
             yield self._files(folder, given)
 
@@ -222,13 +223,14 @@ class Catalogue:
         arms: dict[str, dict[int, Seed]] = {}
         evaluations: dict[str, dict[str, dict[int, Source]]] = {}
         outcomes: dict[str, dict[int, Path]] = {}
+        config = read_config(folder)
         for arm in find_arms(folder):
             for seed, path in arm.seeds.items():
                 run = TrainingRun(path)
                 if kind == "control" and run.evaluation.is_file():
                     outcomes.setdefault(arm.arm, {})[seed] = run.evaluation
                 if run.metrics.exists():
-                    arms.setdefault(arm.arm, {})[seed] = self._seed(run, kind)
+                    arms.setdefault(arm.arm, {})[seed] = self._seed(run, kind, config)
                 for name, model in _evaluated(arm.arm, run).items():
                     for split, file in evaluation_files(model).items():
                         of_split = evaluations.setdefault(split, {})
@@ -242,17 +244,19 @@ class Catalogue:
             kind=kind,
             path=folder,
             about=about,
-            config=read_config(folder),
+            config=config,
             arms=arms,
             evaluations=evaluations,
             films={self._id(path): path for path in films} if kind == "control" else {},
             outcomes=outcomes,
         )
 
-    def _seed(self, run: TrainingRun, kind: Kind) -> Seed:
+    def _seed(self, run: TrainingRun, kind: Kind, config: Mapping[str, Any]) -> Seed:
         if kind == "control":  # its rollouts are trunks and vines, which have no prompts
             return Seed(run.metrics)
-        return Seed(run.metrics, self._index(run.path, Rollouts(run.rollout_files())))
+        method = (config.get("arms") or {}).get(run.path.parent.name)
+        log = Rollouts(run.rollout_files(), method if isinstance(method, dict) else {})
+        return Seed(run.metrics, self._index(run.path, log))
 
     def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> Entry:
         paths = tuple(folder / match[0] for match in found)
@@ -297,26 +301,39 @@ class Catalogue:
         return Source((path,), load, self._file_index(path))
 
     def _files(self, folder: Path, paths: list[Path]) -> Entry:
-        of_arms = {
+        """Return files of samples, one arm each; credited ones beside others are no arms of them.
+
+        What `setrl credit` writes are the samples of another file: to compare the two says nothing.
+        """
+        credited = [path for path in paths if self._holds(path) == "credited"]
+        others = [path for path in paths if path not in credited]
+        splits = {"given": others, "credited": credited} if others else {"given": credited}
+        named = folder / paths[0].name if self.root.is_file() else folder
+        arms = {split: self._arms(of) for split, of in splits.items() if of}
+        return Entry(self._id(named), named.name, self._where(named), "files", named,
+                     evaluations=arms)  # fmt: skip
+
+    def _arms(self, paths: list[Path]) -> dict[str, dict[int, Source]]:
+        return {
             name: {0: Source((path,), partial(_loaded, path, self.options), self._file_index(path))}
             for name, path in _named(paths).items()
         }
-        named = folder / paths[0].name if self.root.is_file() else folder
-        return Entry(self._id(named), named.name, self._where(named), "files", named,
-                     evaluations={"given": of_arms})  # fmt: skip
 
-    def _is_samples(self, path: Path) -> bool:
-        """Return whether a file holds samples, by its first rows."""
+    def _holds(self, path: Path) -> Literal["samples", "credited", ""]:
+        """Return what the first rows of a file are; empty if they are no samples."""
         if path == self.root:
-            return True
+            return "samples"
         if not path.name.endswith(LOGS) or path.name.endswith(MARKS) or not path.is_file():
-            return False
+            return ""
         about = path.stat()
         key = (path, about.st_size, about.st_mtime_ns)
-        if key not in self._is_log:
+        if key not in self._known:
             is_long = path.suffix == ".json" and about.st_size > LONGEST_JSON
-            self._is_log[key] = is_evaluation_file(path) or (not is_long and _has_texts(path))
-        return self._is_log[key]
+            if is_evaluation_file(path):
+                self._known[key] = "samples"
+            else:
+                self._known[key] = "" if is_long else _samples_of(path)
+        return self._known[key]
 
     def _index(self, path: Path, log: Rollouts | ToolLog) -> Index | None:
         """Return the index of a training run; of a known one only the list of files is renewed."""
@@ -356,12 +373,13 @@ def _named(paths: list[Path]) -> dict[str, Path]:
     }
 
 
-def _has_texts(path: Path) -> bool:
-    """Return whether the first rows of a file are recognised as samples with texts."""
-    try:
-        return "text" in open_log(path, first=RECOGNISED).reader.columns
-    except (ConfigError, DataError, OSError):
-        return False
+def _samples_of(path: Path) -> Literal["samples", "credited", ""]:
+    """Return whether the first rows of a file are samples with texts, and who credited them."""
+    with suppress(ConfigError, DataError, OSError):
+        log = open_log(path, first=RECOGNISED)
+        if "text" in log.reader.columns:
+            return "credited" if isinstance(log.rows.record(0).get(CREDIT), dict) else "samples"
+    return ""
 
 
 def _loaded(path: Path, options: LogOptions, tool: str | None = None) -> Evaluation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import signature
 from itertools import pairwise
@@ -19,7 +19,8 @@ from setrl.groups.rollouts import name_of
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
 from setrl.groups.why_wrong import why_wrong
-from setrl.theory.decomposition import decompose_group
+from setrl.lab.view.explained import credit_of, explained, means, parts
+from setrl.lab.view.origin import Origin
 
 TEXT_SHOWN = 20_000  # letters of a sample that come with its group, at most
 PAGE_SHOWN, LEAST_SHOWN = 1_000_000, 400  # letters of all samples together, and of each at least
@@ -27,31 +28,40 @@ USUAL_SET_SIZE = 4
 
 
 def group_page(
-    group: Group, set_size: int | None = None, chosen: str | None = None
+    group: Group,
+    set_size: int | None = None,
+    chosen: str | None = None,
+    origin: Origin = Origin("loss"),  # noqa: B008  it is frozen
 ) -> dict[str, Any]:
     """Everything about one group, as JSON.
 
     Args:
         group: The group.
-        set_size: K of the methods that compare sets; made to fit the group.
+        set_size: K of the methods that compare sets; made to fit the group. By default K of the
+            method of the log.
         chosen: The name of one more method.
+        origin: Where the advantages of the log come from.
     """
     samples, notes = group.samples, list(group.notes)
     rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
     clusters = clusters_of(samples)
     clusters_1N = np.array([[_number(cluster) for cluster in clusters]])
     most = int((~np.isnan(rewards_1N)).sum()) - 1
-    k = max(1, min(set_size or USUAL_SET_SIZE, most))
-    notes += _missing(samples)
-    has_clusters = not np.isnan(clusters_1N).all()
+    own = origin.method()
+    logged_size = own.set_size if own is not None and own.set_size > 1 else USUAL_SET_SIZE
+    k = max(1, min(set_size or logged_size, most))
+    notes += _missing(samples, origin)
     correct_1N = np.array([[_number(sample.correct) for sample in samples]])
     fields = {"clusters": clusters_1N, "correct": correct_1N}
     known = {name: one for name, one in fields.items() if not np.isnan(one).all()}
-    others = _others(rewards_1N, known, k, most, chosen)
+    methods_of = _methods(known, k, chosen, origin) if most >= 1 else {}
+    others = {name: _advantages(one, rewards_1N, known) for name, one in methods_of.items()}
     if chosen and chosen not in others and most >= 1:
         notes.append(f"{methods.labels.get(chosen, chosen)} cannot credit this group: the log does "
                      "not hold what the method reads.")  # fmt: skip
-    parts = _parts(rewards_1N, clusters_1N, k) if has_clusters and most >= 1 else {}
+    used_N = np.array([_number(sample.advantage) for sample in samples])
+    name, agrees = explained(origin, used_N, others, chosen) or ("", None)
+    one = methods_of.get(name)
     texts = [sample.text for sample in samples]
     shown = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
     found = {
@@ -68,7 +78,10 @@ def group_page(
         "samples": [{**_sample(*one, shown), "why_wrong": why_wrong(group, one[0])} for one in zip(
             samples, clusters, branch_points(texts), strict=True)],
         "others": {name: values.tolist() for name, values in others.items()},
-        "parts": parts,
+        "origin": {"kind": origin.kind, "method": origin.name, "set_size": own and own.set_size},
+        "explained": None if one is None else {
+            "method": name, "agrees": agrees, **means(one, rewards_1N, known)},
+        "parts": parts(rewards_1N, clusters_1N, k) if name == "poly_epo" and one else {},
     }  # fmt: skip
     return files.plain_json(found)
 
@@ -97,17 +110,19 @@ def _sample(sample: Sample, cluster: int | None, branch: int, shown: int) -> dic
         "answer": sample.answer,
         "cluster": cluster,
         "branch": branch,
+        "tokens": sample.tokens,
     }
 
 
-def _missing(samples: Sequence[Sample]) -> list[str]:
+def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
     """Return what the log does not hold, in sentences."""
     notes = []
     if not any(sample.text for sample in samples):
         notes.append("No text of these samples is read from the log: --text names the field of "
                      "texts, if there is one.")  # fmt: skip
     if all(sample.advantage is None for sample in samples):
-        notes.append("The log does not hold the advantages that entered the loss.")
+        notes.append("The log does not hold the advantages that entered the loss."
+                     if origin.kind == "loss" else "The log does not hold advantages.")  # fmt: skip
     if all(sample.reward is None for sample in samples):
         notes.append("The log does not hold rewards: no method's credit can be computed.")
     if all(sample.strategy is None for sample in samples):
@@ -120,17 +135,11 @@ def _missing(samples: Sequence[Sample]) -> list[str]:
     return notes
 
 
-def _others(
-    rewards_1N: np.ndarray,
-    known: dict[str, np.ndarray],
-    k: int,
-    most: int,
-    one_more: str | None,
-) -> dict[str, np.ndarray]:
-    """Return the advantages that methods would have given; NaN for samples that they leave out."""
-    if most < 1:
-        return {}
-    chosen: dict[str, AnyMethod] = {
+def _methods(
+    known: Mapping[str, np.ndarray], k: int, one_more: str | None, origin: Origin
+) -> dict[str, AnyMethod]:
+    """Return the methods whose credit is shown: those that read what the log holds."""
+    shown: dict[str, AnyMethod] = {
         "grpo": methods.grpo(),
         "dr_grpo": methods.dr_grpo(),
         "maxpo": methods.maxpo(k),
@@ -139,12 +148,10 @@ def _others(
         "concave_counts": methods.concave_counts(alpha=0),
     }
     if one_more in _offered():
-        chosen.setdefault(str(one_more), _of_name(str(one_more), k))
-    return {
-        name: _advantages(method, rewards_1N, known)
-        for name, method in chosen.items()
-        if set(method.reads) <= {"rewards", *known}
-    }
+        shown.setdefault(str(one_more), _of_name(str(one_more), k))
+    if (own := origin.method(k)) is not None:
+        shown[str(origin.name)] = own
+    return {name: one for name, one in shown.items() if set(one.reads) <= {"rewards", *known}}
 
 
 @cache
@@ -164,29 +171,10 @@ def _of_name(name: str, k: int) -> AnyMethod:
 
 
 def _advantages(
-    method: AnyMethod, rewards_1N: np.ndarray, known: dict[str, np.ndarray]
+    method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndarray]
 ) -> np.ndarray:
     read: Any = {name: one for name, one in known.items() if name in method.reads}
-    found = method.advantages(rewards_1N, **read)
-    known_BN = found.usable_BN & ~found.skipped_B[:, None]
-    return np.where(known_BN, found.values_BN, math.nan)[0]
-
-
-def _parts(rewards_1N: np.ndarray, clusters_1N: np.ndarray, k: int) -> dict[str, Any]:
-    """Eq. 15 of Poly-EPO's advantages: three parts for each sample, which add up to the total."""
-    found = decompose_group(rewards_1N, set_size=k, clusters=clusters_1N)
-    reward = (found.reward_with - found.reward) * found.diversity_with
-    diversity = found.reward * (found.diversity_with - found.diversity)
-    return {
-        "reward": reward[0].tolist(),
-        "diversity": diversity[0].tolist(),
-        "covariance": found.covariance_part[0].tolist(),
-        "total": found.advantages[0].tolist(),
-        "reward_with": found.reward_with[0].tolist(),
-        "diversity_with": found.diversity_with[0].tolist(),
-        "covariance_with": found.covariance_with[0].tolist(),
-        "all": [float(x[0, 0]) for x in (found.reward, found.diversity, found.covariance)],
-    }
+    return credit_of(method.advantages(rewards_1N, **read))
 
 
 def shared_prefix(texts: Sequence[str]) -> int:

@@ -10,6 +10,8 @@ from threading import Lock
 from typing import Any, Protocol
 from zipfile import ZipFile, is_zipfile
 
+from typing_extensions import override
+
 from setrl.files import json_lines
 from setrl.groups.importers.importing import LogReader, merged
 from setrl.groups.log import Log, open_log
@@ -17,10 +19,12 @@ from setrl.groups.options import LogOptions
 from setrl.groups.outcomes import with_outcomes
 from setrl.groups.rollouts import group_of_rollout
 from setrl.groups.types import Group
+from setrl.lab.view.origin import Origin
 
 FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
 FIRST_ROWS = 2_000  # of a long log, which are shown while the rest is read
 SCANNED = 0.4  # of the work on a file is finding its rows; then its groups are summed up
+CREDIT = "credit"  # the key of a row in which `setrl credit` says what it did
 ONLY_STEP = 0  # of a log that has no steps
 
 
@@ -49,6 +53,9 @@ class GroupLog(Protocol):
             LookupError: If no group begins there.
         """
 
+    def origin(self, step: int, place: int) -> Origin:
+        """Return where the advantages of a group come from."""
+
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return a sample as the log has it, with all its fields; None where that is not kept."""
 
@@ -67,6 +74,9 @@ class _ByStep:
     def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
         yield from ()
 
+    def origin(self, step: int, place: int) -> Origin:
+        return Origin("loss")
+
     def raw(self, step: int, place: int, sample: int) -> Any:
         return None
 
@@ -79,9 +89,19 @@ class _ByStep:
 
 @dataclass(frozen=True)
 class Rollouts(_ByStep):
-    """The rollouts of setrl's own training runs; a group's place is the byte at which it begins."""
+    """The rollouts of setrl's own training runs; a group's place is the byte at which it begins.
+
+    Attributes:
+        files: Step → file.
+        config: The method of the arm, as the config of the run has it.
+    """
 
     files: Mapping[int, Path]
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    @override
+    def origin(self, step: int, place: int) -> Origin:
+        return Origin("loss", self.config)
 
     def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step; a line that is still written is passed over.
@@ -218,6 +238,15 @@ class FileLog:
         """Return the group with a number."""
         with self._lock:
             return self._shown(self._at(place)[place])
+
+    def origin(self, step: int, place: int) -> Origin:
+        """Return where the advantages come from: each row that `setrl credit` wrote says it."""
+        with self._lock:
+            log = self._at(place)
+            said = next(log.items(place))[1].get(CREDIT)
+        if isinstance(said, dict):
+            return Origin("credit", said)
+        return Origin("loss" if log.source == "trl" else "log")
 
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return the object of the log that holds a sample."""
