@@ -37,6 +37,7 @@ ARMS = {
         "kl_anchor": "start",
         "credit": "shared",
     },
+    "critic": {"algorithm": "poly_ppo", "set_size": 2, "credit": "set_critic"},
 }
 
 

@@ -149,6 +149,17 @@ def set_advantages(
     Returns:
         (R,), NaN where the method gives no credit.
     """
-    group_RN = np.column_stack([taken_R, draw(chances_RV, num_draws, rng)])
+    return credit(method, outcomes, taken_R, draw(chances_RV, num_draws, rng), rng)
+
+
+def credit(
+    method: AnyMethod,
+    outcomes: Outcomes,
+    taken_R: np.ndarray,
+    drawn_RM: np.ndarray,
+    rng: np.random.Generator | None = None,
+) -> np.ndarray:
+    """Credit R outcomes, each in the group that it forms with M others, (R,)."""
+    group_RN = np.column_stack([taken_R, drawn_RM])
     fields = outcomes.fields(group_RN, method.reads)
     return by_trajectory(method, outcomes.scores(group_RN), fields, rng)[:, 0]
