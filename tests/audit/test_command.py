@@ -34,7 +34,7 @@ def test_what_is_required_decides_the_exit_code(run, tmp_path: Path) -> None:
     both = ("--require", "unbiased", "--require", "permutation-invariant")
     code, said, _ = run("my_estimators:centred", "--claims", "pass@1", *both)
     assert code == 0
-    assert said.startswith("centred, groups of 4: this is 3·∇pass@1, exactly, in fractions.")
+    assert said.startswith("centred optimises pass@1: its mean update is 3·∇pass@1, exactly, comp")
     code, _, why = run("my_estimators:centred", "--claims", "pass@2", *both)
     assert code == 1
     assert "does not hold: unbiased" in why
@@ -84,7 +84,7 @@ def test_a_log_names_the_method_that_gave_its_advantages(run) -> None:
     code, said, read = run("log.jsonl")
     assert code == 0
     assert "60 groups of 4: the recorded advantages are grpo" in read
-    assert said.startswith("log.jsonl, groups of 4: this is the gradient of no objective that we")
+    assert said.startswith("log.jsonl follows the gradient of no objective that we know")
 
 
 def test_other_advantages_of_a_log_are_audited_by_their_groups(run) -> None:

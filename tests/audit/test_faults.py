@@ -60,7 +60,7 @@ def test_a_dropped_factor() -> None:
     found = audit(lambda rewards: right(rewards) / 2, claims=PASS_2)
     assert not found.pays["unbiased"]
     assert found.bias == 0
-    assert "but for the factor: 1 instead of 2" in str(found)
+    assert "but for the factor, 1 instead of 2" in str(found)
     assert "u − U of pass@2" in str(found.made)
 
 
@@ -146,8 +146,8 @@ def test_labels_must_be_only_names() -> None:
     [
         (lambda rewards: 1 / 0, "raised ZeroDivisionError"),
         (lambda rewards: rewards[:-1], "one advantage for each sample"),
-        (lambda rewards: "no numbers", "array of numbers"),
-        (lambda rewards, prompts, length: rewards, "prompts, length: give it a shape"),
+        (lambda rewards: "no numbers", "array of real numbers"),
+        (lambda rewards, prompts, length: rewards, "needs rewards, prompts, length"),
         (3, "must be a function or a Method"),
     ],
 )

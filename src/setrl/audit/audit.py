@@ -11,10 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from setrl.audit.batches import GROUPS, Batched, batched
 from setrl.audit.calling import Estimator, Shape, estimator
 from setrl.audit.compare import FLOOR, Library, Match
+from setrl.audit.curves import Curves
 from setrl.audit.field import Curl, Field, policy_grid
-from setrl.audit.known import claimed, known
+from setrl.audit.known import Known, claimed, known
 from setrl.audit.laws import Law, laws
 from setrl.audit.leads import Survivors, survivors
 from setrl.audit.made import Made, made
@@ -26,6 +28,7 @@ from setrl.theory.tabular import ActionTable
 
 SAMPLES = 4  # in a group, unless they are given
 STRATEGIES = 3  # labels, unless they are given
+RATES = 0.1, 0.5, 0.9  # success rates at which strengths are said
 MOST_OTHER_GROUPS = 3_000  # of another size, for the sensitivity to N
 
 
@@ -35,29 +38,79 @@ class Audit:
 
     Attributes:
         estimator: The function and how it was called.
-        paid: Its advantages in every group.
-        gradient: Its expected gradient, for the policies `gradient.policies_PA`.
-        objective: The objective, or the sum of two, whose gradient it is; None if it is none that
-            we know. `str(objective)` is such as "2·∇pass@4".
+        library: The objectives that it is compared with.
         nearest: The objective whose gradient is nearest; equal to `objective` if there is one. None
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
         claimed_factor: The factor of the claim; None if it names none.
-        library: The objectives that it is compared with.
+        num_groups: B, the groups of a batch, for an estimator that mixes them.
     """
 
     estimator: Estimator
-    paid: Paid
-    gradient: Field
-    objective: Match | None
+    library: Library
     nearest: Match | None
     claim: Match | None
     claimed_factor: float | None
-    library: Library
+    num_groups: int = GROUPS
+
+    @property
+    def gradient(self) -> Field:
+        """Its expected gradient, for the policies `gradient.policies_PA`."""
+        return self.library.field
+
+    @property
+    def paid(self) -> Paid:
+        """Its advantages in every group."""
+        return self.library.field.paid
+
+    @property
+    def table(self) -> ActionTable:
+        """The kinds of samples."""
+        return self.paid.table
+
+    @property
+    def objective(self) -> Match | None:
+        """The objective, or the sum of two, whose gradient it is; None if it is none that we know.
+
+        `str(objective)` is such as "2·∇pass@4". It is None if equal calls give other numbers.
+        """
+        found = self.nearest
+        return found if found and found.holds and self.estimator.is_steady else None
+
+    @cached_property
+    def in_batch(self) -> Batched | None:
+        """What it does in batches of several groups, if it mixes them; calls the function."""
+        if self.pays["independent-groups"] is not False or not self.estimator.is_steady:
+            return None
+        known = self.claim.parts if self.claim else self.library.objectives
+        policies_PA = self.gradient.policies_PA
+        return batched(self.estimator, self.paid, list(known), policies_PA, self.num_groups)
+
+    @cached_property
+    def strength(self) -> dict[float, float]:
+        """Success rate → F along κ∇J of the claim or the nearest objective, ÷ the length of κ∇J.
+
+        1 everywhere for an exact gradient. Right samples are of equal shares, and so are others.
+        """
+        rewards_A = np.asarray(self.paid.table.rewards, dtype=np.float64)
+        right_A = rewards_A == rewards_A.max()
+        rates = np.array(RATES)[:, None]
+        match, wrong_A = self.claim or self.nearest, ~right_A
+        policies_PA = rates * right_A / right_A.sum() + (1 - rates) * wrong_A / wrong_A.sum()
+        field = Field(self.paid, policies_PA)
+        if match is None:
+            return dict.fromkeys(RATES, float("nan"))
+        own_PA, near_PA = field.values_PA, Library.of(field, match.parts).combined(match)
+        square_P = (near_PA**2).sum(axis=1)
+        along_P = (own_PA * near_PA).sum(axis=1)
+        ratio_P = along_P / np.where(square_P > 0, square_P, np.nan)
+        return dict(zip(RATES, ratio_P.tolist(), strict=True))
 
     @cached_property
     def made(self) -> Made | None:
         """How it is made out of an unbiased credit of ours; None if no recipe gives it."""
+        if not self.estimator.is_steady:
+            return None
         likely = [part for one in (self.claim, self.nearest) if one for part in one.parts]
         return made(self.library, likely)
 
@@ -104,28 +157,22 @@ class Audit:
         """Why it is the gradient of no objective at all; None if it is the gradient of one."""
         return self.gradient.curl
 
-    def along(self, policies_PA: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return F for other policies, and the gradient of the claim or of the nearest objective.
-
-        Shapes (P, A); the second is 0 if the expected gradient is 0.
-        """
-        field, match = Field(self.paid, policies_PA), self.claim or self.nearest
-        if match is None:
-            return field.values_PA, np.zeros_like(field.values_PA)
-        library = Library.of(field, match.parts)
-        return field.values_PA, library.combined(match)
-
-    def noise(self, policies_PA: np.ndarray) -> Variance:
-        """Return the variance for other policies."""
-        field, match = Field(self.paid, policies_PA), self.claim or self.nearest
-        return variance(Library.of(field, () if match is None else match.parts), match)
+    def curves(self, policies_PA: np.ndarray) -> Curves:
+        """Return its mean update and its variance for other policies, beside its objectives'."""
+        field = Field(self.paid, policies_PA)
+        matches = {str(one): one for one in (self.claim, self.nearest) if one is not None}
+        near = {name: Library.of(field, one.parts).combined(one) for name, one in matches.items()}
+        first = next(iter(matches.values()), None)
+        noise = variance(Library.of(field, () if first is None else first.parts), first)
+        return Curves(field.values_PA, np.zeros_like(field.values_PA), near, noise)
 
     @cached_property
     def pays(self) -> dict[str, bool | None]:
         """What can be required → whether it holds; None where it could not be tried."""
-        match = self.claim or self.objective
-        unbiased = match is not None and match.holds and self.keeps_factor
-        first = {"unbiased": unbiased, "has-objective": self.curl is None}
+        match, steady = self.claim or self.objective, self.estimator.is_steady
+        is_whole = steady and "missing" not in self.estimator.habits
+        unbiased = is_whole and match is not None and match.holds and self.keeps_factor
+        first = {"unbiased": unbiased, "has-objective": steady and self.curl is None}
         return first | {law.name: law.holds for law in self.laws}
 
     def sentences(self) -> list[str]:
@@ -159,6 +206,8 @@ class Audit:
             "laws": [asdict(law) for law in self.laws],
             "requirements": self.pays,
             "survivors": asdict(self.survivors),
+            "strength": {str(rate): ratio for rate, ratio in self.strength.items()},
+            "in_batch": None if self.in_batch is None else self.in_batch.to_json(),
             "other_sizes": {size: _match(match) for size, match in self.other_sizes.items()},
             "sentences": self.sentences(),
             "drawn": None,
@@ -176,7 +225,6 @@ def _match(match: Match | None) -> dict[str, Any] | None:
         "off": match.off,
         "exact": match.is_exact,
         "in_fractions": match.in_fractions,
-        "weights": match.weights,
         "example": example,
     }
 
@@ -192,6 +240,7 @@ def audit(
     table: ActionTable | None = None,
     name: str | None = None,
     takes: Literal["group", "batch"] | None = None,
+    groups: int = GROUPS,
     progress: Progress | None = None,
 ) -> Audit:
     """Return what an estimator of advantages optimises, how noisy it is, and where it leads.
@@ -211,37 +260,38 @@ def audit(
         name: The name in sentences.
         takes: Whether the function takes one group, (N,), or a batch, (B, N); by default a batch if
             it can. A function that mixes groups is then called with one after the other.
+        groups: B, the groups of a batch, for `Audit.in_batch` of a function that mixes groups.
         progress: Called with the number of groups after every batch of calls.
 
     Raises:
         TooManyGroupsError: If the groups are too many: see `audit_sampled`.
         ValueError: If the function raises, or returns another shape or no numbers.
     """
-    fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
-    group_size = max(SAMPLES, fewest) if group_size is None else group_size
-    shape = shape or known_shape(function)
-    subject = estimator(function, shape, name, group_size, takes)
-    if table is None:
-        table = kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
+    num_samples = _group_size(function, group_size)
+    subject = estimator(function, shape or known_shape(function), name, num_samples, takes)
+    table = table or kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
     if isinstance(function, AnyMethod):
         _check_fields(function, table)
-    claim, factor = (None, None) if claims is None else claimed(claims, group_size)
-    field = Field(pay(subject, table, group_size, progress), policy_grid(table.num_actions))
-    library = Library.of(field, [*([] if claim is None else [claim]), *known(table, group_size)])
-    if claim is not None and (not library.objectives or library.objectives[0] is not claim):
-        raise ValueError(f"{claims}: the objective is the same for all groups, or undefined")
-    nearest = library.nearest()
+    claim, factor = (None, None) if claims is None else claimed(claims, num_samples)
+    field = Field(pay(subject, table, num_samples, progress), policy_grid(table.num_actions))
+    library = _library(field, claim)
     match = None if claim is None else library.match(0)
-    return Audit(
-        subject,
-        field.paid,
-        field,
-        nearest if nearest and nearest.holds else None,
-        nearest,
-        match,
-        factor,
-        library,
-    )
+    return Audit(subject, library, library.nearest(), match, factor, groups)
+
+
+def _group_size(function: Any, given: int | None) -> int:
+    """Return N: as given, else 4, or as many samples as a method needs."""
+    fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
+    return max(SAMPLES, fewest) if given is None else given
+
+
+def _library(field: Field, claim: Known | None) -> Library:
+    """Return all known objectives on the estimator's groups, the claim first."""
+    claims = [] if claim is None else [claim]
+    library = Library.of(field, [*claims, *known(field.paid.table, field.paid.num_samples)])
+    if claim is not None and claim not in library.objectives:
+        raise ValueError(f"{claim.label}: the objective is the same for all groups, or undefined")
+    return library
 
 
 def _check_fields(method: AnyMethod, table: ActionTable) -> None:

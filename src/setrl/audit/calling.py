@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -14,7 +14,8 @@ import numpy as np
 from setrl.core.method import AnyMethod
 from setrl.theory.tabular import ActionTable
 
-LABELS = ("clusters", "labels", "strategies", "clusters_BN", "labels_BN", "strategy", "cluster")
+LABELS = ("clusters", "labels", "strategies", "clusters_BN", "labels_BN", "strategy", "cluster",
+          "label", "cluster_ids", "strategy_ids")  # fmt: skip
 Call = Callable[[Any, np.ndarray, np.ndarray], Any]
 
 
@@ -28,12 +29,14 @@ class Shape:
             may raise an exception, and gives arrays to the function that the function may edit.
         reads_labels: Whether the estimator may use the labels of strategies.
         takes_batches: Whether the function receives several groups at once; if not, B is 1.
+        unread: () → the settings that were given and that no call has read.
     """
 
     name: str
     call: Call
     reads_labels: bool = False
     takes_batches: bool = True
+    unread: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +48,26 @@ class Estimator:
         shape: How it is called.
         name: Its name in sentences.
         habits: What was noticed in the calls: "edits" if it changed its input, "missing" if it
-            returned NaN or infinite numbers, "single" if it returned float32 or shorter floats,
-            "mixes" if a group is paid otherwise next to other groups.
+            returned NaN or infinite numbers, "single" or "half" if it returned float32 or shorter
+            floats, "mixes" if a group is paid otherwise next to other groups, "unsteady" if equal
+            calls gave other numbers, "draws" if it used a global random generator, "unlike" if it
+            takes one group, and pays it otherwise as a batch of one.
     """
 
     function: Any
     shape: Shape
     name: str
     habits: set[str] = field(default_factory=set)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether equal calls give equal numbers, as far as the calls showed."""
+        return not self.habits & {"unsteady", "draws"}
+
+    @property
+    def tolerance(self) -> float:
+        """The rounding of its numbers, relative to the largest advantage."""
+        return HALF if "half" in self.habits else SINGLE if "single" in self.habits else EXACT
 
     def advantages(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         """Return the advantages of groups, (B, N); NaN where the function returned none.
@@ -62,6 +77,10 @@ class Estimator:
         """
         if self.shape.takes_batches and "mixes" not in self.habits:
             return self.of_batch(rewards_BN, labels_BN)
+        return self.alone(rewards_BN, labels_BN)
+
+    def alone(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        """Return the advantages of groups, each in a call of its own, (B, N)."""
         rows = zip(rewards_BN, labels_BN, strict=True)
         return np.concatenate([self.of_batch(*(part[None] for part in row)) for row in rows])
 
@@ -115,19 +134,21 @@ class Estimator:
     def _numbers(self, returned: Any) -> np.ndarray:
         """Return an array of any library as float64, also if it is on a graph of gradients."""
         detached = returned.detach().cpu() if hasattr(returned, "detach") else returned
-        if str(getattr(detached, "dtype", "")).removeprefix("torch.") in SHORT_FLOATS:
-            self.habits.add("single")
+        if habit := SHORT_FLOATS.get(str(getattr(detached, "dtype", "")).removeprefix("torch.")):
+            self.habits.add(habit)
             detached = detached.float() if hasattr(detached, "float") else detached
         try:
-            return np.asarray(detached).astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{self.name} must return an array of numbers, got {returned!r:.80}"
-            ) from error
+            values = np.asarray(detached)
+            if values.dtype.kind in "biufO":
+                return values.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+        raise ValueError(f"{self.name} must return an array of real numbers, got {returned!r:.80}")
 
 
 MIXED = 1e-4  # relative difference of a group's advantages next to other groups, beyond rounding
-SHORT_FLOATS = ("float32", "float16", "bfloat16")
+EXACT, SINGLE, HALF = 1e-9, 1e-5, 4e-3  # rounding, of the largest advantage
+SHORT_FLOATS = {"float32": "single", "float16": "half", "bfloat16": "half"}
 
 
 def fields(table: ActionTable, actions_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -211,6 +232,7 @@ def _found(
             refusals.append(str(error))
             continue
         if alone is not None and not np.allclose(alone[1], first, rtol=MIXED, equal_nan=True):
+            alone[0].habits.add("unlike")
             return alone[0]
         if shape.takes_batches or takes:
             return tried
@@ -223,8 +245,7 @@ def _found(
 def _watched(tried: Estimator, groups: tuple[np.ndarray, np.ndarray]) -> Estimator:
     """Return the estimator, after a look at whether it mixes the groups of a batch."""
     together = tried.of_batch(*groups) if tried.shape.takes_batches else None
-    tried.habits.add("mixes")  # so that it is called with one group after the other
-    alone = tried.advantages(*groups)
+    alone = tried.alone(*groups)
     tried.habits.clear()
     scale = np.abs(cleaned(alone)).max(initial=1e-300)
     if together is not None and apart(together, alone).max() > MIXED * scale:
@@ -269,14 +290,14 @@ def _label_parameter(function: Any, name: str) -> str | None:
         return None
     known = [one.name for one in parameters[1:] if one.name in LABELS]
     needed = [one.name for one in parameters if _is_needed(one)][1:]
-    if known:
-        return known[0]
-    if len(needed) > 1:
+    others = [one for one in needed if one not in known[:1]]
+    if others:
         raise ValueError(
-            f"{name} needs rewards, {', '.join(needed)}: give it a shape, or wrap it in a function "
-            "of rewards, or of rewards and clusters"
+            f"{name} needs rewards, {', '.join(needed)}, and an audit has only rewards and labels: "
+            "wrap it in a function of rewards, or of rewards and clusters, or give it a shape (a "
+            f"parameter that takes labels has one of the names {', '.join(LABELS)})"
         )
-    return needed[0] if needed else None
+    return known[0] if known else None
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:

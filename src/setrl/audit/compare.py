@@ -48,9 +48,8 @@ class Match:
         off: ‖F − Σ factor·∇J‖ / ‖F‖, root mean squares over the policies of the grid; 0 if exact.
         is_exact: Whether F = Σ factor·∇J for every policy, up to rounding.
         in_fractions: Whether that was found in fractions, without any rounding.
-        weights: Between which numbers F/(Σ factor·∇J), along ∇J, lies over the policies: how much
-            prompts are re-weighted.
         example: Where F differs most, for a sample with others; None if it is exact.
+        rounding: The rounding of the estimator's numbers, relative to the largest advantage.
     """
 
     parts: tuple[Known, ...]
@@ -58,13 +57,13 @@ class Match:
     off: float
     is_exact: bool
     in_fractions: bool = False
-    weights: tuple[float, float] = (1.0, 1.0)
     example: Example | None = None
+    rounding: float = 0.0
 
     @property
     def holds(self) -> bool:
         """Whether F = Σ factor·∇J, but for rounding and small numbers that are added to a std."""
-        return self.off <= FLOOR
+        return self.off <= max(FLOOR, self.rounding)
 
     def __str__(self) -> str:
         terms = sorted(zip(self.factors, self.parts, strict=True), key=lambda term: term[0] < 0)
@@ -88,18 +87,18 @@ def factor(number: float) -> str:
     return f"{number:.3g}"
 
 
+def share(off: float) -> str:
+    """Write a distance as per cent with two digits, so that a small one is not 0.
+
+    >>> share(0.0123), share(0.00004), share(0.291)
+    ('1.2%', '0.004%', '29%')
+    """
+    return f"{100 * off:.2g}%"
+
+
 def _is_fraction(number: float) -> bool:
     near = Fraction(number).limit_denominator(LARGEST_DENOMINATOR)
     return bool(near) and abs(float(near) - number) <= 1e-6 * abs(number)
-
-
-def _weights(own_PA: np.ndarray, wanted_PA: np.ndarray) -> tuple[float, float]:
-    """Return between which numbers the length of F along ∇J lies, relative to ∇J."""
-    square_P = (wanted_PA**2).sum(axis=1)
-    along_P = (own_PA * wanted_PA).sum(axis=1)
-    clear = square_P > 1e-12 * square_P.max()
-    ratio_P = along_P[clear] / square_P[clear]
-    return (float(ratio_P.min()), float(ratio_P.max())) if clear.any() else (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,11 +234,8 @@ class Library:
             return Match(parts, tuple(factors.tolist()), 0.0, True)
         if exact and self._in_fractions(chosen, factors):
             return Match(parts, tuple(factors.tolist()), 0.0, True, True)
-        weights = _weights(
-            self.field.values_PA, (factors @ rows).reshape(self.field.values_PA.shape)
-        )
-        example = self._example(wanted_MA)
-        return Match(parts, tuple(factors.tolist()), off, False, False, weights, example)
+        example, rounding = self._example(wanted_MA), self.field.paid.tolerance
+        return Match(parts, tuple(factors.tolist()), off, False, False, example, rounding)
 
     def _is_exact(self, wanted_MA: np.ndarray) -> bool:
         """Compare the advantages with all N − 1 others, which decides it for every policy."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from setrl.audit.calling import Estimator, cleaned
-from setrl.audit.paid import Paid, places
+from setrl.audit.paid import Paid, places, sample_rows
 from setrl.theory.tabular import ActionTable
 
 
@@ -55,6 +56,10 @@ class Case:
         labels = self.table.clusters
         known = np.zeros(self.table.num_actions, dtype=np.int64) if labels is None else labels
         return np.asarray(known)[self.paid.groups_RN]
+
+    def word(self, binary: str, graded: str) -> str:
+        """Choose words: samples are right or wrong only if there are two rewards."""
+        return binary if np.unique(np.asarray(self.table.rewards)).size == 2 else graded
 
     def is_zero(self, values: np.ndarray | float, times: int = 4) -> bool:
         """Whether numbers are 0 but for rounding."""
@@ -106,18 +111,23 @@ class Case:
 
 
 LONG = 8  # samples of a group that are written one by one
-REPEATED = 500  # rows that are called again for a law
-
-
-def sample_rows(num_rows: int) -> np.ndarray:
-    """Return the rows that are called again: all if they are few, otherwise evenly spread ones."""
-    return np.unique(np.linspace(0, num_rows - 1, min(num_rows, REPEATED)).astype(int))
+PAIRS = 40  # batches of two groups, and of a group twice, that are tried
+LARGE = 64  # groups of a batch
+RENAMED = 7, 5  # a label c is also called 7c + 5, which is the number of no label
 
 
 def laws(estimator: Estimator, paid: Paid) -> tuple[Law, ...]:
     """Try every law, in the order in which sentences name them."""
     case = Case(estimator, paid)
-    return tuple(law(case) for law in LAWS)
+    found = tuple(law(case) for law in LAWS)
+    return found if estimator.is_steady else tuple(map(_of_unsteady, found))
+
+
+def _of_unsteady(law: Law) -> Law:
+    """Return what a law can say if equal calls give other numbers: what a single call shows."""
+    shown = law.name in OF_ANY_CALLS or (law.name in OF_ONE_CALL and law.holds is False)
+    says = "could not be decided, because equal calls give other numbers"
+    return law if shown else Law(law.name, None, says)
 
 
 def finite(case: Case) -> Law:
@@ -136,12 +146,17 @@ def leaves_input(case: Case) -> Law:
 
 def deterministic(case: Case) -> Law:
     """Whether equal calls give equal numbers."""
-    again = case.again(lambda rewards, labels: (rewards, labels))
-    if again is None:
-        return Law("deterministic", None, "could not be called again on the same groups")
-    same = case.is_zero(again - case.first_values)
-    unlike = "gives other numbers when it is called again: it is random, or keeps a state"
-    return Law("deterministic", same, "gives the same numbers every time" if same else unlike)
+    habits, name = case.estimator.habits, "deterministic"
+    if "unsteady" in habits:
+        how = (
+            "draws from a global random generator"
+            if "draws" in habits
+            else ("is random, keeps a state, or depends on one")
+        )
+        return Law(name, False, f"gives other numbers when it is called again: it {how}")
+    if "draws" in habits:
+        return Law(name, False, "draws from a global random generator, or sets its seed")
+    return Law(name, True, "gives the same numbers every time")
 
 
 def permutation_invariant(case: Case) -> Law:
@@ -162,35 +177,58 @@ def label_invariant(case: Case) -> Law:
     """Whether the names of labels matter."""
     if case.table.clusters is None:
         return Law("label-invariant", None, "was not given labels")
-    most = int(case.labels_RN.max())
-    again = case.again(lambda rewards, labels: (rewards, most - labels))
-    if again is None:
-        return Law("label-invariant", None, "could not be called with other names of labels")
-    same = case.is_zero(again - case.first_values)
-    says = (
-        "does not care how strategies are numbered" if same else "depends on the numbers of labels"
-    )
-    return Law("label-invariant", same, says)
+    name, used = "label-invariant", np.unique(case.labels_RN)
+    swaps = [{a: b, b: a} for a, b in pairwise(used.tolist())]
+    times, more = RENAMED
+    for names in (*swaps, {label: times * label + more for label in used.tolist()}):
+        new = np.array([names.get(label, label) for label in used.tolist()])
+        again = case.again(lambda rewards, labels: (rewards, new[np.searchsorted(used, labels)]))  # noqa: B023
+        if again is None:
+            return Law(name, None, f"fails if its labels are {', '.join(map(str, new))}")
+        if not case.is_zero(again - case.first_values):
+            row = int(np.abs(again - case.first_values).max(axis=1).argmax())
+            row = int(sample_rows(len(case.paid.groups_RN))[row])
+            renamed = ", ".join(f"{old} is called {now}" for old, now in names.items())
+            says = (
+                f"depends on the names of labels: it pays {case.show(row)} otherwise if {renamed}"
+            )
+            return Law(name, False, says)
+    return Law(name, True, "does not care how strategies are named")
 
 
 def independent_groups(case: Case) -> Law:
-    """Whether a group is paid the same next to other groups of a batch."""
+    """Whether a group is paid the same next to other groups of a batch, also next to itself."""
     name = "independent-groups"
     if not case.estimator.shape.takes_batches:
         return Law(name, True, "takes one group at a time")
     rows = sample_rows(len(case.paid.groups_RN))
-    together = case.estimator.of_batch(case.rewards_RN[rows], case.labels_RN[rows])
-    difference = np.abs(cleaned(together) - case.first_values)
-    if case.is_zero(difference) and "mixes" not in case.estimator.habits:
-        return Law(name, True, "pays a group the same in any batch")
-    at = int(difference.max(axis=1).argmax())
-    row = int(rows[at])
-    says = (
-        f"mixes the groups of a batch: {case.show(row)} get {_numbers(case.first_values[at])} "
-        f"by themselves, {_numbers(together[at])} next to other groups. All other sentences are "
-        "about groups by themselves; if it is meant for one group, give --takes group"
-    )
-    return Law(name, False, says)
+    for batch in _batches(len(rows)):
+        chosen = rows[batch]
+        try:
+            together = case.estimator.of_batch(case.rewards_RN[chosen], case.labels_RN[chosen])
+        except ValueError:
+            return Law(name, False, f"fails in a batch of {len(batch)} groups")
+        difference = np.abs(cleaned(together) - case.paid.values_RN[chosen])
+        if case.is_zero(difference):
+            continue
+        at = int(difference.max(axis=1).argmax())
+        own, other = case.paid.values_RN[chosen[at]], together[at]
+        beside = "beside itself" if len(set(batch)) == 1 else f"in a batch of {len(batch)} groups"
+        return Law(name, False, f"mixes the groups of a batch: {case.show(int(chosen[at]))} get "
+                   f"{_numbers(own)} by themselves, {_numbers(other)} {beside}")  # fmt: skip
+    if "mixes" in case.estimator.habits:
+        return Law(name, False, "mixes the groups of a batch")
+    return Law(name, True, "pays a group the same in any batch")
+
+
+def _batches(num_rows: int) -> Iterator[list[int]]:
+    """Yield batches of groups: all, all in reverse, then pairs, and a group beside itself."""
+    every = list(range(num_rows))
+    yield every
+    yield every[::-1] * (LARGE // num_rows + 1)
+    for row in sample_rows(num_rows)[:: max(num_rows // PAIRS, 1)].tolist():
+        yield [row, row]
+        yield [row, (row + num_rows // 2 + 1) % num_rows]
 
 
 def zero_sum(case: Case) -> Law:
@@ -202,7 +240,8 @@ def zero_sum(case: Case) -> Law:
     return Law("zero-sum", False, f"is not centred: {case.show(row)} sum to {sums_R[row]:.3g}")
 
 
-def _silent(case: Case, name: str, reward: float, what: str) -> Law:
+def _silent(case: Case, name: str, reward: float, end: str) -> Law:
+    what = case.word(f"all {end}", f"all of the reward {reward:g}")
     alike_R = (case.rewards_RN == reward).all(axis=1)
     values_RN = np.abs(case.paid.values_RN) * alike_R[:, None]
     if case.is_zero(values_RN):
@@ -214,12 +253,12 @@ def _silent(case: Case, name: str, reward: float, what: str) -> Law:
 
 def silent_if_all_wrong(case: Case) -> Law:
     """Whether groups without a right sample get 0."""
-    return _silent(case, "silent-if-all-wrong", case.rewards_RN.min(), "all wrong")
+    return _silent(case, "silent-if-all-wrong", case.rewards_RN.min(), "wrong")
 
 
 def silent_if_all_right(case: Case) -> Law:
     """Whether groups without a wrong sample get 0."""
-    return _silent(case, "silent-if-all-right", case.rewards_RN.max(), "all right")
+    return _silent(case, "silent-if-all-right", case.rewards_RN.max(), "right")
 
 
 def no_pay_for_wrong(case: Case) -> Law:
@@ -228,10 +267,12 @@ def no_pay_for_wrong(case: Case) -> Law:
     values_RN = np.where(wrong_RN, case.paid.values_RN, -np.inf)
     row, column = map(int, np.unravel_index(values_RN.argmax(), values_RN.shape))
     if values_RN[row, column] <= 4 * case.paid.rounding:
-        return Law("no-pay-for-wrong", True, "pays no wrong sample more than 0")
+        what = case.word("no wrong sample", "no sample of the lowest reward")
+        return Law("no-pay-for-wrong", True, f"pays {what} more than 0")
     label = case.labels_RN[row, column]
     is_new = case.table.clusters is not None and (case.labels_RN[row] == label).sum() == 1
-    kind = "wrong sample whose strategy is new" if is_new else "wrong sample"
+    kind = case.word("wrong sample", "sample of the lowest reward")
+    kind += " whose strategy is new" if is_new else ""
     says = f"pays a {kind} {values_RN[row, column]:.3g}: {case.show(row)} get "
     return Law("no-pay-for-wrong", False, says + case.paid_to(row))
 
@@ -292,7 +333,14 @@ def missing_rewards(case: Case) -> Law:
 
 
 def _numbers(values: np.ndarray) -> str:
-    return "(" + ", ".join(f"{round(float(one), 3) + 0.0:g}" for one in values) + ")"
+    """Write advantages with three digits of the largest one."""
+    largest = float(np.abs(cleaned(values)).max(initial=0.0))
+    digits = 3 if largest == 0 else max(3, 2 - int(np.floor(np.log10(largest))))
+    return "(" + ", ".join(f"{round(float(one), digits) + 0.0:g}" for one in values) + ")"
+
+
+OF_ANY_CALLS = "finite", "leaves-input", "deterministic", "survives-missing"
+OF_ONE_CALL = "zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong"
 
 
 LAWS: tuple[Callable[[Case], Law], ...] = (

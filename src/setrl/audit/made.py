@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from setrl.audit.compare import Library, factor
+from setrl.audit.compare import CLOSE, Library, factor, share
 from setrl.audit.known import Known, mean_scores
 from setrl.audit.paid import Paid
 from setrl.core import objectives
@@ -32,16 +32,19 @@ class Made:
         base: The credit, such as "u − v" or "u − w".
         change: What was done to it, in words; "" if nothing.
         times: What it was multiplied by in the end.
+        off: The largest difference, relative to the largest advantage.
     """
 
     of: str
     base: str
     change: str
     times: float
+    off: float = 0.0
 
     def __str__(self) -> str:
         times = "" if abs(self.times - 1) < NEAR else f"{factor(self.times)} times "
-        return f"{times}{self.base} of {self.of}{self.change}"
+        off = f" (up to {share(self.off)} of the largest advantage)" if self.off > CLOSE else ""
+        return f"{times}{self.base} of {self.of}{self.change}{off}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,24 +121,27 @@ def made(library: Library, likely: Collection[Known]) -> Made | None:
     plain = [one for one in known if one in likely or one.label in PLAIN]
     for change, alter in CHANGES.items():
         found = [
-            Made(one.label, base, change, times)
+            Made(one.label, base, change, *fit)
             for one in (plain if change else known)
             for base, credit_SA in library.credits(known.index(one)).items()
-            if (times := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
+            if (fit := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
         ]
         if found:
-            return min(found, key=lambda each: abs(each.times - 1) > NEAR)
+            return min(found, key=lambda each: (each.off > CLOSE, abs(each.times - 1) > NEAR))
     return next(chain(_over_score_std(library), _by_value(library)), None)
 
 
-def _times(paid: Paid, credit_SA: np.ndarray) -> float | None:
-    """Return by what this credit is multiplied to give the estimator's; None if nothing does."""
+def _times(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:
+    """Return by what this credit is multiplied to give the estimator's, and how far off it is.
+
+    None if no factor comes near.
+    """
     here = paid.groups.counts_SA > 0
     target, given = paid.credit_SA[here], credit_SA[here]
     length = given @ given
     times = float(given @ target / length) if length > 0 else 0.0
     apart = np.abs(target - times * given).max()
-    return times if times > 0 and apart <= NEAR * paid.scale else None
+    return (times, float(apart / paid.scale)) if times > 0 and apart <= NEAR * paid.scale else None
 
 
 def _over_score_std(library: Library) -> Iterator[Made]:
@@ -150,10 +156,10 @@ def _over_score_std(library: Library) -> Iterator[Made]:
         credit_SA = library.credits(index).get("u − U")
         if credit_SA is not None and isinstance(one.objective, objectives.any_correct):
             spread_S1 = np.sqrt(np.maximum(scores_S * (1 - scores_S), 0))[:, None]
-            times = _times(paid, Recipe(paid, credit_SA).over(spread_S1))
-            if times is not None:
+            fit = _times(paid, Recipe(paid, credit_SA).over(spread_S1))
+            if fit is not None:
                 change = ", divided by the standard deviation of the sets' scores"
-                yield Made(one.label, "u − U", change, times)
+                yield Made(one.label, "u − U", change, *fit)
 
 
 def _by_value(library: Library) -> Iterator[Made]:
@@ -172,10 +178,10 @@ def _by_value(library: Library) -> Iterator[Made]:
         sums_SA = comb(num, size) * library.scores_KS[index][:, None] - sets_SA * without_SA
         by_value_SA = sums_SA / np.where(rest_SA > 0, rest_SA, 1)
         for used_SA in (library.credits(index)["u"], by_value_SA):
-            times = _times(paid, used_SA - without_SA)
-            if times is not None:
+            fit = _times(paid, used_SA - without_SA)
+            if fit is not None:
                 change = ", with membership by value: equal samples count as this sample"
-                yield Made(one.label, "u − v", change, times)
+                yield Made(one.label, "u − v", change, *fit)
 
 
 def _without(known: Known, paid: Paid, action: int) -> np.ndarray:

@@ -15,7 +15,8 @@ from math import comb
 
 import numpy as np
 
-from setrl.audit.calling import Estimator, cleaned, fields
+from setrl.audit.calling import EXACT, MIXED, Estimator, cleaned, fields
+from setrl.audit.draws import uses_global_generators
 from setrl.core.method import AnyMethod
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
@@ -24,7 +25,8 @@ MAX_GROUPS = 20_000
 MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes many at once
 MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
 SHUFFLES = 8  # orders of each group that are tried if there are too many orders
-EXACT, SINGLE = 1e-9, 1e-5  # rounding of float64 and of float32, of the largest advantage
+REPEATED = 500  # rows that are called again, to see whether equal calls give equal numbers
+FEW, TIMES = 16, 3  # rows that are called so many times more, for states that change late
 MAX_FRACTIONS = 1_000  # groups that are also computed in fractions
 CHUNK = 4096  # groups that are handed over at once
 
@@ -172,11 +174,11 @@ def pay(
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
     if orders:
         rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
-    values_RN = called(estimator, table, rows_RN, progress)
-    tolerance = SINGLE if "single" in estimator.habits else EXACT
+    values_RN = settled(estimator, table, rows_RN, progress)
+    tolerance = estimator.tolerance
     paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
     difference = _order_matters(paid)
-    if difference > paid.rounding:
+    if difference > paid.rounding or not estimator.is_steady:
         return replace(paid, order=difference)
     _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
     one = replace(paid, order=difference, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
@@ -190,8 +192,8 @@ def _in_fractions(estimator: Estimator, paid: Paid) -> np.ndarray | None:
     if isinstance(estimator.function, AnyMethod) or len(rows_RN) > MAX_FRACTIONS:
         return None
     values_RN = estimator.in_fractions(*fields(paid.table, rows_RN))
-    if values_RN is None:
-        return None
+    if values_RN is None or np.abs(values_RN.astype(float) - paid.values_RN).max() > paid.rounding:
+        return None  # of fractions it may compute something else
     credit_SA = np.full(paid.groups.counts_SA.shape, Fraction(0), dtype=object)
     for row, place in enumerate(places(paid.groups, paid.counts_RA)):
         credit_SA[place, rows_RN[row]] = values_RN[row]
@@ -208,6 +210,52 @@ def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.n
     times = SHUFFLES if len(groups.sets_SK) <= MAX_ONE_BY_ONE // SHUFFLES else 2
     shuffled = [rng.permuted(groups.sets_SK, axis=1) for _ in range(times)]
     return np.concatenate(shuffled), np.tile(groups.orderings_S / times, times)
+
+
+def settled(
+    estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
+) -> np.ndarray:
+    """Return the advantages of groups by themselves, `cleaned`, and notice whether calls agree.
+
+    Batches are quick, so they come first. Some groups are then called again, one by one and in
+    another order. If batches gave them other numbers, all groups are called one by one.
+    """
+    with uses_global_generators() as draws:
+        values_RN = called(estimator, table, rows_RN, progress)
+        some = sample_rows(len(rows_RN))[::-1]
+        first = _alone(estimator, table, rows_RN[some])
+        again = [_alone(estimator, table, rows_RN[some[-FEW:]]) for _ in range(TIMES)]
+        if not all(_agree(one, first[-FEW:], estimator) for one in again):
+            estimator.habits.add("unsteady")
+        elif not _agree(first, values_RN[some], estimator):
+            is_batch = estimator.shape.takes_batches and "mixes" not in estimator.habits
+            estimator.habits.add("mixes" if is_batch else "unsteady")
+            values_RN = called(estimator, table, rows_RN, None)
+    if draws:
+        estimator.habits.add("draws")
+    return values_RN
+
+
+def sample_rows(num_rows: int) -> np.ndarray:
+    """Return the rows that are called again: all if they are few, otherwise evenly spread ones."""
+    return np.unique(np.linspace(0, num_rows - 1, min(num_rows, REPEATED)).astype(int))
+
+
+def _alone(estimator: Estimator, table: ActionTable, rows_RN: np.ndarray) -> np.ndarray:
+    """Return the advantages of groups, each in a call of its own; NaN if a call now fails."""
+    try:
+        if isinstance(estimator.function, AnyMethod):
+            return estimator.of_groups(table, rows_RN)
+        return cleaned(estimator.alone(*fields(table, rows_RN)))
+    except ValueError:  # it did not fail in the first call
+        return np.full(rows_RN.shape, np.nan)
+
+
+def _agree(one: np.ndarray, other: np.ndarray, estimator: Estimator) -> bool:
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        return False
+    scale = max(np.abs(one).max(initial=0.0), np.abs(other).max(initial=0.0), 1e-300)
+    return bool(np.abs(one - other).max(initial=0.0) <= max(MIXED, estimator.tolerance) * scale)
 
 
 def called(

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from math import comb
 from typing import Any
 
 import numpy as np
 
 from setrl.audit.calling import Estimator, cleaned, estimator
+from setrl.audit.compare import share
+from setrl.audit.curves import Curves
 from setrl.audit.known import Known, claimed, known
 from setrl.audit.laws import Law, laws
-from setrl.audit.paid import CHUNK, EXACT, SINGLE, Paid, Progress, called
+from setrl.audit.leads import Survivors, drawn_survivors
+from setrl.audit.paid import CHUNK, Paid, Progress, settled
 from setrl.audit.shapes import known_shape
-from setrl.audit.text import alarms, pays
+from setrl.audit.text import NAMED, alarms, leads, pays, scales
+from setrl.audit.variance import Variance
+from setrl.core.method import Method
 from setrl.theory.tabular import ActionTable, TabularObjective
-from setrl.wording import percent
+from setrl.wording import in_a_row
 
 POLICIES, GROUPS = 16, 500  # policies, and groups that are drawn from each
+MANY, FEW = 400, 50  # groups of a step towards the survivors: in batches, and one by one
 MOST_SETS = 1_000  # of an objective whose gradient is computed exactly
 
 
@@ -58,6 +65,36 @@ class SampledAudit:
     laws: tuple[Law, ...]
     has_claim: bool
 
+    @cached_property
+    def variance(self) -> Variance:
+        """The variance, compared with u − v (u − w if K = N), from the groups that were drawn."""
+        return self.curves(self.policies_PA).variance
+
+    @cached_property
+    def survivors(self) -> Survivors:
+        """Where it leads on one prompt, with groups that are drawn in every step."""
+        groups = MANY if _is_quick(self.estimator) else FEW
+
+        def advantages(actions_BN: np.ndarray) -> np.ndarray:
+            return cleaned(self.estimator.of_groups(self.table, actions_BN))
+
+        return drawn_survivors(advantages, self.table, self.num_samples, groups)
+
+    def curves(self, policies_PA: np.ndarray) -> Curves:
+        """Return its mean update and variance for other policies, from groups that are drawn."""
+        rows_GN = _drawn(policies_PA, self.num_samples, np.random.default_rng(0))
+        values_GN = cleaned(self.estimator.of_groups(self.table, rows_GN))
+        own_PA, stderr_PA = _means(policies_PA, rows_GN, values_GN)
+        near_PA = self.factor * _gradient(self.nearest, self.table, policies_PA)
+        rival, method = _beside(self.nearest, self.num_samples)
+        credit = self.table.credit(method, rows_GN, np.random.default_rng(0)).values_BN
+        scale = self.factor * self.nearest.set_size / self.num_samples
+        _, other_PA = _means(policies_PA, rows_GN, scale * np.asarray(credit))
+        own_P, other_P = (GROUPS * (one**2).sum(axis=1) for one in (stderr_PA, other_PA))
+        noise = Variance(own_P, {rival: other_P}, self.nearest.label)
+        name = f"{self.factor:.3g}·∇{self.nearest.label}"
+        return Curves(own_PA, stderr_PA, {name: near_PA}, noise)
+
     @property
     def is_consistent(self) -> bool:
         """Whether the mean update is κ∇J as far as the noise can tell: three standard errors."""
@@ -68,19 +105,43 @@ class SampledAudit:
     @property
     def pays(self) -> dict[str, bool | None]:
         """What can be required → whether it holds, as far as the groups that were drawn tell."""
-        return {"unbiased": self.is_consistent} | {law.name: law.holds for law in self.laws}
+        is_whole = self.estimator.is_steady and "missing" not in self.estimator.habits
+        return {"unbiased": is_whole and self.is_consistent} | {
+            law.name: law.holds for law in self.laws
+        }
 
     def sentences(self) -> list[str]:
         """Return what was found, for people."""
-        kappa = f"{self.factor:.3g} ± {2 * self.factor_stderr:.1g}"
-        name = f"{self.estimator.name}, groups of {self.num_samples}, sampled"
+        is_binary = np.unique(np.asarray(self.table.rewards)).size == 2
+        lines = [self._what(), self._ratio(), *pays(self.laws), *scales(self.laws)]
+        return [*lines, leads(self.survivors, is_binary), *alarms(self.laws, drawn=True)]
+
+    def _what(self) -> str:
+        name, label = self.estimator.name, self.nearest.label
+        rewards = in_a_row([f"{one:g}" for one in np.unique(np.asarray(self.table.rewards))])
+        drawn = (
+            f"({POLICIES * GROUPS:,} groups of {self.num_samples} samples with rewards {rewards} "
+            "were drawn)"
+        )
+        kappa = f"({self.factor:.3g} ± {2 * self.factor_stderr:.1g})·∇{label}"
         if self.is_consistent:
-            first = f"{name}: this may be ({kappa})·∇{self.nearest.label}; off by less than "
-            first += f"{percent(self.noise)}, the noise."
-        else:
-            first = f"{name}: nearest is ({kappa})·∇{self.nearest.label}, off by "
-            first += f"{percent(self.off)}; noise alone gives {percent(self.noise)}."
-        return [first, *pays(self.laws), *alarms(self.laws)]
+            return (
+                f"{name} may optimise {label}: its mean update is {kappa}, up to the noise, "
+                f"{share(self.noise)} of its length {drawn}."
+            )
+        what = "its claim" if self.has_claim else "the nearest"
+        return (
+            f"{name} does not optimise {label}, {what}: "
+            f"its mean update is {share(self.off)} off {kappa}, beyond the noise, "
+            f"{share(self.noise)} of its length {drawn}."
+        )
+
+    def _ratio(self) -> str:
+        found = self.variance
+        return (
+            f"Its variance is about {found.ratio:.2g} times the variance of "
+            f"{NAMED[str(found.beside)]} of {found.label}, scaled to the same factor."
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -94,7 +155,7 @@ class SampledAudit:
             "noise": self.noise,
             "gradient_stderr": self.stderr_PA.tolist(),
         }
-        unknown = dict.fromkeys(("made", "curl", "variance", "survivors", "other_sizes"))
+        unknown = dict.fromkeys(("made", "curl", "strength", "in_batch", "other_sizes"))
         labels = self.table.clusters
         return unknown | {
             "estimator": self.estimator.name,
@@ -109,6 +170,8 @@ class SampledAudit:
             "bias": self.off,
             "policies": self.policies_PA.tolist(),
             "gradient": self.gradient_PA.tolist(),
+            "variance": self.variance.to_json(),
+            "survivors": asdict(self.survivors),
             "laws": [asdict(law) for law in self.laws],
             "requirements": self.pays,
             "sentences": self.sentences(),
@@ -144,7 +207,7 @@ def audit_sampled(
     subject = estimator(function, shape, name, group_size, how.get("takes"))
     policies_PA = draw.dirichlet(np.ones(table.num_actions), size=POLICIES)
     rows_GN = _drawn(policies_PA, group_size, draw)
-    values_GN = called(subject, table, rows_GN, progress)
+    values_GN = settled(subject, table, rows_GN, progress)
     gradient_PA, stderr_PA = _means(policies_PA, rows_GN, values_GN)
     wanted = known(table, group_size) if claims is None else [claimed(claims, group_size)[0]]
     fits = [_fit(one, table, policies_PA, gradient_PA, stderr_PA) for one in _small(wanted, table)]
@@ -168,6 +231,17 @@ def audit_sampled(
         _laws(subject, table, rows_GN, values_GN, draw),
         claims is not None,
     )
+
+
+def _is_quick(estimator: Estimator) -> bool:
+    return estimator.shape.takes_batches and "mixes" not in estimator.habits
+
+
+def _beside(known: Known, num_samples: int) -> tuple[str, Method]:
+    """Return the unbiased credit that a variance is compared with."""
+    name = "leave_one_out" if known.set_size < num_samples else "smaller_sets"
+    symbol = {"leave_one_out": "u − v", "smaller_sets": "u − w"}[name]
+    return symbol, Method("beside", known.objective, known.set_size, name)
 
 
 def _drawn(policies_PA: np.ndarray, num: int, draw: np.random.Generator) -> np.ndarray:
@@ -233,9 +307,8 @@ def _laws(
     draw: np.random.Generator,
 ) -> tuple[Law, ...]:
     """Return the laws in the groups that were drawn; the order is tried on one shuffle of each."""
-    rounding = SINGLE if "single" in subject.habits else EXACT
     weight = np.ones(len(rows_GN))
-    paid = Paid(table, rows_GN.shape[1], rows_GN, values_GN, weight, rounding, 0.0, False)
+    paid = Paid(table, rows_GN.shape[1], rows_GN, values_GN, weight, subject.tolerance, 0.0, False)
     some = np.arange(0, len(rows_GN), max(len(rows_GN) // CHUNK, 1))
     order = draw.permuted(np.tile(np.arange(rows_GN.shape[1]), (len(some), 1)), axis=1)
     shuffled = np.take_along_axis(rows_GN[some], order, axis=1)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from setrl.audit.calling import Shape
 from setrl.names import look_up
@@ -21,7 +22,27 @@ Field = Callable[[np.ndarray, np.ndarray], Any]
 
 
 class Settings(dict[str, Any]):
-    """Options that an estimator reads as `settings.gamma`, `settings["gamma"]` or with `get`."""
+    """Options that an estimator reads as `settings.gamma`, `settings["gamma"]` or with `get`.
+
+    Attributes:
+        used: The names that were read.
+    """
+
+    used: set[str]
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        object.__setattr__(self, "used", set())
+
+    @override
+    def __getitem__(self, name: str) -> Any:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+    @override
+    def get(self, name: str, default: Any = None) -> Any:
+        self.used.add(name)
+        return super().get(name, default)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -326,7 +347,10 @@ def trainer_shape(
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         return _call(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
 
-    return Shape(f"{found.name} calls it", call, bool(fields), found.takes_batches)
+    def unread() -> list[str]:
+        return [name for name in settings if name not in {*_parameters(function), *options.used}]
+
+    return Shape(f"{found.name} calls it", call, bool(fields), found.takes_batches, unread)
 
 
 def known_shape(function: Any) -> Shape | None:

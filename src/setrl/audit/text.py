@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from setrl.audit.compare import Match, factor
-from setrl.wording import percent
+from setrl.audit.compare import Match, factor, share
+from setrl.wording import in_a_row, percent
 
 if TYPE_CHECKING:
     from setrl.audit.audit import Audit
     from setrl.audit.laws import Law
+    from setrl.audit.leads import Survivors
 
 PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
-ALARMS = (  # said only if they do not hold
+FIRST = "deterministic", "independent-groups"  # said at once, if they do not hold
+ALARMS = (  # said in the end, if they do not hold
     "finite",
     "leaves-input",
-    "deterministic",
     "permutation-invariant",
     "label-invariant",
-    "independent-groups",
     "takes-integers",
     "survives-missing",
 )
@@ -32,12 +32,39 @@ SYMBOLS = {
     "w": ", and w of these sets without it",
     "U": ", and U of all sets",
 }
+MEANINGS = {  # of the objectives that are often found; K stands for the set size
+    "pass": "the chance that at least one of K samples is right",
+    "max": "the expected best reward of K samples",
+    "min": "the expected worst reward of K samples",
+    "mean reward": "the expected reward of a sample",
+    "distinct_correct": "the expected number of strategies with a right sample among K samples",
+    "polychromic": "the expected mean reward of K samples × their share of different strategies",
+    "(Σ pass@k/k for k ≤ K)": "MaxRL's objective: the logarithm of the success rate, cut off",
+}
 
 
 def sentences(audit: Audit) -> list[str]:
     """Return what it is, its bias and variance, what it pays, where it leads, what is wrong."""
-    lines = [*_what(audit), *_claim(audit), *_sizes(audit), *_variance(audit)]
-    return [*lines, *pays(audit.laws), _scales(audit), _leads(audit), *alarms(audit.laws)]
+    lines = [*_doubts(audit), *_what(audit), *_claim(audit), *_batch(audit), *_sizes(audit)]
+    lines += [
+        *_variance(audit),
+        *pays(audit.laws),
+        *scales(audit.laws),
+        leads(audit.survivors, _is_binary(audit)),
+    ]
+    return [*lines, *alarms(audit.laws), *_unlike(audit)]
+
+
+def _doubts(audit: Audit) -> Iterator[str]:
+    """Say first what makes the other sentences uncertain."""
+    if not audit.estimator.is_steady:
+        law = {one.name: one for one in audit.laws}["deterministic"]
+        yield (
+            f"Warning: {audit.estimator.name} {law.says}. The numbers below describe only this "
+            "audit's calls."
+        )
+    if unread := audit.estimator.shape.unread():
+        yield f"Warning: no call read the settings {', '.join(unread)}."
 
 
 def pays(laws: Sequence[Law]) -> list[str]:
@@ -48,37 +75,80 @@ def pays(laws: Sequence[Law]) -> list[str]:
     return says + [f"It {law[name].says}." for name in PAYS if law[name].holds is False]
 
 
-def alarms(laws: Sequence[Law]) -> list[str]:
+def alarms(laws: Sequence[Law], drawn: bool = False) -> list[str]:
     """Say what is wrong; nothing if all is well."""
     law = {one.name: one for one in laws}
-    return [f"It {law[name].says}." for name in ALARMS if law[name].holds is False]
+    names = (*FIRST, *ALARMS) if drawn else ALARMS
+    return [f"It {law[name].says}." for name in names if law[name].holds is False]
 
 
 def _what(audit: Audit) -> Iterator[str]:
-    name = f"{audit.estimator.name}, groups of {audit.paid.num_samples}"
+    table, name = audit.paid.table, audit.estimator.name
+    rewards = in_a_row([f"{one:g}" for one in np.unique(np.asarray(table.rewards))])
+    missing = ", if NaN counts as 0" if "missing" in audit.estimator.habits else ""
+    groups = f"groups of {audit.paid.num_samples} samples with rewards {rewards}{missing}"
     if audit.nearest is None:
-        yield f"{name}: its expected gradient is 0; it optimises nothing."
+        yield f"{name} optimises nothing: its mean update is 0 for every policy ({groups})."
         return
+    meant = _meaning(audit.nearest)
     if audit.objective is not None:
-        off = audit.objective.off
-        exact = "exactly, in fractions" if audit.objective.in_fractions else "exactly"
-        exactly = exact if audit.objective.is_exact else f"up to {off:.0e} of its length"
-        yield f"{name}: this is {audit.objective}, {exactly}."
+        found = audit.objective
+        exact = "exactly, computed in fractions" if found.in_fractions else "exactly"
+        exactly = exact if found.is_exact else f"up to {share(found.off)} of its length"
+        yield (
+            f"{name} optimises {_names(found)}: its mean update is {found}, {exactly} ({groups})."
+            f"{meant}"
+        )
+    elif not audit.estimator.is_steady:
+        yield f"{name}: here its mean update was near {_off(audit.nearest)} ({groups}).{meant}"
     else:
         what = "no objective" if audit.curl else "no objective that we know"
-        yield f"{name}: this is the gradient of {what}; nearest is {_off(audit.nearest)}."
+        yield (
+            f"{name} follows the gradient of {what}; the nearest is {_off(audit.nearest)} "
+            f"({groups}).{meant}"
+        )
+    if audit.claim is None and audit.objective is None:
+        yield from _strength(audit)
     if audit.made is not None:
-        yield f"It is {audit.made}. Here {_symbols(audit.made.base)}."
-    if audit.curl is not None:
+        yield f"It is {audit.made}, where {_symbols(audit.made.base)}."
+    if audit.curl is not None and audit.estimator.is_steady:
         yield _curl(audit)
 
 
 def _off(match: Match) -> str:
-    low, high = match.weights
-    return (
-        f"{match}, off by {percent(match.off)} (it weights policies {low:.2f} to {high:.2f} times "
-        "as this gradient does)"
-    )
+    return f"{match}, {share(match.off)} off" if match.off else f"{match}"
+
+
+def _names(match: Match) -> str:
+    return in_a_row([part.label for part in match.parts])
+
+
+def _meaning(match: Match) -> str:
+    """Say what an objective is; nothing for sums and for rare objectives.
+
+    >>> from setrl.audit import audit
+    >>> _meaning(audit(lambda rewards: rewards).nearest)
+    ' Here pass@1 is the chance that a sample is right.'
+    """
+    if len(match.parts) > 1:
+        return ""
+    known = match.parts[0]
+    size = str(known.set_size)
+    name = known.label.partition("@")[0] if "(" not in known.label else "(Σ pass@k/k for k ≤ K)"
+    meaning = MEANINGS.get(name, "") if "concave" not in known.label else ""
+    if known.set_size == 1:
+        meaning = meaning.replace("at least one of K samples", "a sample")
+    meaning = meaning.replace("K samples", f"{size} samples")
+    return f" Here {known.label} is {meaning}." if meaning else ""
+
+
+def _strength(audit: Audit) -> Iterator[str]:
+    """Say how much harder than the objective's gradient it pushes, by the success rate."""
+    match, strength = audit.claim or audit.nearest, audit.strength
+    if np.isfinite(list(strength.values())).all():
+        hard = in_a_row([f"{ratio:,.{2 if ratio < 10 else 0}f}" for ratio in strength.values()])
+        rates = in_a_row([percent(rate, 0) for rate in strength])
+        yield f"It pushes {hard} times as hard as {match} at success rates of {rates}."
 
 
 def _claim(audit: Audit) -> Iterator[str]:
@@ -86,15 +156,41 @@ def _claim(audit: Audit) -> Iterator[str]:
         return
     label = audit.claim.parts[0].label
     if not audit.claim.holds:
-        yield f"It is biased for its claim {label}: {_off(audit.claim)}."
+        yield f"Claim {label}: it is biased; the nearest is {_off(audit.claim)}."
+        yield from _strength(audit)
         yield _example(audit, audit.claim)
     elif not audit.keeps_factor:
         yield (
-            f"It is unbiased for its claim {label} but for the factor: {factor(audit.factor)} "
+            f"Claim {label}: it is unbiased but for the factor, {factor(audit.factor)} "
             f"instead of {factor(audit.claimed_factor or 0)}."
         )
+    elif audit.pays["unbiased"]:
+        yield f"Claim {label}: it keeps it, because it is unbiased."
     else:
-        yield f"It keeps its claim: it is unbiased for {label}."
+        yield f"Claim {label}: only in the calls of this audit, or if NaN counts as 0."
+
+
+def _batch(audit: Audit) -> Iterator[str]:
+    if audit.pays["independent-groups"] is not False:
+        return
+    law = {one.name: one for one in audit.laws}["independent-groups"]
+    yield f"It {law.says}. If it is meant for one group, give --takes group."
+    found = audit.in_batch
+    if found is None:
+        return
+    pays = ""
+    if abs(found.all_wrong) > 1e-3 * found.paid.scale:
+        lowest = "wrong" if _is_binary(audit) else "of the lowest reward"
+        pays = f" Samples of a group that is all {lowest} get {found.all_wrong:.2g} on average."
+    yield (
+        f"In batches of {found.num_groups} groups, where the policies of the other prompts are "
+        f"spread evenly, its mean update is {found}.{pays} The other sentences are about groups "
+        "that are alone in their batch."
+    )
+
+
+def _is_binary(audit: Audit) -> bool:
+    return np.unique(np.asarray(audit.paid.table.rewards)).size == 2
 
 
 def _example(audit: Audit, match: Match) -> str:
@@ -104,7 +200,8 @@ def _example(audit: Audit, match: Match) -> str:
     first, second = (_kind(audit, action) for action in example.pair)
     return (
         f"With the others {_kinds(audit, example.others)}, a sample with {first} gets "
-        f"{example.paid:.3g} more than one with {second}; the claim needs {example.needed:.3g}."
+        f"{example.paid:.3g} more than a sample with {second}; the claim needs "
+        f"{example.needed:.3g}."
     )
 
 
@@ -132,38 +229,59 @@ def _kinds(audit: Audit, actions: Sequence[int]) -> str:
 
 def _sizes(audit: Audit) -> Iterator[str]:
     found = [
-        f"{match}{'' if match.holds else f' (off by {percent(match.off)})'} in groups of {size}"
+        f"{match}{'' if match.holds else f' ({share(match.off)} off)'} in groups of {size}"
         for size, match in audit.other_sizes.items()
     ]
     if found:
-        yield f"It is {' and '.join(found)}."
+        yield f"In other groups it is nearest to {' and '.join(found)}."
 
 
 def _variance(audit: Audit) -> Iterator[str]:
     found = audit.variance
     if found.beside is None or not np.isfinite(found.ratio):
         return
-    text = f"It has {found.ratio:.2f} times the variance of {found.beside} of {found.label}"
+    text = (
+        f"Its variance is {found.ratio:.2f} times the variance of {NAMED[found.beside]} of "
+        f"{found.label}, scaled to the same factor"
+    )
     if np.isfinite(found.over_least):
-        text += f", and {found.over_least:.2f} times the least of all unbiased estimators"
-    yield f"{text}, as means over policies."
+        text += (
+            f", and {found.over_least:.2f} times the least that any unbiased estimator of it has"
+        )
+    yield f"{text} (means over policies)."
 
 
-def _scales(audit: Audit) -> str:
-    law = {one.name: one for one in audit.laws}
-    return f"It {law['scale-free'].says}; it {law['shift-free'].says}."
+NAMED = {
+    "u − v": "the leave-one-out credit (u − v)",
+    "u − w": "the gain over smaller sets (u − w)",
+}
 
 
-def _leads(audit: Audit) -> str:
-    led = audit.survivors
-    rates = ", ".join(percent(rate, 0) for rate in led.success)
+def scales(laws: Sequence[Law]) -> Iterator[str]:
+    """Say what rewards on another scale change."""
+    law = {one.name: one for one in laws}
+    told = [law[name].says for name in ("scale-free", "shift-free") if law[name].holds is not None]
+    if told:
+        yield f"It {'; it '.join(told)}."
+
+
+def leads(led: Survivors, is_binary: bool) -> str:
+    """Say where training leads on one prompt."""
+    right = "are right" if is_binary else "get the highest reward (otherwise the lowest)"
+    rates = in_a_row([percent(rate, 0) for rate in led.success])
     when = (
-        f"; it collapses onto one at time {led.collapse:g}" if led.kept < 2 and led.collapse else ""
+        f", after learning rate × steps = {led.collapse:g}" if led.kept < 2 and led.collapse else ""
     )
     return (
-        f"Of {len(led.success)} strategies that are right in {rates} of their samples it keeps "
-        f"{led.kept}, with {percent(led.accuracy)} right in the end{when}."
+        f"On a prompt with {len(led.success)} strategies that {right} in {rates} of their "
+        f"samples, its mean update keeps {led.kept} of them{when}; at learning rate × steps = "
+        f"{led.until:,.0f}, {percent(led.accuracy)} of the samples {right.partition(' (')[0]}."
     )
+
+
+def _unlike(audit: Audit) -> Iterator[str]:
+    if "unlike" in audit.estimator.habits:
+        yield ("It was called with one group, (N,), at a time: a batch, (B, N), is paid otherwise.")
 
 
 def _symbols(base: str) -> str:

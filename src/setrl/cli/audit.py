@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional
 
+from setrl.cli.audit_subject import function_of, numbers
 from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.audit import Audit, SampledAudit
+    from setrl.audit import Audit, SampledAudit, Shape
 
 NOT_KEPT = 1
 
@@ -34,12 +36,20 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             with its arguments as options, such as poly_epo --set-size 8; or a log with the
             advantages that a trainer has recorded.
         group_size: The number N of samples in a group; by default 4, or the groups of the log.
-        rewards: The rewards that a sample may get.
+        rewards: The rewards that a sample may get, such as 0 0.5 1.
         labels: The number of strategies that samples may use; by default 3 if the estimator reads
             labels, otherwise 1.
         claims: What it is said to optimise, such as pass@4, max@2, polychromic@4 or 2*pass@4.
         takes: Whether the function takes one group, (N,), or a batch of groups, (B, N); by default
             what it can take.
+        groups: The number of groups in a batch, for an estimator that mixes them.
+        trainer: Call the function as this trainer does: {trainers}; by default the trainer whose
+            parameters the function has.
+        set: An argument of the method or the function, or a setting of the trainer, NAME=VALUE,
+            such as norm_adv_by_std_in_grpo=false; can be repeated.
+        field: A number of each sample that the trainer also passes, such as length=3,1 (a number
+            for each reward, from the highest) or length=module:function (of rewards and labels);
+            can be repeated.
         require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
             an unknown name is answered with all names.
         figure: Draw its gradient and its variance over policies into this file (PNG, SVG, PDF).
@@ -57,6 +67,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         factor: What its gradient is multiplied by.
         bias: The distance from the objective.
         made: How it can be made from sets.
+        strength: Success rate → how many times as hard as the objective's gradient it pushes.
+        in_batch: What it does in batches of several groups, if it mixes them.
         curl: How far it is from the gradient of any objective.
         policies: The policies at which numbers are given: shares of each kind of sample.
         gradient: The expected gradient at each policy.
@@ -70,10 +82,14 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
     estimator: Positional[str]
     group_size: int | None = None
-    rewards: tuple[float, ...] = (0.0, 1.0)
+    rewards: tuple[str, ...] = ("0", "1")
     labels: int | None = None
     claims: str | None = None
     takes: Literal["group", "batch"] | None = None
+    groups: int = 8
+    trainer: str | None = None
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    field: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     figure: Path | None = None
 
@@ -87,13 +103,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             found = self._audit()
             broken = _broken(found, self.require)
         if self.figure is not None:
-            from setrl.audit import SampledAudit
             from setrl.report.audit_figure import draw_audit
 
-            if isinstance(found, SampledAudit):
-                raise ConfigError(
-                    "--figure needs an audit of all groups: take a smaller --group-size"
-                )
             with usage_errors():
                 draw_audit(found, self.figure)
         if self.json:
@@ -110,7 +121,9 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         from setrl.audit.recorded import Recorded
         from setrl.files.progress import progress_bar
 
-        subject, size, rewards = self._subject(), self.group_size, self.rewards
+        rewards = numbers(self.rewards, "--rewards")
+        subject, shape = self._subject(rewards)
+        size = self.group_size
         if isinstance(subject, Recorded):
             if self.group_size not in (None, subject.num_samples):
                 raise ConfigError(f"the groups of {self.estimator} have {subject.num_samples} "
@@ -120,9 +133,10 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             subject = subject.method or subject
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
             how: Any = {"claims": self.claims, "name": self._name(), "takes": self.takes}
-            how["progress"] = bar.update
+            how |= {"shape": shape, "progress": bar.update}
+            exact: Any = {"rewards": rewards, "labels": self.labels, "groups": self.groups}
             try:
-                return audit(subject, group_size=size, rewards=rewards, labels=self.labels, **how)
+                return audit(subject, group_size=size, **exact, **how)
             except TooManyGroupsError as error:
                 self.note([f"{error}; groups are drawn here"])
                 return audit_sampled(subject, error.table, error.num_samples, **how)
@@ -135,22 +149,29 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             return self.estimator.rpartition(":")[2]
         return Path(self.estimator).name if Path(self.estimator).exists() else None
 
-    def _subject(self) -> Any:
-        """Return the function or the method that is audited, or what a log has recorded."""
+    def _subject(self, rewards: Sequence[float]) -> tuple[Any, Shape | None]:
+        """Return the function, the method or what a log has recorded, and how it is called."""
         from setrl.audit.recorded import Recorded
         from setrl.core import methods
+        from setrl.files import strict_yaml
         from setrl.files.loading import is_reference, load
 
-        path = Path(self.estimator)
+        path, settings = Path(self.estimator), {}
+        strict_yaml.override(settings, self.set)
         if path.exists():
             from setrl.groups.log import open_log
 
+            if self.set or self.field or self.trainer:
+                raise ConfigError(f"{path} is a log: --set, --field and --trainer are of functions")
             log = open_log(path, self.log_options, ["reward"])
             self.say([log.head])
-            return Recorded.of(log)
+            return Recorded.of(log), None
         if is_reference(self.estimator):
-            return load(self.estimator, Path.cwd()).value
-        return methods.from_config(self.spec(self.estimator))
+            function = load(self.estimator, Path.cwd()).value
+            return function_of(function, self.trainer, settings, self.field, rewards)
+        if self.field or self.trainer:
+            raise ConfigError("--field and --trainer are of functions, not of methods")
+        return methods.from_config(self.spec(self.estimator)), None
 
 
 def _broken(found: Audit | SampledAudit, required: tuple[str, ...]) -> dict[str, str]:

@@ -84,6 +84,7 @@ REGISTRIES = {
     "{metrics}": "setrl.evaluation.metrics:METRICS",
     "{styles}": "setrl.judges.rendering:STYLES",
     "{tools}": "setrl.groups.importers.tools:READERS",
+    "{trainers}": "setrl.audit.shapes:TRAINERS",
 }
 
 
