@@ -350,7 +350,7 @@ def test_families_come_with_the_clusters_in_one_request():
     assert (second.clusters_N, second.families_N) == ((0, -1, 1, 2), (0, -1, 1, 1))
     schema = asked["response_format"]["json_schema"]["schema"]
     assert schema["required"] == ["clusters", "families"]
-    assert "no JSON object with the key \"clusters\" and \"families\"" in str(asked["messages"])
+    assert 'no JSON object with the key "clusters" and "families"' in str(asked["messages"])
     with pytest.raises(ValueError, match="'compact' has none"):
         make_judge("http://e", style="compact", families=True)
 

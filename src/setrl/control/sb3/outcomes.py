@@ -123,7 +123,10 @@ class LearnedOutcomes:
         if not known:
             return [Segment(one.own) for one in members], {}
         steps = joined_steps(
-            [steps_of(one.own.seen_T, one.episode, one.first, label, self.outcomes) for one in known]
+            [
+                steps_of(one.own.seen_T, one.episode, one.first, label, self.outcomes)
+                for one in known
+            ]
         )
         lengths = [len(one.own) for one in known]
         begins = np.cumsum([0, *lengths[:-1]])
