@@ -18,6 +18,7 @@ from studies import (
     grader_attack,
     least_variance,
     predictions,
+    rare_strategies,
     recommendations,
     refinement,
     rollout_trees,
@@ -33,6 +34,7 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "grader_attack": grader_attack.run,
     "least_variance": least_variance.run,
     "predictions": predictions.run,
+    "rare_strategies": lambda folder: rare_strategies.run(rare_strategies.RareConfig(), folder),
     "recommendations": recommendations.run,
     "refinement": lambda folder: refinement.run(refinement.RefinementConfig(), folder),
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
@@ -47,7 +49,8 @@ def main(
 
     Args:
         study: bandits, bases, biased_maze, coverage_law, dynamics, grader_attack, least_variance,
-            predictions, recommendations, refinement, rollout_trees or theory_figures.
+            predictions, rare_strategies, recommendations, refinement, rollout_trees or
+            theory_figures.
         folder: The folder for its figures and numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))
