@@ -152,7 +152,7 @@ def test_the_same_log_gets_the_same_recommendation(found):
 
 
 def test_the_text_says_what_was_found(found):
-    text = recommendation_text(found)
+    text = recommendation_text(found, details=True)
     for part in (
         "20 prompts × 24 samples",
         "success p̂: 77.1%",
@@ -164,6 +164,24 @@ def test_the_text_says_what_was_found(found):
         assert part in text
     assert f"→ {found.choice}" in text
     assert f"{{method: {found.candidates[found.choice].config['method']}" in text
+
+
+def test_a_choice_beyond_the_limit_is_explained(found):
+    assert "and the limit is" not in recommendation_text(found)
+    chosen = found.candidates[found.choice]
+    lost = replace(chosen, pass_1=found.candidates["grpo"].pass_1 - 0.31)
+    beyond = replace(found, candidates=found.candidates | {found.choice: lost})
+    assert "it loses 31.0 points, and the limit is 30: concave" in recommendation_text(beyond)
+
+
+def test_what_ties_with_the_choice_is_called_tied():
+    """The second is within the errors of the choice, but not of the best."""
+    scores = {"grpo": (1.0, 1.0), "poly_epo, set_size 4": (0.99, 5.0)}
+    scores |= {"concave_counts, alpha 0": (0.99, 4.3), "poly_epo, set_size 2": (0.99, 3.9)}
+    goal = Goal(None, 0.05)
+    assert "poly_epo, set_size 2" not in goal.near(scores)
+    near = goal.near(scores, "concave_counts, alpha 0")
+    assert near == ["poly_epo, set_size 4", "poly_epo, set_size 2"]
 
 
 def test_every_candidate_has_its_line_of_python():
@@ -179,7 +197,7 @@ def test_more_wins_than_the_choice_has_are_explained(found):
             name: replace(one, wins=wins if name == other else 2 * (name == found.choice))
             for name, one in found.candidates.items()
         }
-        text = recommendation_text(replace(found, candidates=rows))
+        text = recommendation_text(replace(found, candidates=rows), details=True)
         assert (f"{other} ({wins}) wins more resamples" in text) == is_said
         assert ("wins do not count for the choice" in text) == is_said
 
@@ -190,8 +208,9 @@ def test_prompts_without_contrast_are_said():
     found = recommend(log, Goal(0.0), TINY, resamples=1)
     assert (found.never_right, found.always_right) == (0, 9)
     assert found.alike > 0.4
-    text = recommendation_text(found)
+    text = recommendation_text(found, details=True)
     assert "0 never right, 9 always right" in text
+    text = recommendation_text(found)
     assert "groups are all right or all wrong: the forecast imitates" in text
 
 
@@ -199,8 +218,8 @@ def test_without_strategies_it_says_what_is_missing():
     found = recommend(a_log(with_strategies=False), training=TINY)
     assert found.choice is None
     assert not found.candidates
-    text = recommendation_text(found)
-    assert "missing: which strategy each sample uses; `setrl judge` writes it" in text
+    text = recommendation_text(found, details=True)
+    assert "missing: which strategy each sample uses. Without it" in text
     assert "{method: maxpo, set_size: 1}" not in text
     assert "for pass@K" in text
 
@@ -235,9 +254,10 @@ def test_methods_that_pay_for_wrong_strategies_in_many_prompts_are_not_chosen():
     assert found.candidates["poly_epo, set_size 4"].pays_wrong == 8
     assert {found.choice, *found.near, *found.at_other_speeds.values()}.isdisjoint(unsafe)
     assert all(found.candidates[name].wins == 0 for name in unsafe)
-    text = recommendation_text(found)
+    text = recommendation_text(found, details=True)
     assert "right strategies that a prompt shows: 1 in 8, 5 in 12 of 20 prompts" in text
     assert f"{'; '.join(unsafe)} are not chosen" in text
+    assert all(f"\n× {name} " in text for name in unsafe)
 
 
 def test_every_k_is_safe_if_wrong_samples_have_no_strategy_or_such_prompts_are_few():
@@ -249,9 +269,9 @@ def test_every_k_is_safe_if_wrong_samples_have_no_strategy_or_such_prompts_are_f
         found = recommend(log, Goal(100.0), training, resamples=1)
         assert found.candidates["poly_epo, set_size 4"].pays_wrong == paid
         assert found.is_safe("poly_epo, set_size 4")
-    assert "no method pays for wrong" in recommendation_text(
-        recommend(few_right_strategies(wrong_labels=False), Goal(1.0), training, resamples=1)
-    )
+    log = few_right_strategies(wrong_labels=False)
+    text = recommendation_text(recommend(log, Goal(1.0), training, resamples=1), details=True)
+    assert "no method pays for wrong" in text
 
 
 def test_prompts_that_are_never_right_reward_no_wrong_strategy():

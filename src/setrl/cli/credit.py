@@ -216,8 +216,8 @@ class Summary:
             f"{self.method.name}, K = {self.method.set_size}: {count(len(self.sizes), 'group')} of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
             f"{c['wrong']} wrong ({self._estimator})\n"
-            f"advantages that are null: {count(self._counts['left_out'], 'sample')} left out; all "
-            f"samples of {count(self._counts['skipped'], 'group')} with too few that can be used\n"
+            f"null: {count(self._counts['left_out'], 'sample')} left out; all samples of "
+            f"{count(self._counts['skipped'], 'group')} with too few that can be used\n"
             f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
             f"right samples pushed down: {c['right_down']}"
         )

@@ -104,12 +104,24 @@ def command_line(command: str, options: Any) -> str:
         command: Its name.
         options: Its dataclass, whose field `paths` is positional.
     """
-    words = ["setrl", command, *map(str, options.paths)]
-    for field in dataclasses.fields(options):
+    paths = map(str, options.paths)
+    return shlex.join(["setrl", command, *paths, *given(options, type(options), but=("paths",))])
+
+
+def given(options: Any, kind: type[Any], but: Iterable[str] = ()) -> list[str]:
+    """Return the words of a command line that set options which are not at their default.
+
+    Args:
+        options: The dataclass of a command.
+        kind: Itself, or a base class, whose fields are written.
+        but: Names of fields that are left out.
+    """
+    words = []
+    for field in dataclasses.fields(kind):
         value = getattr(options, field.name)
-        if field.name == "paths" or value == field.default:
+        if field.name in but or value == field.default:
             continue
         words.append(f"--{field.name.replace('_', '-')}")
         if not isinstance(value, bool):
             words += map(str, value) if isinstance(value, tuple) else [str(value)]
-    return shlex.join(words)
+    return words

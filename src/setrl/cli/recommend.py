@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.log_fields import EvaluatedFields, LogFields, given
+from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
     from setrl.evaluation.samples import Evaluation
+    from setrl.recommend.choice import Recommendation
     from setrl.recommend.forecasts import Miniature
 
 
@@ -22,8 +25,7 @@ if TYPE_CHECKING:
 class Recommend(EvaluatedFields, Said):
     """Say which method and K to train with, from groups that were sampled and scored.
 
-    Print the success rates of the prompts, the strategies with their shares and success rates, a
-    forecast for each candidate, and the choice with its reasons and its uncertainty.
+    Print the choice, the command to run next, and a forecast for each candidate.
     docs/recommend.md explains the numbers.
 
     Attributes:
@@ -47,10 +49,12 @@ class Recommend(EvaluatedFields, Said):
         resamples: The number of resamples of the prompts, for the intervals and the column wins.
         allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
             instead of stopping.
+        details: Also print the strategies with their shares and success rates, the reasons, and how
+            sure the choice is.
 
     Json:
         choice: The method to train with, a key of candidates.
-        near: Candidates that the errors of forecasts do not tell from the best.
+        near: Candidates that the errors of forecasts do not tell from the best or the choice.
         pilot: Two candidates to train for a part of the steps, where forecasts may be far off.
         candidates: Name → the keys of a config, and the forecast with its interval.
         goal: The goal, in words.
@@ -71,6 +75,8 @@ class Recommend(EvaluatedFields, Said):
         training: The planned training.
         at_other_speeds: Speed of learning, relative to the fitted one → the choice then.
         resamples: The number of resamples.
+        within: The share of pass@1 that the goal lets a method lose; null without such a limit.
+        next: The command to run next.
     """
 
     file: Positional[Path]
@@ -84,6 +90,7 @@ class Recommend(EvaluatedFields, Said):
     second_strategy: str | None = None
     resamples: int = 32
     allow_damaged: bool = False
+    details: bool = False
 
     def run(self) -> None:
         """Print the recommendation; how the file was read goes to stderr."""
@@ -106,9 +113,18 @@ class Recommend(EvaluatedFields, Said):
         with progress_bar(total > 0, desc="forecast", unit="method", total=total) as bar:
             advice = recommend(log, goal, training, self.resamples, bar.update)
         if self.json:
-            self.say_json(**advice.to_json())
+            self.say_json(**advice.to_json(), next=self._next(advice))
         else:
-            print(recommendation_text(advice))
+            print(recommendation_text(advice, self._next(advice), self.details))
+
+    def _next(self, advice: Recommendation) -> str:
+        """Return the command that shows what the choice would credit these samples with."""
+        log = [str(self.file), *given(self, LogFields, but=("quiet",))]
+        if advice.choice is None:
+            return shlex.join(["setrl", "judge", *log, "--judge", "lm:MODEL", "--endpoint", "URL"])
+        config = advice.candidates[advice.choice].config
+        output = f"{self.file.name.partition('.')[0]}.credited.jsonl"
+        return shlex.join(["setrl", "credit", *log, *as_options(config), "--output", output])
 
     def _read(self) -> Evaluation:
         from setrl.evaluation.loading import load_samples

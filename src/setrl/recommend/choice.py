@@ -171,9 +171,9 @@ class Goal:
             return max(counts, key=lambda name: found[name][1])
         return max(counts, key=score)
 
-    def near(self, found: Mapping[str, tuple[float, float]]) -> list[str]:
-        """Return the others that the errors of forecasts do not tell from the best."""
-        best, reference = self.best(found), found[REFERENCE][0]
+    def near(self, found: Mapping[str, tuple[float, float]], to: str | None = None) -> list[str]:
+        """Return the others that the errors of forecasts do not tell from one; else the best."""
+        best, reference = to or self.best(found), found[REFERENCE][0]
         others = {name: one for name, one in found.items() if name != best}
         if self.worth is None:
             enough = found[best][1] - ERROR_STRATEGIES
@@ -240,11 +240,13 @@ class Recommendation:
         training: What was imitated.
         candidates: Name → candidate.
         choice: What `Goal.choose` takes, None where strategies are not known.
-        near: Those that the errors of forecasts do not tell from the best.
+        near: Those that the errors of forecasts do not tell from the best or from the choice.
         at_other_speeds: Speed of learning success, relative to the fitted one → the choice then.
         resamples: How many.
         pilot: For a base so weak that forecasts of pass@1 may be far too high: two candidates to
             train for a part of the steps, and to compare. Else empty.
+        within: The share of pass@1 that the goal lets a method lose against GRPO; None for a goal
+            without such a limit.
     """
 
     prompts: int
@@ -269,6 +271,7 @@ class Recommendation:
     wrong_have_strategies: bool = False
     pilot: tuple[str, ...] = ()
     why_ranks: str = ""
+    within: float | None = None
 
     def is_safe(self, name: str) -> bool:
         """Whether a candidate pays for wrong strategies in so few prompts that it can be chosen."""
@@ -315,7 +318,7 @@ def recommend(
     found = {name: _numbers(rows[name]) for name in safe}
     wins = _wins(goal, {name: drawn[name] for name in safe}, compared)
     choice = goal.choose(found, compared)
-    near = {*goal.near(found), goal.best(found)} - {choice}
+    near = {*goal.near(found), *goal.near(found, choice), goal.best(found)} - {choice}
     return replace(
         shown,
         candidates={
@@ -424,6 +427,7 @@ def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Re
         right_strategies=_histogram(log.right_strategies_P),
         wrong_have_strategies=log.wrong_have_strategies,
         why_ranks=log.why_ranks,
+        within=goal.within if goal.worth is None else None,
     )
 
 
