@@ -141,6 +141,7 @@ def test_a_recommendation_has_all_that_was_asked_for(found):
     assert rows["c"].success_interval[0] < 1.5 / 4 < rows["c"].success_interval[1]
     assert sum(one.wins for one in found.candidates.values()) == 3
     assert found.candidates["grpo"].pass_1 > found.success.value
+    assert all(one.pass_1_interval[1] <= 1 for one in found.candidates.values())
     assert json.loads(json.dumps(plain_json(found.to_json())))["choice"] == found.choice
 
 

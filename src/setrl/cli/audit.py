@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from setrl.audit import Audit, SampledAudit, Shape
 
 NOT_KEPT = 1
+# Modules whose estimators docs/estimators.md has.
+AUDITED = {
+    *("trl", "verl", "easyr1", "skyrl", "skyrl_train", "prime_rl", "rllm", "openrlhf", "nemo_rl"),
+    *("trinity", "trinity_rft", "swift", "ms_swift", "slime", "tinker_cookbook", "maxrl"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,11 +173,26 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             self.say([log.head])
             return Recorded.of(log), None
         if is_reference(self.estimator):
-            function = load(self.estimator, Path.cwd()).value
+            with _audited():
+                function = load(self.estimator, Path.cwd()).value
             return function_of(function, self.trainer, settings, self.field, rewards)
         if self.field or self.trainer:
             raise ConfigError("--field and --trainer are of functions, not of methods")
         return methods.from_config(self.spec(self.estimator)), None
+
+
+@contextmanager
+def _audited() -> Iterator[None]:
+    """Inside it, an error that names a trainer's package also says where its audits are."""
+    try:
+        yield
+    except ConfigError as error:
+        package = str(error).partition(":")[0].partition(".")[0]
+        if package not in AUDITED:
+            raise
+        raise ConfigError(
+            f"{error}. Its estimators were audited from its released source: see docs/estimators.md"
+        ) from error
 
 
 def _broken(found: Audit | SampledAudit, required: tuple[str, ...]) -> dict[str, str]:

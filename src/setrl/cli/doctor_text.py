@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from setrl.installing import install
-from setrl.wording import in_bytes
+from setrl.wording import first_of, in_bytes, table
 
+NO = "no"
+WHOLE, SHOWN = "all", 2  # the extra of all others; packages that a line names
 JUDGEMENTS = (
     "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite next to a "
     "labelled log"
@@ -60,15 +62,20 @@ def _extras(found: dict[str, Any]) -> list[str]:
     if metadata != found["setrl"]:
         state = f"is of {metadata}" if metadata else "is missing"
         return [f"extras: unknown, since the metadata of setrl {state}: install setrl again"]
-    whole = [name for name, extra in extras.items() if not extra["missing"]]
-    lines = [f"extras that are installed: {', '.join(whole) or 'none'}"]
-    for name, extra in extras.items():
-        if extra["missing"]:
-            lines += [
-                f"  {name}: missing {', '.join(extra['missing'])} — needed by {extra['for']}; "
-                + install(name)
-            ]
-    return lines
+    shown = {name: extra for name, extra in extras.items() if name != WHOLE}
+    rows = [_row(name, extra) for name, extra in shown.items()]
+    rows.sort(key=lambda row: row[0] == NO)
+    lines = table([["", "extra", "for", "needs"], *rows], left=range(4)).splitlines()
+    lacking = [name for name, extra in shown.items() if extra["missing"]]
+    if not lacking:
+        return lines
+    return [*lines, f"what you do not use may stay missing; to add one: {install('EXTRA')}"]
+
+
+def _row(name: str, extra: dict[str, Any]) -> list[str]:
+    """Return whether what an extra is for works, and which packages are missing."""
+    missing = extra["missing"]
+    return [NO if missing else "works", name, extra["for"], first_of(missing, SHOWN)]
 
 
 def _machine(machine: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ what is chosen if success is learned at half or twice the speed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -384,19 +385,21 @@ def _candidate(
     pass_1, strategies = zip(*map(_numbers, drawn), strict=True)
     kept = tuple(str(label) for label in found.survivors(KEPT))
     numbers = _numbers(found)
-    ends = _ends(pass_1, numbers[0]), _ends(strategies, numbers[1])
+    ends = _ends(pass_1, numbers[0], most=1.0), _ends(strategies, numbers[1])
     return Candidate(config, *_numbers(found), *ends, kept, wins, paid)
 
 
-def _ends(values: Sequence[float], centre: float | None = None) -> tuple[float, float]:
-    """Return the ends of an interval from values of resamples, moved to a centre.
+def _ends(
+    values: Sequence[float], centre: float | None = None, most: float = math.inf
+) -> tuple[float, float]:
+    """Return the ends of an interval from values of resamples, moved to a centre, at most `most`.
 
     A resample holds some prompts twice, so a forecast from it has another mean than the forecast
     from all prompts.
     """
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     shift = 0.0 if centre is None else centre - float(np.mean(values))
-    return max(0.0, float(low) + shift), float(high) + shift
+    return max(0.0, float(low) + shift), min(most, float(high) + shift)
 
 
 def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Recommendation:
