@@ -2,9 +2,10 @@
 
 TRL's tests name models and data sets of the hub. The libraries look first for a folder of that
 name, so a folder that has them, as the working directory, takes the hub's place. Models are tiny
-and random. Their tokenizer knows bytes, and has Qwen's tokens at Qwen's places, because tests of
-TRL contain these numbers. Where a test needs the words of a real tokenizer, or images, it fails
-with and without set credit.
+and random. Their tokenizer knows bytes and Qwen's marks. TRL's tests contain Qwen's numbers of
+these marks, so `renumber` changes the tests: with Qwen's whole vocabulary a test would take twenty
+seconds instead of one. Where a test needs the words of a real tokenizer, or images, it fails with
+and without set credit.
 """
 
 from __future__ import annotations
@@ -42,9 +43,16 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {  # name → family, kind,
     "tiny-Cohere2ForCausalLM": ("Cohere2", "ForCausalLM", {}),
 }
 TEMPLATES = {"Qwen3": "qwen3.jinja", "Qwen3Moe": "qwen3.jinja"}  # of TRL; others have Qwen 2.5's
-END, PAD = ("<|im_end|>", 151645), ("<|endoftext|>", 151643)
-MARKS = {"<|im_start|>": 151644, "<tool_call>": 151657, "</tool_call>": 151658}
-VOCABULARY = 151936
+BYTES = 256
+MARKS = {  # mark → Qwen's number
+    "<|endoftext|>": 151643,
+    "<|im_start|>": 151644,
+    "<|im_end|>": 151645,
+    "<tool_call>": 151657,
+    "</tool_call>": 151658,
+}
+OURS = {mark: BYTES + place for place, mark in enumerate(MARKS)}
+VOCABULARY = 264
 # Few, because each line is a step of an epoch.
 LINES = ("One step at", "Slow is", "No road without", "Doors open when")
 WORDS = {"train": LINES, "test": ("A new line", "Many more lines")}
@@ -61,6 +69,13 @@ def make(folder: Path) -> Path:
     return folder
 
 
+def renumber(tests: str) -> str:
+    """Return the source of tests with our numbers of the marks instead of Qwen's."""
+    for mark, number in MARKS.items():
+        tests = tests.replace(str(number), str(OURS[mark]))
+    return tests
+
+
 def _write_model(folder: Path, family: str, kind: str, sizes: dict[str, Any]) -> None:
     tokenizer = _tokenizer(TEMPLATES.get(family, "qwen2_5.jinja"))
     tokenizer.save_pretrained(folder)
@@ -75,14 +90,14 @@ def _write_model(folder: Path, family: str, kind: str, sizes: dict[str, Any]) ->
 
 def _tokenizer(template: str) -> PreTrainedTokenizerFast:
     letters = {letter: i for i, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
-    model = Tokenizer(models.BPE(letters | MARKS | dict([END, PAD]), []))
+    model = Tokenizer(models.BPE(letters | OURS, []))
     model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     model.decoder = decoders.ByteLevel()
     made = PreTrainedTokenizerFast(
         tokenizer_object=model,
-        eos_token=END[0],
-        pad_token=PAD[0],
-        additional_special_tokens=list(MARKS)[:1],
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=["<|im_start|>"],
     )
     made.chat_template = (Path(trl.__file__).parent / "chat_templates" / template).read_text()
     return made

@@ -89,7 +89,9 @@ def run(suite: str, folder: Path, source: str, chosen: str | None = None) -> Fou
         from tests.upstream import hub
 
         tests, origin = trl_tests(folder / "trl", source)
-        arguments = [str(tests / "test_grpo_trainer.py"), "-p", "older_tests"]
+        suite_file = tests / "test_grpo_trainer.py"
+        suite_file.write_text(hub.renumber(suite_file.read_text()))
+        arguments = [str(suite_file), "-p", "older_tests"]
         work, plugin = hub.make(folder / "hub"), "with_credit"
     else:
         tests, origin = sb3_tests(folder / "sb3")
