@@ -61,6 +61,37 @@ def test_two_logs_are_compared_on_one_page(setrl, tmp_path):
     assert setrl("report", first, "--output", folder)[0] == 0  # over an earlier report of files
 
 
+def words(page):
+    return page.partition("<body>")[2].partition('<script type="application/json"')[0]
+
+
+def test_a_report_of_logs_shows_questions_and_says_where_the_rest_is(setrl, tmp_path):
+    ids = [{"qid": p, "correct": p < 3} for p in range(4) for _ in range(2)]
+    full = [
+        {"qid": p, "prompt": f"What is {p}?", "correct": p == 3, "response": "so " * 300}
+        for p in range(4)
+        for _ in range(2)
+    ]
+    paths = [tmp_path / "ids.jsonl", tmp_path / "full.jsonl"]
+    for path, rows in zip(paths, (ids, full), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = tmp_path / "report"
+    assert setrl("report", *paths, "--output", folder, "--quiet")[0] == 0
+    page = (folder / "report.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["views"] == [f"setrl view {path}" for path in paths]
+    examples = {one["prompt"]: one for one in data["solved"][0]["examples"]}
+    assert set(examples) == {f"What is {p}?" for p in range(4)}
+    assert examples["What is 0?"]["samples"] == []  # the log that solves it has no texts
+    [sample] = examples["What is 3?"]["samples"]
+    assert sample["text"].endswith("… (400 more letters)")
+    shown = words(page)
+    assert "Paired differences with intervals" in shown
+    for absent in ("majority@2", "correct strategies", "raining", "first arm"):
+        assert absent not in shown, absent
+    assert shown.count(f"setrl report {paths[0]}") == 1
+
+
 def test_trl_s_folder_of_completions_is_a_report(setrl, tmp_path):
     pytest.importorskip("pyarrow")
     code, out, err = setrl(

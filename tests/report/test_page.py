@@ -140,6 +140,17 @@ def test_tables_hold_the_summary_s_numbers(run, page):
             assert f"{arm['metrics']['correct_strategies@8']['value']:.1f}" in page.text
 
 
+def test_cells_have_the_numbers_that_they_are_sorted_by(run):
+    html = (run / "report.html").read_text()
+    split = json.loads((run / "summary.json").read_text())["splits"]["shifted"]
+    table = html.partition("<caption>shifted split: means")[2].partition("</table>")[0]
+    rows = dict(re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', table))
+    for arm, name in (("base", "base"), ("poly_epo", "Poly-EPO")):
+        first = re.search(r'data-value="([^"]*)"', rows[name])[1]
+        assert float(first) == pytest.approx(split["arms"][arm]["metrics"]["pass@1"]["value"])
+    assert 'class="is-unclear" data-value=' in rows["Poly-EPO"]
+
+
 def test_what_was_run_is_on_the_page(page):
     for fact in (
         "setrl train --config recipes/polynomial/config.yaml",

@@ -18,6 +18,7 @@ def test_arms_with_one_verdict_share_a_sentence_with_the_best_first():
     assert "solve more problems than GRPO (" in first
     assert first.index("Poly-EPO") > 0
     assert "MaxPO (" in first
+    assert first.endswith(": +10.0 points [5.0, 15.0] and +10.0 points [5.0, 15.0].")
 
 
 def test_fewer_and_not_told_apart():
@@ -25,7 +26,7 @@ def test_fewer_and_not_told_apart():
     assert "Poly-EPO (" in below
     assert "solves fewer problems than GRPO (" in below
     unclear, *_ = verdict_in_words(data(split(poly=(0.0, 0.04, 0.04, 0.0))))
-    assert unclear.endswith("cannot be distinguished.")
+    assert unclear.endswith("cannot be distinguished: 0.0 points [−5.0, 5.0].")
     assert "more" not in unclear
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,8 +87,12 @@ class Report(EvaluatedFields, Said):
                               "in its own folder, which --output names")  # fmt: skip
         stem = self.paths[0].resolve().name.partition(".")[0]
         folder = self.output or Path("reports") / stem
+        alone = dataclasses.replace(
+            self, output=None, k=(), allow_damaged=False, json=False, quiet=False
+        )
+        views = [command_line("view", dataclasses.replace(alone, paths=(p,))) for p in self.paths]
         page, reading = report_files(
-            self.paths, folder, self.log_options, self.k, command_line("report", self)
+            self.paths, folder, self.log_options, self.k, command_line("report", self), views
         )
         self.say(reading)
         self._print(page)

@@ -44,6 +44,7 @@ def report_files(
     options: LogOptions,
     ks: Sequence[int] = (),
     command: str = "",
+    views: Sequence[str] = (),
 ) -> tuple[Path, list[str]]:
     """Write the report of evaluation files, logs or TRL's completions into a folder.
 
@@ -54,6 +55,7 @@ def report_files(
         options: How logs are read.
         ks: Further k at which curves are computed, besides 1, 2, 4, ….
         command: What the page tells to do it again.
+        views: The commands that show all samples, for the texts that the page cuts.
 
     Returns:
         The page's path, and how the fields of logs were read.
@@ -70,7 +72,7 @@ def report_files(
     if folder.exists() and (kind_of(folder) is not None or not folder.is_dir() or (
         any(folder.iterdir()) and not is_our_page(page))):  # fmt: skip
         raise ConfigError(f"{folder} holds other files: give a new folder with --output")
-    data, reading = data_of([Path(path) for path in paths], folder, options, ks, command)
+    data, reading = data_of([Path(path) for path in paths], folder, options, ks, command, views)
     folder.mkdir(parents=True, exist_ok=True)
     write_data(data)
     return page, reading

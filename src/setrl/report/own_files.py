@@ -20,7 +20,7 @@ from setrl.wording import short_names
 
 def data_of(
     paths: Sequence[Path], folder: Path, options: LogOptions,
-    ks: Sequence[int] = (), command: str = "",
+    ks: Sequence[int] = (), command: str = "", views: Sequence[str] = (),
 ) -> tuple[RunData, list[str]]:  # fmt: skip
     """Return what a report of files shows, one arm a file, and how their fields were read.
 
@@ -32,6 +32,7 @@ def data_of(
         ks: Further k at which curves are computed, besides 1, 2, 4, …; problems with fewer samples
             than the largest k are left out.
         command: The command that writes the page again.
+        views: The commands that show all samples of the files.
 
     Raises:
         ConfigError: When a path is something else.
@@ -45,7 +46,7 @@ def data_of(
     problems = {GIVEN: of_arms}
     summary = summarise(problems, next(iter(found)), ks=sorted(places))
     reading += [f"note: {note}" for note in summary.splits[GIVEN].notes]
-    run = {"name": " and ".join(found), "command": command}
+    run = {"name": " and ".join(found), "command": command, "views": list(views)}
     arms: dict[str, tuple[ArmRun, ...]] = {}
     arms.update(dict.fromkeys(found, ()))
     found_looks = {arm: dataclasses.replace(look, label=arm) for arm, look in

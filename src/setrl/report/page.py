@@ -26,9 +26,10 @@ from setrl.report.drawing import Chart
 from setrl.report.headlines import headlines
 from setrl.report.missing_credit import warnings_of
 from setrl.report.page_data import page_data
+from setrl.report.progress import progress_of
 from setrl.report.run import GIVEN, RunData, read_run
 from setrl.report.samples import samples_by_step
-from setrl.report.style import LIGHT, WARNING
+from setrl.report.style import LETTERS, LIGHT, WARNING
 from setrl.report.tables import Table, tables
 from setrl.report.verdict import verdict_in_words
 from setrl.runs.written import REPORT
@@ -37,13 +38,16 @@ NUMBERS = "summary.json"
 MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
 
 
-def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
+def write_page(
+    run_dir: Path, reference: str = "grpo", allow_damaged: bool = False, pictures: bool = True
+) -> RunData:
     """Write report.html, figures/*.png and summary.json into the folder of a run.
 
     Args:
         run_dir: The folder; the page leaves out what is missing there.
         reference: The arm that the others are compared with; the first one if it is missing.
         allow_damaged: See `setrl.evaluation.load_evaluation`.
+        pictures: Whether to write figures/*.png, too, which takes most of the time.
 
     Returns:
         What the page shows.
@@ -53,16 +57,16 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
         DataError: If an evaluation file is invalid.
     """
     data = read_run(Path(run_dir), reference, allow_damaged)
-    write_data(data)
+    write_data(data, pictures)
     return data
 
 
-def write_data(data: RunData) -> None:
+def write_data(data: RunData, pictures: bool = True) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
     said = verdict_in_words(data) or [line.text for line in headlines(data)]
     files.write_json(data.folder / NUMBERS, {**_numbers(data), "verdict": said})
     (data.folder / FIGURES).mkdir(exist_ok=True)
-    drawn = charts(data)
+    drawn = charts(data) if pictures else []
     for chart in watched(drawn, "draw", len(drawn), unit="figure"):
         _write_picture(chart, data.folder / FIGURES)
     files.write_text(data.folder / REPORT, render(data))
@@ -123,12 +127,16 @@ def render(data: RunData) -> str:
         data=data,
         parts=parts,
         is_evaluated=bool(data.splits or data.outcomes),
+        progress=progress_of(data),
         warnings=warnings_of(data),
         warning_style=WARNING,
         headlines=lines,
         verdict=found["verdict"],
         marks=MARKS,
         tables=tables(data),
+        reference=_reference(data),
+        letters=LETTERS,
+        views=data.views,
         steps=samples_by_step(data),
         sampled=lambda split: _sampled(data, split),
         facts=facts(data),
@@ -200,6 +208,12 @@ def _config_text(data: RunData) -> str:
     if path.exists():
         return path.read_text(encoding="utf-8")
     return json.dumps(data.config, indent=2) if data.config else ""
+
+
+def _reference(data: RunData) -> str:
+    """Return the label of the arm that the marks of the tables compare with; empty without any."""
+    reference = data.summary.reference
+    return data.looks[reference].label if reference and len(data.arms) > 1 else ""
 
 
 def _sampled(data: RunData, split: SplitSummary) -> str:

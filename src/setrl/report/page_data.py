@@ -18,9 +18,11 @@ from setrl.report.curves import (
 )
 from setrl.report.figures_training import outside_sweeps_or_middle, smoothing
 from setrl.report.headlines import Headline, headline_k, pass_at_k_title
+from setrl.report.missing_credit import steps_without_credit
 from setrl.report.odd_credit import disagreements, worst_credit
 from setrl.report.run import RunData
 from setrl.report.solved import solved_by_one
+from setrl.report.style import LETTERS
 
 DIGITS = 6  # significant ones: more than a plot or a table of a page shows
 
@@ -44,6 +46,7 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
         ],
         "training": panels,
         "constant": constant,
+        "without_credit": steps_without_credit(data),
         "smoothing": smoothing(data),
         "shares": share_curves(data),
         "time": step_times(data),
@@ -51,7 +54,8 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
         "solved": [found for split in data.splits if (found := solved_by_one(data, split))],
         "credit": worst_credit(data),
         "disagreements": disagreements(data),
-        "command": str(data.run.get("command") or ""),
+        "letters": LETTERS,
+        "views": data.views,
     }
     return _made_plain(found)
 
@@ -68,7 +72,6 @@ def _control(data: RunData) -> dict[str, Any]:
         "training": control_curves(data),
         "shown_at_first": outside_sweeps_or_middle(list(data.trained)),
         "time": control_times(data),
-        "command": str(data.run.get("command") or ""),
     }
 
 

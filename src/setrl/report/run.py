@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +74,12 @@ class RunData:
     def name(self) -> str:
         """Name of the run."""
         return str(self.run.get("name") or self.folder.name)
+
+    @property
+    def views(self) -> list[str]:
+        """The commands that show all samples; a report of files was given them."""
+        given = self.run.get("views")
+        return [shlex.join(["setrl", "view", str(self.folder)])] if given is None else list(given)
 
     @property
     def trained(self) -> dict[str, tuple[ArmRun, ...]]:

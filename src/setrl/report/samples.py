@@ -14,7 +14,6 @@ from setrl.report.run import ArmRun, RunData
 from setrl.report.style import OTHER_FILL, cut, main_arms
 
 MOST_SAMPLES = 32
-LETTERS = 600
 USED = "used"  # the advantage that entered the loss, among the counterfactual ones
 
 
@@ -110,7 +109,7 @@ def _arm(name: str, run: ArmRun, step: int, fills: Mapping[str, str]) -> ArmSamp
     shown = [_sample(s, c, fills) for s, c in zip(group.samples, credits, strict=True)]
     return ArmSamples(
         label=name,
-        prompt=group.prompt,
+        prompt=cut(group.prompt),
         methods=(USED, *map(label, methods)),
         samples=tuple(shown[:MOST_SAMPLES]),
         num_strategies=len({sample.strategy for sample in shown} - {None}) or None,
@@ -138,7 +137,7 @@ def _sample(
 ) -> ShownSample:
     strategy = (sample.more or {})["name"]
     return ShownSample(
-        text=cut(sample.text, LETTERS),
+        text=cut(sample.text),
         reward=sample.reward,
         is_correct=sample.correct,
         strategy=strategy,

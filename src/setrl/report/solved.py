@@ -92,12 +92,19 @@ def _example(
                 "strategy": strategy, "text": text,
             })  # fmt: skip
     return {
-        "prompt": cut(found[best][0].prompts[p]),
+        "prompt": cut(_prompt(found, p)),
         "rates": {arm: float(rate) for arm, rate in rates.items()},
         "winner": best,
         "correct": number,
-        "samples": list(samples.values())[:MOST_WINNERS],
+        "samples": [one for key, one in samples.items() if any(key)][:MOST_WINNERS],
     }
+
+
+def _prompt(found: Mapping[str, Sequence[Evaluation]], p: int) -> str:
+    """Return the prompt of a problem, from whichever log has it; its id if none has."""
+    evaluations = [one for of_arm in found.values() for one in of_arm]
+    known = (one.prompts[p] for one in evaluations if one.prompts[p] != one.ids[p])
+    return next(known, evaluations[0].ids[p])
 
 
 def _different(one: Evaluation, p: int, places: Sequence[int]) -> list[int]:

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter
 from setrl.evaluation import looks
 from setrl.evaluation.looks import HUES, REGISTRY, sweep
 from setrl.files.run_folder import BASE
-from setrl.wording import percent_tick
+from setrl.wording import count, percent_tick
 
 BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for name in (
     "black", "grey", "brown", "orange", "sky", "green", "blue", "vermilion", "pink"))  # fmt: skip
@@ -30,6 +30,7 @@ WARNING = f"background:{REGISTRY['warning']};color:white;padding:0.6em 1em"
 BAND_ALPHA = 0.14
 
 WIDTH, DPI = 9.6, 150  # inches, dots per inch
+LETTERS = 500  # of a text on a page
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
 CAPTION_WIDTH = 130  # in the same way, of LABEL_SIZE
@@ -74,9 +75,10 @@ def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
     return " ".join(word for word in arm.split("_") if any(map(str.isdigit, word)))
 
 
-def cut(text: str, most: int = 2_000) -> str:
-    """Return text with at most this many letters."""
-    return text if len(text) <= most else text[:most] + " …"
+def cut(text: str) -> str:
+    """Return the first letters of a text, and how many more it has: `setrl view` shows them all."""
+    more = len(text) - LETTERS
+    return text if more <= 0 else f"{text[:LETTERS]} … ({count(more, 'more letter')})"
 
 
 def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:

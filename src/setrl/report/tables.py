@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,19 +10,39 @@ import numpy as np
 from setrl.evaluation.intervals import Difference, Estimate
 from setrl.evaluation.outcomes import Outcome, metric_names
 from setrl.evaluation.summary import ArmSummary, SplitSummary
-from setrl.report.headlines import credit_share, first_and_last, headline_k, pass_ks
+from setrl.report.headlines import (
+    Verdict,
+    credit_share,
+    first_and_last,
+    headline_k,
+    pass_ks,
+    verdict,
+)
 from setrl.report.run import GIVEN, RunData
 from setrl.wording import MISSING, in_words, interval, percent, plain, signed
 
+Differences = Mapping[str, Difference]
 DIGITS = {100: 1, 1: 2}  # after the point, of per cent and of counts of strategies
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A number, and the small lines under it."""
+    """A number, and the small lines under it.
+
+    Attributes:
+        text: The number as it is written.
+        details: The small lines.
+        value: What a column is sorted by; None if the number is missing.
+        shows: What the paired difference behind the number shows; "fact" if there is none.
+    """
 
     text: str
     details: tuple[str, ...] = ()
+    value: float | None = None
+    shows: Verdict = "fact"
+
+
+NONE = Cell(MISSING)
 
 
 @dataclass(frozen=True)
@@ -42,11 +62,23 @@ def tables(data: RunData) -> list[Table]:
         found = [evaluation_table(data, split) for split in data.splits]
         found += [difference_table(data, split) for split in data.splits]
         found.append(training_table(data))
-    return [table for table in found if table.rows]
+    is_log = GIVEN in data.summary.splits
+    return [_without_empty_columns(one) if is_log else one for one in found if one.rows]
+
+
+def _without_empty_columns(table: Table) -> Table:
+    """Leave out what no log holds, such as answers or strategies."""
+    places = [i for i in range(len(table.columns)) if any(row[1][i] != NONE for row in table.rows)]
+    columns = tuple(table.columns[i] for i in places)
+    rows = ((name, tuple(cells[i] for i in places)) for name, cells in table.rows)
+    return Table(table.caption, columns, tuple(rows))
 
 
 def evaluation_table(data: RunData, split: SplitSummary) -> Table:
-    """Every arm's metrics with intervals; with several seeds, each seed's value."""
+    """Every arm's metrics with intervals; with several seeds, each seed's value.
+
+    A number shows what the paired difference to the reference shows.
+    """
     k = headline_k(split)
     ks = sorted({1, min(8, k), k, max(pass_ks(arm.metrics)[-1] for arm in split.arms.values())})
     shares = [*(f"pass@{each}" for each in ks), f"majority@{k}"]
@@ -55,13 +87,20 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
         **dict.fromkeys(shares, (percent, 100)),
         **dict.fromkeys(numbers, (_two_digits, 1)),
     }
+    reference = data.summary.reference
+
+    def to_reference(arm: str) -> Differences:
+        found = split.difference(arm, reference) if reference else None
+        return found.metrics if found else {}
+
     rows = tuple(
         (
             data.looks[arm].label,
-            tuple(_estimate(summary, name, *how) for name, how in columns.items()),
+            tuple(_estimate(summary, to_reference(arm).get(name), name, *how)
+                  for name, how in columns.items()),
         )
         for arm, summary in split.arms.items()
-    )
+    )  # fmt: skip
     intervals = data.summary.intervals.in_words(split.seeds)
     caption = f"Means with {intervals}" if split.split == GIVEN else (
         f"{split.split} split: means with {intervals}{', each seed' if split.seeds > 1 else ''}"
@@ -80,11 +119,11 @@ def difference_table(data: RunData, split: SplitSummary) -> Table:
         cells = [_difference(found.metrics.get(metric), 100) for metric in shares]
         cells += [_difference(found.metrics.get(metric), 1) for metric in numbers]
         at_k = found.metrics.get(f"pass@{k}")
-        cells.append(Cell(percent(at_k.improvement, 0) if at_k else MISSING))
+        cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
         rows.append((name, tuple(cells)))
     columns = [*(f"{name}, points" for name in shares), *numbers, f"improvement, pass@{k}"]
     start = "P" if split.split == GIVEN else f"{split.split} split: p"
-    caption = f"{start}aired differences, first arm − second, with intervals"
+    caption = f"{start}aired differences with intervals"
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))
 
 
@@ -106,8 +145,9 @@ def training_table(data: RunData) -> Table:
     rows = []
     for arm in data.trained:
         ends = [(first_and_last(data, arm, key), show) for key, show in columns.values()]
-        cells = [Cell(show(end[1]) if end else MISSING) for end, show in ends]
-        rows.append((data.looks[arm].label, (*cells, Cell(percent(credit_share(data, arm), 2)))))
+        cells = [_number(end[1], show) if end else NONE for end, show in ends]
+        share = _number(credit_share(data, arm), lambda x: percent(x, 2))
+        rows.append((data.looks[arm].label, (*cells, share)))
     caption = "Training: means over the last tenth of the steps and all seeds"
     return Table(caption, (*columns, "credit / step"), tuple(rows))
 
@@ -118,7 +158,10 @@ def control_table(data: RunData) -> Table:
     rows = tuple(
         (
             data.looks[arm].label,
-            (*(_outcome(data.outcome(arm, metric)) for metric in metrics), Cell(str(len(found)))),
+            (
+                *(_outcome(data.outcome(arm, metric)) for metric in metrics),
+                Cell(str(len(found)), value=len(found)),
+            ),
         )
         for arm in data.arms
         if (found := data.evaluations(arm))
@@ -129,9 +172,13 @@ def control_table(data: RunData) -> Table:
 
 def _outcome(found: Outcome) -> Cell:
     if np.isnan(found.value):
-        return Cell(MISSING)
+        return NONE
     error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)
-    return Cell(_digits(found.value), error)
+    return Cell(_digits(found.value), error, found.value)
+
+
+def _number(value: float, show: Callable[[float], str]) -> Cell:
+    return NONE if np.isnan(value) else Cell(show(value), value=value)
 
 
 def _digits(value: float) -> str:
@@ -140,26 +187,38 @@ def _digits(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
-def _estimate(arm: ArmSummary, metric: str, show: Callable[[float], str], scale: int) -> Cell:
+def _estimate(
+    arm: ArmSummary, difference: Difference | None, metric: str,
+    show: Callable[[float], str], scale: int,
+) -> Cell:  # fmt: skip
     estimate: Estimate | None = arm.metrics.get(metric)
     if estimate is None:
-        return Cell(MISSING)
+        return NONE
     digits = DIGITS[scale]
     details = [interval(estimate.ends, scale, digits)]
     if len(arm.seeds) > 1:
         values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
         details.append(f"seeds {values}")
-    return Cell(show(estimate.value), tuple(details))
+    shows = _shows(difference, scale) if difference else "fact"
+    return Cell(show(estimate.value), tuple(details), estimate.value, shows)
 
 
 def _difference(difference: Difference | None, scale: int) -> Cell:
     if difference is None:
-        return Cell(MISSING)
+        return NONE
     digits = DIGITS[scale]
     return Cell(
         signed(scale * difference.value, digits),
         (interval(difference.ends, scale, digits),),
+        difference.value,
+        _shows(difference, scale),
     )
+
+
+def _shows(difference: Difference, scale: int) -> Verdict:
+    """Judge a difference; one that is 0 in the digits of the table shows nothing."""
+    is_seen = round(scale * difference.value, DIGITS[scale]) != 0
+    return verdict(difference) if is_seen else "unclear"
 
 
 def _two_digits(value: float) -> str:

@@ -1,7 +1,7 @@
 """The verdict of a report in plain words: for a reader who does not know the metrics.
 
-The sentences give means. "More" and "fewer" appear only where the interval of the paired difference
-excludes 0, as in `setrl.report.headlines`.
+The sentences give means, and the paired differences with their intervals. "More" and "fewer" appear
+only where the interval of the paired difference excludes 0, as in `setrl.report.headlines`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from setrl.report.headlines import (
 )
 from setrl.report.run import GIVEN, RunData, on_problems
 from setrl.report.style import main_arms
-from setrl.wording import count, in_a_row, percent
+from setrl.wording import count, in_a_row, percent, points
 
+MOST_DIFFERENCES = 3  # in one sentence
 WORDS = {"above": "more problems than", "below": "fewer problems than"}
 
 
@@ -87,9 +88,17 @@ def _sentence(
     if shows == "unclear":
         same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
             f"each of {in_a_row(names)}, and {reference},")  # fmt: skip
-        return f"{start}{same} cannot be distinguished."
+        return f"{start}{same} cannot be distinguished{_by(ordered, metric)}."
     verb = "solves" if len(names) == 1 else "solve"
-    return f"{start}{in_a_row(names)} {verb} {WORDS[shows]} {reference}."
+    return f"{start}{in_a_row(names)} {verb} {WORDS[shows]} {reference}{_by(ordered, metric)}."
+
+
+def _by(found: Sequence[ArmDifference], metric: str) -> str:
+    """Write the paired differences, which the verdict rests on; of many arms, only the tables."""
+    if len(found) > MOST_DIFFERENCES:
+        return ""
+    each = [one.metrics[metric] for one in found]
+    return f": {in_a_row([points(one.value, one.ends) for one in each])}"
 
 
 def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:

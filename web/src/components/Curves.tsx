@@ -43,7 +43,7 @@ interface Props {
   zero?: boolean;
   /** A symbol at every point, for curves with few points; otherwise only at the last one. */
   dots?: boolean;
-  /** Places on the x-axis at which something is wrong, as thin lines. */
+  /** Places on the x-axis at which something is wrong, marked in red above the plot. */
   alarms?: readonly number[];
   /** Called with the place on the x-axis that was clicked. */
   onPick?: ((x: number) => void) | undefined;
@@ -58,19 +58,24 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
       options={(width) => ({
         marginLeft: 50,
         marginRight: 14,
-        marginBottom: 38,
-        marginTop: 24,
+        marginBottom: BOTTOM,
+        marginTop: TOP,
         x: x.isLog ? { type: "log", base: 2 } : {},
         y: { nice: true, ...(y.domain ? { domain: y.domain } : {}) },
         marks: [
           ruleY(zero ? [0] : [], { stroke: "var(--muted)" }),
-          ruleX(alarms, { stroke: "var(--alarm)", strokeOpacity: 0.5, strokeWidth: 1 }),
           ...curves.flatMap((curve) => drawn(curve, dots)),
           axisX({
             label: `${x.label} →`,
             labelAnchor: "right",
             tickFormat: largest(curves) >= 10_000 ? "~s" : "~d",
             ...(x.ticks ? { ticks: ticksFor(x.ticks, width) } : { ticks: Math.max(3, width / 110) }),
+          }),
+          ruleX(alarms, {
+            stroke: "var(--alarm)",
+            strokeWidth: 2,
+            insetTop: -ALARM,
+            insetBottom: height - TOP - BOTTOM + 2,
           }),
           axisY({ label: y.label ? `↑ ${y.label}` : null, ticks: 5, tickFormat: y.tick }),
           ruleX(places(curves), pointerX({ x: "x", stroke: "var(--muted)", strokeDasharray: "2 2", maxRadius: 80 })),
@@ -94,6 +99,8 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
   );
 }
 
+const [TOP, BOTTOM] = [24, 38]; // pixels around a plot
+const ALARM = 7; // pixels above a plot: alarms cover no curve, and in a row they are one red line
 const NARROW = 420; // pixels below which an interval gets a line of its own
 const MOST_LINES = 14; // of an explanation that fits beside the pointer
 

@@ -3,6 +3,7 @@
 import { axisX, axisY, dot, line, type Markish, pointer, ruleX, ruleY, text, tip } from "@observablehq/plot";
 import { Chart } from "./Chart";
 import type { Look } from "./Curves";
+import { placesOfNames } from "./names";
 
 export interface Range {
   readonly value: number;
@@ -33,6 +34,7 @@ interface Props {
   joined?: boolean;
 }
 
+const FRAME = { marginLeft: 54, marginRight: 24, marginTop: 24, marginBottom: 38, inset: 14 }; // pixels
 const MOST_NAMES = 12; // more names than these would cover each other
 
 export function Scatter({ spots, x, y, title, height = 300, joined = false }: Props) {
@@ -46,12 +48,8 @@ export function Scatter({ spots, x, y, title, height = 300, joined = false }: Pr
     <Chart
       height={height}
       label={`${title}: ${spots.map((spot) => words(spot).replaceAll("\n", ", ")).join("; ")}.`}
-      options={() => ({
-        marginLeft: 54,
-        marginRight: 24,
-        marginTop: 24,
-        marginBottom: 38,
-        inset: 14,
+      options={(width) => ({
+        ...FRAME,
         marks: [
           ...(joined
             ? sweeps(spots).map((of): Markish =>
@@ -88,17 +86,17 @@ export function Scatter({ spots, x, y, title, height = 300, joined = false }: Pr
               stroke: "var(--paper)",
             }),
           ),
-          ...(spots.length <= MOST_NAMES ? spots : []).map((spot) =>
-            text([spot], {
-              x: placeX,
-              y: placeY,
-              text: ({ look }: Spot) => look.label,
-              dy: -12,
-              fill: "var(--ink)",
-              stroke: "var(--paper)",
-              strokeWidth: 4,
-              textAnchor: spot.x.value > middle(spots) ? "end" : "start",
-            }),
+          ...(spots.length <= MOST_NAMES ? placesOfNames(inPixels(spots, width, height), width, height) : []).map(
+            (place, at) =>
+              text([spots[at]!], {
+                x: placeX,
+                y: placeY,
+                text: ({ look }: Spot) => look.label,
+                fill: "var(--ink)",
+                stroke: "var(--paper)",
+                strokeWidth: 4,
+                ...place,
+              }),
           ),
           axisX({ label: `${x.label} →`, labelAnchor: "right", ticks: 4, tickFormat: x.tick }),
           axisY({ label: `↑ ${y.label}`, ticks: 5, tickFormat: y.tick }),
@@ -133,7 +131,25 @@ function sweeps(spots: readonly Spot[]): readonly (readonly Spot[])[] {
   return [...alike.values()].filter((of) => of.length > 1);
 }
 
-const middle = (spots: readonly Spot[]): number => {
-  const xs = spots.map(({ x }) => x.value);
-  return (Math.min(...xs) + Math.max(...xs)) / 2;
-};
+/** Where the dots are drawn: the axes end at the ends of the intervals. */
+function inPixels(spots: readonly Spot[], width: number, height: number) {
+  const [left, top] = [FRAME.marginLeft + FRAME.inset, FRAME.marginTop + FRAME.inset];
+  const across = placer(
+    spots.map(({ x }) => x),
+    left,
+    width - FRAME.marginRight - FRAME.inset,
+  );
+  const up = placer(
+    spots.map(({ y }) => y),
+    height - FRAME.marginBottom - FRAME.inset,
+    top,
+  );
+  return spots.map(({ x, y, look }) => ({ x: across(x.value), y: up(y.value), name: look.label }));
+}
+
+/** Number → pixels. */
+function placer(of: readonly Range[], first: number, last: number): (value: number) => number {
+  const ends = of.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  return (value) => (most > least ? first + ((value - least) / (most - least)) * (last - first) : (first + last) / 2);
+}

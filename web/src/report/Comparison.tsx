@@ -4,7 +4,6 @@ import { Panel } from "../components/Controls";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import type { Comparison, Split } from "./data";
-import { Command } from "./Command";
 import { Evaluation } from "./Evaluation";
 import { Disagreements, SolvedByOne, WorstCredit } from "./Examples";
 import { Explained } from "./Explained";
@@ -28,21 +27,21 @@ function Argument({ data }: { data: Comparison }) {
   return (
     <Panel
       id="argument"
-      title="What training kept, and what it lost"
+      title={lost ? "What training kept, and what it lost" : "Success, and how many ways to it"}
       lead={
         <>
           {lost ? "Over the steps: what the samples of a prompt still hold. " : ""}
           {front ? (
             <>
-              At the end: success with one try against correct <Term name="strategy">strategies</Term>; up and to the
-              right is better.
+              {lost ? "At the end: success" : "Success"} with one try against correct{" "}
+              <Term name="strategy">strategies</Term>; up and to the right is better.
             </>
           ) : null}
         </>
       }
     >
       <div class="charts two">
-        {lost ? <OverStepsChart panel={lost} /> : null}
+        {lost ? <OverStepsChart panel={lost} height={280} /> : null}
         {front ? <StrategyFront frontier={front} /> : null}
       </div>
     </Panel>
@@ -51,6 +50,7 @@ function Argument({ data }: { data: Comparison }) {
 
 export function ComparisonPage({ data }: { data: Comparison }) {
   const known = new Set<TermName>();
+  const whole = <Whole letters={data.letters} views={data.views} />;
   const level = `${Math.round(100 * data.level)}%`;
   return (
     <>
@@ -101,7 +101,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         <Panel
           id="solved"
           title="Show me: what one arm solves and another does not"
-          lead="Problems, and correct samples of the arm that solves them."
+          lead={<>Problems, and correct samples of the arm that solves them. {whole}</>}
         >
           <SolvedByOne all={data.solved} />
         </Panel>
@@ -113,7 +113,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           lead={
             <>
               Training makes samples with a positive <Term name="advantage">advantage</Term> more likely. These cases
-              deserve a look.
+              deserve a look. {whole}
             </>
           }
         >
@@ -124,7 +124,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         <Panel
           id="judge"
           title="Show me: where the judge disagrees"
-          lead="Pairs of samples that the judge and the texts' own strategies sort differently."
+          lead={<>Pairs of samples that the judge and the texts’ own strategies sort differently. {whole}</>}
         >
           <Disagreements all={data.disagreements} />
         </Panel>
@@ -133,7 +133,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         <Panel
           id="training"
           title="Training"
-          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}.${data.constant.length ? ` These never changed: ${data.constant.join(", ")}.` : ""}`}
+          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}.${data.constant.length ? ` These never changed: ${data.constant.join(", ")}.` : ""}${Object.keys(data.without_credit).length ? " Red above a chart: steps in which an arm had no credit at all, though some samples were wrong." : ""}`}
         >
           <Training panels={data.training} />
           {data.shares.map((shares, at) => (
@@ -154,7 +154,23 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           <TimeOfAStep arms={data.time.arms} />
         </Panel>
       ) : null}
-      {data.command ? <Command text={data.command} /> : null}
+    </>
+  );
+}
+
+/** Where a reader finds the texts that the page cuts. */
+function Whole({ letters, views }: { letters: number; views: readonly string[] }) {
+  if (views.length === 0) return null;
+  return (
+    <>
+      Texts end after {letters} letters:{" "}
+      {views.map((view, at) => (
+        <span key={view}>
+          {at > 0 ? ", " : ""}
+          <code>{view}</code>
+        </span>
+      ))}{" "}
+      {views.length > 1 ? "show" : "shows"} all of them.
     </>
   );
 }

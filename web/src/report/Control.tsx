@@ -3,7 +3,6 @@
 import { Panel } from "../components/Controls";
 import { Key } from "../components/Key";
 import { Outcomes } from "../components/Outcomes";
-import { Command } from "./Command";
 import { armOf, type Control, hidden, toggle } from "./data";
 import { seconds } from "../components/format";
 import { Training } from "./Training";
@@ -52,7 +51,6 @@ export function ControlPage({ data }: { data: Control }) {
           <Cost data={data} />
         </Panel>
       ) : null}
-      {data.command ? <Command text={data.command} /> : null}
     </>
   );
 }

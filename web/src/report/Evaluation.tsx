@@ -116,8 +116,10 @@ function Plot({ rows, bands, file, title, spoken, y, zero = false, share = false
     };
   });
   const ks = [...new Set(Object.values(rows).flatMap((of) => of.map(([k]) => k)))].sort((a, b) => a - b);
-  const most = Math.max(...shown.flatMap(([, of]) => of.map(([, value, , high]) => high ?? value)), 0);
-  const least = Math.min(...shown.flatMap(([, of]) => of.map(([, value, low]) => low ?? value)), 1);
+  const ends = curves.flatMap(({ points, band = [] }) => [
+    ...points.flatMap(({ y: value, low, high }) => [value, low ?? value, high ?? value]),
+    ...band.flatMap(({ low, high }) => [low ?? high ?? 0, high ?? low ?? 0]),
+  ]);
   return (
     <Figure
       title={title}
@@ -145,7 +147,7 @@ function Plot({ rows, bands, file, title, spoken, y, zero = false, share = false
             )
             .join("; ")}.`}
           x={{ label: "k, tries", name: "k =", isLog: true, ticks: ks }}
-          y={{ ...y, domain: share ? [least > 0.5 ? least : 0, Math.min(1, most)] : undefined }}
+          y={{ ...y, domain: share ? [Math.max(0, Math.min(...ends)), Math.min(1, Math.max(...ends))] : undefined }}
           zero={zero}
           dots
         />

@@ -34,7 +34,11 @@ export function SolvedByOne({ all }: { all: readonly Solved[] }) {
             <p>
               {example.correct.toLocaleString("en")} correct {example.correct === 1 ? "sample" : "samples"} of{" "}
               {armOf(example.winner).label}
-              {example.samples.length < example.correct ? `, ${example.samples.length} of them:` : ":"}
+              {example.samples.length === 0
+                ? "; the log has no texts."
+                : example.samples.length < example.correct
+                  ? `, ${example.samples.length} of them:`
+                  : ":"}
             </p>
             <ul class="samples-shown">
               {example.samples.map(({ text, strategy, seed }, at) => (

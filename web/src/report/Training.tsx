@@ -9,7 +9,7 @@ import { Key } from "../components/Key";
 import { fills, hues, other } from "../components/registry";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
-import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";
+import { armOf, hidden, type OverSteps, page, type Shares, type StepTime, toggle } from "./data";
 import { percent, plain, seconds } from "../components/format";
 
 interface XAxis {
@@ -33,7 +33,13 @@ export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; 
   );
 }
 
-export function OverStepsChart({ panel, x: axis = STEPS }: { panel: OverSteps; x?: XAxis }) {
+interface ChartProps {
+  panel: OverSteps;
+  x?: XAxis;
+  height?: number;
+}
+
+export function OverStepsChart({ panel, x: axis = STEPS, height = 220 }: ChartProps) {
   const format = panel.share ? percent : plain;
   const shown = Object.entries(panel.curves).filter(([arm]) => !hidden.value.has(arm));
   const curves: Curve[] = shown.map(([arm, { steps, mean, seeds }]) => ({
@@ -41,6 +47,8 @@ export function OverStepsChart({ panel, x: axis = STEPS }: { panel: OverSteps; x
     points: steps.map((x, at) => ({ x, y: mean[at] ?? NaN })),
     thin: seeds.map((seed) => steps.map((x, at) => ({ x, y: seed[at] ?? NaN }))),
   }));
+  const without = page.kind === "comparison" ? page.without_credit : {};
+  const alarms = [...new Set(shown.flatMap(([arm]) => without[arm] ?? []))];
   const file = panel.key.replaceAll(/[^\w@]+/g, "_");
   return (
     <Figure
@@ -64,7 +72,8 @@ export function OverStepsChart({ panel, x: axis = STEPS }: { panel: OverSteps; x
       {shown.length > 0 ? (
         <Curves
           curves={curves}
-          height={220}
+          height={height}
+          alarms={alarms}
           label={`${panel.label} over the steps: ${curves.map(({ look, points }) => `${look.label} from ${format(points[0]!.y)} to ${format(points.at(-1)!.y)}`).join("; ")}.`}
           x={axis}
           y={{ label: "", format, tick: panel.share ? (value) => `${Number((100 * value).toFixed(1))}%` : String }}
@@ -168,13 +177,13 @@ function sharesInWords(step: number, shares: readonly (readonly [string, number]
 
 const PARTS: Readonly<Record<string, readonly [string, TermName | null]>> = {
   generation: [fills[0]!, "generation"],
-  verification: [fills[2]!, "verification"],
-  judging: [fills[3]!, "judging"],
+  verification: [fills[1]!, "verification"],
+  judging: [fills[5]!, "judging"],
   credit: [hues.vermilion, "creditTime"],
-  update: [fills[4]!, "update"],
+  update: [fills[2]!, "update"],
   rest: [other, null],
 };
-const SPARE = [fills[6]!, fills[5]!, fills[7]!, fills[1]!];
+const SPARE = [fills[3]!, fills[7]!, fills[4]!, fills[6]!];
 
 export function TimeOfAStep({ arms }: { arms: readonly StepTime[] }) {
   const names = [...new Set(arms.flatMap(({ parts }) => Object.keys(parts)))];

@@ -150,6 +150,8 @@ export interface Comparison {
   readonly training: readonly OverSteps[];
   /** Metrics that never changed, with their value. */
   readonly constant: readonly string[];
+  /** The steps in which an arm had no credit at all, though there was something to learn. */
+  readonly without_credit: ByArm<readonly number[]>;
   readonly smoothing: number;
   readonly shares: readonly Shares[];
   readonly time: { readonly headline: string; readonly arms: readonly StepTime[] } | null;
@@ -157,7 +159,9 @@ export interface Comparison {
   readonly solved: readonly Solved[];
   readonly credit: readonly Credit[];
   readonly disagreements: readonly Disagreement[];
-  readonly command: string;
+  /** The length at which texts are cut, and the commands that show all of them. */
+  readonly letters: number;
+  readonly views: readonly string[];
 }
 
 /** The page of a control run. */
@@ -175,7 +179,6 @@ export interface Control {
     readonly steps: number;
     readonly seconds: number | null;
   }[];
-  readonly command: string;
 }
 
 /** The page of an audit of a judge. */

@@ -8,6 +8,7 @@ import { AuditPage } from "./AuditPage";
 import { ComparisonPage } from "./Comparison";
 import { ControlPage } from "./Control";
 import { page } from "./data";
+import { copyCommands, sortTables } from "./written";
 
 function Report() {
   return (
@@ -27,3 +28,5 @@ function Report() {
 const place = document.getElementById("page")!;
 place.replaceChildren(); // the words that the page has for browsers without scripts
 render(<Report />, place);
+sortTables();
+copyCommands();
