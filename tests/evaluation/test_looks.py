@@ -1,9 +1,10 @@
 """Names, colours, lines and markers: one look for one arm, and no two arms of a page alike."""
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from setrl.core import methods
@@ -43,6 +44,47 @@ def grey(hue):
     """Return the brightness of a colour, from 0 to 1."""
     red, green, blue = (int(hue[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+# What a colour becomes: Machado, Oliveira and Fernandes (2009), severity 1, of linear RGB.
+SIGHTS = {
+    "usual": np.eye(3),
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216),
+                   (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413),
+                     (-0.011820, 0.042940, 0.968881)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602),
+                   (0.004733, 0.691367, 0.303900)),
+    "greyscale": ((0.2126, 0.7152, 0.0722),) * 3,
+}  # fmt: skip
+TO_XYZ = np.array(
+    [[0.412456, 0.357576, 0.180438], [0.212673, 0.715152, 0.072175], [0.019334, 0.119192, 0.950304]]
+)
+SEEN = 5  # of CIE 1976's difference, of which a reader sees about 2
+
+
+def seen(hue, sight):
+    """Return a colour as somebody sees it: its place in CIELAB."""
+    coded = np.array([int(hue[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    xyz = TO_XYZ @ np.clip(np.array(SIGHTS[sight]) @ linear, 0, 1) / TO_XYZ.sum(axis=1)
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_no_two_series_look_alike_to_any_reader(sight):
+    """Curves with one line differ in colour; so do neighbours in a stack of areas, and "other"."""
+
+    def differ(one, other):
+        return np.linalg.norm(seen(one, sight) - seen(other, sight)) > SEEN
+
+    for arms in (page for page in PAGES if len(page) <= 8):
+        for one, other in combinations(looks(arms).values(), 2):
+            assert one.dash != other.dash or differ(one.hue, other.hue), (one, other)
+    fills = REGISTRY["fills"]
+    for one, other in [*pairwise(fills), *((fill, REGISTRY["other"]) for fill in fills)]:
+        assert differ(one, other), (one, other)
 
 
 def test_every_method_has_a_label_of_its_own():

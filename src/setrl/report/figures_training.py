@@ -32,9 +32,9 @@ from setrl.wording import count, in_words, percent
 SHARE = "strategies/share/"
 TIME_FILLS = {
     "generation": STRATEGY_FILLS[0],
-    "verification": STRATEGY_FILLS[2],
+    "verification": STRATEGY_FILLS[1],
     "credit": VERMILION,
-    "update": STRATEGY_FILLS[4],
+    "update": STRATEGY_FILLS[2],
 }
 MOST_CONTROL_CURVES = 8
 CONTROL_RETURN = ("rollout/ep_rew_mean", "mean return of recent episodes")
