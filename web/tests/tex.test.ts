@@ -1,8 +1,8 @@
 /** Formulas and code in samples. */
 
 import { expect, it } from "vitest";
-import { partsOf } from "../src/view/Rendered";
-import { type Drawn, mathml, UnknownTex } from "../src/view/tex";
+import { partsOf } from "../src/view/problem/Rendered";
+import { type Drawn, mathml, UnknownTex } from "../src/view/problem/tex";
 
 const short = (drawn: Drawn): string =>
   drawn.tag === "mspace"

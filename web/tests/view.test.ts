@@ -3,8 +3,10 @@
 import { expect, it } from "vitest";
 import type { Group, Sample } from "../src/view/api";
 import { pieces, visible } from "../src/components/visible";
-import { points, withoutCredit } from "../src/view/steps";
-import { methodInLoss, why } from "../src/view/why";
+import { points, withoutCredit } from "../src/view/run/steps";
+import { methodsInLog, why } from "../src/view/problem/why";
+import { decimal } from "../src/components/format";
+import { signed } from "../src/components/SignedBar";
 
 it.each([
   ["plain é 数 😀\n\ttext", "plain é 数 😀\n\ttext"],
@@ -43,10 +45,15 @@ const sample = (correct: boolean | null, advantage: number | null): Sample => ({
   answer: null,
   branch: 0,
   why_wrong: null,
+  tokens: null,
   against: correct !== null && advantage !== null && advantage !== 0 && correct !== advantage > 0,
 });
 
-const group = (used: readonly (number | null)[], others: Record<string, number[]>): Group => ({
+const group = (
+  used: readonly (number | null)[],
+  others: Record<string, number[]>,
+  more: Partial<Group> = {},
+): Group => ({
   step: 1,
   place: 0,
   number: 0,
@@ -65,6 +72,9 @@ const group = (used: readonly (number | null)[], others: Record<string, number[]
   methods: { grpo: "GRPO", poly_epo: "Poly-EPO" },
   samples: used.map((value, i) => sample(i > 0, value)),
   others,
+  sized: ["poly_epo"],
+  origin: { kind: "loss", method: null, set_size: null },
+  explained: { ...EXPLAINED, method: "poly_epo", set_size: 4 },
   parts: {
     reward: [-0.1, 0],
     diversity: [0.3, 0],
@@ -75,14 +85,64 @@ const group = (used: readonly (number | null)[], others: Record<string, number[]
     covariance_with: [0, 0],
     all: [0.6, 0.4, 0],
   },
+  ...more,
 });
 
-it("the method in the loss is named where it is one alone", () => {
-  expect(methodInLoss(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] }))).toBe("poly_epo");
-  expect(methodInLoss(group([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] }))).toBe(null);
-  expect(methodInLoss(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, 0.2] }))).toBe(null);
-  expect(methodInLoss(group([0, 0], { grpo: [0, 0], poly_epo: [1, 0] }))).toBe(null);
-  expect(methodInLoss(group([null, 0.1], { grpo: [0, 0.1], poly_epo: [1, 0] }))).toBe(null);
+const EXPLAINED = {
+  agrees: true,
+  baseline: "all_sets",
+  is_scaled: false,
+  is_shaped: false,
+  values: [0.1, -0.2],
+  with: [0.75, 0.5],
+  without: [0.5, 0.25],
+  all: 0.625,
+} as const;
+
+it("the methods that give what the log has", () => {
+  const named = (used: readonly (number | null)[], others: Record<string, number[]>) =>
+    methodsInLog(group(used, others));
+  expect(named([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] })).toEqual(["poly_epo"]);
+  expect(named([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] })).toEqual(["grpo", "poly_epo"]);
+  expect(named([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, 0.2] })).toEqual([]);
+  expect(named([null, 0.1], { grpo: [0, 0.1], poly_epo: [1, 0] })).toEqual([]);
+});
+
+it("credit is explained by its own method, and nothing is said to be trained that was not", () => {
+  const none = { explained: null, parts: {} } as const;
+  const used = [0.1, -0.2];
+  const of = (more: Partial<Group>): string => why(group(used, { grpo: used, poly_epo: [0, 0] }, more), 0).join(" ");
+  const one = { ...EXPLAINED, method: "grpo", set_size: 1, is_scaled: true };
+  expect(of({ explained: one, parts: {} })).toContain(
+    "GRPO compares single samples: the reward of y1 is 0.750. The mean of all samples is 0.625. Its credit: 0.100, the difference divided by a standard deviation.",
+  );
+  expect(of({ explained: { ...one, set_size: 3, baseline: "leave_one_out" }, parts: {} })).toContain(
+    "GRPO compares sets of 3: the sets with y1 score 0.750 on average. The mean of the sets without it is 0.500.",
+  );
+  expect(of({ explained: one, parts: {} })).not.toContain("Poly-EPO");
+  const credit = of({ ...none, origin: { kind: "credit", method: "grpo", set_size: 1 } });
+  expect(credit).toContain("y1 is wrong, and training with this credit would make it more likely, against");
+  expect(credit).toContain("The credit that setrl credit wrote is what GRPO gives.");
+  expect(credit).not.toMatch(/training made|the loss/);
+  expect(of({ ...none, origin: { kind: "loss", method: "rloo", set_size: 1 } })).toContain(
+    "The method is rloo, but what entered the loss is not what it gives",
+  );
+  const moved = { explained: { ...one, set_size: 5 }, parts: {} };
+  expect(of({ ...moved, origin: { kind: "loss", method: "poly_epo", set_size: 4 } })).toContain(
+    "What entered the loss is Poly-EPO with sets of 4; below, sets have 5.",
+  );
+});
+
+it.each([
+  [0, "0", "0"],
+  [0.25, "0.250", "+0.250"],
+  [-0.0004, "−4e−4", "−4e−4"],
+  [0.00004, "4e−5", "+4e−5"],
+  [-3e-17, "0", "0"],
+  [-2, "−2.000", "−2.000"],
+])("small numbers keep a digit, and there is no −0: %d", (value, plain, withSign) => {
+  expect(decimal(value)).toBe(plain);
+  expect(signed(value)).toBe(withSign);
 });
 
 it("a sample's credit in words", () => {
@@ -97,7 +157,7 @@ it("a sample's credit in words", () => {
   );
   expect(words).toContain("(0.300): its sets are more varied than others");
   expect(words).toContain("a mean reward of 0.500 (all sets: 0.600)");
-  const unknown = why(group([null, null], {}), 0).join(" ");
+  const unknown = why(group([null, null], {}, { explained: null, parts: {} }), 0).join(" ");
   expect(unknown).toContain("The log does not hold its advantage.");
   expect(unknown).not.toContain("entered the loss");
 });

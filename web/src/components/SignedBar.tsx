@@ -1,9 +1,10 @@
 /** A number as a bar to the left or right of a zero line, with the number beside it. */
 
+import { decimal } from "./format";
+
 export const signed = (value: number, digits = 3): string => {
-  const rounded = Number(value.toFixed(digits));
-  if (rounded === 0) return value === 0 ? "0" : `${value > 0 ? "+" : "−"}0.${"0".repeat(digits)}`;
-  return `${rounded > 0 ? "+" : "−"}${Math.abs(rounded).toFixed(digits)}`;
+  const text = decimal(value, digits);
+  return value > 0 && text !== "0" ? `+${text}` : text;
 };
 
 interface Props {

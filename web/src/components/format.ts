@@ -20,4 +20,13 @@ function signed(value: number, digits: number): string {
   return value > 0 && Number(value.toFixed(digits)) !== 0 ? `+${text}` : text;
 }
 
-const minus = (text: string): string => (Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−"));
+/** A number in three decimals; smaller ones in one digit, because 0.000 and −0.000 say nothing. */
+export function decimal(value: number, digits = 3): string {
+  if (Math.abs(value) < NOISE) return "0";
+  const isSmall = Math.abs(value) < 0.5 * 10 ** -digits;
+  return minus(isSmall ? value.toExponential(0) : value.toFixed(digits));
+}
+
+const NOISE = 1e-12; // of sums of floating-point numbers near 1
+
+const minus = (text: string): string => text.replaceAll("-", Number(text) === 0 ? "" : "−");

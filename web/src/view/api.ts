@@ -124,6 +124,8 @@ export interface Sample {
   readonly cluster: number | null;
   readonly branch: number;
   readonly why_wrong: string | null;
+  /** Null where the log does not count them. */
+  readonly tokens: number | null;
 }
 
 type Values = readonly (number | null)[];
@@ -137,6 +139,28 @@ export interface Parts {
   readonly diversity_with: Values;
   readonly covariance_with: Values;
   readonly all: Values;
+}
+
+/** Where the advantages of a log come from; "log": the log does not say. */
+export interface Origin {
+  readonly kind: "loss" | "credit" | "log";
+  readonly method: string | null;
+  readonly set_size: number | null;
+}
+
+/** The mean scores of the sets that a method compares. */
+export interface Explained {
+  readonly method: string;
+  /** Whether the log's advantages are this method's; null if the log has no advantages. */
+  readonly agrees: boolean | null;
+  readonly set_size: number;
+  readonly baseline: string;
+  readonly is_scaled: boolean;
+  readonly is_shaped: boolean;
+  readonly values: Values;
+  readonly with: Values;
+  readonly without: Values;
+  readonly all: number | null;
 }
 
 export interface Group {
@@ -159,6 +183,10 @@ export interface Group {
   readonly samples: readonly Sample[];
   readonly others: Readonly<Record<string, Values>>;
   readonly parts: Parts | Record<string, never>;
+  /** The methods that compare sets. */
+  readonly sized: readonly string[];
+  readonly origin: Origin;
+  readonly explained: Explained | null;
 }
 
 export interface Loss {

@@ -6,13 +6,13 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { Tip } from "../components/Term";
 import { type Run, type Runs, useAnswer } from "./api";
-import { Audit } from "./Audit";
-import { Configs } from "./Configs";
-import { Evaluation } from "./Evaluation";
-import { Group } from "./Group";
-import { Groups } from "./Groups";
-import { Metrics } from "./Metrics";
-import { Outcomes } from "./Outcomes";
+import { Audit } from "./run/Audit";
+import { Configs } from "./run/Configs";
+import { Evaluation } from "./run/Evaluation";
+import { Problem } from "./problem/Problem";
+import { Problems } from "./problems/Problems";
+import { Metrics } from "./run/Metrics";
+import { Outcomes } from "./run/Outcomes";
 import { go, hash, route } from "./route";
 import { chosenRun, Films, RunList, viewsOf } from "./RunList";
 import { Status } from "./Status";
@@ -20,8 +20,8 @@ import { visible } from "../components/visible";
 
 const OF_RUNS = {
   metrics: Metrics,
-  groups: Groups,
-  group: Group,
+  groups: Problems,
+  group: Problem,
   evaluation: Evaluation,
   outcomes: Outcomes,
   films: Films,

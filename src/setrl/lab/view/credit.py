@@ -75,6 +75,7 @@ def group_page(
         "shared_prefix": shared_prefix(texts),
         "methods": {name: methods.labels[name] for name in others},
         "all_methods": _offered(),
+        "sized": [name for name, method in methods_of.items() if method.set_size > 1],
         "samples": [{**_sample(*one, shown), "why_wrong": why_wrong(group, one[0])} for one in zip(
             samples, clusters, branch_points(texts), strict=True)],
         "others": {name: values.tolist() for name, values in others.items()},

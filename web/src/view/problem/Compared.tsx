@@ -2,9 +2,9 @@
 
 import { diffWordsWithSpace } from "diff";
 import { useMemo } from "preact/hooks";
-import { Panel } from "../components/Controls";
-import type { Group } from "./api";
-import { visible } from "../components/visible";
+import { Panel } from "../../components/Controls";
+import type { Group } from "../api";
+import { visible } from "../../components/visible";
 
 interface Props {
   group: Group;

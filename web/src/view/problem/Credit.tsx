@@ -1,25 +1,17 @@
 /** Who got how much credit: what entered the loss, what other methods would have given, and why. */
 
 import { useState } from "preact/hooks";
-import { Choice, Slider } from "../components/Controls";
-import { SignedBar } from "../components/SignedBar";
-import { Swatch } from "../components/Swatch";
-import { Term } from "../components/Term";
-import type { Group } from "./api";
+import { Choice, Panel, Slider } from "../../components/Controls";
+import { SignedBar } from "../../components/SignedBar";
+import { Swatch } from "../../components/Swatch";
+import { Term } from "../../components/Term";
+import type { Group } from "../api";
 import type { Cluster } from "./clusters";
-import { go, route } from "./route";
-import { visible } from "../components/visible";
-import { methodInLoss } from "./why";
-
-const AGAINST = { right: "correct, and made less likely", wrong: "wrong, and made more likely" } as const;
-
-export const opposes = (correct: boolean | null, value: number | null): string | undefined => {
-  if (correct === null || value === null || value === 0 || correct === value > 0) return undefined;
-  return correct ? AGAINST.right : AGAINST.wrong;
-};
-
-export const largest = (values: readonly (number | null)[]): number =>
-  Math.max(0, ...values.map((value) => Math.abs(value ?? 0)));
+import { go, route } from "../route";
+import { visible } from "../../components/visible";
+import { largest, opposes } from "./against";
+import { Parts } from "./Parts";
+import { methodsInLog, SOURCE, why } from "./why";
 
 const ROWS_SHOWN = 32; // samples, until a reader asks for all
 
@@ -30,25 +22,62 @@ interface CreditProps {
   onSelect: (i: number) => void;
 }
 
-export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
-  const inLoss = methodInLoss(group);
+/** Who got how much credit, and why the selected sample did; nothing if nobody can tell. */
+export function CreditPanels(props: CreditProps) {
+  const { group, selected } = props;
+  const isKnown = Object.keys(group.others).length > 0 || group.samples.some(({ advantage }) => advantage !== null);
+  if (!group.samples.length || !isKnown) return null;
+  return (
+    <>
+      <Panel id="credit" title="Credit" lead="Who got how much credit, and what other methods would have given.">
+        <Credit {...props} />
+      </Panel>
+      <Panel id="why" title={`Why y${selected + 1} got its credit`} lead={LEADS[group.origin.kind]}>
+        {why(group, selected).map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+        <Parts group={group} i={selected} />
+      </Panel>
+    </>
+  );
+}
+
+const LEADS = {
+  loss: "What training did with this sample, and which sets or samples decided it.",
+  credit: "What setrl credit wrote into this log. Nothing was trained with it.",
+  log: "What the advantages in this log would do. The log does not say where they come from.",
+} as const;
+
+const FIRST = {
+  loss: "that entered the loss",
+  credit: "that setrl credit wrote",
+  log: "that the log has",
+} as const;
+
+function Credit({ group, clusters, selected, onSelect }: CreditProps) {
+  const { origin } = group;
+  const found = methodsInLog(group);
+  const own = origin.method && found.includes(origin.method) ? origin.method : found.length === 1 ? found[0] : null;
   // What is asked for, not what is there: the slider may move on before an answer comes.
   const asked = Math.min(Number(route.value.k ?? group.set_size), group.largest_set_size);
   const used = group.samples.map(({ advantage }) => advantage);
+  const hasUsed = used.some((value) => value !== null);
+  const isDead = used.every((value) => !value);
   const [isWhole, setWhole] = useState(false);
   const rows = clusters.flatMap(({ members, swatch, name }) => members.map((i) => ({ i, swatch, name })));
+  const source = SOURCE[origin.kind];
   const columns = [
-    ...(used.some((value) => value !== null)
-      ? [["used", inLoss ? `in the loss (${group.methods[inLoss]})` : "in the loss", used] as const]
-      : []),
+    ...(hasUsed ? [["used", own && !isDead ? `${source} (${group.methods[own]})` : source, used] as const] : []),
     ...Object.entries(group.methods).map(([name, label]) => [name, label, group.others[name]!] as const),
   ];
   return (
     <>
       <p class="small">
-        Column by column: the <Term name="advantage">advantage</Term> that entered the loss, then what other methods
-        would have given to the same samples. Each column has its own scale, which stands below its name. “!” marks
-        credit against correctness.
+        Column by column: {hasUsed ? "the " : ""}
+        {hasUsed ? <Term name="advantage">advantage</Term> : null}
+        {hasUsed ? ` ${FIRST[origin.kind]}, then ` : ""}
+        what {hasUsed ? "other " : ""}methods would {hasUsed ? "have given" : "give"} to the same samples. Each column
+        has its own scale, which stands below its name. “!” marks credit against correctness.
       </p>
       <div class="settings">
         {group.largest_set_size > 1 ? (
@@ -128,42 +157,5 @@ export function Credit({ group, clusters, selected, onSelect }: CreditProps) {
         </button>
       ) : null}
     </>
-  );
-}
-
-export function Parts({ group, i }: { group: Group; i: number }) {
-  const { parts } = group;
-  if (!("total" in parts) || parts.total[i] == null) return null;
-  const rows = [
-    ["rewardPart", "reward", parts.reward],
-    ["diversityPart", "diversity", parts.diversity],
-    ["covariancePart", "both together", parts.covariance],
-    ["polyEpo", "sum: Poly-EPO's advantage", parts.total],
-  ] as const;
-  const most = largest(rows.map(([, , values]) => values[i] ?? 0));
-  return (
-    <table class="parts-of-one">
-      <caption>
-        The parts of Poly-EPO's credit (<Term name="eq15">Equation 15</Term>)
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">part</th>
-          <th scope="col">advantage</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([term, name, values]) => (
-          <tr key={term}>
-            <th scope="row">
-              <Term name={term}>{name}</Term>
-            </th>
-            <td data-part={term} data-value={values[i] ?? ""}>
-              <SignedBar value={values[i] ?? 0} largest={most} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

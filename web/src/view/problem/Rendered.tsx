@@ -2,7 +2,7 @@
 
 import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
-import { visible } from "../components/visible";
+import { visible } from "../../components/visible";
 import { type Drawn, mathml, UnknownTex } from "./tex";
 
 export type Part =

@@ -1,6 +1,8 @@
 /** The samples of a group by what they have in common: strategy or answer. */
 
-import type { Sample } from "./api";
+import { Swatch } from "../../components/Swatch";
+import { visible } from "../../components/visible";
+import type { Group, Sample } from "../api";
 
 export interface Cluster {
   readonly name: string;
@@ -52,4 +54,14 @@ export function oddest(samples: readonly Sample[]): number | null {
   );
   odd.sort((a, b) => Number(b.isWrong) - Number(a.isWrong) || b.size - a.size);
   return odd[0]?.i ?? null;
+}
+
+/** The sign and the name of a cluster, and how many of its samples are right. */
+export function ClusterName({ group, cluster }: { group: Group; cluster: Cluster }) {
+  return (
+    <>
+      {cluster.swatch === null ? null : <Swatch cluster={cluster.swatch} />} {visible(cluster.name)}{" "}
+      <small>{shareCorrect(group.samples, cluster)}</small>
+    </>
+  );
 }

@@ -1,10 +1,10 @@
 /** How far a judge can be trusted, as `setrl judge-audit` found. */
 
-import { Panel } from "../components/Controls";
-import { Contradictions, Findings, type Found } from "../components/Findings";
-import { useAnswer } from "./api";
-import { route } from "./route";
-import { Status } from "./Status";
+import { Panel } from "../../components/Controls";
+import { Contradictions, Findings, type Found } from "../../components/Findings";
+import { useAnswer } from "../api";
+import { route } from "../route";
+import { Status } from "../Status";
 
 export function Audit() {
   const asked = useAnswer<Found>("audit", { id: route.value.id });

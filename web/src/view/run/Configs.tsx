@@ -1,10 +1,10 @@
 /** How the configs of two runs differ. */
 
-import { Choice, Panel } from "../components/Controls";
-import { type ConfigDifference, type Runs, useAnswer } from "./api";
-import { go, route } from "./route";
-import { Status } from "./Status";
-import { visible } from "../components/visible";
+import { Choice, Panel } from "../../components/Controls";
+import { type ConfigDifference, type Runs, useAnswer } from "../api";
+import { go, route } from "../route";
+import { Status } from "../Status";
+import { visible } from "../../components/visible";
 
 export function Configs({ runs }: { runs: Runs }) {
   const known = runs.runs.filter((run) => run.has_config);

@@ -1,13 +1,13 @@
 /** pass@k of all arms with bands, differences, the first k at which an arm loses, problems by arm. */
 
 import { useState } from "preact/hooks";
-import { Choice, Panel } from "../components/Controls";
-import { Curves } from "../components/Curves";
-import { percent as shownPercent, points as shownPoints } from "../components/format";
-import { Figure } from "../components/Figure";
-import { useHidden } from "../components/hidden";
-import { Key } from "../components/Key";
-import { Term } from "../components/Term";
+import { Choice, Panel } from "../../components/Controls";
+import { Curves } from "../../components/Curves";
+import { percent as shownPercent, points as shownPoints } from "../../components/format";
+import { Figure } from "../../components/Figure";
+import { useHidden } from "../../components/hidden";
+import { Key } from "../../components/Key";
+import { Term } from "../../components/Term";
 import {
   type ArmCurve,
   type Curve,
@@ -16,11 +16,11 @@ import {
   type Loss,
   type Run,
   useAnswer,
-} from "./api";
-import { lookOf } from "./looks";
-import { go, route } from "./route";
-import { Notes, Status } from "./Status";
-import { visible } from "../components/visible";
+} from "../api";
+import { lookOf } from "../looks";
+import { go, route } from "../route";
+import { Notes, Status } from "../Status";
+import { visible } from "../../components/visible";
 
 export function Evaluation({ run }: { run: Run }) {
   const { split, against } = route.value;

@@ -1,16 +1,16 @@
 /** A dozen curves of a run, live while it trains. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Choice, Panel } from "../components/Controls";
-import { Curves } from "../components/Curves";
-import { Figure } from "../components/Figure";
-import { Line as Piece } from "../components/Key";
-import { address, type Run } from "./api";
-import { lookOf } from "./looks";
-import { StepSlider } from "./Pick";
-import { go, route } from "./route";
+import { Choice, Panel } from "../../components/Controls";
+import { Curves } from "../../components/Curves";
+import { Figure } from "../../components/Figure";
+import { Line as Piece } from "../../components/Key";
+import { address, type Run } from "../api";
+import { lookOf } from "../looks";
+import { StepSlider } from "../Pick";
+import { go, route } from "../route";
 import { points, type Step, withoutCredit } from "./steps";
-import { visible } from "../components/visible";
+import { visible } from "../../components/visible";
 
 interface Line {
   readonly arm: string;

@@ -1,13 +1,13 @@
 /** What the arms of a control run achieved: success against diversity, and every metric. */
 
-import { Panel } from "../components/Controls";
-import { useHidden } from "../components/hidden";
-import { Key } from "../components/Key";
-import { type OutcomeTable, Outcomes as Shown } from "../components/Outcomes";
-import { visible } from "../components/visible";
-import { type Run, useAnswer } from "./api";
-import { lookOf } from "./looks";
-import { Status } from "./Status";
+import { Panel } from "../../components/Controls";
+import { useHidden } from "../../components/hidden";
+import { Key } from "../../components/Key";
+import { type OutcomeTable, Outcomes as Shown } from "../../components/Outcomes";
+import { visible } from "../../components/visible";
+import { type Run, useAnswer } from "../api";
+import { lookOf } from "../looks";
+import { Status } from "../Status";
 
 type Answer = OutcomeTable & { readonly verdict: readonly string[] };
 

@@ -1,0 +1,135 @@
+/** All samples of a problem, by strategy or answer: chosen, searched, opened and marked. */
+
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Panel } from "../../components/Controls";
+import { pieces, visible } from "../../components/visible";
+import { address, type Group, type Query } from "../api";
+import { stepping, useKeys } from "../keys";
+import { route } from "../route";
+import { Card } from "./Card";
+import { type By, type Cluster, ClusterName } from "./clusters";
+import { useMarks } from "./marks";
+import { isMarked as isRenderable } from "./Rendered";
+import { SamplesSettings } from "./SamplesSettings";
+import type { Selection } from "./selection";
+
+const CARDS_SHOWN = 6; // of one strategy, until a reader asks for all
+const LETTERS_TRIED = 4000; // of a sample, which tell whether there is anything to draw
+
+interface Props {
+  group: Group;
+  about: Query;
+  bys: readonly By[];
+  by: By;
+  clusters: readonly Cluster[];
+  order: readonly number[];
+  selection: Selection;
+  /** The sample that gets the focus; a new object asks for it again. */
+  focused: { readonly i: number } | null;
+  onFocus: (i: number) => void;
+}
+
+export function Samples({ group, about, bys, by, clusters, order, selection, focused, onFocus }: Props) {
+  const { raw, find: search = "" } = route.value;
+  const { selected, marked, select, compare } = selection;
+  const { marks, saved, write } = useMarks(group, about);
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const field = useRef<HTMLInputElement>(null);
+  const canRender = useMemo(
+    () => group.samples.some(({ text }) => isRenderable(text.slice(0, LETTERS_TRIED))),
+    [group],
+  );
+  const isRaw = raw === "1" || !canRender;
+  const placeOf = (i: number): number => clusters.findIndex(({ members }) => members.indexOf(i) >= CARDS_SHOWN);
+  const done = useRef(focused);
+  useLayoutEffect(() => {
+    if (!focused || done.current === focused) return;
+    const folded = placeOf(focused.i);
+    if (folded >= 0 && !open.has(folded)) {
+      setOpen((known) => new Set([...known, folded]));
+      return; // once it is there
+    }
+    done.current = focused;
+    document.getElementById(`sample-${focused.i}`)?.focus();
+  }, [focused, open]);
+  const move = (by: 1 | -1): void =>
+    onFocus(order[Math.max(0, Math.min(order.length - 1, order.indexOf(selected) + by))]!);
+  useKeys({
+    ...stepping(move),
+    ArrowRight: () => move(1),
+    ArrowLeft: () => move(-1),
+    x: () => compare(selected),
+    s: () => write(selected, { ...marks[selected], star: !marks[selected]?.star }),
+    "/": () => field.current?.focus(),
+    Escape: () => {
+      if (document.activeElement === field.current) onFocus(selected);
+    },
+  });
+  return (
+    <Panel id="samples" title="Samples" lead={lead(group, isRaw)}>
+      <SamplesSettings
+        bys={bys}
+        by={by}
+        canRender={canRender}
+        search={search}
+        found={search ? hits(group, search) : null}
+        field={field}
+      />
+      <p class="small">
+        <span role="status">{saved}</span> <a href={address("labels", about)}>Download your labels</a> as JSON Lines,
+        which setrl judge-audit reads.
+      </p>
+      {clusters.map((cluster, place) => (
+        <div key={cluster.members[0]} class="cluster">
+          <h3>
+            <ClusterName group={group} cluster={cluster} />
+          </h3>
+          <div class="cards">
+            {cluster.members.slice(0, open.has(place) || search ? undefined : CARDS_SHOWN).map((i) => (
+              <Card
+                key={i}
+                group={group}
+                i={i}
+                name={clusters.length > 1 ? cluster.name : ""}
+                swatch={cluster.swatch}
+                about={about}
+                search={search}
+                isRaw={isRaw}
+                isSelected={i === selected}
+                isMarked={marked.includes(i)}
+                mark={marks[i] ?? {}}
+                onSelect={() => select(i)}
+                onCompare={() => compare(i)}
+                onMark={(mark) => write(i, mark)}
+              />
+            ))}
+          </div>
+          {cluster.members.length > CARDS_SHOWN && !search ? (
+            <button type="button" onClick={() => setOpen((known) => toggled(known, place))}>
+              {open.has(place) ? "show fewer" : `show all ${cluster.members.length}`}
+            </button>
+          ) : null}
+        </div>
+      ))}
+    </Panel>
+  );
+}
+
+function toggled(known: ReadonlySet<number>, place: number): ReadonlySet<number> {
+  const next = new Set(known);
+  if (!next.delete(place)) next.add(place);
+  return next;
+}
+
+const hits = ({ samples }: Group, search: string): string =>
+  `in ${samples.filter(({ text }) => pieces(visible(text), search).some(({ found }) => found)).length} of ${samples.length} samples`;
+
+function lead(group: Group, isRaw: boolean): string {
+  const many = group.samples.length === 1 ? "1 sample." : `${group.samples.length} samples.`;
+  const counted = group.samples.some(({ tokens }) => tokens !== null)
+    ? ""
+    : " The log does not count tokens: lengths are in letters and words.";
+  if (!isRaw) return `${many}${counted}`;
+  const letters = `${group.shared_prefix} ${group.shared_prefix === 1 ? "letter" : "letters"}`;
+  return `${many}${counted} All begin alike, with ${letters}. Faint letters are shared with at least one other sample; a bar marks where a sample leaves the others.`;
+}
