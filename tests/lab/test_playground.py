@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from setrl import lab
@@ -113,7 +114,7 @@ def test_copied_formula_has_the_audit_that_the_page_shows(script):
     beside = noise.beside and f"{noise.beside} of {noise.label}"
     assert beside == shown["beside"]
     for now, then in (
-        (found.gradient.values_PA[-2:].ravel(), sum(shown["gradient"], [])),
+        (found.gradient.values_PA[-2:], np.array(shown["gradient"])),
         (noise.values_P[-2:], shown["variance"]),
         (noise.ratio, shown["ratio"] or float("nan")),
         (found.survivors.accuracy, shown["accuracy"]),

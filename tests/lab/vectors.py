@@ -93,7 +93,6 @@ def vectors() -> dict[str, Any]:
         "dynamics": list(_dynamics()),
         "water_filling": list(_water_filling()),
         "pass_at_k": list(_pass_at_k()),
-        "bonus_needed": list(_bonus_needed()),
     }
 
 
@@ -306,15 +305,6 @@ def _pass_at_k() -> Iterator[dict[str, Any]]:
                 "problem": float(by_problem),
                 "attempt": float(1 - (1 - np.dot(shares, success)) ** k),
             }
-
-
-def _bonus_needed() -> Iterator[dict[str, Any]]:
-    """The advantage of the last sample, a wrong one, at λ on both sides of its threshold."""
-    group = GROUPS[2]
-    for weight in (0.5, 1.0, 1.5):
-        rewards_BN, clusters = np.array([group.rewards]), group.fields["clusters"]
-        found = methods.grpo_div(weight).advantages(rewards_BN, clusters=clusters)
-        yield {**_inputs(group), "lambda": weight, "last": float(found.values_BN[0, -1])}
 
 
 def text() -> str:

@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 import {
   advantages,
   type Baseline,
-  bonusNeeded,
   counts,
   countsDynamics,
   decompose,
@@ -20,9 +19,7 @@ import {
   passAtK,
   polyEpo,
   polyEpoDynamics,
-  rarity,
   type Samples,
-  shapedCreditOfWrong,
   shaping,
   velocity,
   waterFilling,
@@ -133,16 +130,4 @@ it("pass@k of a portfolio", () => {
   for (const row of found.pass_at_k)
     for (const chance of ["problem", "attempt"] as const)
       same([passAtK(row.shares, row.success, row.k, chance)], [row[chance]]);
-});
-
-it("the threshold of reward shaping", () => {
-  for (const row of found.bonus_needed) {
-    const p = row.rewards.reduce((a, b) => a + b) / row.rewards.length;
-    const bonus = rarity(row.clusters);
-    const dMean = bonus.reduce((a, b) => a + b) / bonus.length;
-    const d = bonus.at(-1)!;
-    same([shapedCreditOfWrong(p, row.lambda, d, dMean)], [row.last]);
-    same([bonusNeeded(p, d, dMean)], [7 / 8 / (1 - dMean)]);
-    expect(bonusNeeded(p, dMean, dMean)).toBe(Infinity);
-  }
 });

@@ -69,8 +69,12 @@ export const GLOSSARY = {
     "How many equally frequent strategies would be as varied as these: the exponential of the entropy. 5 even shares give 5; one share of 100% gives 1.",
   success: "How often a sample with this strategy is correct.",
   share: "How often the model uses this strategy.",
-  threshold:
-    "With reward shaping, a wrong sample gets λ·d − p − λ·d̄, where p is the share of correct samples and d̄ the mean diversity of the group. It is encouraged only if λ·d > p + λ·d̄.",
+  estimator: "What turns the rewards of a group into advantages.",
+  meanUpdate:
+    "The direction in which training moves on average, over all groups. κ·∇J: it is κ times the gradient of the objective J, for every policy. near: J is the nearest objective.",
+  off: "How far the mean update is from the gradient beside it, relative to its length, over many policies. 0: the estimator is unbiased for this objective.",
+  variance:
+    "How noisy the update is: its variance, divided by the variance of leave-one-out credit (u − v) of the same objective, over many policies. Where sets hold all samples, divided by the variance of u − w.",
   waterFilling:
     "At the optimum of a mixture of mean reward and polychromic score (sets of two), a strategy keeps a share only if its success is above a level, the water line. The higher its success, the larger its share.",
   mixture: "The weight of the polychromic score. The rest, 1 − α, is the weight of the mean reward.",

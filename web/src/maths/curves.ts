@@ -1,19 +1,6 @@
-/** The closed forms behind the panels: thresholds, shares at the optimum, pass@k of a portfolio. */
+/** The closed forms behind the panels: shares at the optimum, pass@k of a portfolio. */
 
 import { passAt1 } from "./dynamics";
-
-/**
- * λ·d − p − λ·d̄: what reward shaping pays a wrong sample of diversity d, in a group of which a share
- * p is correct and whose mean diversity is d̄.
- */
-export const shapedCreditOfWrong = (p: number, lambda: number, d: number, dMean: number): number =>
-  lambda * d - p - lambda * dMean;
-
-/** The λ above which a wrong sample is paid, p / (d − d̄); infinite where no λ is enough. */
-export function bonusNeeded(p: number, d: number, dMean: number): number {
-  if (d > dMean) return p / (d - dMean);
-  return Infinity;
-}
 
 /** Shares at the optimum, and the level that every success must be above to get one. */
 export interface WaterFilling {

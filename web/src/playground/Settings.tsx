@@ -1,10 +1,8 @@
 /** What is compared: presets, the objective and everything else that decides the credit. */
 
-import { useState } from "preact/hooks";
 import { Choice, Slider } from "../components/Controls";
 import { type Baseline, choose, type ObjectiveName, type Reduction, type Scale } from "../maths";
 import { PRESETS } from "./presets";
-import { pythonOf } from "./python";
 import { type Credit, change, encode, group, largestSet, START } from "./state";
 
 const OBJECTIVE_NAMES: readonly (readonly [ObjectiveName, string])[] = [
@@ -167,33 +165,5 @@ function SetChoice() {
         </div>
       ) : null}
     </>
-  );
-}
-
-export function Copies() {
-  const [done, setDone] = useState("");
-  const copy = async (what: string, text: string) => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setDone(`${what} copied`);
-    } catch {
-      setDone("the browser does not allow copying: open “show the Python code” and select it");
-    }
-  };
-  const code = pythonOf(group.value);
-  return (
-    <div class="copies">
-      <button type="button" onClick={() => copy("Python code", code)}>
-        Copy as Python
-      </button>
-      <button type="button" onClick={() => copy("Link", location.href)}>
-        Copy the link
-      </button>
-      <span role="status">{done}</span>
-      <details>
-        <summary>show the Python code</summary>
-        <pre tabIndex={0}>{code}</pre>
-      </details>
-    </div>
   );
 }

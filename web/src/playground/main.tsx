@@ -6,24 +6,26 @@ import { render } from "preact";
 import { FoldedPanel } from "../components/Controls";
 import { Term, Tip } from "../components/Term";
 import { Collapse, SAMPLES, SET_SIZE } from "./Collapse";
+import { Copies } from "./Copies";
+import { Estimator } from "./Estimator";
 import { Group } from "./Group";
 import { Parts } from "./Parts";
 import { PassAtK } from "./PassAtK";
 import { QuadrantTable } from "./Quadrants";
 import { SetScores } from "./SetScores";
-import { Copies, Presets, Settings } from "./Settings";
-import { decode, encode, state } from "./state";
+import { pythonOf } from "./python";
+import { Presets, Settings } from "./Settings";
+import { decode, encode, group, state } from "./state";
 import { Story } from "./Story";
-import { Threshold } from "./Threshold";
 import { WaterFilling } from "./WaterFilling";
 
 const PARTS = [
   ["story", "Story"],
   ["credit", "Credit"],
   ["sets", "Sets"],
+  ["estimator", "Your estimator"],
   ["parts", "Parts"],
   ["collapse", "Collapse"],
-  ["threshold", "Threshold"],
   ["water", "Water line"],
   ["pass", "pass@k"],
 ] as const;
@@ -61,7 +63,20 @@ function Playground() {
         <SetScores />
         <h3>Credit that goes against correctness</h3>
         <QuadrantTable />
-        <Copies />
+        <CopiesOfGroup />
+      </FoldedPanel>
+      <FoldedPanel
+        id="estimator"
+        title="What does your estimator optimise?"
+        lead={
+          <>
+            An <Term name="estimator">estimator</Term> turns the rewards of a group into advantages. Write yours as a
+            formula over the group. The page tries every group of N samples, and finds the objective that training
+            follows on average.
+          </>
+        }
+      >
+        <Estimator />
       </FoldedPanel>
       <FoldedPanel
         id="parts"
@@ -90,13 +105,6 @@ function Playground() {
         <Collapse />
       </FoldedPanel>
       <FoldedPanel
-        id="threshold"
-        title="Reward shaping: when is a wrong but new sample encouraged?"
-        lead="A bonus for rare strategies must outweigh the missing reward. The more samples of the group are correct, the larger it must be."
-      >
-        <Threshold />
-      </FoldedPanel>
-      <FoldedPanel
         id="water"
         title="Which strategies survive: water-filling"
         lead="Training on (1 − α)·mean reward + α·polychromic score of sets of two ends at these shares. Strategies that succeed less often than the water line disappear."
@@ -113,13 +121,15 @@ function Playground() {
       <footer>
         <p>
           Everything is computed in this page, which sends nothing to anybody. Its numbers are tested against the Python
-          library setrl to 1e-12.
+          library setrl to 1e-12, and of audits to 1e-9.
         </p>
       </footer>
       <Tip />
     </main>
   );
 }
+
+const CopiesOfGroup = () => <Copies code={pythonOf(group.value)} />;
 
 /** The part of the address after # holds the state, so a jump to a section must not replace it. */
 function jump(event: MouseEvent): void {

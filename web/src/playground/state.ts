@@ -6,6 +6,7 @@ import {
   BASELINES,
   type Baseline,
   DEGENERATE,
+  LONGEST,
   OBJECTIVES,
   type ObjectiveName,
   REDUCTIONS,
@@ -43,8 +44,10 @@ export interface State {
   /** Shares before training: even, or one strategy far ahead. */
   readonly start: "even" | "skewed";
   readonly step: number;
-  /** Threshold of reward shaping: p, λ, d, d̄. */
-  readonly threshold: { readonly p: number; readonly lambda: number; readonly d: number; readonly dMean: number };
+  /** The advantage of a sample as a formula, also one that cannot be read yet. */
+  readonly formula: string;
+  /** N of the groups in which the formula is audited. */
+  readonly groupSize: number;
   /** Weight of the polychromic score in the water-filling panel. */
   readonly mixture: number;
   /** Two portfolios of strategies that are equally frequent: how many, and how often each succeeds. */
@@ -78,7 +81,8 @@ export const START: State = {
   success: [0.9, 0.8, 0.7, 0.6, 0.5],
   start: "even",
   step: 0,
-  threshold: { p: 0.5, lambda: 1, d: 0.9, dMean: 0.2 },
+  formula: "(r - mean(r)) / (std(r) + 1e-4)",
+  groupSize: 4,
   mixture: 1,
   broad: { count: 10, success: 0.2 },
   narrow: { count: 2, success: 0.45 },
@@ -236,14 +240,15 @@ const CODECS: { readonly [K in keyof State]: readonly [string, Codec<State[K]>] 
   success: ["q", successes],
   start: ["from", oneOf(["even", "skewed"])],
   step: ["t", number(0, STEPS, true)],
-  threshold: [
-    "th",
-    list(
-      [chance, number(0, 10), chance, chance],
-      ([p, lambda, d, dMean]) => ({ p: p!, lambda: lambda!, d: d!, dMean: dMean! }),
-      ({ p, lambda, d, dMean }) => [p, lambda, d, dMean],
-    ),
+  formula: [
+    "est",
+    {
+      // These signs are in no formula, and would end its part of the address.
+      write: (text) => text.replace(/[&%#]/g, ""),
+      read: (text) => (text.length <= LONGEST ? text : null),
+    },
   ],
+  groupSize: ["n", number(2, 8, true)],
   mixture: ["mix", number(0.05, 1)],
   broad: ["p1", portfolio],
   narrow: ["p2", portfolio],

@@ -5,6 +5,7 @@
  */
 
 import type { Formula } from "../formula";
+import { sum } from "../samples";
 import { type Match, nearest } from "./compare";
 import { hasCurl } from "./curl";
 import { type Law, laws } from "./laws";
@@ -45,4 +46,24 @@ export function audit(formula: Formula, size: number): Audit {
     laws: laws(paid),
     survivors: survivors(paid),
   };
+}
+
+/** Mean updates towards right samples, over success rates: of the formula, and of the nearest objective. */
+export function along({ paid: { setting, credit }, nearest }: Audit) {
+  const right = setting.kinds.rewards;
+  // Each strategy is used twice as often as the next one, so that they do not count as one.
+  const skewed = setting.kinds.labels.map((label) => 2 ** -label);
+  const half = sum(skewed) / 2;
+  const rates = Array.from({ length: 97 }, (_, at) => 0.01 + (0.98 * at) / 96);
+  const policies = rates.map((rate) =>
+    right.map((reward, kind) => ((reward ? rate : 1 - rate) * skewed[kind]!) / half),
+  );
+  const towards = (field: Field): number[] => field.map((row) => sum(row.filter((_, kind) => right[kind] === 1)));
+  const own = towards(setting.field(credit, policies));
+  const others = (nearest?.parts ?? []).map((one) => towards(setting.gradient(one, policies)));
+  return rates.map((success, p) => ({
+    success,
+    own: own[p]!,
+    nearest: sum(others.map((values, part) => nearest!.factors[part]! * values[p]!)),
+  }));
 }
