@@ -16,8 +16,6 @@ export interface Match {
   /** ‖F − Σ factor·∇J‖ / ‖F‖ over the policies; 0 if exact. */
   readonly off: number;
   readonly isExact: boolean;
-  /** Between which numbers F/(Σ factor·∇J), along ∇J, lies. */
-  readonly weights: readonly [number, number];
 }
 
 /** Whether F = Σ factor·∇J, but for rounding and small numbers that are added to a divisor. */
@@ -80,9 +78,8 @@ function match(paid: Paid, values: Field, own: Credit, chosen: readonly number[]
   const wanted = target.map((_, at) => sum(rows.map((row, part) => factors[part]! * row[at]!)));
   const parts = chosen.map((at) => setting.objectives[at]!);
   const off = norm(target.map((value, at) => value - wanted[at]!)) / norm(target);
-  if (off < CLOSE && isExact(paid, own, parts, factors))
-    return { parts, factors, off: 0, isExact: true, weights: [1, 1] };
-  return { parts, factors, off, isExact: false, weights: weights(values, wanted) };
+  const exact = off < CLOSE && isExact(paid, own, parts, factors);
+  return { parts, factors, off: exact ? 0 : off, isExact: exact };
 }
 
 /** Compare the advantages with all N − 1 others, which decides it for every policy. */
@@ -124,16 +121,6 @@ function leastSquares(rows: readonly Row[], target: Row): number[] {
   return [own - shared * second, second];
 }
 
-/** Between which numbers the length of F along ∇J lies, relative to ∇J. */
-function weights(values: Field, wanted: Float64Array): readonly [number, number] {
-  const kinds = values[0]!.length;
-  const rows = values.map((row, p) => [row, wanted.subarray(p * kinds, (p + 1) * kinds)] as const);
-  const squares = rows.map(([, row]) => dot(row, row));
-  const clear = 1e-12 * Math.max(...squares);
-  const ratios = rows.flatMap(([own, row], p) => (squares[p]! > clear ? [dot(own, row) / squares[p]!] : []));
-  return ratios.length > 0 ? [Math.min(...ratios), Math.max(...ratios)] : [0, 0];
-}
-
 /** The nearest fraction with a small denominator, and its denominator. */
 function fraction(number: number): readonly [number, number] {
   let [above, below] = [Math.round(number), 1];
@@ -156,12 +143,12 @@ export function factor(number: number): string {
   return below === 1 ? `${above}` : `${above}/${below}`;
 }
 
-/** A number with three digits, as Python's format :.3g writes it. */
-export function short(number: number): string {
-  if (number === 0 || !Number.isFinite(number)) return String(number);
-  const [digits, power] = number.toExponential(2).split("e") as [string, string];
-  if (+power < -4 || +power >= 3) return `${+digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
-  return String(Number(number.toPrecision(3)));
+/** A number with some digits, as Python's format :.3g writes it. */
+export function short(number: number, digits = 3): string {
+  if (number === 0) return "0";
+  const [head, power] = number.toExponential(digits - 1).split("e") as [string, string];
+  if (+power < -4 || +power >= digits) return `${+head}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  return String(Number(number.toPrecision(digits)));
 }
 
 /** Such as "2·∇pass@4" or "1/2·∇pass@1 + 1/2·∇polychromic@2". */

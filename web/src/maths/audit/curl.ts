@@ -2,20 +2,41 @@
 
 import type { Paid } from "./paid";
 
-/** With every N − 2 others, the differences A_b − A_a within three pairs sum to 0 for a gradient. */
-export function hasCurl({ setting, credit, rounding }: Paid): boolean {
+/** Three kinds of samples beside which others show that there is no objective. */
+export interface Curl {
+  /** The N − 2 other samples, by their kinds. */
+  readonly others: readonly number[];
+  readonly corners: readonly [number, number, number];
+  /** The sum of the differences A_b − A_a around the corners: 0 for every gradient. */
+  readonly value: number;
+}
+
+/** The largest curl; null if the mean update is a gradient. */
+export function curl({ setting, credit, rounding }: Paid): Curl | null {
   const kinds = setting.kinds.rewards.length;
-  if (kinds < 3 || setting.size < 2) return false; // a function of one number is always a gradient
+  if (kinds < 3) return null; // a function of one number is always a gradient
   const [fewer, others] = [setting.layers[setting.size - 2]!, setting.others];
-  return fewer.counts.some((_, k) => {
+  let found: Curl | null = null;
+  fewer.counts.forEach((group, k) => {
     const step = (left: number, right: number): number => {
-      const group = others.joined[fewer.joined[k]![left]!]![right]!;
-      return credit[group]![right]! - credit[group]![left]!;
+      const row = credit[others.joined[fewer.joined[k]![left]!]![right]!]!;
+      return row[right]! - row[left]!;
     };
-    for (let a = 0; a < kinds; a++)
-      for (let b = a + 1; b < kinds; b++)
-        for (let c = b + 1; c < kinds; c++)
-          if (Math.abs(step(a, b) + step(b, c) + step(c, a)) > 12 * rounding) return true;
-    return false;
+    for (const [a, b, c] of triples(kinds)) {
+      const value = step(a, b) + step(b, c) + step(c, a);
+      const least = found ? Math.abs(found.value) + rounding : 12 * rounding;
+      if (Math.abs(value) > least)
+        found = {
+          others: group.flatMap((count, kind) => new Array<number>(count).fill(kind)),
+          corners: [a, b, c],
+          value,
+        };
+    }
   });
+  return found;
+}
+
+function* triples(kinds: number): Generator<readonly [number, number, number]> {
+  for (let a = 0; a < kinds; a++)
+    for (let b = a + 1; b < kinds; b++) for (let c = b + 1; c < kinds; c++) yield [a, b, c];
 }

@@ -7,17 +7,18 @@
 import type { Formula } from "../formula";
 import { sum } from "../samples";
 import { type Match, nearest } from "./compare";
-import { hasCurl } from "./curl";
+import { type Curl, curl } from "./curl";
+import type { Policy } from "./groups";
 import { type Law, laws } from "./laws";
 import { type Survivors, survivors } from "./leads";
 import { type Paid, pay } from "./paid";
-import type { Field } from "./setting";
+import type { Field, Setting } from "./setting";
 import { type Variance, variance } from "./variance";
 
 export { factor, holds, type Match, written } from "./compare";
 export type { Law } from "./laws";
 export { SUCCESS, type Survivors, TIMES } from "./leads";
-export { sentences } from "./text";
+export { sentences, share } from "./text";
 
 export interface Audit {
   readonly paid: Paid;
@@ -25,8 +26,12 @@ export interface Audit {
   readonly gradient: Field;
   /** The objective whose gradient is nearest; null if the mean update is 0. */
   readonly nearest: Match | null;
-  /** Whether no objective at all has this gradient. */
-  readonly curl: boolean;
+  /** Why no objective at all has this gradient; null if one has. */
+  readonly curl: Curl | null;
+  /** Success rate → how many times as hard as the nearest gradient it pushes. */
+  readonly strength: ReadonlyMap<number, number>;
+  /** What it is nearest to in groups of N − 1 and N + 1. */
+  readonly otherSizes: ReadonlyMap<number, Match>;
   readonly variance: Variance;
   readonly laws: readonly Law[];
   readonly survivors: Survivors;
@@ -41,11 +46,50 @@ export function audit(formula: Formula, size: number): Audit {
     paid,
     gradient,
     nearest: match,
-    curl: hasCurl(paid),
+    curl: curl(paid),
+    get strength() {
+      return strength(paid, match);
+    },
+    get otherSizes() {
+      return otherSizes(formula, size);
+    },
     variance: variance(paid, match),
     laws: laws(paid),
     survivors: survivors(paid),
   };
+}
+
+const RATES = [0.1, 0.5, 0.9];
+
+/** F along κ∇J ÷ the length of κ∇J; right samples are of equal shares, and so are wrong ones. */
+function strength({ setting, credit }: Paid, match: Match | null): Map<number, number> {
+  const { rewards } = setting.kinds;
+  const policies = RATES.map((rate) => rewards.map((reward) => ((reward ? rate : 1 - rate) * 2) / rewards.length));
+  const wanted = combined(setting, match, policies);
+  return new Map(
+    setting.field(credit, policies).map((row, p) => {
+      const near = wanted[p]!;
+      return [RATES[p]!, sum(row.map((value, a) => value * near[a]!)) / sum(near.map((value) => value * value))];
+    }),
+  );
+}
+
+function otherSizes(formula: Formula, size: number): Map<number, Match> {
+  const found = new Map<number, Match>();
+  for (const other of [size - 1, size + 1].filter((one) => one >= 2)) {
+    const paid = pay(formula, other);
+    const match = nearest(paid, paid.setting.field(paid.credit, paid.setting.policies));
+    if (match) found.set(other, match);
+  }
+  return found;
+}
+
+/** Σ factor·∇J of a match. */
+function combined(setting: Setting, match: Match | null, policies: readonly Policy[]): Field {
+  const parts = (match?.parts ?? []).map((one) => setting.gradient(one, policies));
+  return policies.map((policy, p) =>
+    policy.map((_, a) => sum(parts.map((values, part) => match!.factors[part]! * values[p]![a]!))),
+  );
 }
 
 /** Mean updates towards right samples, over success rates: of the formula, and of the nearest objective. */
@@ -60,10 +104,10 @@ export function along({ paid: { setting, credit }, nearest }: Audit) {
   );
   const towards = (field: Field): number[] => field.map((row) => sum(row.filter((_, kind) => right[kind] === 1)));
   const own = towards(setting.field(credit, policies));
-  const others = (nearest?.parts ?? []).map((one) => towards(setting.gradient(one, policies)));
+  const others = towards(combined(setting, nearest, policies));
   return rates.map((success, p) => ({
     success,
     own: own[p]!,
-    nearest: sum(others.map((values, part) => nearest!.factors[part]! * values[p]!)),
+    nearest: others[p]!,
   }));
 }

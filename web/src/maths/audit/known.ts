@@ -1,4 +1,8 @@
-/** The objectives with which an estimator is compared: those of `setrl.audit.known`, at every K ≤ N. */
+/**
+ * The objectives with which an estimator is compared: those of `setrl.audit.known`, at every K ≤ N.
+ *
+ * Rewards are 0 or 1, so max@K is pass@K: of objectives with equal scores only the first one counts.
+ */
 
 import { sum } from "../samples";
 import { type Layer, lifted, type Table } from "./groups";
@@ -32,7 +36,6 @@ const spread: Score = ({ right, size }) => (2 * right * (size - right)) / Math.m
 const OF_REWARDS: Readonly<Record<string, Score>> = {
   pass,
   "mean reward": ({ right, size }) => right / size,
-  max: pass,
   min: ({ right, size }) => Number(right === size),
 };
 const OF_LABELS: Readonly<Record<string, Score>> = {
@@ -43,7 +46,6 @@ const OF_LABELS: Readonly<Record<string, Score>> = {
   distinct_share: ({ strategies, size }) => strategies / size,
   extra_share: ({ strategies, size }) => Math.max(strategies - 1, 0) / Math.max(size - 1, 1),
 };
-const LAST: Readonly<Record<string, Score>> = { soft_any: pass };
 const RAREST: Score = ({ ofEach }) => Math.max(0, ...ofEach.filter(({ right }) => right > 0).map(({ all }) => 1 / all));
 const MIXED: Score = ({ strategies, size }) => (strategies > 1 ? strategies : 0) / size;
 const CONCAVE = [0, 0.25, 0.5, 0.75]; // α of the concave counts that are tried
@@ -60,20 +62,31 @@ const scores = (withLabels: boolean): Readonly<Record<string, Score>> => ({
   gini_mean_difference: spread,
   median,
   ...(withLabels ? { mixed_share: MIXED, rarest_correct: RAREST } : {}),
-  ...LAST,
 });
 
-/** All objectives that have a score, and more than one, for groups of `n` samples. */
+/** All objectives with different scores, and more than one score, for groups of `n` samples. */
 export function known(kinds: Table, layers: readonly Layer[], n: number): Known[] {
   const withLabels = new Set(kinds.labels).size > 1;
-  const found = Object.entries(scores(withLabels)).flatMap(([name, score]) => {
-    const sizes = name === "mean reward" ? [1] : Array.from({ length: n }, (_, at) => at + 1);
-    return sizes.map((size) => ofSets(name === "mean reward" ? name : `${name}@${size}`, score, size, kinds, layers));
-  });
+  const every = Array.from({ length: n }, (_, at) => at + 1);
+  const found = Object.entries(scores(withLabels)).flatMap(([name, score]) =>
+    name === "mean reward"
+      ? [ofSets(name, score, 1, kinds, layers)]
+      : every.map((size) => ofSets(`${name}@${size}`, score, size, kinds, layers)),
+  );
   const passes = found.slice(0, n);
   const logs = passes.slice(1).map(({ size }) => logLikelihood(passes.slice(0, size)));
   const ofCounts = CONCAVE.map((alpha) => ofSets(`concave_counts(α=${alpha})@${n}`, concave(alpha), n, kinds, layers));
-  return [...found, ...logs, ...(withLabels ? ofCounts : [])].filter(({ size, at }) => varies(at(size)));
+  const all = [...found, ...logs, ...(withLabels ? ofCounts : [])].filter(({ size, at }) => varies(at(size)));
+  const first = new Map<string, Known>();
+  for (const one of all.toReversed())
+    first.set(
+      one
+        .at(n)
+        .map((score) => Math.round(1e9 * score))
+        .join(),
+      one,
+    );
+  return all.filter((one) => [...first.values()].includes(one));
 }
 
 const varies = (values: Float64Array): boolean => values.some((value) => value !== values[0]);

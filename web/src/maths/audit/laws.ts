@@ -35,8 +35,10 @@ function show(paid: Paid, s: number): string {
 }
 
 function paidTo(paid: Paid, s: number): string {
-  const values = members(paid, s).map((kind) => Math.round(1000 * paid.credit[s]![kind]!) / 1000 + 0);
-  return `(${values.map(short).join(", ")})`;
+  const values = members(paid, s).map((kind) => paid.credit[s]![kind]!);
+  const largest = Math.max(...values.map(Math.abs));
+  const digits = largest === 0 ? 3 : Math.max(3, 2 - Math.floor(Math.log10(largest)));
+  return `(${values.map((value) => short(Number(value.toFixed(digits)), 6)).join(", ")})`;
 }
 
 const finite = ({ isFinite }: Paid): Law => ({
