@@ -251,6 +251,14 @@ def test_records_hold_what_every_vine_did_and_its_advantage(whole: Trained) -> N
     assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
 
 
+def test_rollouts_of_a_set_critic_have_the_trunks_advantages(whole: Trained) -> None:
+    path = sorted((whole("critic").path / "rollouts").iterdir())[0]
+    families = [json.loads(line) for line in path.read_text().splitlines()]
+    states = [state for family in families for state in family["states"]]
+    assert all(state["vines"] == [] for state in states)
+    assert any(state["advantage"] != 0 for state in states)
+
+
 def test_a_finished_run_is_not_trained_again(whole: Trained, tmp_path: Path) -> None:
     run = whole("ppo")
     written = (run.final / "model.zip").stat().st_mtime_ns

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from setrl import files
 from setrl.control import checkpoints
-from setrl.control.credit.assign import ScoredVines
+from setrl.control.credit.assign import ScoredVines, Segment
 from setrl.control.credit.families import Family
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.resolved import ResolvedControl
@@ -98,7 +98,8 @@ class RunCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         families = self.locals.get("families")
         if families and self._is_due(self.every.rollouts_every, self.num_timesteps):
-            found = records(families, self.locals["scored"], self.locals["advantages_BN"])
+            given = (self.locals[name] for name in ("scored", "advantages_BN", "segments"))
+            found = records(families, *given)
             files.write_lines(self.run.rollouts(self.num_timesteps), found)
 
     def _is_due(self, interval: int | None, steps: int) -> bool:
@@ -114,21 +115,37 @@ def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:
 
 
 def records(
-    families: list[Family], scored: ScoredVines, advantages_BN: np.ndarray
+    families: list[Family],
+    scored: ScoredVines,
+    advantages_BN: np.ndarray,
+    segments: list[Segment],
 ) -> list[dict[str, Any]]:
-    """Make one record per trunk: its actions, and the actions of the vines from its states."""
+    """Make one record per trunk: its actions, and the actions of the vines from its states.
+
+    The first segments are those of the trunks: a trunk's own set advantages are at their states.
+    """
     rows = iter(range(len(scored.states)))
     return [
         {
             "reset_seed": family.reset_seed,
             **_outcome(family.trunk),
             "states": [
-                {"time": time, "vines": _vines(vines, scored, advantages_BN, next(rows))}
+                {
+                    "time": time,
+                    **_own(trunk, time),
+                    "vines": _vines(vines, scored, advantages_BN, next(rows)),
+                }
                 for time, vines in zip(family.times, family.vines_BN, strict=True)
             ],
         }
-        for family in families
+        for family, trunk in zip(families, segments[: len(families)], strict=True)
     ]
+
+
+def _own(trunk: Segment, time: int) -> dict[str, float]:
+    """Return the trunk's own set advantage from a state on, if it has one."""
+    found = [one.value for one in trunk.set_advantages if one.start == time]
+    return {"advantage": found[0]} if found else {}
 
 
 def _vines(

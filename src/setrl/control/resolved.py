@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from setrl import names
 from setrl.control.config import ALGORITHMS, OPTION_KEYS, PPO_KEYS, VINE_KEYS, ControlConfig
 from setrl.control.credit.set_critic import SetCritic
 from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import ControlTask, from_config
-from setrl import names
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.files import strict_yaml
@@ -117,10 +117,9 @@ def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
 
 
 def _with_critic(vine_keys: dict[str, Any]) -> dict[str, Any]:
-    """Make the set critic that `credit` names, if it does; it has no vines unless they are asked."""
+    """Make the set critic, if `credit` names it; then there are no vines by default."""
     credit = vine_keys.get("credit")
-    name = credit.get("name") if isinstance(credit, Mapping) else credit
-    if name != "set_critic" and not isinstance(credit, Mapping):
+    if credit != "set_critic" and not isinstance(credit, Mapping):
         return vine_keys
     critic = names.make("credit", credit, {"set_critic": SetCritic})
     return {"num_vines": 0, **vine_keys, "credit": critic}

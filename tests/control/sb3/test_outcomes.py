@@ -1,4 +1,4 @@
-"""The learned outcomes of a set critic: what it sees, learns and credits, and that it has no vines."""
+"""The learned outcomes of a set critic: what it sees, learns and credits, without vines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import torch
 from stable_baselines3.common.env_util import make_vec_env
 
 from setrl import methods, objectives
+from setrl.control.credit.assign import Segment
 from setrl.control.credit.families import Family
 from setrl.control.credit.set_critic import Outcome, SetCritic
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.credit.vines import Vines, check_vines
-from setrl.control.sb3.outcomes import CAPACITY, LearnedOutcomes, Steps, members_of, steps_of
+from setrl.control.sb3.outcomes import CAPACITY, LearnedOutcomes, Steps, steps_of
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.control.sb3.set_credit import credited_segments, members_of, of_vines
 from setrl.core.advantages import Method
 from tests.control.goals import Goals, goal
 
@@ -58,6 +60,11 @@ def walk(rooms_seen: str, reward: float) -> Trajectory:
     )
 
 
+def credited(learner: LearnedOutcomes, families: list[Family], given: Vines) -> list[Segment]:
+    """The segments after one update."""
+    return credited_segments(learner, untrained().policy, families, METHOD, given, RNG)[0]
+
+
 def test_no_step_is_spent_on_vines_and_the_first_update_has_no_set_advantages() -> None:
     found = model()
     found.learn(64)
@@ -88,7 +95,7 @@ def test_what_was_visited_before_a_state_decides_its_outcomes() -> None:
     learner = LearnedOutcomes(credit, policy, seed=0)
     given = vines(label=rooms, credit=credit)
     families = [Family(0, walk(seen, seen[1] == "a"), (0,), ((),)) for seen in (".ax", ".bx") * 4]
-    learner.credit(policy, families, METHOD, given, np.random.default_rng(0))
+    credited_segments(learner, policy, families, METHOD, given, np.random.default_rng(0))
     ends = [Outcome(1.0, frozenset("ax")), Outcome(0.0, frozenset("bx"))]
     numbers = [learner.outcomes.number(end) for end in ends]
     for trunk, own in zip((families[0].trunk, families[1].trunk), numbers, strict=True):
@@ -115,9 +122,20 @@ def test_an_episode_without_a_reward_is_neither_credited_nor_learnt() -> None:
     lost, known = walk("ab", float("nan")), walk("ab", 1.0)
     for _ in range(2):
         families = [Family(0, one, (0,), ((),)) for one in (lost, known)]
-        segments, _ = learner.credit(untrained().policy, families, METHOD, vines(label=rooms), RNG)
+        segments = credited(learner, families, vines(label=rooms))
     assert [len(one.set_advantages) for one in segments] == [0, 1]
     assert list(learner.outcomes.seen) == [Outcome(1.0, frozenset("ab"))]
+
+
+def test_a_vine_has_credit_beside_its_trunk() -> None:
+    learner, given = LearnedOutcomes(SetCritic(), untrained().policy, seed=0), vines(label=rooms)
+    families = [Family(0, walk("abc", 1.0), (1,), ((walk("bd", 1.0), walk("bc", 0.0)),))]
+    for _ in range(2):
+        segments = credited(learner, families, given)
+    assert [len(one.set_advantages) for one in segments] == [1, 1, 1]
+    found = of_vines(segments[1:], 2)
+    assert found.tolist() == [[one.set_advantages[0].value for one in segments[1:]]]
+    assert found[0, 0] > found[0, 1]
 
 
 def test_windows_begin_at_the_states() -> None:
@@ -126,7 +144,7 @@ def test_windows_begin_at_the_states() -> None:
     for window, stops in ((1, [2, 5]), (None, [None, None])):
         for _ in range(2):
             given = vines(label=rooms, window=window)
-            (own,), _ = learner.credit(untrained().policy, families, METHOD, given, RNG)
+            (own,) = credited(learner, families, given)
         assert [(one.start, one.stop) for one in own.set_advantages] == list(
             zip((0, 3), stops, strict=True)
         )
@@ -138,7 +156,7 @@ def test_the_network_grows_and_keeps_what_it_has_learnt() -> None:
     for index in range(3):
         learner.outcomes.number(Outcome(1.0, index))
     steps = Steps(np.eye(3, 25, dtype=np.float32), np.full(3, -1), np.zeros((3, 2), np.float32))
-    learner.learn(policy, steps, np.arange(3), [0, 1, 2], RNG)
+    learner.learn(policy, steps, [1, 1, 1], np.arange(3), RNG)
     before = learner.chances(policy, steps)
     assert learner.net.grow(CAPACITY + 1)
     assert learner.net.capacity == 2 * (CAPACITY + 1)

@@ -98,7 +98,7 @@ def segments_of(
         trunks = _credited_trunks(families, scored, method, vines, rng)
     elif scored.states:
         advantages_BN = _advantages(scored, method, vines, rng)
-    use = USES.get(vines.credit, "replaces")
+    use = USES.get(str(vines.credit), "replaces")
     own = [
         Segment(vine, () if np.isnan(value) else (SetAdvantage(float(value), 0, stop, use),))
         for row, values in zip(scored.vines_BN, advantages_BN, strict=True)

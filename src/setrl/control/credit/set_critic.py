@@ -6,9 +6,8 @@ is right. With Y₁…Y_K independent from P(· | s):
 
     V♯(s) = E f(Y₁…Y_K),   Q♯(s, a) = E[f(Y₁…Y_K) | Y₁ follows a],   A♯ = Q♯ − V♯
 
-An episode that takes a in s and ends with outcome y shows f with Y₁ = y. Its credit is the credit of
-y in a group with `num_draws` outcomes that are drawn from P(· | s), as a vine's credit is its credit
-among the other vines of s:
+An episode that takes a in s and ends with outcome y has the credit of y in a group with `num_draws`
+outcomes that are drawn from P(· | s), as a vine has its credit in the group of the vines of s:
 
     E[credit | s, a] = A♯(s, a) for u − v;  (1 − K/N)·A♯(s, a) for u − U, N = num_draws + 1
 
@@ -104,7 +103,7 @@ class Outcomes:
         return DEGENERATE if label is None else self.labels.setdefault(label, len(self.labels))
 
     def fields(self, numbers: np.ndarray, reads: tuple[str, ...]) -> dict[str, np.ndarray]:
-        """Return what a method reads of outcomes besides their scores, in the shape of `numbers`."""
+        """Return what a method reads besides scores, in the shape of `numbers`."""
         found = {}
         if "clusters" in reads:
             found["clusters"] = np.array([self.label(one.label) for one in self.seen])[numbers]

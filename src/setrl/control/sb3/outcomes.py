@@ -1,4 +1,4 @@
-"""The learned distribution of outcomes of a set critic: P(y | s) from what an episode did so far."""
+"""How an episode will end, learned from what it did so far: P(y | s) of a set critic."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from torch import Tensor, nn
 from torch.nn import functional
 
-from setrl.control.credit.assign import Segment, SetAdvantage
-from setrl.control.credit.families import Family
-from setrl.control.credit.set_critic import Outcomes, SetCritic, set_advantages
+from setrl.control.credit.set_critic import Outcomes, SetCritic
 from setrl.control.credit.trajectories import Trajectory, beginning, concatenated, part
-from setrl.control.credit.vines import Label, Vines
-from setrl.core.advantages import AnyMethod
+from setrl.control.credit.vines import Label
 
 CAPACITY = 64  # outcomes and labels for which the network has room at first; doubled when needed
 FLOOR = 0.01  # the count of an outcome that the last updates did not have
@@ -64,24 +61,6 @@ def joined_steps(steps: Sequence[Steps]) -> Steps:
     return Steps(concatenated(observations), np.concatenate(labels), np.concatenate(past))
 
 
-class Member(NamedTuple):
-    """A trunk, or a vine, as a member of sets.
-
-    Attributes:
-        own: Its steps.
-        episode: The whole episode.
-        first: The step of the episode at which its own steps begin.
-        times: Its own steps at whose states it is credited.
-        outcome: The number of its outcome; −1 if that is unknown.
-    """
-
-    own: Trajectory
-    episode: Trajectory
-    first: int
-    times: tuple[int, ...]
-    outcome: int
-
-
 class LearnedOutcomes:
     """A network and counts that together give P(y | s); see `SetCritic` for the equation.
 
@@ -101,56 +80,6 @@ class LearnedOutcomes:
             self.net = _Net(policy, options.hidden).to(policy.device)
         self._optimise()
 
-    def credit(
-        self,
-        policy: ActorCriticPolicy,
-        families: Sequence[Family],
-        method: AnyMethod,
-        vines: Vines,
-        rng: np.random.Generator,
-    ) -> tuple[list[Segment], dict[str, float]]:
-        """Credit all trunks and vines of an update, and then learn from them.
-
-        Chances come from earlier updates only, so that an outcome has no part in the sets that it is
-        compared with. The first update has no set advantages.
-
-        Returns:
-            The segments, and what to log; NaN where it is undefined.
-        """
-        members = members_of(families, method.reads, vines, self.outcomes)
-        label = vines.label if "clusters" in method.reads else None
-        known = [one for one in members if one.outcome >= 0]
-        if not known:
-            return [Segment(one.own) for one in members], {}
-        steps = joined_steps(
-            [
-                steps_of(one.own.seen_T, one.episode, one.first, label, self.outcomes)
-                for one in known
-            ]
-        )
-        lengths = [len(one.own) for one in known]
-        begins = np.cumsum([0, *lengths[:-1]])
-        at = np.concatenate(
-            [begin + np.array(one.times, int) for begin, one in zip(begins, known, strict=True)]
-        )
-        ended = np.array([one.outcome for one in known])
-        taken = np.repeat(ended, [len(one.times) for one in known])
-        values, surprise = np.full(len(at), np.nan), float("nan")
-        if self.count_V.any() and len(at):
-            chances_RV = self.chances(policy, steps.at(at))
-            surprise = float(-np.log(chances_RV[np.arange(len(at)), taken]).mean())
-            draws = self.options.num_draws
-            values = set_advantages(method, self.outcomes, taken, chances_RV, draws, rng)
-        self.learn(policy, steps, np.repeat(ended, lengths), ended, rng)
-        found = {
-            "states": len(at),
-            "outcomes": len(self.outcomes),
-            "cross_entropy": surprise,
-            "advantage_size": float(np.sqrt(np.mean(values**2))) if len(at) else float("nan"),
-        }
-        logged = {f"set_critic/{name}": float(value) for name, value in found.items()}
-        return _segments(members, values, vines.window), logged
-
     def chances(self, policy: ActorCriticPolicy, steps: Steps) -> np.ndarray:
         """P(y | s) at n steps, for the V outcomes seen so far: (n, V)."""
         prior_V, total = self._prior(), len(steps.labels_n)
@@ -166,40 +95,41 @@ class LearnedOutcomes:
         self,
         policy: ActorCriticPolicy,
         steps: Steps,
-        taken_n: np.ndarray,
-        ended: Sequence[int],
+        lengths: Sequence[int],
+        ended: np.ndarray,
         rng: np.random.Generator,
     ) -> None:
         """Learn from the steps of an update.
 
         Args:
             policy: Prepares observations.
-            steps: The n steps.
-            taken_n: The number of the outcome of each step's episode.
+            steps: The steps, episode after episode.
+            lengths: Steps of each episode.
             ended: The number of the outcome of each episode.
             rng: Orders the steps.
         """
-        kept_V = np.pad(self.count_V, (0, len(self.outcomes) - len(self.count_V)))
-        new_V = np.bincount(np.asarray(ended, dtype=np.int64), minlength=len(self.outcomes))
-        self.count_V = self.options.memory * kept_V + new_V
+        self.count_V = self.options.memory * self._counts()
+        self.count_V += np.bincount(ended, minlength=len(self.outcomes))
         if self.net.grow(max(len(self.outcomes), len(self.outcomes.labels))):
             self._optimise()
-        prior_V, goals = self._prior(), torch.as_tensor(taken_n, device=policy.device)
+        taken_n = torch.as_tensor(np.repeat(ended, lengths), device=policy.device)
+        prior_V, size = self._prior(), self.options.batch_size
         self.net.train()
         for _ in range(self.options.epochs):
             order = rng.permutation(len(taken_n))
-            for at in range(0, len(order), self.options.batch_size):
-                batch = order[at : at + self.options.batch_size]
+            for batch in (order[at : at + size] for at in range(0, len(order), size)):
                 logits = self._logits(policy, steps.at(batch), prior_V)
-                loss = functional.cross_entropy(logits, goals[batch])
                 self.optimiser.zero_grad()
-                loss.backward()
+                functional.cross_entropy(logits, taken_n[batch]).backward()
                 self.optimiser.step()
+
+    def _counts(self) -> np.ndarray:
+        """c(y) of all outcomes seen, (V,): 0 for those that were not learnt yet."""
+        return np.pad(self.count_V, (0, len(self.outcomes) - len(self.count_V)))
 
     def _prior(self) -> Tensor:
         """Log c(y), (V,)."""
-        count_V = np.pad(self.count_V, (0, len(self.outcomes) - len(self.count_V)))
-        return torch.log(torch.as_tensor(count_V + FLOOR, dtype=torch.float32))
+        return torch.log(torch.as_tensor(self._counts() + FLOOR, dtype=torch.float32))
 
     def _logits(self, policy: ActorCriticPolicy, steps: Steps, prior_V: Tensor) -> Tensor:
         """Log c(y) + g(s, y), (n, V)."""
@@ -215,41 +145,6 @@ class LearnedOutcomes:
 
     def _optimise(self) -> None:
         self.optimiser = torch.optim.Adam(self.net.parameters(), lr=self.options.learning_rate)
-
-
-def members_of(
-    families: Sequence[Family], reads: tuple[str, ...], vines: Vines, outcomes: Outcomes
-) -> list[Member]:
-    """Return the trunks, and then the vines, with the numbers of their outcomes."""
-    found = [(one.trunk, one.trunk, 0, one.times) for one in families]
-    for family in families:
-        for time, own, whole in zip(
-            family.times, family.vines_BN, family.episodes_BN(), strict=True
-        ):
-            found += [(vine, all_, time, (0,)) for vine, all_ in zip(own, whole, strict=True)]
-    members = []
-    for own, episode, first, times in found:
-        outcome = vines.outcome(episode, reads) if len(own) else None
-        number = -1 if outcome is None else outcomes.number(outcome)
-        members.append(Member(own, episode, first, times, number))
-    return members
-
-
-def _segments(members: Sequence[Member], values_R: np.ndarray, window: int | None) -> list[Segment]:
-    """Return the members' segments; each has its set advantage from a state to the end of the window.
-
-    Where a later state's sets reach a step too, the later ones decide.
-    """
-    values, segments = iter(values_R.tolist()), []
-    for one in members:
-        known = zip(one.times, values, strict=False) if one.outcome >= 0 else ()
-        own = [
-            SetAdvantage(value, time, None if window is None else time + window + 1)
-            for time, value in known
-            if np.isfinite(value)
-        ]
-        segments.append(Segment(one.own, tuple(own)))
-    return segments
 
 
 class _Net(nn.Module):
@@ -271,12 +166,12 @@ class _Net(nn.Module):
     def forward(
         self, policy: ActorCriticPolicy, observations: Any, labels: Tensor, past: Tensor
     ) -> Tensor:
-        found = policy.extract_features(observations, self.features)  # type: ignore[arg-type]
+        found: Any = policy.extract_features(observations, self.features)
         hidden = torch.tanh(self.first(torch.cat([found, past], dim=1)) + self.labels(labels))
         return self.head(torch.tanh(self.second(hidden)))
 
     def grow(self, wanted: int) -> bool:
-        """Make room for more outcomes and labels, with g = 0 for new ones; return whether it did."""
+        """Make room for more outcomes and labels, with g = 0 for them; return whether it did."""
         if wanted <= self.capacity:
             return False
         size, hidden = 2 * wanted, self.head.in_features

@@ -6,7 +6,7 @@ logging, saving and loading come from PPO.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from setrl.control.sb3.critic import Critic
 from setrl.control.sb3.normalise import Normaliser
 from setrl.control.sb3.outcomes import LearnedOutcomes
 from setrl.control.sb3.ppo import RegularisedPPO
+from setrl.control.sb3.set_credit import credited_segments, of_vines
 from setrl.core.advantages import AnyMethod
 
 CHECKED_STATES, CHECKED_ACTIONS = 3, 30  # by the check at the first `learn`
@@ -242,29 +243,40 @@ class PolyPPO(RegularisedPPO):
         self._update_info_buffer(*_outcomes([family.trunk for family in families]))
         if self.method is None or not vines.give_credit:
             return [Segment(family.trunk) for family in families]
-        if isinstance(vines.credit, SetCritic):
-            return self._set_critic_segments(vines, families, self.method)
         scored = score_vines(families, self.method, vines)
-        segments, advantages_BN = segments_of(families, scored, self.method, vines, self.vine_rng)
-        for name, value in metrics(families, scored, advantages_BN).items():
-            self.logger.record(name, value)
+        if isinstance(vines.credit, SetCritic):
+            segments, advantages_BN = self._by_set_critic(vines.credit, vines, families)
+        else:
+            drawn = (self.method, vines, self.vine_rng)
+            segments, advantages_BN = segments_of(families, scored, *drawn)
+        if vines.are_sampled:
+            self._record(metrics(families, scored, advantages_BN))
         callback.update_locals(
-            {"families": families, "scored": scored, "advantages_BN": advantages_BN}
+            {
+                "families": families,
+                "scored": scored,
+                "advantages_BN": advantages_BN,
+                "segments": segments,
+            }
         )
         return segments
 
-    def _set_critic_segments(
-        self, vines: Vines, families: list[Family], method: AnyMethod
-    ) -> list[Segment]:
-        assert isinstance(vines.credit, SetCritic)
-        if self.set_critic is None or self.set_critic.options != vines.credit:
-            self.set_critic = LearnedOutcomes(vines.credit, self.policy, self.seed or 0)
-        segments, found = self.set_critic.credit(
-            self.policy, families, method, vines, self.vine_rng
+    def _by_set_critic(
+        self, credit: SetCritic, vines: Vines, families: list[Family]
+    ) -> tuple[list[Segment], np.ndarray]:
+        """Return the segments, and the set advantage of each vine; log what the critic learns."""
+        assert self.method is not None
+        if self.set_critic is None or self.set_critic.options != credit:
+            self.set_critic = LearnedOutcomes(credit, self.policy, self.seed or 0)
+        segments, found = credited_segments(
+            self.set_critic, self.policy, families, self.method, vines, self.vine_rng
         )
-        for name, value in found.items():
+        self._record(found)
+        return segments, of_vines(segments[len(families) :], vines.num_vines)
+
+    def _record(self, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
             self.logger.record(name, value)
-        return segments
 
     def _sampled(
         self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]
