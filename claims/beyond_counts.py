@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement, permutations, product
+from functools import partial
+from itertools import combinations, combinations_with_replacement, permutations, product
 from math import comb
 
 from claims import scores
@@ -33,6 +34,7 @@ PAYS: dict[str, Pay] = {
 }
 # Outcomes: right by two strategies, wrong by the first, degenerate.
 REWARDS, CLUSTERS = (1, 1, 0, 0), (0, 1, 0, -1)
+POLY = scores.polychromic((1, 0, 1))
 
 
 def counts(pay: Pay, rewards: Actions = REWARDS, clusters: Actions = CLUSTERS) -> Score:
@@ -112,14 +114,57 @@ def counts_are_shapley(num: int) -> Trials:
 
 
 def shapley(score: Score, group: Actions) -> list[Fraction]:
-    """Return the mean gain of each sample over all orders in which samples can come."""
+    """Return the mean gain of each sample over all orders of the samples; no samples score 0."""
 
     def gains(order: Actions) -> dict[int, Fraction]:
-        so_far = [score(tuple(sorted(group[i] for i in order[:k]))) for k in range(len(order) + 1)]
+        held = [tuple(sorted(group[i] for i in order[:k])) for k in range(1, len(order) + 1)]
+        so_far = [Fraction(0), *map(score, held)]
         return {i: so_far[k + 1] - so_far[k] for k, i in enumerate(order)}
 
     found = [gains(order) for order in permutations(range(len(group)))]
     return [average(gain[i] for gain in found) for i in range(len(group))]
+
+
+@claim(
+    "beyond-shapley-sets",
+    BEYOND,
+    "Methods: the baseline shapley",
+    Verdict.HOLDS,
+    how="Shares of every set over all orders of its members; every multiset of N ≤ 4 of three "
+    "actions, K ≤ N, two objectives; mean updates for N = 2, 3.",
+    truth="So the advantages sum to N/K·U, and the mean update is N/K·Σ_{k≤K} ∇J_k/k.",
+    cases=product((2, 3, 4)),
+)
+def shapley_in_sets(num: int) -> Trials:
+    """A sample's Shapley value in a K-set, averaged over its K-sets, is u − w averaged over the
+    sizes from 1 to K.
+    """
+    p = policy(1, 2, 3)
+    for score, size in product((scores.maximum((2, 1, 0)), POLY), range(1, num + 1)):
+        credit = partial(mean_gain, score, size=size)
+        for group in combinations_with_replacement(range(3), num):
+            found, whole = credit(group), group_means(score, group, size).U
+            yield stated(found == shares(score, group, size), group=group, K=size, shares=found)
+            yield remark(sum(found) == Fraction(num, size) * whole)
+        if num < 4:
+            parts = [times(Fraction(1, k), logit_gradient(score, p, k)) for k in range(1, size + 1)]
+            total = [sum(part) for part in zip(*parts, strict=True)]
+            yield remark(mean_estimate(credit, p, num) == times(Fraction(num, size), total))
+
+
+def mean_gain(score: Score, group: Actions, size: int) -> list[Fraction]:
+    """Return u − w of each sample, averaged over sets of 1 to `size`."""
+    found = [group_means(score, group, k) for k in range(1, size + 1)]
+    return [average(one.u[i] - one.w[i] for one in found) for i in range(len(group))]
+
+
+def shares(score: Score, group: Actions, size: int) -> list[Fraction]:
+    """Return the mean Shapley value of each sample in its sets."""
+    own: list[list[Fraction]] = [[] for _ in group]
+    for held in combinations(range(len(group)), size):
+        for i, share in zip(held, shapley(score, tuple(group[i] for i in held)), strict=True):
+            own[i].append(share)
+    return [average(of_sample) for of_sample in own]
 
 
 @claim(

@@ -1,4 +1,4 @@
-"""`polynomial` with a graded reward: a right point pays more the farther it is from x = 0."""
+"""`polynomial` with graded points, such as "(-2, 5)": what the configs here read of a sample."""
 
 from __future__ import annotations
 
@@ -34,8 +34,24 @@ class FarPoints(DomainTask):
         return [one * worth(text) for one, text in zip(right, completions, strict=True)]
 
 
+def far(completions: list[str], **_: Any) -> list[float]:
+    """(1 + |x|)/10 for each point with |x| ≤ 9, right or wrong."""
+    return [worth(text) for text in completions]
+
+
 def worth(text: str) -> float:
     """What a point pays if it is right."""
     found = re.match(r"\((-?\d+),", text)
     distance = abs(int(found[1])) if found else FARTHEST + 1
     return (1 + distance) / (1 + FARTHEST) if distance <= FARTHEST else 0.0
+
+
+def family(strategy: str) -> str:
+    """Return the macro-strategy of a strategy such as "x=-2".
+
+    x = 0, 1 and −1 need no multiplication; all others do, with a positive or a negative number.
+    """
+    x = int(strategy.removeprefix("x="))
+    if abs(x) < 2:
+        return "without multiplication"
+    return "positive" if x > 0 else "negative"

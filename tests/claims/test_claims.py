@@ -317,6 +317,12 @@ MUTANTS = {
         lambda old: lambda pay: old(lambda j: pay(1)),
         ["beyond-counts-credit", "beyond-counts-shapley"],
     ),
+    "a share in the sets of one size": (
+        beyond_counts,
+        "mean_gain",
+        lambda old: lambda score, group, size: old(score, group, max(size - 1, 1)),
+        ["beyond-shapley-sets"],
+    ),
     "counts of samples, right or wrong": (
         beyond_counts,
         "value_of_counts",

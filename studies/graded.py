@@ -1,0 +1,138 @@
+"""`python -m studies.graded RUN FILE`: what the models of a run of recipes/graded are worth.
+
+From the samples of their evaluations: the graded max@k, and the set scores that the arms are trained
+for. From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged; it is then drawn, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+
+from recipes.graded.far_points import family, worth
+from setrl import DEGENERATE, files, mean_set_scores, objectives
+from setrl.files.run_folder import find_arms
+from setrl.report.style import axes_grid
+from setrl.rewards.from_domain import strategy_label
+from studies.summaries import (
+    Interval,
+    draw_interval,
+    geometric_interval,
+    legend_below,
+    mean_interval,
+    save,
+    title,
+)
+
+KS, K = (1, 2, 4, 8, 16), 4
+NOISE, WINDOW, SETTLED = "gradient/adam_variance", 25, 25  # the first steps follow Adam's start
+ESTIMATORS = {
+    "s_loo": "PKPO s_loo",
+    "ei": "EI, u − w (PKPO s_loo−1)",
+    "l2o": "EI + leave-two-out, u − v (MaxPO)",
+}
+SECOND = objectives.mean(of="second")
+SCORES = {  # name → score, K; the reward is 1 for a right sample, and the other fields are `far`
+    "pass@1": (objectives.mean(), 1),
+    "far": (SECOND, 1),
+    "mean right × mean far@4": (objectives.mean() * SECOND, K),
+    "farthest of 4 is right": (objectives.best_of(), K),
+    "farthest 2 of 4 are right": (objectives.top_by_proxy(2), K),
+    "right strategies@32": (objectives.distinct_correct(), 32),
+}
+
+
+def worths(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return what a model is worth, as a mean over problems, from the records of its evaluation."""
+    right_BN = np.array([row["correct"] for row in rows], dtype=np.float64)
+    far_BN = np.array([[worth(answer or "") for answer in row["answers"]] for row in rows])
+    names_BN = [row["strategies"] for row in rows]
+    families_BN = [[n if n is None else family(n) for n in names] for names in names_BN]
+    fields: Any = {"correct": right_BN, "second": far_BN, "proxy": far_BN}
+    found = {
+        name: _mean(right_BN, score, size, clusters=_labels(names_BN), **fields)
+        for name, (score, size) in SCORES.items()
+    }
+    _, size = SCORES["right strategies@32"]
+    by_family = _labels(families_BN)
+    found["right families@32"] = _mean(
+        right_BN, objectives.distinct_correct(), size, clusters=by_family, **fields
+    )
+    found["f_srl@4"] = _mean(
+        right_BN * far_BN, objectives.rarest_reward(), K, clusters=_labels(names_BN), rng=0
+    )
+    best = {f"max@{k}": _mean(right_BN * far_BN, objectives.max(), k) for k in KS}
+    return {**best, **found}
+
+
+def _mean(rewards_BN: np.ndarray, score: Any, size: int, **fields: Any) -> float:
+    return float(mean_set_scores(rewards_BN, score, [size], **fields).mean())
+
+
+def _labels(names_BN: Sequence[Sequence[str | None]]) -> np.ndarray:
+    return np.array([[DEGENERATE if n is None else strategy_label(n) for n in row]
+                     for row in names_BN])  # fmt: skip
+
+
+def noise(metrics: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return the mean of Σ(v̂ − m̂²) over each window of steps; [] if it was not logged."""
+    logged = [one[NOISE] for one in metrics if NOISE in one]
+    whole = len(logged) // WINDOW * WINDOW
+    return np.reshape(logged[:whole], (-1, WINDOW)).mean(axis=1).tolist()
+
+
+def run(run_dir: Path, path: Path) -> Path:
+    """Write what each arm is worth, with 95% intervals over seeds.
+
+    Args:
+        run_dir: The folder of the run.
+        path: The JSON file; the figure of the noise, if it was logged, is next to it.
+    """
+    arms: dict[str, dict[str, Any]] = {}
+    noises: dict[str, Interval] = {}
+    for one in find_arms(run_dir):
+        folders = [f for f in one.seeds.values() if (f / "evaluation" / "test.jsonl").exists()]
+        found = [worths(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
+        arms[one.arm] = {name: _over_seeds([of[name] for of in found]) for name in found[0]}
+        own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != "base"]
+        if own and own[0]:
+            noises[one.arm] = geometric_interval(own)
+            settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
+            arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
+    path.write_text(json.dumps({"schema_version": 1, "arms": arms}, indent=1) + "\n")
+    if noises:
+        draw(noises, path.with_suffix(".png"))
+    return path
+
+
+def _over_seeds(values_R: Sequence[float]) -> dict[str, Any]:
+    """Return a mean over seeds with its interval; of one seed only its value."""
+    rounded = [float(f"{value:.4g}") for value in values_R]
+    if len(rounded) < 2:
+        return {"mean": rounded[0], "per_seed": rounded}
+    return mean_interval(values_R).as_lists() | {"per_seed": rounded}
+
+
+def draw(noises: Mapping[str, Interval], path: Path) -> None:
+    """Draw Σ(v̂ − m̂²) over training, for each estimator and K; arms are called s_loo_4, ei_4, …."""
+    sizes = sorted({arm.rpartition("_")[2] for arm in noises if "_" in arm})
+    figure, axes = axes_grid(1, len(sizes), 10.5, 4.0)
+    for ax, size in zip(axes, sizes, strict=True):
+        for name, label in ESTIMATORS.items():
+            found = noises[f"{name}_{size}"]
+            steps = WINDOW * np.arange(1, len(found.mean) + 1)
+            draw_interval(ax, steps, found, name, label)
+        title(ax, f"K = {size}, N = 8", "updates")
+        ax.set_yscale("log")
+    axes[0].set_ylabel("Σ (v̂ − m̂²) of Adam's moments")
+    legend_below(figure, list(axes))
+    save(figure, path)
+
+
+if __name__ == "__main__":
+    print(tyro.cli(run))
