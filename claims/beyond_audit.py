@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from math import comb
 from random import Random
 
+from claims import scores
+from claims.beyond_counts import CLUSTERS, PAYS, counts, paid
+from claims.beyond_counts import REWARDS as CLUSTER_REWARDS
 from claims.claims import BEYOND, Trials, Verdict, claim, remark, stated
-from claims.exact import Actions, Credit, Policy, contrast, dot, gain, mean_estimate, policies
+from claims.exact import (
+    Actions,
+    Credit,
+    Policy,
+    contrast,
+    dot,
+    gain,
+    logit_gradient,
+    mean_estimate,
+    policies,
+    policy,
+)
 from claims.scores import OBJECTIVES
 
 REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
@@ -71,6 +85,52 @@ def integrable() -> Trials:
             yield remark(not any(sums), credit=name, N=num)
         if name == "(r − r̄)/r̄":
             yield remark(any(sums), credit=name, N=num)
+
+
+@claim(
+    "beyond-minus-mean",
+    BEYOND,
+    "What an estimator optimises: minus the mean of the group",
+    Verdict.HOLDS,
+    how="Random integer credits of three actions, N = 2, 3: the exact mean update of the centred "
+    "credit, against the update before and the gradient of the mean sum, a polynomial. Concave "
+    "counts, four ways to pay, N = 2, 3, 4, two right strategies, wrong, degenerate.",
+    truth="So a gradient stays a gradient, of another objective, unless the sum has the same mean "
+    "for all policies. Concave counts with α and `all_sets` are exactly ∇E Σ_c (Σ_{j ≤ m_c} "
+    "j^(α−1) − m_c^α/N); for α = 0 that is Σ_c H(m_c) minus 1/N of the number of right "
+    "strategies, H the harmonic numbers.",
+)
+def minus_mean() -> Trials:
+    """If the mean update of A is ∇J, then A minus the mean of its group has the mean update
+    ∇(J − E Σᵢ Aᵢ/N).
+    """
+    for num in (2, 3):
+        for seed in range(4):
+            credit = credit_of(random_table(3, num, Random(seed)))
+            for at in policies(3, 5):
+                before = mean_estimate(credit, at, num)
+                yield stated(_centring(credit, at, num) == before, N=num, seed=seed)
+    for name, num in product(PAYS, (2, 3, 4)):
+        score, at = counts(PAYS[name]), policy(1, 2, 3, 1)
+        truth = logit_gradient(score, at, num)
+        yield stated(_centring(paid(PAYS[name]), at, num) == truth, pay=name, N=num)
+    strategies = scores.distinct_correct(CLUSTER_REWARDS, CLUSTERS)
+    for group in _multisets(4, 4):
+        yield remark(sum(paid(PAYS["1/j"])(group)) == strategies(group), group=group)
+
+
+def _centring(credit: Credit, at: Policy, num: int) -> list[Fraction]:
+    """Return the mean update of the centred credit, plus the gradient of E Σᵢ Aᵢ/N."""
+
+    def centred(group: Actions) -> list[Fraction]:
+        values = credit(group)
+        return [value - sum(values, Fraction(0)) / num for value in values]
+
+    def mean(group: Actions) -> Fraction:
+        return sum(credit(group), Fraction(0)) / num
+
+    moved = logit_gradient(mean, at, num)
+    return [a + b for a, b in zip(mean_estimate(centred, at, num), moved, strict=True)]
 
 
 def _credits() -> Iterator[tuple[str, int, Credit]]:

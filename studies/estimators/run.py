@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from setrl import __version__, files
 from setrl.audit import Audit, audit
+from setrl.audit.batches import Batched
 from setrl.audit.compare import Match
 from setrl.audit.variance import Variance
 from setrl.core.method import Method
@@ -21,6 +22,7 @@ from studies.estimators.registry import Ready, Row, rows
 
 SIZE = 4  # N of the table
 SIZES = (2, 3, SIZE, 8)  # of the search for the smallest counterexample, and of the bias
+GRADED = (0.0, 0.5, 1.0)  # rewards of the second table
 DIGITS = 4
 
 
@@ -77,7 +79,27 @@ def examine(row: Row, ready: Ready) -> dict[str, Any]:
         "squares": squares(found),
         "broken": {law.name: law.says for law in found.laws if law.holds is False},
         "survivors": {"kept": found.survivors.kept, "of": len(found.survivors.shares)},
+        "in_batch": None if found.in_batch is None else _batch(found.in_batch),
+        "graded": _graded(row, ready),
     }
+
+
+def _batch(found: Batched) -> dict[str, Any]:
+    values = found.to_json()
+    numbers = {name: _rounded(values[name]) for name in ("off", "noise", "all_wrong")}
+    return {**values, **numbers}
+
+
+def _graded(row: Row, ready: Ready) -> dict[str, Any] | None:
+    """Return what it is with rewards 0, ½ and 1; None if it takes only 0 and 1."""
+    try:
+        found = _audit(row, ready, SIZE, None, GRADED)
+    except ValueError:
+        return None
+    if found is None:
+        return None
+    has_objective = found.pays["has-objective"]
+    return {**(_match(found.nearest) or {"is": None}), "has_objective": has_objective}
 
 
 def _audits(row: Row, ready: Ready, claims: bool) -> dict[int, Audit]:
@@ -85,13 +107,15 @@ def _audits(row: Row, ready: Ready, claims: bool) -> dict[int, Audit]:
     return {size: found for size, found in each.items() if found is not None}
 
 
-def _audit(row: Row, ready: Ready, size: int, claim: str | None) -> Audit | None:
+def _audit(
+    row: Row, ready: Ready, size: int, claim: str | None, rewards: Sequence[float] = (0.0, 1.0)
+) -> Audit | None:
     """Audit the estimator; None if it, or its claim, has no groups of this size."""
     labels = None if ready.shape is None else 1
     try:
         with redirect_stdout(io.StringIO()):
             return audit(ready.function, group_size=size, labels=labels, claims=claim,
-                         shape=ready.shape, name=row.name)  # fmt: skip
+                         shape=ready.shape, name=row.name, rewards=rewards)  # fmt: skip
     except ValueError:
         if size == SIZE:
             raise

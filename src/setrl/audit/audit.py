@@ -148,9 +148,11 @@ class Audit:
 
     @property
     def keeps_factor(self) -> bool:
-        """Whether the factor is the factor of its claim, if the claim names one."""
+        """Whether the factor is the factor of its claim; positive, if the claim names none."""
         wanted = self.claimed_factor
-        return wanted is None or bool(abs(self.factor - wanted) <= FLOOR * abs(wanted))
+        if wanted is None:
+            return not self.factor < 0
+        return bool(abs(self.factor - wanted) <= FLOOR * abs(wanted))
 
     @property
     def curl(self) -> Curl | None:

@@ -8,7 +8,6 @@ are a table like the table of an estimator of one group, so they are compared in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -23,8 +22,8 @@ from setrl.audit.known import Known
 from setrl.audit.paid import Paid
 
 GROUPS = 8  # of a batch
-MOST_BATCHES = 4_000  # that are tried
-FEWEST_DRAWS = 50  # of the other groups
+DRAWS = 1_000  # batches that are drawn, if there are more
+PARTS = 20  # of the draws, whose means show the standard error
 SHUFFLED = 25  # batches in which other orders of groups and samples are tried
 
 
@@ -37,7 +36,7 @@ class Batched:
         paid: A group's advantages, as means over the other groups.
         match: The claim, or the objective whose gradient is nearest; None if the mean update is 0.
         noise: The share of the mean update's length that chance adds; 0 if all batches were tried.
-        draws: How often the other groups were drawn; 0 if all batches were tried.
+        draws: How many batches were drawn; 0 if all were tried.
     """
 
     num_groups: int
@@ -75,8 +74,9 @@ class Batched:
         if self.match is None:
             return "it optimises nothing"
         if self.draws:
-            off = f"{share(self.off)} ± {share(2 * self.noise)}"
-            return f"{self.match}, off by {off} ({self.draws} draws of the other groups)"
+            off = f"off by {share(self.off)} ± {share(2 * self.noise)}"
+            off = f"at most {share(2 * self.noise)} off" if self.off < 2 * self.noise else off
+            return f"{self.match}, {off} ({self.draws:,} batches were drawn)"
         return f"{self.match}, " + ("exactly" if self.match.holds else f"off by {share(self.off)}")
 
 
@@ -93,64 +93,71 @@ def batched(
         groups: B.
     """
     try:
-        found = _enumerated(estimator, alone, groups)
-        credit_DSA, weight_D = found or _drawn(estimator, alone, groups)
+        credit_SA = _enumerated(estimator, alone, groups)
+        draws = 0 if credit_SA is not None else DRAWS
+        parts_DSA = _drawn(estimator, alone, groups) if credit_SA is None else credit_SA[None]
     except ValueError:  # the law of independent groups says that such batches fail
         return None
-    paid = alone.paying(np.einsum("d,dsa->sa", weight_D, credit_DSA))
-    field = Field(replace(paid, tolerance=alone.tolerance), policies_PA)
-    noise = 0.0 if found else _noise(field, credit_DSA)
+    paid = replace(alone.paying(parts_DSA.mean(axis=0)), tolerance=alone.tolerance)
+    field = Field(paid, policies_PA)
     match = Library.of(field, objectives).nearest()
-    return Batched(groups, paid, match, noise, 0 if found else len(weight_D))
+    return Batched(groups, paid, match, _noise(field, parts_DSA), draws)
 
 
-Means = tuple[np.ndarray, np.ndarray]  # advantages beside others, (D, S, A), and their chances (D,)
+def _enumerated(estimator: Estimator, alone: Paid, groups: int) -> np.ndarray | None:
+    """Return the mean advantages of a group beside all others, (S, A).
 
-
-def _enumerated(estimator: Estimator, alone: Paid, groups: int) -> Means | None:
-    """Try all other groups; None if they are too many, or their order matters."""
-    num_sets = len(alone.groups.sets_SK)
-    if comb(num_sets + groups - 2, groups - 1) * num_sets > MOST_BATCHES:
-        return None
-    every = list(combinations_with_replacement(range(num_sets), groups - 1))
-    credit_DSA = np.array([_beside(estimator, alone, rest) for rest in every])
-    rng = np.random.default_rng(0)
-    for at in rng.choice(len(every), min(SHUFFLED, len(every)), replace=False):
-        turned_SA = _beside(estimator, alone, rng.permutation(every[at]), rng)
-        if np.abs(turned_SA - credit_DSA[at]).max() > 100 * alone.rounding:
-            return None
-    orders = (factorial(groups - 1) / prod(map(factorial, Counter(one).values())) for one in every)
-    return credit_DSA, np.array(list(orders)) / num_sets ** (groups - 1)
-
-
-def _drawn(estimator: Estimator, alone: Paid, groups: int) -> Means:
-    num_sets, rng = len(alone.groups.sets_SK), np.random.default_rng(0)
-    draws = max(MOST_BATCHES // num_sets, FEWEST_DRAWS)
-    others = rng.integers(num_sets, size=(draws, groups - 1))
-    credit_DSA = np.array([_beside(estimator, alone, rest, rng) for rest in others])
-    return credit_DSA, np.full(draws, 1 / draws)
-
-
-def _beside(
-    estimator: Estimator, alone: Paid, rest: Sequence[int], rng: np.random.Generator | None = None
-) -> np.ndarray:
-    """Return what every group is paid beside the others, (S, A); 0 for actions it does not hold.
-
-    With a generator, the group is at a random place, and the samples of all groups in any order.
+    None if the batches are too many, or the order of groups or samples matters.
     """
-    sets_SN, counts_SA = alone.groups.sets_SK, alone.groups.counts_SA
-    place = 0 if rng is None else int(rng.integers(len(rest) + 1))
-    totals_SA = np.zeros(counts_SA.shape)
-    for own in range(len(sets_SN)):
-        batch_BN = sets_SN[np.insert(np.asarray(rest, dtype=np.intp), place, own)]
-        batch_BN = batch_BN if rng is None else rng.permuted(batch_BN, axis=1)
-        values_BN = cleaned(estimator.of_batch(*fields(alone.table, batch_BN)))
-        np.add.at(totals_SA[own], batch_BN[place], values_BN[place])
-    return totals_SA / np.maximum(counts_SA, 1)
+    num_sets, rng = len(alone.groups.sets_SK), np.random.default_rng(0)
+    if comb(num_sets + groups - 1, groups) > DRAWS:
+        return None
+    every = np.array(list(combinations_with_replacement(range(num_sets), groups)))
+    for batch in every[rng.choice(len(every), min(SHUFFLED, len(every)), replace=False)]:
+        order = rng.permutation(groups)
+        turned_BA = _paid_in(estimator, alone, batch[order], rng)
+        difference = np.abs(turned_BA - _paid_in(estimator, alone, batch)[order]).max()
+        if difference > 100 * alone.rounding:
+            return None
+    credit_SA = np.zeros(alone.groups.counts_SA.shape)
+    for batch in every:
+        paid_BA, members = _paid_in(estimator, alone, batch), Counter(batch.tolist())
+        for own in members:
+            others = (members - Counter([own])).values()
+            orders = factorial(groups - 1) / prod(map(factorial, others))
+            credit_SA[own] += orders * paid_BA[batch.tolist().index(own)]
+    return credit_SA / num_sets ** (groups - 1)
 
 
-def _noise(field: Field, credit_DSA: np.ndarray) -> float:
-    """Return the standard error of the mean update, as a share of its length."""
-    each_DPA = np.array([field.of_credit(credit_SA) for credit_SA in credit_DSA])
+def _drawn(estimator: Estimator, alone: Paid, groups: int) -> np.ndarray:
+    """Return the mean advantages of a group beside others, (PARTS, S, A), from drawn batches."""
+    num_sets, rng = len(alone.groups.sets_SK), np.random.default_rng(0)
+    batches = rng.integers(num_sets, size=(DRAWS, groups))
+    paid_DBA = np.array([_paid_in(estimator, alone, batch, rng) for batch in batches])
+    totals = np.zeros((PARTS, *alone.groups.counts_SA.shape))
+    times = np.zeros((PARTS, num_sets, 1))
+    at = np.repeat(np.arange(DRAWS) % PARTS, groups), batches.ravel()
+    np.add.at(totals, at, paid_DBA.reshape(len(at[1]), -1))
+    np.add.at(times, at, 1.0)
+    usual_SA = totals.sum(axis=0) / np.maximum(times.sum(axis=0), 1)
+    return np.where(times > 0, totals / np.maximum(times, 1), usual_SA)
+
+
+def _paid_in(
+    estimator: Estimator, alone: Paid, batch: np.ndarray, rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Return what each group of a batch pays each action, (B, A), with samples in any order."""
+    batch_BN = alone.groups.sets_SK[batch]
+    batch_BN = batch_BN if rng is None else rng.permuted(batch_BN, axis=1)
+    values_BN = cleaned(estimator.of_batch(*fields(alone.table, batch_BN)))
+    is_action = batch_BN[:, :, None] == np.arange(alone.table.num_actions)
+    return (values_BN[:, :, None] * is_action).sum(axis=1) / np.maximum(is_action.sum(axis=1), 1)
+
+
+def _noise(field: Field, parts_DSA: np.ndarray) -> float:
+    """Return the standard error of the mean update, as a share of its length; 0 of one part."""
+    if len(parts_DSA) == 1:
+        return 0.0
+    each_DPA = np.array([field.of_credit(credit_SA) for credit_SA in parts_DSA])
     error_PA = each_DPA.std(axis=0, ddof=1) / np.sqrt(len(each_DPA))
     return float(np.linalg.norm(error_PA) / max(np.linalg.norm(field.values_PA), 1e-300))

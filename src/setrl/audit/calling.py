@@ -113,7 +113,7 @@ class Estimator:
         given = rewards_BN.copy(), labels_BN.copy()
         try:
             returned = self.shape.call(self.function, *given)
-        except Exception as error:  # any function may raise anything
+        except (Exception, SystemExit) as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
                 f"with rewards {_first(rewards_BN)}"
@@ -134,6 +134,8 @@ class Estimator:
     def _numbers(self, returned: Any) -> np.ndarray:
         """Return an array of any library as float64, also if it is on a graph of gradients."""
         detached = returned.detach().cpu() if hasattr(returned, "detach") else returned
+        if isinstance(detached, np.ma.MaskedArray):
+            detached = detached.astype(np.float64).filled(np.nan)
         if habit := SHORT_FLOATS.get(str(getattr(detached, "dtype", "")).removeprefix("torch.")):
             self.habits.add(habit)
             detached = detached.float() if hasattr(detached, "float") else detached
@@ -316,6 +318,6 @@ def _caller(keyword: str | None, as_tensor: bool, many: bool) -> Call:
             return returned
         if hasattr(returned, "detach"):
             return returned[None]
-        return np.asarray(returned)[None]
+        return np.asanyarray(returned)[None]  # a mask of samples stays
 
     return call

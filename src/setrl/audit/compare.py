@@ -82,7 +82,7 @@ def factor(number: float) -> str:
     >>> factor(2.0), factor(4 / 3), factor(0.8660254)
     ('2', '4/3', '0.866')
     """
-    if _is_fraction(number):
+    if _is_fraction(number) and abs(number) < SMALL:
         return str(Fraction(number).limit_denominator(LARGEST_DENOMINATOR))
     return f"{number:.3g}"
 

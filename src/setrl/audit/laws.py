@@ -112,7 +112,7 @@ class Case:
 
 LONG = 8  # samples of a group that are written one by one
 PAIRS = 40  # batches of two groups, and of a group twice, that are tried
-LARGE = 64  # groups of a batch
+LARGE = 256  # groups of a batch
 RENAMED = 7, 5  # a label c is also called 7c + 5, which is the number of no label
 
 

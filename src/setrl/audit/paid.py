@@ -25,7 +25,8 @@ MAX_GROUPS = 20_000
 MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes many at once
 MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
 SHUFFLES = 8  # orders of each group that are tried if there are too many orders
-REPEATED = 500  # rows that are called again, to see whether equal calls give equal numbers
+REPEATED = 500  # rows that are called again for a law
+ALONE = 100  # rows that are called again one by one, to see whether equal calls agree
 FEW, TIMES = 16, 3  # rows that are called so many times more, for states that change late
 MAX_FRACTIONS = 1_000  # groups that are also computed in fractions
 CHUNK = 4096  # groups that are handed over at once
@@ -222,7 +223,7 @@ def settled(
     """
     with uses_global_generators() as draws:
         values_RN = called(estimator, table, rows_RN, progress)
-        some = sample_rows(len(rows_RN))[::-1]
+        some = sample_rows(len(rows_RN), ALONE)[::-1]
         first = _alone(estimator, table, rows_RN[some])
         again = [_alone(estimator, table, rows_RN[some[-FEW:]]) for _ in range(TIMES)]
         if not all(_agree(one, first[-FEW:], estimator) for one in again):
@@ -236,9 +237,9 @@ def settled(
     return values_RN
 
 
-def sample_rows(num_rows: int) -> np.ndarray:
+def sample_rows(num_rows: int, most: int = REPEATED) -> np.ndarray:
     """Return the rows that are called again: all if they are few, otherwise evenly spread ones."""
-    return np.unique(np.linspace(0, num_rows - 1, min(num_rows, REPEATED)).astype(int))
+    return np.unique(np.linspace(0, num_rows - 1, min(num_rows, most)).astype(int))
 
 
 def _alone(estimator: Estimator, table: ActionTable, rows_RN: np.ndarray) -> np.ndarray:

@@ -106,7 +106,7 @@ class SampledAudit:
     def pays(self) -> dict[str, bool | None]:
         """What can be required → whether it holds, as far as the groups that were drawn tell."""
         is_whole = self.estimator.is_steady and "missing" not in self.estimator.habits
-        return {"unbiased": is_whole and self.is_consistent} | {
+        return {"unbiased": is_whole and self.is_consistent and self.factor > 0} | {
             law.name: law.holds for law in self.laws
         }
 
@@ -125,8 +125,9 @@ class SampledAudit:
         )
         kappa = f"({self.factor:.3g} ± {2 * self.factor_stderr:.1g})·∇{label}"
         if self.is_consistent:
+            what = "optimise" if self.factor > 0 else "minimise"
             return (
-                f"{name} may optimise {label}: its mean update is {kappa}, up to the noise, "
+                f"{name} may {what} {label}: its mean update is {kappa}, up to the noise, "
                 f"{share(self.noise)} of its length {drawn}."
             )
         what = "its claim" if self.has_claim else "the nearest"

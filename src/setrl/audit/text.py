@@ -96,8 +96,7 @@ def _what(audit: Audit) -> Iterator[str]:
         exact = "exactly, computed in fractions" if found.in_fractions else "exactly"
         exactly = exact if found.is_exact else f"up to {share(found.off)} of its length"
         yield (
-            f"{name} optimises {_names(found)}: its mean update is {found}, {exactly} ({groups})."
-            f"{meant}"
+            f"{name} {_optimises(found)}: its mean update is {found}, {exactly} ({groups}).{meant}"
         )
     elif not audit.estimator.is_steady:
         yield f"{name}: here its mean update was near {_off(audit.nearest)} ({groups}).{meant}"
@@ -119,8 +118,10 @@ def _off(match: Match) -> str:
     return f"{match}, {share(match.off)} off" if match.off else f"{match}"
 
 
-def _names(match: Match) -> str:
-    return in_a_row([part.label for part in match.parts])
+def _optimises(match: Match) -> str:
+    if len(match.parts) > 1:
+        return "optimises a sum of two objectives"
+    return f"{'optimises' if match.factors[0] > 0 else 'minimises'} {match.parts[0].label}"
 
 
 def _meaning(match: Match) -> str:
@@ -159,6 +160,8 @@ def _claim(audit: Audit) -> Iterator[str]:
         yield f"Claim {label}: it is biased; the nearest is {_off(audit.claim)}."
         yield from _strength(audit)
         yield _example(audit, audit.claim)
+    elif audit.factor < 0:
+        yield f"Claim {label}: it goes in the opposite direction, {audit.claim}."
     elif not audit.keeps_factor:
         yield (
             f"Claim {label}: it is unbiased but for the factor, {factor(audit.factor)} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -105,18 +105,19 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             from setrl.report.figure_file import refuse_other_figure
 
             refuse_other_figure(self.figure)
-        with usage_errors():
+        with usage_errors(), redirect_stdout(sys.stderr):  # what the function prints is no answer
             found = self._audit()
             broken = _broken(found, self.require)
+            text, answer = str(found), found.to_json() if self.json else {}
         if self.figure is not None:
             from setrl.report.audit_figure import draw_audit
 
             with usage_errors():
                 draw_audit(found, self.figure)
         if self.json:
-            self.say_json(**found.to_json())
+            self.say_json(**answer)
         else:
-            print(found)
+            print(text)
         for name, why in broken.items():
             print(f"does not hold: {name}: {why}", file=sys.stderr)
         if broken:
