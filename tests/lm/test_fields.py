@@ -221,7 +221,7 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
         ),
         ({"proxy": {"function": "length"}}, "a function is given as 'module:name'"),
         ({"answers": "first"}, "answers must be final_answer, {function.*got 'first'"),
-        ({"pairs": {"column": "x"}}, "pairs must be {function: module:name}, got"),
+        ({"pairs": {"column": "x"}}, "pairs must be ngrams, {function: module:name}, got"),
     ],
 )
 def test_what_is_wrong_is_named(make_resolved, fields, message):

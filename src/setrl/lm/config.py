@@ -90,7 +90,8 @@ class ComparisonConfig(RunConfig):
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What methods read besides rewards and clusters: {proxy: {function: module:name}, second:
     {column: name}}; answers are the task's final answers unless they are given here, and
-    {proxy: mean_logprob} is the sample's mean log-probability."""
+    {proxy: mean_logprob} is the sample's mean log-probability, and {pairs: ngrams} how different
+    two samples are as texts."""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
 

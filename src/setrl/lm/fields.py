@@ -13,6 +13,7 @@ from setrl.errors import ConfigError
 from setrl.files.loading import check_reference, load_function
 from setrl.files.strict_yaml import KeyedError
 from setrl.scoring.fields import KNOWN, PAIRS
+from setrl.scoring.ngrams import NgramDistance
 from setrl.tasks import Task
 from setrl.tasks.base import Labels
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 ANSWERS, FINAL_ANSWER = "answers", "final_answer"
 PROXY, MEAN_LOGPROB = "proxy", "mean_logprob"
-BY_NAME = {ANSWERS: FINAL_ANSWER, PROXY: MEAN_LOGPROB}
+NGRAMS = "ngrams"
+BY_NAME = {ANSWERS: FINAL_ANSWER, PROXY: MEAN_LOGPROB, PAIRS: NGRAMS}
 FORMS = "{function: module:name} or {column: name}"
 
 
@@ -94,6 +96,8 @@ def _source(spec: Any, task: Task) -> Source | MeanLogprob:
         from setrl.engines.trl.policy import MeanLogprob  # here: configs must not wait for PyTorch
 
         return MeanLogprob()
+    if spec == NGRAMS:
+        return NgramDistance()
     if "column" in spec:
         column: str = spec["column"]
         return column
