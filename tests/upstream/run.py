@@ -115,7 +115,9 @@ def pytest(arguments: list[str], work: Path) -> tuple[list[str], list[str]]:
     report = work / "report.xml"
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", f"--junitxml={report}"]
     path = os.pathsep.join(map(str, (HERE, ROOT / "src")))
-    settings = {"PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    # A cache of its own: the user's may hold data sets of these names from the hub.
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(work / "cache")}
+    settings = {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", **offline}
     ended = subprocess.run(
         [*command, *arguments],
         cwd=work,
