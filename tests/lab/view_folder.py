@@ -4,6 +4,7 @@ Two small runs with advantages of the core, one group of them hostile; evaluatio
 an audit.
 """
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ HOSTILE = [
     "half a pair \ud800",
     "long " * 60_000,
 ]
+FILM = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # a pixel
 REWARDS = [1, 1, 1, 0, 1, 1, 1, 0]
 CLUSTERS = [0, 0, 0, 1, 0, 0, 0, 0]  # only the wrong sample y4 has strategy 1
 STEPS = (1, 10, 20)
@@ -102,6 +104,8 @@ def write_control(folder):
                 for step in range(1000 + seed, 20_000, 1000)
             ])  # fmt: skip
             (path / "evaluation.json").write_text(json.dumps({"metrics": metrics}))
+    (folder / "figures").mkdir()
+    (folder / "figures" / "film.gif").write_bytes(FILM)
 
 
 def write_logs(folder):
@@ -118,6 +122,22 @@ def write_logs(folder):
              "strategy": f"way {answer}{i % ways}", "note_of_the_tool": "kept"}
             for p in range(12) for i, answer in enumerate(answers if p else "3355")
         ])  # fmt: skip
+
+
+def write_credited(folder):
+    """Write the log `warm` as `setrl credit` does, with MaxPO and sets of two."""
+    lines = (folder / "warm.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    by_problem = {}
+    for row in rows:
+        by_problem.setdefault(row["problem_id"], []).append(row)
+    for group in by_problem.values():
+        rewards = [[float(row["correct"]) for row in group]]
+        found = methods.maxpo(2).advantages(np.array(rewards)).values_BN[0].tolist()
+        for row, advantage in zip(group, found, strict=True):
+            row["advantage"] = advantage
+            row["credit"] = {"method": "maxpo", "set_size": 2, "skipped": False}
+    write_lines(folder / "credited_warm.jsonl", rows)
 
 
 def audit_record():
@@ -142,6 +162,7 @@ def main(folder):
     write_run(folder / "second", "<b>second</b>", 3, HOSTILE[1])
     write_control(folder / "maze")
     write_logs(folder / "answers")
+    write_credited(folder / "answers")
     (folder / "judge.audit").mkdir()
     (folder / "judge.audit" / "audit.json").write_text(json.dumps(audit_record()))
 

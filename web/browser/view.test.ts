@@ -277,12 +277,56 @@ it.each([
   await page.context().close();
 });
 
+it("credit that setrl credit wrote trained nothing, and its method is explained", async () => {
+  const { page, misdeeds } = await open(`view=group&run=${answers}&split=credited&arm=credited_warm&step=0&place=0`);
+  await page.waitForSelector(".credits");
+  const why = await page.locator("#why").innerText();
+  expect(why).toContain("training with this credit would make it");
+  expect(why).toContain("The credit that setrl credit wrote is what MaxPO gives with sets of 2.");
+  expect(why).toContain("MaxPO compares sets of 2: the sets with y1 score");
+  expect(why).not.toMatch(/Poly-EPO|training made|the loss/);
+  expect(await page.locator("#credit thead").innerText()).toContain("setrl credit (MaxPO)");
+  expect(await page.getByLabel("Set size K").inputValue()).toBe("2"); // as in the log
+  await page.goto(`${address}#view=evaluation&run=${answers}`);
+  await page.waitForSelector("#evaluation .numbers");
+  expect(await page.locator("#evaluation .numbers tbody th").allInnerTexts()).toEqual(["cold", "warm", "Δ warm"]);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("a problem prints as a page: white, whole, without controls", async () => {
+  const hash = `view=group&run=${first}&arm=poly_epo&seed=0`;
+  const { page } = await open(hash, { viewport: { width: 718, height: 1000 }, colorScheme: "dark" });
+  await page.waitForSelector(".credits");
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  const found = await page.evaluate(() => ({
+    ground: getComputedStyle(document.body).backgroundColor,
+    ink: getComputedStyle(document.body).color,
+    controls: [
+      ...document.querySelectorAll<HTMLElement>("main button:not(.term, .name, .sort), main select, main input"),
+    ]
+      .filter((one) => one.checkVisibility())
+      .map((one) => one.outerHTML.slice(0, 80)),
+    cut: [...document.querySelectorAll<HTMLElement>("main *:not(.hidden)")]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && one.checkVisibility())
+      .map((one) => one.outerHTML.slice(0, 80)),
+  }));
+  expect(found).toEqual({ ground: "rgb(255, 255, 255)", ink: "rgb(27, 30, 35)", controls: [], cut: [] });
+  expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(10_000);
+  await page.context().close();
+});
+
 const VIEWS = (): Record<string, string> => ({
   runs: "",
   groups: `view=groups&run=${first}`,
   group: `view=group&run=${first}&arm=poly_epo&seed=0`,
   problems: `view=groups&run=${answers}&split=given&arm=cold`,
   problem: `view=group&run=${answers}&split=given&arm=cold&step=0&place=1&other=${[answers, 0, 0, 1, "warm"].join("|")}`,
+  compared: `view=group&run=${answers}&split=given&arm=cold&step=0&place=1&pair=1,3&find=answer&by=answer`,
+  credited: `view=group&run=${answers}&split=credited&arm=credited_warm&step=0&place=0&raw=1`,
+  nothing: `view=groups&run=${first}&text=nowhere`,
+  films: `view=films&run=${maze}`,
+  wrong: "view=nonsense&run=1",
   metrics: `view=metrics&run=${first}`,
   evaluation: `view=evaluation&run=${first}`,
   configs: `view=configs&first=${first}&second=${second}`,
@@ -301,6 +345,10 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   for (const [name, hash] of Object.entries(VIEWS())) {
     const { page, misdeeds } = await open(hash, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
     if (name === "group") await page.waitForSelector(".credits");
+    if (name === "problem") {
+      await page.keyboard.press("?");
+      for (const summary of await page.locator("#sample-0 summary").all()) await summary.click();
+    }
     if (["metrics", "evaluation", "outcomes", "audit"].includes(name)) await page.waitForSelector(".chart svg");
     await page.evaluate(AXE);
     const violations = await page.evaluate(async () => {

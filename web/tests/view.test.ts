@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { Group, Sample } from "../src/view/api";
 import { pieces, visible } from "../src/components/visible";
-import { points, withoutCredit } from "../src/view/run/steps";
+import { inWords, points, withoutCredit } from "../src/view/run/steps";
 import { methodsInLog, why } from "../src/view/problem/why";
 import { decimal } from "../src/components/format";
 import { signed } from "../src/components/SignedBar";
@@ -161,6 +161,12 @@ it("a sample's credit in words", () => {
   expect(unknown).toContain("The log does not hold its advantage.");
   expect(unknown).not.toContain("entered the loss");
 });
+
+it.each([
+  [[5], "step 5"],
+  [[12, 5, 6, 7, 20], "steps 5 to 7, 12 and 20"],
+  [[1, 3, 5, 7, 9, 11, 13], "steps 1, 3, 5, 7, 9 and 2 more spans"],
+])("steps in words: %j", (steps, wanted) => expect(inWords(steps)).toBe(wanted));
 
 it("a metric is smoothed over its last values, and steps without credit are told", () => {
   const steps = [3, 1, 2].map((step) => ({

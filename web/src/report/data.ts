@@ -1,7 +1,7 @@
 /** What `setrl report` puts into the page. */
 
 import { signal } from "@preact/signals";
-import type { Found } from "../components/Findings";
+import type { Found } from "../components/audited";
 import { toggled } from "../components/hidden";
 import type { OutcomeTable } from "../components/Outcomes";
 

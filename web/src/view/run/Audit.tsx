@@ -1,7 +1,9 @@
 /** How far a judge can be trusted, as `setrl judge-audit` found. */
 
 import { Panel } from "../../components/Controls";
-import { Contradictions, Findings, type Found } from "../../components/Findings";
+import type { Found } from "../../components/audited";
+import { Contradictions } from "../../components/Contradictions";
+import { Findings } from "../../components/Findings";
 import { useAnswer } from "../api";
 import { route } from "../route";
 import { Status } from "../Status";

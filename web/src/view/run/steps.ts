@@ -27,3 +27,20 @@ export function points(steps: Iterable<Step>, name: string, window: number): rea
 /** The steps in which no group had credit, so that nothing was learned. */
 export const withoutCredit = (steps: Iterable<Step>): readonly number[] =>
   [...steps].filter((step) => step[DEAD] === 1).map(({ step }) => step);
+
+const SPANS_SHOWN = 5;
+
+/** Steps in words, neighbours together: "steps 5 to 12 and 20". */
+export function inWords(steps: readonly number[]): string {
+  const spans: [number, number][] = [];
+  for (const step of [...steps].sort((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last && step <= last[1] + 1) last[1] = step;
+    else spans.push([step, step]);
+  }
+  const shown = spans.slice(0, SPANS_SHOWN).map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`));
+  const more = spans.length > shown.length ? [`${spans.length - shown.length} more spans`] : [];
+  const all = [...shown, ...more];
+  const joined = all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
+  return `${steps.length === 1 ? "step" : "steps"} ${joined}`;
+}
