@@ -55,7 +55,9 @@ function Places({ found: { places, left_out, unread }, other }: { found: Answer;
                 <th scope="col">samples</th>
                 <th scope="col">correct</th>
                 <th scope="col">strategies</th>
-                <th scope="col">show</th>
+                <th scope="col" class="control">
+                  show
+                </th>
               </tr>
             </thead>
             <tbody>
@@ -80,7 +82,7 @@ function Places({ found: { places, left_out, unread }, other }: { found: Answer;
                   </th>
                   <td>{place.correct === null ? "—" : `${place.correct} of ${place.graded}`}</td>
                   <td>{place.strategies ?? "—"}</td>
-                  <td>
+                  <td class="control">
                     <button
                       type="button"
                       aria-pressed={other === keyOf(place)}
