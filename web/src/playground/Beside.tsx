@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { Term } from "../components/Term";
-import { type Audit, holds, SUCCESS, written } from "../maths";
+import { type Audit, holds, share, SUCCESS, written } from "../maths";
 import { audited, beside } from "./audited";
 import published from "./published.json";
 import { change, parts } from "./state";
@@ -87,7 +87,7 @@ function valuesOf({ nearest, curl, variance, laws, survivors }: Audit): string[]
   const near = exact ? "" : curl ? "no objective; near " : "near ";
   return [
     nearest ? `${near}${written(nearest)}` : "0",
-    nearest ? (exact ? "0" : `${(100 * nearest.off).toFixed(1)}%`) : "—",
+    nearest ? (exact ? "0" : share(nearest.off)) : "—",
     Number.isNaN(variance.ratio) ? "—" : variance.ratio.toFixed(2),
     laws.flatMap(({ name, holds }) => (!holds && name in ODD ? [ODD[name]!] : [])).join("; ") || "nothing",
     `${survivors.kept} of ${SUCCESS.length}`,
