@@ -1,7 +1,7 @@
 """`python -m studies.graded RUN FILE`: what the models of a run of recipes/graded are worth.
 
-From the samples of their evaluations: the graded max@k, and the set scores that the arms are trained
-for. From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged; it is then drawn, too.
+From the samples of their evaluations: the graded max@k, and the set scores that the arms train for.
+From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged; it is then drawn, too.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from setrl.domains import by_name
@@ -16,7 +16,7 @@ FARTHEST = 9  # x beyond it pays nothing: the corpus has few such points, and x 
 class FarPoints(DomainTask):
     """The domain's problems; the reward is `pay`, and the domain's verifier says what is right."""
 
-    domain: Any = by_name("polynomial")
+    domain: Any = field(default_factory=lambda: by_name("polynomial"))
 
     @property
     def rewards(self) -> tuple[Any, ...]:
@@ -40,7 +40,7 @@ def far(completions: list[str], **_: Any) -> list[float]:
 
 
 def worth(text: str) -> float:
-    """What a point pays if it is right."""
+    """Return what a point pays if it is right."""
     found = re.match(r"\((-?\d+),", text)
     distance = abs(int(found[1])) if found else FARTHEST + 1
     return (1 + distance) / (1 + FARTHEST) if distance <= FARTHEST else 0.0
