@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl import files
+from setrl.audit.compare import share
 from setrl.errors import DataError
 from setrl.wording import MISSING, markdown_table, percent
 from studies.estimators.registry import LEFT_OUT
@@ -25,6 +26,8 @@ UNUSUAL = {
     "leaves-input": "edits its input",
 }
 BESIDE = ("u − v", "u − w")
+FOUR = 4  # samples of a group in these tables
+NOTHING = 1e-3  # an advantage that is 0 but for float32 and small numbers in divisors
 COLUMNS = (
     "estimator", "its documentation", "it is", "off", "variance", "Σ A²", "pays, depends on",
     "keeps",
@@ -57,6 +60,8 @@ def written(packages: Sequence[Values]) -> dict[str, str]:
         "packages": "\n\n".join(map(_package, packages)),
         "differences": _bullets(_differences(packages)),
         "same": _same(packages),
+        "batches": _batches(packages),
+        "graded": _graded(packages),
         "left out": _bullets(f"{what}: {why}." for what, why in LEFT_OUT.items()),
     }
 
@@ -82,7 +87,17 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
         f"{len(claims)} are documented for an objective; {len(kept)} of these are unbiased for it. "
         "The others are [below](#differences-from-the-documentation)."
     )
-    yield f"{len(batch)} depend on the other groups of their batch."
+    yield (
+        f"{len(batch)} depend on the other groups of their batch; [what they are in batches of "
+        f"{batch[0]['in_batch']['groups']}](#in-a-batch-of-several-groups)."
+    )
+    graded = [row["graded"] for row in others if row["graded"]]
+    exact = sum(bool(one.get("holds")) for one in graded)
+    none = sum(not one["has_objective"] for one in graded)
+    yield (
+        f"With rewards 0, ½ and 1, {exact} of {len(graded)} are exactly a gradient that we know, "
+        f"and {none} are [the gradient of no objective at all](#rewards-0--and-1)."
+    )
     alike = max(_patterns(packages).values(), key=len)
     off = next(row["off"] for package, row in _rows(packages) if _name(package, row) == alike[0])
     shares = (f"{_share(one)} in groups of {size}" for size, one in off.items())
@@ -185,6 +200,59 @@ def _same(packages: Sequence[Values]) -> str:
         [*_advantages(pattern), "; ".join(names)] for pattern, names in groups if len(names) > 1
     )
     return markdown_table([*head, "estimators"], list(several))
+
+
+def _batches(packages: Sequence[Values]) -> str:
+    """Return a table of the estimators that depend on their batch, alike ones together."""
+    found = defaultdict(list)
+    for package, row in _rows(packages):
+        if batch := row["in_batch"]:
+            ends = [(_field(row["nearest"]["is"]), row["off"][str(FOUR)]),
+                    (_field(batch["nearest"]), batch["off"])]  # fmt: skip
+            shown = (
+                f"{name}, {share(off)} off" if off else f"{name}, exactly" for name, off in ends
+            )
+            paid = f"{batch['all_wrong']:.2f}".replace("-", "−")
+            wrong = paid if abs(batch["all_wrong"]) > NOTHING else ""
+            found[(*shown, wrong)].append(_name(package, row))
+    head = ["alone in its batch", "in a batch of 8", "all-wrong groups get", "estimators"]
+    return markdown_table(head, [[*key, "; ".join(names)] for key, names in found.items()])
+
+
+def _graded(packages: Sequence[Values]) -> str:
+    """Return a table of what the estimators are with rewards 0, ½ and 1, the exact ones first."""
+    found: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for package, row in _rows(packages):
+        found[_with_graded(row["graded"])].append(
+            (row["graded"]["off"] if row["graded"] else 0.0, _name(package, row))
+        )
+    rows = []
+    for what, members in sorted(found.items(), key=lambda one: (one[0][0], -len(one[1]))):
+        ends = [share(end) for end in (min(members)[0], max(members)[0])]
+        off = "0" if what.startswith(EXACT) else " to ".join(dict.fromkeys(ends))
+        rows.append([what[1:], "" if what.startswith(REFUSES) else off, "; ".join(
+            name for _, name in members)])  # fmt: skip
+    return markdown_table(["it is", "off", "estimators"], rows)
+
+
+def _field(gradient: str) -> str:
+    """Return a gradient without its factor."""
+    return "∇" + gradient.partition("∇")[2]
+
+
+EXACT, NEAR, NONE, REFUSES = "1234"  # the order of the kinds of answers
+
+
+def _with_graded(graded: Values | None) -> str:
+    """Return what an estimator is, without its factor, behind the number of the kind of answer."""
+    if graded is None:
+        return f"{REFUSES}needs rewards of 0 and 1"
+    field = _field(graded["is"])
+    if graded["holds"]:
+        return f"{EXACT}{field}, exactly"
+    if graded["has_objective"]:
+        return f"{NEAR}the gradient of an objective that has no name here, near {field}"
+    return f"{NONE}the gradient of no objective, near {field}"
 
 
 def _patterns(packages: Sequence[Values]) -> dict[Pattern, list[str]]:

@@ -113,8 +113,9 @@ def _enumerated(estimator: Estimator, alone: Paid, groups: int) -> np.ndarray | 
     if comb(num_sets + groups - 1, groups) > DRAWS:
         return None
     every = np.array(list(combinations_with_replacement(range(num_sets), groups)))
-    for batch in every[rng.choice(len(every), min(SHUFFLED, len(every)), replace=False)]:
-        order = rng.permutation(groups)
+    tried = rng.choice(len(every), min(SHUFFLED, len(every)), replace=False)
+    for number, batch in enumerate(every[tried]):
+        order = np.roll(np.arange(groups), 1 + number % max(groups - 1, 1))
         turned_BA = _paid_in(estimator, alone, batch[order], rng)
         difference = np.abs(turned_BA - _paid_in(estimator, alone, batch)[order]).max()
         if difference > 100 * alone.rounding:

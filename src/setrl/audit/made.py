@@ -111,14 +111,14 @@ def made(library: Library, likely: Collection[Known]) -> Made | None:
 
     Args:
         library: The objectives; each with an unchanged credit is tried.
-        likely: The objectives that are tried with a changed credit, with the plain mean: in small
-            groups, a change of any other would fit by chance.
+        likely: The objectives that are tried with a changed credit, with the plain mean and
+            concave counts: in small groups, a change of any other would fit by chance.
     """
     paid = library.field.paid
     if not paid.is_symmetric:
         return None
     known = list(library.objectives)
-    plain = [one for one in known if one in likely or one.label in PLAIN]
+    plain = [one for one in known if one in likely or one.label in PLAIN or _counts(one)]
     for change, alter in CHANGES.items():
         found = [
             Made(one.label, base, change, *fit)
@@ -129,6 +129,10 @@ def made(library: Library, likely: Collection[Known]) -> Made | None:
         if found:
             return min(found, key=lambda each: (each.off > CLOSE, abs(each.times - 1) > NEAR))
     return next(chain(_over_score_std(library), _by_value(library)), None)
+
+
+def _counts(known: Known) -> bool:
+    return known.label.startswith("concave_counts")
 
 
 def _times(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:

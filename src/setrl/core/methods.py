@@ -215,9 +215,9 @@ def concave_counts(
     graded or a further reward enters as a part of a sum of methods. α = 0 is the Shapley value of
     `distinct_correct`, α = 1 mean reward without a baseline. Not from a paper.
 
-    With a baseline it is biased: the counts of the other samples are treated as constants. α = 0
-    with `scale="total"` is imitation of one's own right samples, balanced over strategies, with the
-    same weight for every prompt.
+    With the baseline `all_sets` or `leave_one_out` it is biased for f, but exactly a gradient: of
+    f − Σ_c m_c^α/N, up to a factor. α = 0 with `scale="total"` is imitation of one's own right
+    samples, balanced over strategies, with the same weight for every prompt.
     """
     shaping = ConcaveCounts(alpha, penalty)
     return Method("concave_counts", objectives.mean(), 1, baseline, scale=scale, shaping=shaping)

@@ -1,0 +1,67 @@
+"""Estimators that mix the groups of a batch, in batches of several groups."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from setrl.audit import audit
+from setrl.audit import batches as module
+
+
+def whitened(rewards: np.ndarray) -> np.ndarray:
+    return (rewards - rewards.mean()) / (rewards.std() + 1e-6)
+
+
+GROUPS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])  # equally likely, if policies are uniform
+
+
+def test_the_mean_over_the_other_groups_is_the_mean_over_their_policies() -> None:
+    found = audit(whitened, group_size=2, groups=3, takes="batch").in_batch
+    assert found is not None
+    assert found.draws == 0
+    beside = [
+        whitened(np.array([own, *others]))[0]
+        for own in GROUPS
+        for others in product(GROUPS, repeat=2)
+    ]
+    means = np.array(beside).reshape(3, -1, 2).mean(axis=1)
+    counts_SA, credit_SA = found.paid.groups.counts_SA, found.paid.credit_SA
+    for own, mean in zip(GROUPS, means, strict=True):
+        row = int(np.flatnonzero(counts_SA[:, 0] == own.sum())[0])
+        for action, reward in ((0, 1.0), (1, 0.0)):
+            if (own == reward).any():
+                assert credit_SA[row, action] == pytest.approx(mean[own == reward].mean())
+    assert found.all_wrong == pytest.approx(means[2].mean())
+
+
+def test_larger_batches_have_less_bias(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "DRAWS", 200)
+    small = audit(whitened, groups=2, takes="batch")
+    assert small.in_batch is not None
+    assert small.in_batch.off == pytest.approx(0.01, rel=0.1)
+    assert "In batches of 2 groups" in str(small)
+    large = audit(whitened, groups=32, takes="batch").in_batch
+    assert large is not None
+    assert large.draws == 200
+    assert large.off < small.in_batch.off / 3
+
+
+def test_the_place_of_a_group_is_drawn_if_it_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    def first(rewards):
+        paid = rewards - rewards.mean(axis=-1, keepdims=True)
+        paid[0] *= 1 + (len(paid) == 2)
+        return paid
+
+    monkeypatch.setattr(module, "DRAWS", 400)
+    found = audit(first, group_size=2, groups=2, takes="batch").in_batch
+    assert found is not None
+    assert found.match is not None
+    assert found.draws == 400
+    assert found.match.factors[0] == pytest.approx(1.5, abs=0.1)
+
+
+def test_other_estimators_are_not_called_in_batches() -> None:
+    assert audit(lambda rewards: rewards, group_size=2).in_batch is None
