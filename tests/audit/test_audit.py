@@ -143,6 +143,18 @@ def test_groups_that_are_too_many_are_drawn() -> None:
     assert other.off > 0.05
 
 
+def test_a_drawn_audit_agrees_with_the_audit_of_all_groups() -> None:
+    table = kinds((0, 1))
+    drawn, whole = audit_sampled(methods.raft(), table, 4), audit(methods.raft())
+    assert drawn.variance.beside == whole.variance.beside
+    curves = whole.curves(drawn.policies_PA)
+    np.testing.assert_allclose(drawn.variance.ratio, curves.variance.ratio, rtol=0.05)
+    assert drawn.survivors.kept == whole.survivors.kept == 1
+    assert drawn.survivors.collapse == pytest.approx(whole.survivors.collapse, rel=0.1)
+    apart = drawn.curves(drawn.policies_PA).own_PA - curves.own_PA
+    assert (np.abs(apart) <= 5 * drawn.stderr_PA).all()
+
+
 def test_a_function_of_fractions_is_audited_without_rounding() -> None:
     found = audit(lambda rewards: rewards - rewards.mean(), takes="group")
     assert found.objective is not None

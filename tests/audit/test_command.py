@@ -73,6 +73,42 @@ def test_json_and_figure(run) -> None:
     assert Path("audit.png").read_bytes()[1:4] == b"PNG"
 
 
+def test_settings_and_fields_reach_the_function(run) -> None:
+    Path("mine.py").write_text(
+        "def powered(rewards, power=1.0):\n"
+        "    centred = rewards - rewards.mean(-1, keepdims=True)\n"
+        "    return centred / (rewards.std(-1, keepdims=True) + 1e-6)**power\n"
+        "def long(token_level_rewards, response_mask, config=None, **_):\n"
+        "    paid = token_level_rewards.sum(-1) * response_mask.sum(-1) / config.most\n"
+        "    return paid[:, None] * response_mask, None\n"
+        "def lengths(rewards, labels):\n"
+        "    return 2 + 0 * rewards\n"
+    )
+    _, said, _ = run("mine:powered", "--set", "power=0", "--group-size", "3")
+    assert said.startswith("powered optimises pass@1: its mean update is 2·∇pass@1")
+    size = ("--group-size", "2", "--set", "most=3")
+    _, said, _ = run("mine:long", *size, "--field", "length=3,1")
+    assert said.startswith("long optimises pass@1: its mean update is 2·∇pass@1")
+    _, said, _ = run("mine:long", *size, "--field", "length=mine:lengths", "--set", "mots=3")
+    assert said.startswith("Warning: no call read the settings mots.")
+    assert "4/3·∇pass@1" in said
+    for wrong, message in [
+        (("mine:long", "--field", "length=1,2,3"), "needs 2 numbers, one for each reward"),
+        (("mine:powered", "--field", "length=1,2"), "needs a trainer that passes it"),
+        (("grpo", "--trainer", "verl"), "are of functions, not of methods"),
+        (("grpo", "--rewards", "0", "one"), "must be numbers, such as 0 0.5 1, got 0 one"),
+    ]:
+        code, _, why = run(*wrong)
+        assert code == 2
+        assert message in why
+
+
+def test_three_rewards_and_a_setting_of_a_method(run) -> None:
+    _, said, _ = run("maxpo", "--set", "set_size=2", "--rewards", "0,1/2,1", "--group-size", "3")
+    assert said.startswith("maxpo optimises max@2: its mean update is 3/2·∇max@2, exactly (groups")
+    assert "no sample of the lowest reward more than 0" in said
+
+
 def _log(path: Path, method: AnyMethod | None) -> None:
     """Write 60 groups of 4 with a method's advantages, or with others."""
     rng = np.random.default_rng(0)
