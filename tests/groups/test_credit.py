@@ -88,13 +88,16 @@ def test_rows_come_back_as_they_were_with_credit(tmp_path, capsys):
 
 def test_a_key_of_the_user_s_is_never_overwritten(tmp_path, capsys):
     path = write(tmp_path, *[{**row, "advantage": 7} for row in ROWS])
-    code, _, err = run(capsys, "credit", path)
+    code, _, err = run(capsys, "credit", path, "--into", "advantage")
     assert (code, "has 'advantage' already: name another key with --into" in err) == (3, True)
+    code, lines, _ = run(capsys, "credit", path, "--set-size", 2)
+    assert (code, {line["advantage"] for line in lines}) == (0, {7})
+    assert any(line["advantage_poly_epo"] for line in lines)
     code, lines, _ = run(capsys, "credit", path, "--into", "mine", "--set-size", 2)
     assert (code, {line["advantage"] for line in lines}) == (0, {7})
     assert any(line["mine"] for line in lines)
     late = write(tmp_path, *ROWS, {**ROWS[0], "advantage": 1})
-    assert run(capsys, "credit", late, "--set-size", 2)[0] == 3
+    assert run(capsys, "credit", late, "--set-size", 2, "--into", "advantage")[0] == 3
 
 
 def test_an_answer_is_not_a_strategy_until_it_is_named(tmp_path, capsys):
@@ -122,7 +125,7 @@ def test_unjudged_samples_are_left_out_and_counted(tmp_path, capsys):
     code, (record,), err = run(capsys, "credit", path, "--method", "poly_epo", "--set-size", 2)
     assert code == 0
     assert [one["advantage"] for one in record["samples"]] == [0, 0, 0, 0, None]
-    assert "null: 1 sample left out;" in err
+    assert "advantage is null: 1 sample left out;" in err
 
 
 def test_real_logs_of_another_model(capsys):

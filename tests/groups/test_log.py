@@ -162,6 +162,11 @@ def test_an_answer_is_the_model_s_where_it_differs_within_a_problem(tmp_path):
             "left out: 1 row equal to an earlier one, also in the number",
             [2, 0, 3],
         ),
+        (
+            [{**ROWS[place % 8], "draw": place % 8} for place in range(9)],
+            "1 row equal to an earlier one; --sample-number draw leaves",
+            [3, 0, 3],
+        ),
         ([*ROWS, {**ROWS[0], "is_right": None}], "1 sample without a score", [2, 0, 3]),
         ([*ROWS, {**ROWS[0], "is_right": float("nan")}], "1 sample without a score", [2, 0, 3]),
         ([{**r, "qid": {"a": 7, "b": 8.0, "c": "9"}[r["qid"]]} for r in ROWS], "qid holds float "
@@ -216,6 +221,8 @@ SCORED = [{"qid": q, "score": s} for q in "ab" for s in (0.2, 0.9)]
         (lines(ROWS)[:-20], {}, "log.jsonl:8: is not JSON"),
         (lines(ROWS).decode().encode("utf-16"), {}, "is text in UTF-16"),
         ([{"correct": True}], {}, "no field says which samples are of one problem"),
+        ([{"ref": 1, "y": "2"}], {}, "--group; no field says whether a sample is correct: "
+         "name it with --correct"),
         ([{"qid": "a", "x": 1}], {}, "no field says whether a sample is correct"),
         ([{"qid": "a", "correct": "maybe"}], {}, "correct seems to say whether a sample is "
          "correct, but it holds 'maybe'"),

@@ -76,6 +76,23 @@ def test_graded_rewards_stay_graded():
     assert 0 < sum(record["correct"]) < 4
 
 
+def test_scores_can_be_added_and_another_says_what_is_correct():
+    path, logged = FOLDER / "completions_00002.parquet", rows(2)[:4]
+    [record, *_] = read(path, reward="short + 0.5*brevity", correct="short").records
+    assert record["rewards"] == [row["short"] + 0.5 * row["brevity"] for row in logged]
+    assert record["correct"] == [int(row["short"]) for row in logged]
+    [record, *_] = read(path, reward="short", correct="brevity", correct_above=0.03).records
+    assert record["correct"] == [int(row["brevity"] > 0.03) for row in logged]
+    for named, said in (
+        ({"reward": "short+speed"}, "has no score 'speed'"),
+        ({"reward": "short+x*brevity"}, "'x' is no weight"),
+        ({"correct": "speed"}, "has no score 'speed'"),
+        ({"correct": "brevity"}, "brevity is graded: --correct-above"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            read(path, **named)
+
+
 def test_a_column_may_hold_the_strategy():
     [record, *_] = read(FOLDER / "completions_00001.parquet", strategy="strategy").records
     assert record["strategies"] == [row["strategy"] or "" for row in rows(1)[:4]]
@@ -107,7 +124,11 @@ def test_conversations_are_read(tmp_path):
 
 
 def test_what_is_wrong_is_named(tmp_path):
-    with pytest.raises(ConfigError, match="has the scores short, brevity: name one with --reward"):
+    both = (
+        r"has the scores short, brevity: name one with --reward, or their sum: --reward "
+        r"short\+brevity --correct short; --strategy names a column of strategies \(strategy\)"
+    )
+    with pytest.raises(ConfigError, match=both):
         read(reward=None)
     with pytest.raises(ConfigError, match="has no score 'speed'; it has short, brevity"):
         read(reward="speed")

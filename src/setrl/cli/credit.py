@@ -23,7 +23,7 @@ from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines
-from setrl.groups.credit import credit_groups, outcomes_of, refuse_missing
+from setrl.groups.credit import credit_groups, needs_of, outcomes_of, refuse_missing
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken, rows_with
@@ -49,13 +49,15 @@ class CreditLog(MethodOptions, LogFields, Said):
             order_grad --weights 0 0.5 1. Or a method in the form of a config, such as
             "{method: sum, of: [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: The set size K, for methods that have one.
-        into: The key of the advantage.
+        into: The key of the advantage: by default advantage, or advantage_METHOD if the log has an
+            advantage already.
         output: The file for the rows (JSONL); standard output by default.
         allow_damaged: Leave out a last line that was cut off, instead of stopping.
         json: Print the summary as one JSON object; the rows need --output then.
 
     Json:
         output: The file with the rows.
+        into: The key of the advantages.
         method: The method.
         set_size: Its K.
         estimator: How the credit was computed.
@@ -73,7 +75,7 @@ class CreditLog(MethodOptions, LogFields, Said):
     file: Positional[Path]
     method: str = "poly_epo"
     set_size: int | None = None
-    into: str = "advantage"
+    into: str | None = None
     output: Path | None = None
     allow_damaged: bool = False
 
@@ -85,12 +87,12 @@ class CreditLog(MethodOptions, LogFields, Said):
         files.refuse_file_of_others(self.output, _is_credited, "an output of setrl credit")
         with usage_errors():
             method = methods.from_config(self._spec())
-        needs = ["reward", *(["correct"] if "correct" in method.reads else [])]
-        log = open_log(self.file, self.log_options, needs)
+        log = open_log(self.file, self.log_options, needs_of(method))
         refuse_missing(log, method)
-        refuse_taken(log, [self.into])
+        into = self.into or _free_key(log, method)
+        refuse_taken(log, [into])
         self.say([log.head])
-        summary = Summary(method)
+        summary = Summary(method, into)
         with usage_errors():
             if self.output is None:
                 _print(self._rows(log, method, summary))
@@ -121,8 +123,14 @@ class CreditLog(MethodOptions, LogFields, Said):
             for b, (place, group) in enumerate(groups):
                 values = _known(found, b, len(group))
                 said = {**about, "skipped": bool(found.skipped_B[b])}
-                yield from rows_with(log, place, group, {self.into: values}, MARK, said)
+                yield from rows_with(log, place, group, {summary.into: values}, MARK, said)
         summary.refuse_no_credit()
+
+
+def _free_key(log: Log, method: AnyMethod) -> str:
+    """Return the key of the advantage: another one where the log has the trainer's advantage."""
+    is_taken = "advantage" in log.reader.columns
+    return f"advantage_{method.name}" if is_taken else "advantage"
 
 
 def _known(found: Advantages, b: int, size: int) -> list[float | None]:
@@ -157,10 +165,12 @@ class Summary:
 
     Attributes:
         method: The method.
+        into: The key of the advantages.
         sizes: Samples of each group.
     """
 
     method: AnyMethod
+    into: str
     sizes: list[int] = field(default_factory=list)
     _estimator: str = ""
     _counts: dict[str, int] = field(default_factory=dict)
@@ -207,7 +217,7 @@ class Summary:
             c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"))
         about = {"method": self.method.name, "set_size": self.method.set_size}
         sizes = {"groups": len(self.sizes), "samples": sum(self.sizes)}
-        return {**about, "estimator": self._estimator, **sizes, **c}
+        return {"into": self.into, **about, "estimator": self._estimator, **sizes, **c}
 
     def text(self) -> str:
         """Return a few lines."""
@@ -216,8 +226,8 @@ class Summary:
             f"{self.method.name}, K = {self.method.set_size}: {count(len(self.sizes), 'group')} of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
             f"{c['wrong']} wrong ({self._estimator})\n"
-            f"null: {count(self._counts['left_out'], 'sample')} left out; all samples of "
-            f"{count(self._counts['skipped'], 'group')} with too few that can be used\n"
+            f"{self.into} is null: {count(self._counts['left_out'], 'sample')} left out; all "
+            f"samples of {count(self._counts['skipped'], 'group')} with too few that can be used\n"
             f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
             f"right samples pushed down: {c['right_down']}"
         )

@@ -48,15 +48,22 @@ def outcomes_of(groups: Sequence[Group], width: int) -> np.ndarray:
     return found
 
 
+def needs_of(method: AnyMethod) -> dict[str, str]:
+    """Return what a method reads of a log, and why, for `open_log`."""
+    found = {"reward": ""}
+    if "correct" in method.reads:
+        found["correct"] = ""
+    if "clusters" in method.reads:
+        found["strategy"] = f"{method.name} compares strategies"
+    return found
+
+
 def refuse_missing(log: Log, method: AnyMethod) -> None:
     """Refuse a method that reads what a log does not hold.
 
     Raises:
         ConfigError: Saying what is missing, and how it is named.
     """
-    if "clusters" in method.reads and "strategy" not in log.reader.columns:
-        raise ConfigError(f"{method.name} compares strategies, and {log.path} has none that are "
-                          f"recognised: {log.reader.lacks['strategy']}")  # fmt: skip
     known = {"rewards", "correct", "clusters"} | {
         n for n, k in FIELDS.items() if k in log.reader.columns
     }

@@ -134,8 +134,7 @@ class Log:
             notes.append(
                 f"left out: {rows} equal to an earlier one, also in the number of the sample"
                 if self.numbered
-                else f"counted as further samples: {rows} equal to an earlier one; a field that "
-                "numbers the samples, named with --sample-number, leaves such rows out"
+                else f"counted as further samples: {rows} equal to an earlier one; {self._how}"
             )
         if self._most == 1 and len(self) > 1 and self.source == "jsonl":
             notes.append("every problem has one sample: if that is not so, name the field that the "
@@ -143,6 +142,13 @@ class Log:
         if self.options.degenerate is None and self._marks.found:
             notes.append(DEGENERATE_NOTE)
         return notes
+
+    @property
+    def _how(self) -> str:
+        """What leaves out rows that come again."""
+        if numbers := getattr(getattr(self.reader, "recognised", None), "numbers", ()):
+            return f"--sample-number {numbers[0]} leaves them out"
+        return "a field that numbers the samples, named with --sample-number, leaves such rows out"
 
     def add_note(self, note: str) -> None:
         """Add what a reader of the groups has noticed."""

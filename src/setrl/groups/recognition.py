@@ -220,7 +220,13 @@ class _Search:
             unread,
             tuple(self.notes),
             self.lacks,
+            tuple(self.columns),
+            tuple(path for path in unread if self._numbers_samples(path)),
         )
+
+    def _numbers_samples(self, path: str) -> bool:
+        """Whether a field may number the samples of a problem."""
+        return all_are(self.columns[path], is_whole) and True in self._within_groups(path)
 
     @property
     def _all_fields(self) -> str:
@@ -289,10 +295,10 @@ class _Search:
         if not free:
             if self._row_is_problem():
                 return
-            raise ConfigError(
-                "no field says which samples are of one problem: name it with --group; the rows "
-                f"have {self._all_fields}"
+            self.lacks["group"] = (
+                "no field says which samples are of one problem: name it with --group"
             )
+            return
         if self._is_per_sample():
             repeated = [p for p in free if 0 < self._distinct(p) < self.size]
             chosen = (repeated or free)[0]
@@ -439,12 +445,10 @@ class _Search:
         if "text" not in self.found and self.needs_text and "answer" in self.found:
             self._name("text", *self.found["answer"], why="the answer; no field holds the text")
         if "text" not in self.found:
-            self.lacks["text"] = ("no field holds what the model wrote: name it with --text; the "
-                                  f"rows have {self._all_fields}")  # fmt: skip
+            self.lacks["text"] = "no field holds what the model wrote: name it with --text"
         names = {plain_name(path) for path in self.found.get("group", ())}
         if "prompt" not in self.found and not names & set(PROMPTS):
-            self.lacks["prompt"] = ("no field holds what the model was given: name it with "
-                                    f"--prompt; the rows have {self._all_fields}")  # fmt: skip
+            self.lacks["prompt"] = "no field holds what the model was given: name it with --prompt"
 
     def _counts(self) -> tuple[str, str] | None:
         correct = self._free(COUNTS_CORRECT, is_whole)
@@ -476,12 +480,12 @@ class _Search:
             self.lacks["correct"] = self._unclear() or (
                 "no field says whether a sample is correct: name it with --correct, or the model's "
                 "and the right answer with --answer and --gold, or counts with --num-correct and "
-                f"--num-samples{texts}; the rows have {self._all_fields}"
+                f"--num-samples{texts}"
             )
             if "reward" not in self.found:
                 self.lacks["reward"] = self._unclear() or (
                     "no field holds rewards: name it with --reward, or a field that says whether a "
-                    f"sample is correct with --correct; the rows have {self._all_fields}"
+                    "sample is correct with --correct"
                 )
 
     def _unclear(self) -> str | None:

@@ -73,6 +73,8 @@ class Recognised:
         unread: The fields that have no role.
         notes: What could not be decided, in sentences.
         lacks: What a command may need and the rows do not hold → what the user can do.
+        columns: All fields.
+        numbers: The fields that have no role and may number the samples of a problem.
     """
 
     fields: Fields
@@ -82,6 +84,8 @@ class Recognised:
     unread: tuple[str, ...]
     notes: tuple[str, ...] = ()
     lacks: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
 
     @property
     def has_counts(self) -> bool:
@@ -113,9 +117,17 @@ class Recognised:
     def require(self, needs: Iterable[str]) -> None:
         """Raise an error where the rows lack what a command needs.
 
+        Args:
+            needs: What it needs; a mapping also says why.
+
         Raises:
-            ConfigError: Naming the option that says where it is.
+            ConfigError: Naming the options that say where all of it is.
         """
-        for need in needs:
-            if need in self.lacks:
-                raise ConfigError(self.lacks[need])
+        lacking = [need for need in ("group", *needs) if need in self.lacks]
+        if "reward" in lacking:  # whose field may also say which samples are correct
+            lacking = [need for need in lacking if need != "correct"]
+        why = needs if isinstance(needs, Mapping) else {}
+        said = [(f"{why[one]}, and " if why.get(one) else "") + self.lacks[one] for one in lacking]
+        if said:
+            rows = f"the rows have {', '.join(self.columns)}"
+            raise ConfigError("; ".join([*dict.fromkeys(said), rows]))

@@ -116,7 +116,7 @@ def rows_of(
     named = Fields.__dataclass_fields__.keys() & found.keys()
     fields = {role: found[role] for role in named if role != "correct"}
     if "reward" in fields:
-        fields["correct"] = fields["reward"]
+        fields["correct"] = found.get("correct", fields["reward"])
     return chain(rows, each), Fields(rows="samples", group=("id",), prompt="prompt", **fields)
 
 
@@ -130,7 +130,7 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
     """Yield what is known about a sample; a reward is null where it is not known."""
     yield "text", list(sample.turns) or sample.text
     yield "reward", sample.reward
-    for key in ("strategy", "answer", "advantage", "tokens"):
+    for key in ("correct", "strategy", "answer", "advantage", "tokens"):
         if (value := getattr(sample, key)) is not None:
             yield key, value
 

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from setrl.errors import ConfigError
 from setrl.grading.conversation import prompt_text
 from setrl.groups import parquet
 from setrl.groups.field_names import TOKENS_OF_TRAINERS
@@ -20,6 +21,7 @@ from setrl.groups.field_values import plain_name, tokens_in
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
+from setrl.groups.roles import Fields
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
 from setrl.wording import count
@@ -44,7 +46,9 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     named = [fields.strategy, fields.answer, fields.gold]
     scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)
               and plain_name(c) not in TOKENS_OF_TRAINERS]  # fmt: skip
-    reward = None if options.verify else choose_score(scores, fields.reward, str(path))
+    reward = {} if options.verify else _weights(scores, fields, columns, str(path))
+    if fields.correct is not None and fields.correct not in scores:
+        choose_score(scores, fields.correct, str(path))
     if left_out := sum(map(_is_evaluation, rows)):
         notes.append(f"{path.name}: left out: {count(left_out, 'sample')} of the evaluation data")
     for place, row in enumerate(rows):
@@ -53,6 +57,34 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
         where = f"{path}, row {place}"
         with reading(where):
             yield _sample(row, reward, options, where)
+
+
+def _weights(scores: list[str], fields: Fields, columns: list[str], where: str) -> dict[str, float]:
+    """Return score → weight in the reward; --reward names a score, or a sum such as a+0.5*b.
+
+    Raises:
+        ConfigError: If there are several scores and none is named, or a named one is not there.
+    """
+    if fields.reward is None and len(scores) > 1:
+        others = [c for c in columns if c not in (*FIXED, *scores)]
+        has_labels = fields.strategy or LABEL_COLUMN in columns
+        labels = f"; --strategy names a column of strategies ({', '.join(others)})"
+        raise ConfigError(
+            f"{where} has the scores {', '.join(scores)}: name one with --reward, or their sum: "
+            f"--reward {'+'.join(scores)} --correct {scores[0]}"
+            + (labels if others and not has_labels else "")
+        )
+    if fields.reward is None or fields.reward in scores:
+        return {choose_score(scores, fields.reward, where): 1.0}
+    terms = [term.strip().rpartition("*") for term in fields.reward.split("+")]
+    return {choose_score(scores, name.strip(), where): _weight(weight) for weight, _, name in terms}
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text or 1)
+    except ValueError:
+        raise ConfigError(f"--reward: a sum of scores is a+0.5*b; {text!r} is no weight") from None
 
 
 def _is_evaluation(row: dict[str, Any]) -> bool:
@@ -64,7 +96,9 @@ def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
     return all(row[column] is None or isinstance(row[column], int | float) for row in rows)
 
 
-def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where: str) -> Group:
+def _sample(
+    row: dict[str, Any], reward: dict[str, float], options: LogOptions, where: str
+) -> Group:
     step, prompt = int(field(row, "step", where)), prompt_text(field(row, "prompt", where))
 
     def named(key: str | None) -> Any:
@@ -72,7 +106,8 @@ def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where:
 
     sample = Sample.of(
         field(row, "completion", where),
-        reward=number(row[reward], where) if reward else None,
+        correct=_is_correct(row, options, where),
+        reward=_total(row, reward, where),
         strategy=_strategy(row, options, where),
         answer=label(named(options.fields.answer)),
         advantage=number(row.get("advantage"), where),
@@ -80,6 +115,24 @@ def _sample(row: dict[str, Any], reward: str | None, options: LogOptions, where:
     )
     gold = label(named(options.fields.gold))
     return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
+
+
+def _total(row: dict[str, Any], weights: dict[str, float], where: str) -> float | None:
+    """Return the weighted sum of the scores of a row, as TRL adds them; None if all are unknown."""
+    values = [(weight, number(row[name], where)) for name, weight in weights.items()]
+    known = [weight * value for weight, value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _is_correct(row: dict[str, Any], options: LogOptions, where: str) -> bool | None:
+    """Return what --correct says; None without it, and where it is unknown."""
+    key = options.fields.correct
+    value = None if key is None else number(row[key], where)
+    if value is None:
+        return None
+    if value not in (0, 1) and options.correct_above is None:
+        raise ConfigError(f"{where}: {key} is graded: --correct-above X says what is correct")
+    return value > (0.5 if options.correct_above is None else options.correct_above)
 
 
 def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Strategy:
@@ -112,7 +165,7 @@ READER = LogReader(
     _groups,
     by_step=True,
     notice=_shared_prompts,
-    fields=ALL_FIELDS,
+    fields=(*ALL_FIELDS, "correct"),
     shared_ids=True,
     known=r"completions_(\d+)\.parquet",
 )
