@@ -111,6 +111,9 @@ def rows_of(
     there = {key for row in rows for key in row} | {
         f"samples.{key}" for row in rows for sample in row["samples"] for key in sample
     }
+    if "samples.correct" in there:  # where it is unknown, it is null
+        for sample in (sample for row in rows for sample in row["samples"]):
+            sample.setdefault("correct", None)
     paths = {role: f"samples.{role}" for role in Sample._fields} | {"gold": "gold", "step": "step"}
     found = {role: path for role, path in paths.items() if path in there}
     named = Fields.__dataclass_fields__.keys() & found.keys()
