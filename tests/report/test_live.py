@@ -38,7 +38,7 @@ def test_a_run_that_trains_says_how_far_it_is(run):
         found = progress_of(read_run(run))
         live._write(run)
     assert found.sentence.startswith(
-        "Still running: 1 of 2 training runs at step 10, the last; Poly-EPO seed 0 at step 4; "
+        "Still running: 1 of 2 training runs did all 10 steps; Poly-EPO seed 0 at step 4; "
         "written at "
     )
     assert found.share == (10 + 4) / 20

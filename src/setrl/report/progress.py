@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from setrl.errors import ConfigError
+from setrl.evaluation.looks import label
 from setrl.report.run import RunData
 from setrl.wording import count, first_of
 
@@ -38,8 +39,8 @@ def progress_of(data: RunData) -> Progress | None:
     steps = int(data.config.get("steps") or data.config.get("total_steps") or 0)
     done = _steps_done(data)
     rest = [f"{name} at step {at:,}" for name, at in done.items() if at < steps]
-    all_done = f"{len(done) - len(rest)} of {count(len(done), 'training run')}"
-    parts = [f"{all_done} at step {steps:,}, the last", *([first_of(rest)] if rest else []), end]
+    whole = f"{len(done) - len(rest)} of {count(len(done), 'training run')}"
+    parts = [f"{whole} did all {count(steps, 'step')}", *([first_of(rest)] if rest else []), end]
     share = sum(min(at, steps) for at in done.values()) / max(1, steps * len(done))
     return Progress(f"{start}: {'; '.join(parts)}.", share, goes_on)
 
@@ -50,9 +51,8 @@ def _steps_done(data: RunData) -> dict[str, int]:
     for arm in data.config.get("arms") or ():
         last = {run.seed: run.metrics["step"][-1] for run in data.arms.get(arm, ())
                 if "step" in run.metrics}  # fmt: skip
-        label = data.looks[arm].label if arm in data.looks else arm
         for seed in data.config.get("seeds") or ():
-            found[f"{label} seed {seed}"] = int(last.get(seed, 0))
+            found[f"{label(arm)} seed {seed}"] = int(last.get(seed, 0))
     return found
 
 
