@@ -5,7 +5,14 @@ import pytest
 
 from setrl import files
 from setrl.errors import ConfigError, RunError
-from setrl.files.run_folder import TrainingRun, kind_of, training_run, write_status
+from setrl.files.run_folder import (
+    TrainingRun,
+    find_arms,
+    is_base,
+    kind_of,
+    training_run,
+    write_status,
+)
 
 
 def checkpoint(run, step, whole):
@@ -14,6 +21,15 @@ def checkpoint(run, step, whole):
     if whole:
         run.mark_complete(step)
     return folder
+
+
+def test_the_base_at_another_temperature_is_an_arm_that_nothing_trained(tmp_path):
+    for folder in ("grpo/seed_0", "base/evaluation", "base/temperature_0.5/evaluation"):
+        (tmp_path / folder).mkdir(parents=True)
+    found = {one.arm: one.seeds for one in find_arms(tmp_path)}
+    assert list(found) == ["base", "base_temperature_0.5", "grpo"]
+    assert found["base_temperature_0.5"] == {0: tmp_path / "base/temperature_0.5"}
+    assert [is_base(arm) for arm in found] == [True, True, False]
 
 
 def test_only_whole_checkpoints_count(tmp_path):

@@ -46,6 +46,7 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
         eval_splits=["test"],
         eval_problems=2,
         eval_samples=4,
+        cold_base=0.5,
         stop_rule=None,  # this base solves nothing
     )
     (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
@@ -76,7 +77,9 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
         recorded = [record["step"] for record in files.read_lines(run.metrics)]
         assert recorded == list(range(1, steps + 1))
         assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
-    assert len(files.read_lines(run_dir / "base" / "evaluation" / "test.jsonl")) == 2
+    for folder, temperature in (("base", 1.0), ("base/temperature_0.5", 0.5)):
+        evaluated = files.read_lines(run_dir / folder / "evaluation" / "test.jsonl")
+        assert [record["temperature"] for record in evaluated] == [temperature] * 2
 
     kept = files.read_lines(first.metrics)[:-1]
     files.write_lines(first.metrics, kept)

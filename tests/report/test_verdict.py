@@ -46,3 +46,11 @@ def test_the_base_stands_in_the_second_sentence():
         "Before training, the base solves 50.0% of these problems with one try"
     )
     assert second.endswith("with 8 tries.")
+    cold = replace(arm("cold", 6.3, pass_1=0.85, seeds=()), temperature=0.5)
+    first, second, *more = verdict_in_words(
+        data(replace(one, arms={**one.arms, "base_temperature_0.5": cold}))
+    )
+    assert second.endswith(
+        "; at temperature 0.5, it solves 85.0% with one try and 85.0% with 8 tries."
+    )
+    assert "temperature" not in "".join([first, *more])  # it was not trained: it is no arm

@@ -36,7 +36,7 @@ from setrl.evaluation.metrics import powers_of_two, seed_values
 from setrl.evaluation.problems import comparable
 from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
-from setrl.files.run_folder import BASE, evaluation_files, find_arms
+from setrl.files.run_folder import BASE, evaluation_files, find_arms, is_base
 
 SCHEMA_VERSION = 1
 
@@ -196,7 +196,7 @@ def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
 
 def run_reference(run_dir: Path, reference: str) -> str | None:
     """Return the arm that others are compared with: this arm, or else the first trained arm."""
-    trained = [arm.arm for arm in find_arms(run_dir) if arm.arm != BASE]
+    trained = [arm.arm for arm in find_arms(run_dir) if not is_base(arm.arm)]
     return reference if reference in trained else next(iter(trained), None)
 
 
@@ -256,7 +256,7 @@ def _arm_summary(
 ) -> ArmSummary:
     return ArmSummary(
         arm=arm,
-        seeds=() if arm == BASE else tuple(sorted(seeds)),
+        seeds=() if is_base(arm) else tuple(sorted(seeds)),
         n=evaluations[0].n,
         problems=len(evaluations[0]),
         temperature=evaluations[0].temperature,

@@ -2,6 +2,7 @@
 
 <run>/run.json, config.yaml, summary.json, figures/, report.html
 <run>/base/                    what every arm starts from, and its evaluation/<split>.jsonl
+<run>/base/temperature_0.5/    the same model sampled at another temperature: evaluation/
 <run>/<arm>/seed_<s>/          a training run: one arm with one seed
     run.json, metrics.jsonl, rollouts/step_000010.jsonl, checkpoints/, final/,
     evaluation/<split>.jsonl
@@ -197,7 +198,8 @@ class ArmFolders:
     """One arm of a run, and the folders of its training runs.
 
     Attributes:
-        arm: Name of the arm; "base" for the model that every arm starts from.
+        arm: Name of the arm; "base" for the model that every arm starts from, and
+            "base_temperature_0.5" for its samples at another temperature.
         seeds: Seed → folder of that training run; the base has no seed and is under 0.
     """
 
@@ -217,8 +219,15 @@ def find_arms(run_dir: Path) -> list[ArmFolders]:
     names = [folder.name for folder in run_dir.iterdir() if seed_folders(folder)]
     names.sort(key=lambda name: (order.index(name) if name in order else len(order), name))
     arms = [ArmFolders(name, seed_folders(run_dir / name)) for name in names]
-    base = [ArmFolders(BASE, {0: run_dir / BASE})] if (run_dir / BASE).is_dir() else []
+    folders = [run_dir / BASE, *sorted((run_dir / BASE).glob("temperature_*"))]
+    base = [ArmFolders("_".join(folder.relative_to(run_dir).parts), {0: folder})
+            for folder in folders if folder.is_dir()]  # fmt: skip
     return base + arms
+
+
+def is_base(arm: str) -> bool:
+    """Whether an arm is the base, at whatever temperature: nothing trained it."""
+    return arm == BASE or arm.startswith(f"{BASE}_temperature_")
 
 
 def seed_folders(folder: Path) -> dict[int, Path]:

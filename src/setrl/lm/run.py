@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import sys
@@ -124,8 +125,10 @@ class LanguageModelArms(Arms):
 
     @override
     def cost(self, arm: str | None) -> float:
-        steps = 0 if arm is None else self.config.steps
-        return steps + sum(map(self._split_cost, self.resolved.eval_splits))
+        evaluation = sum(map(self._split_cost, self.resolved.eval_splits))
+        if arm is not None:
+            return self.config.steps + evaluation
+        return evaluation if self.config.cold_base is None else 2 * evaluation
 
     def _split_cost(self, split: str) -> float:
         """Return the cost of an evaluation in steps; sampling is about a quarter of a step."""
@@ -152,14 +155,21 @@ class LanguageModelArms(Arms):
         if self.resolved.engine is None:
             self._refuse_missing_base()
         self.evaluate_model(self.base, run.path, 0, on_progress, stop)
+        if (cold := self.config.cold_base) is not None:
+            folder = run.path / f"temperature_{cold:g}"
+            self.evaluate_model(self.base, folder, self.cost(None) / 2, on_progress, stop, cold)
 
-    def _generator(self, model: str | Path) -> LocalModel | ServedModel:
+    def _generator(
+        self, model: str | Path, temperature: float | None
+    ) -> LocalModel | ServedModel:  # fmt: skip
         """Return what draws the samples of an evaluation: the server, if one trains."""
         resolved, config = self.resolved, self.config
+        heat = config.temperature if temperature is None else temperature
         if resolved.engine is not None:
-            return ServedModel.of(resolved, None if model == self.base else Path(model))
+            served = ServedModel.of(resolved, None if model == self.base else Path(model))
+            return dataclasses.replace(served, temperature=heat)
         tokens, form = resolved.sample_tokens, resolved.form
-        return LocalModel(model, config.temperature, tokens, form=form, dtype=config.dtype)
+        return LocalModel(model, heat, tokens, form=form, dtype=config.dtype)
 
     def evaluate_model(
         self,
@@ -168,6 +178,7 @@ class LanguageModelArms(Arms):
         done: float = 0,
         on_progress: OnProgress = lambda _: None,
         stop: Stop | None = None,
+        temperature: float | None = None,
     ) -> None:
         """Evaluate any model on the splits of the config, with the run's problems, n and seeds.
 
@@ -179,9 +190,10 @@ class LanguageModelArms(Arms):
             done: What was done before, in steps: progress goes on from there.
             on_progress: Called after each split with what is done, in steps.
             stop: Asked before each split; never by default.
+            temperature: Of sampling; the temperature of training by default.
         """
         config, splits = self.config, self.resolved.eval_splits
-        generator = self._generator(model)
+        generator = self._generator(model, temperature)
         chat = bool(splits) and generator.is_chat
         for split in splits:
             if stop is not None and stop.asked:

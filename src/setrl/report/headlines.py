@@ -16,7 +16,7 @@ from setrl.evaluation.intervals import Difference
 from setrl.evaluation.outcomes import unbeaten
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import place
-from setrl.files.run_folder import BASE
+from setrl.files.run_folder import BASE, is_base
 from setrl.report.run import GIVEN, RunData, on_split
 from setrl.report.style import main_arms
 from setrl.wording import count, in_a_row, percent, plain, points
@@ -157,7 +157,7 @@ def differences_to_reference(data: RunData, split: SplitSummary) -> list[ArmDiff
     reference = data.summary.reference
     if reference is None:
         return []
-    arms = [arm for arm in main_arms(list(split.arms)) if arm not in (reference, BASE)]
+    arms = [a for a in main_arms(list(split.arms)) if a != reference and not is_base(a)]
     return [found for arm in arms if (found := split.difference(arm, reference))]
 
 

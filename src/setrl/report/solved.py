@@ -15,7 +15,7 @@ from setrl.evaluation.problems import on_common
 from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.summary import SplitSummary
 from setrl.files import json_lines
-from setrl.files.run_folder import BASE, evaluation_files, find_arms
+from setrl.files.run_folder import evaluation_files, find_arms, is_base
 from setrl.report.run import RunData, shown_split
 from setrl.report.style import cut, main_arms
 
@@ -88,7 +88,7 @@ def _example(
             strategy = _strategy(one, p, place)
             text = _text(one, p, place, folders.get(seed), split)
             samples.setdefault((strategy, text), {
-                "seed": seed if folders and best != BASE else None,
+                "seed": seed if folders and not is_base(best) else None,
                 "strategy": strategy, "text": text,
             })  # fmt: skip
     return {

@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluation import looks
 from setrl.evaluation.looks import HUES, REGISTRY, sweep
-from setrl.files.run_folder import BASE
+from setrl.files.run_folder import is_base
 from setrl.wording import count, percent_tick
 
 BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for name in (
@@ -86,7 +86,7 @@ def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
     if len(arms) <= most:
         return list(arms)
     alone = [arm for arm in arms if not place_in_sweep(arm, arms)]
-    return alone if sum(arm != BASE for arm in alone) > 1 else list(arms)
+    return alone if sum(not is_base(arm) for arm in alone) > 1 else list(arms)
 
 
 def strategy_fills(mean_shares: Mapping[str, float]) -> dict[str, str]:

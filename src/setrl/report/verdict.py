@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from setrl.evaluation.summary import ArmDifference, SplitSummary
 from setrl.evaluation.verdicts import strategies_in_words
-from setrl.files.run_folder import BASE
+from setrl.files.run_folder import BASE, is_base
 from setrl.report.headlines import (
     differences_to_reference,
     headline_k,
@@ -45,9 +45,16 @@ def _base(data: RunData, split: SplitSummary, k: int) -> list[str]:
     """Say what the base solves: training that only matches it has found nothing new."""
     if BASE not in split.arms or data.summary.reference == BASE:
         return []
-    more = f" and {_solved(split, BASE, k)} with {_tries(k)}" if k > 1 else ""
-    once = _solved(split, BASE, 1)
-    return [f"Before training, the base solves {once} of these problems with one try{more}."]
+    first, *others = [arm for arm in split.arms if is_base(arm)]
+    start = f"Before training, the base solves {_often(split, first, k, ' of these problems')}"
+    heats = [f"; at temperature {split.arms[arm].temperature:g}, it solves {_often(split, arm, k)}"
+             for arm in others]  # fmt: skip
+    return [f"{start}{''.join(heats)}."]
+
+
+def _often(split: SplitSummary, arm: str, k: int, of: str = "") -> str:
+    more = f" and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
+    return f"{_solved(split, arm, 1)}{of} with one try{more}"
 
 
 def _strategies(data: RunData) -> list[str]:

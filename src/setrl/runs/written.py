@@ -78,7 +78,11 @@ def run_tree(arms: Iterable[str]) -> Tree:
         **dict.fromkeys((RECORD, CONFIG, "summary.json"), Path.is_file),
         REPORT: is_our_page,
         FIGURES: dict.fromkeys(PICTURES, Path.is_file),
-        BASE: {**MODEL, "evaluation.json": Path.is_file, "traceback.txt": Path.is_file},
+        BASE: {
+            **MODEL,
+            **dict.fromkeys(("evaluation.json", "traceback.txt"), Path.is_file),
+            "temperature_*": {"evaluation": EVALUATION},
+        },
         **{arm: {"seed_[0-9]*": TRAINING} for arm in arms},
         **PARTIAL,
     }

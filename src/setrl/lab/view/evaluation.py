@@ -16,7 +16,7 @@ from setrl.evaluation.metrics import powers_of_two
 from setrl.evaluation.problems import Arms, on_common
 from setrl.evaluation.samples import Evaluation
 from setrl.evaluation.verdicts import ranges
-from setrl.files.run_folder import BASE
+from setrl.files.run_folder import is_base
 from setrl.lab.view.catalogue import Entry, Source
 
 USUAL_REFERENCE = "grpo"
@@ -107,7 +107,7 @@ def _read(
 def _reference(names: list[str], against: str | None) -> str:
     if against in names:
         return str(against)
-    trained = [name for name in names if name != BASE]
+    trained = [name for name in names if not is_base(name)]
     return USUAL_REFERENCE if USUAL_REFERENCE in names else (trained or names)[0]
 
 

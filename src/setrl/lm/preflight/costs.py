@@ -64,7 +64,7 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> Costs:
     samples = resolved.batches * resolved.samples_per_step
     texts = _texts(resolved, prompts)
     length = texts.prompt_tokens + limit
-    evaluated = (runs + 1) * sum(problems.values()) * config.eval_samples
+    evaluated = (runs + config.base_evaluations) * sum(problems.values()) * config.eval_samples
     return Costs(
         runs=runs,
         prompts=runs * prompts,

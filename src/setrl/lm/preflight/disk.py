@@ -73,7 +73,11 @@ def disk(
     config = resolved.config
     runs = len(config.arms) * len(config.seeds)
     made = 0 if resolved.base is None else size.weights * BYTES["float32"] + FINAL_FILES
-    evaluated = (runs + 1) * sum(problems.values()) * _evaluated_problem(config, texts)
+    evaluated = (
+        (runs + config.base_evaluations)
+        * sum(problems.values())
+        * _evaluated_problem(config, texts)
+    )
     return Disk(
         checkpoints=runs * _checkpoints(resolved, size, texts),
         models=runs * _final(config, size) + made,

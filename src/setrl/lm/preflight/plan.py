@@ -168,7 +168,11 @@ def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Pla
         known = {} if overwrite else evaluation_files(folder)
         return tuple(split for split in splits if split not in known)
 
-    found = [Planned(BASE, None, 0, missing(run_dir / BASE))] if splits else []
+    base = {BASE: run_dir / BASE}
+    if config.cold_base is not None:
+        heat = f"temperature_{config.cold_base:g}"
+        base[f"{BASE}_{heat}"] = run_dir / BASE / heat
+    found = [Planned(name, None, 0, missing(at)) for name, at in base.items()] if splits else []
     for seed in config.seeds:
         for arm in config.arms:
             run = training_run(run_dir, arm, seed)
