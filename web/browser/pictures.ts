@@ -11,7 +11,14 @@ const FOLDER = join(import.meta.dirname, "../../docs/lab");
 const PICTURES = [
   { name: "credit", part: "#credit", hash: "#s=1A1A1A1A1A1A1A0B", width: 1180, colorScheme: "light", point: 7 },
   { name: "story", part: "#story", hash: "", width: 1000, colorScheme: "light", press: "4 sets" },
-  { name: "estimator", part: "#estimator", hash: "", width: 1180, colorScheme: "light", wait: ".estimators tr:last-child td + td + td" },
+  {
+    name: "estimator",
+    part: "#estimator",
+    hash: "",
+    width: 1180,
+    colorScheme: "light",
+    wait: ".estimators tr:last-child td + td + td",
+  },
   { name: "parts", part: "#parts", hash: "", width: 1180, colorScheme: "light" },
   { name: "collapse", part: "#collapse", hash: "#t=200", width: 1180, colorScheme: "dark" },
   { name: "water", part: "#water", hash: "#mix=0.6", width: 1180, colorScheme: "light" },
@@ -31,11 +38,13 @@ afterAll(() => browser?.close());
 it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...rest }) => {
   const look = { viewport: { width, height: 1000 }, colorScheme, reducedMotion: "reduce" } as const;
   const { page, misdeeds } = await open(browser, address + hash, look);
-  for (const folded of await page.locator(`${part} > details`).all()) // a phone folds it
+  for (const folded of await page.locator(`${part} > details`).all())
+    // a phone folds it
     await folded.evaluate((part) => part.setAttribute("open", ""));
   await page.locator(part).scrollIntoViewIfNeeded();
   if ("press" in rest) await page.getByRole("button", { name: rest.press }).click();
-  if ("wait" in rest) await page.waitForFunction((part) => document.querySelector(part)?.textContent !== "…", rest.wait);
+  if ("wait" in rest)
+    await page.waitForFunction((part) => document.querySelector(part)?.textContent !== "…", rest.wait);
   if ("point" in rest) await page.locator("tbody button.name").nth(rest.point).click();
   await page.waitForTimeout(300);
   const box = (await page.locator(part).boundingBox())!;

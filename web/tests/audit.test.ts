@@ -79,6 +79,7 @@ const FORMULAS: Readonly<Record<string, readonly [string, number]>> = {
   divided: ["centred(r) / mean(r) + 0.01 * r", 3],
   chosen: ["max(r * choose(N - sum(r), 1), -abs(r)) / min(N, 9) - eps * log(exp(sqrt(pstd(r))))", 4],
   nothing: ["N - 1", 2],
+  against: ["-2e6 * r", 2],
   counts: ["where(r > 0, m ** (0.25 - 1), -0.1 * size)", 2],
   bonus: ["centred(r + 0.5 * (N / size - 1) / (N - 1))", 3],
 };

@@ -7,6 +7,7 @@ import { type Credit, type Field, flat, type Setting } from "./setting";
 
 const CLOSE = 1e-5; // a distance below which a match is worth confirming
 const LARGEST_DENOMINATOR = 64; // of a factor that is written as a fraction
+const LARGE = 1e6; // a factor that is never written as a fraction
 export const FLOOR = 1e-4; // what a small number that is added to a divisor may change
 
 /** A combination of objectives, and how far an estimator is from its gradient. */
@@ -138,7 +139,7 @@ function isFraction(number: number): boolean {
 
 /** A factor as a fraction if it is one, otherwise with three digits. */
 export function factor(number: number): string {
-  if (!isFraction(number)) return short(number);
+  if (!isFraction(number) || Math.abs(number) >= LARGE) return short(number);
   const [above, below] = fraction(number);
   return below === 1 ? `${above}` : `${above}/${below}`;
 }

@@ -36,8 +36,7 @@ function what({ nearest, paid, curl, strength }: Audit): string[] {
   const meant = meaning(nearest);
   if (holds(nearest)) {
     const exactly = nearest.isExact ? "exactly" : `up to ${share(nearest.off)} of its length`;
-    const names = inARow(nearest.parts.map(({ label }) => label));
-    return [`The formula optimises ${names}: its mean update is ${written(nearest)}, ${exactly} ${groups}${meant}`];
+    return [`The formula ${optimises(nearest)}: its mean update is ${written(nearest)}, ${exactly} ${groups}${meant}`];
   }
   const none = curl ? "no objective" : "no objective that we know";
   return [
@@ -45,6 +44,11 @@ function what({ nearest, paid, curl, strength }: Audit): string[] {
     ...strongly(strength, nearest),
     ...(curl ? [aroundThree(curl, paid.setting.kinds)] : []),
   ];
+}
+
+function optimises({ parts: [one, other], factors }: Match): string {
+  if (other) return "optimises a sum of two objectives";
+  return `${factors[0]! > 0 ? "optimises" : "minimises"} ${one!.label}`;
 }
 
 /** A distance as per cent with two digits, so that a small one is not 0. */
