@@ -161,4 +161,4 @@ def _noise(field: Field, parts_DSA: np.ndarray) -> float:
         return 0.0
     each_DPA = np.array([field.of_credit(credit_SA) for credit_SA in parts_DSA])
     error_PA = each_DPA.std(axis=0, ddof=1) / np.sqrt(len(each_DPA))
-    return float(np.linalg.norm(error_PA) / max(np.linalg.norm(field.values_PA), 1e-300))
+    return float(np.linalg.norm(error_PA)) / (float(np.linalg.norm(field.values_PA)) or 1.0)

@@ -135,7 +135,7 @@ class Estimator:
         """Return an array of any library as float64, also if it is on a graph of gradients."""
         detached = returned.detach().cpu() if hasattr(returned, "detach") else returned
         if isinstance(detached, np.ma.MaskedArray):
-            detached = detached.astype(np.float64).filled(np.nan)
+            detached = np.ma.filled(detached.astype(np.float64), np.nan)
         if habit := SHORT_FLOATS.get(str(getattr(detached, "dtype", "")).removeprefix("torch.")):
             self.habits.add(habit)
             detached = detached.float() if hasattr(detached, "float") else detached

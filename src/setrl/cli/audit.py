@@ -163,7 +163,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         from setrl.files import strict_yaml
         from setrl.files.loading import is_reference, load
 
-        path, settings = Path(self.estimator), {}
+        path = Path(self.estimator)
+        settings: dict[str, Any] = {}
         strict_yaml.override(settings, self.set)
         if path.exists():
             from setrl.groups.log import open_log
