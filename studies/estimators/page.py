@@ -24,6 +24,7 @@ UNUSUAL = {
     "permutation-invariant": "the order",
     "independent-groups": "the batch",
     "leaves-input": "edits its input",
+    "rows-in-any-order": "the rows of a group being together",
 }
 BESIDE = ("u − v", "u − w")
 FOUR = 4  # samples of a group in these tables

@@ -96,6 +96,17 @@ def test_an_audit_needs_no_more_than_the_function():
     assert found.estimator.shape.name == "verl calls it"
 
 
+def test_groups_are_named_by_an_argument():
+    def one_after_the_other(token_level_rewards, response_mask, index):
+        scores = token_level_rewards.sum(-1).view(-1, 3)
+        return (scores - scores.mean(-1, keepdim=True)).view(-1, 1), None
+
+    assert audit(one_after_the_other, group_size=3).pays["rows-in-any-order"] is False
+    assert audit(verl, group_size=3).pays["rows-in-any-order"]
+    assert audit(nemo_rl, group_size=3).pays["rows-in-any-order"]
+    assert audit(trl, group_size=3).pays["rows-in-any-order"] is None
+
+
 def test_fields_of_samples_and_settings_reach_the_function():
     def weighted(token_level_rewards, response_mask, index, temperature, config=None):
         assert config.temperature == temperature == 2.0

@@ -30,6 +30,8 @@ class Shape:
         reads_labels: Whether the estimator may use the labels of strategies.
         takes_batches: Whether the function receives several groups at once; if not, B is 1.
         unread: () → the settings that were given and that no call has read.
+        mixed: As `call`, with the rows of all groups in another order; None if no argument says
+            which group a row is in.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Shape:
     reads_labels: bool = False
     takes_batches: bool = True
     unread: Callable[[], Sequence[str]] = tuple
+    mixed: Call | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -221,6 +221,24 @@ def independent_groups(case: Case) -> Law:
     return Law(name, True, "pays a group the same in any batch")
 
 
+def rows_in_any_order(case: Case) -> Law:
+    """Whether it reads which group a row is in, where the trainer says it."""
+    name, mixed = "rows-in-any-order", case.estimator.shape.mixed
+    if mixed is None:
+        return Law(name, None, "is not told which group a row is in")
+    rows = sample_rows(len(case.paid.groups_RN), LARGE)
+    given = case.rewards_RN[rows], case.labels_RN[rows]
+    other = replace(case.estimator, shape=replace(case.estimator.shape, call=mixed))
+    try:
+        apart = cleaned(other.of_batch(*given)) - cleaned(case.estimator.of_batch(*given))
+    except ValueError:
+        return Law(name, False, "fails if the rows of the groups are not one after the other")
+    if case.is_zero(apart):
+        return Law(name, True, "pays the same if the rows of a batch are in another order")
+    says = "takes N rows after one another for a group, although an argument names the groups"
+    return Law(name, False, says)
+
+
 def _batches(num_rows: int) -> Iterator[list[int]]:
     """Yield batches of groups: all, all in reverse, then pairs, and a group beside itself."""
     every = list(range(num_rows))
@@ -350,6 +368,7 @@ LAWS: tuple[Callable[[Case], Law], ...] = (
     permutation_invariant,
     label_invariant,
     independent_groups,
+    rows_in_any_order,
     zero_sum,
     silent_if_all_wrong,
     silent_if_all_right,

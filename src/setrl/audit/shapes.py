@@ -63,12 +63,14 @@ class Batch:
         fields: Name → (rewards_BN, labels_BN) → a number for each sample: `length` in tokens (1),
             and `log_prob`, the mean of its tokens' log-probabilities (−1), unless they are given.
         settings: Options of the estimator.
+        group_M: The group of each sample, if rows of groups are not one after the other.
     """
 
     rewards_BN: np.ndarray
     labels_BN: np.ndarray
     fields: Mapping[str, Field] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
+    group_M: np.ndarray | None = None
 
     @property
     def group_size(self) -> int:
@@ -143,6 +145,8 @@ def _token_log_probs(batch: Batch) -> Any:
 
 
 def _groups_M(batch: Batch) -> np.ndarray:
+    if batch.group_M is not None:
+        return batch.group_M
     return np.repeat(np.arange(len(batch.rewards_BN)), batch.group_size)
 
 
@@ -253,6 +257,8 @@ _VERL: Mapping[str, Callable[[Batch], Any]] = {
     "old_log_probs": _token_log_probs,
 }
 
+NAMES_GROUPS = frozenset({"index", "prompt_ids"})  # arguments that say which group a row is in
+
 TRAINERS: Mapping[str, Trainer] = {
     one.name: one
     for one in (
@@ -347,10 +353,15 @@ def trainer_shape(
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         return _call(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
 
+    def mixed(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        return _in_other_rows(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
+
     def unread() -> list[str]:
         return [name for name in settings if name not in {*_parameters(function), *options.used}]
 
-    return Shape(f"{found.name} calls it", call, bool(fields), found.takes_batches, unread)
+    mixes = mixed if NAMES_GROUPS & found.arguments.keys() else None
+    name = f"{found.name} calls it"
+    return Shape(name, call, bool(fields), found.takes_batches, unread, mixes)
 
 
 def known_shape(function: Any) -> Shape | None:
@@ -380,6 +391,20 @@ def _call(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
     if found.size != rewards_BN.size:
         raise ValueError(f"{found.size} advantages for {rewards_BN.size} samples")
     return found.reshape(rewards_BN.shape).astype(trainer.dtype)
+
+
+def _in_other_rows(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
+    """Return the advantages, (B, N), of rows that are handed over in another order."""
+    order = np.random.default_rng(0).permutation(batch.rewards_BN.size)
+    shape = batch.rewards_BN.shape
+    rewards, labels = (part.ravel()[order] for part in (batch.rewards_BN, batch.labels_BN))
+    groups = _groups_M(batch)[order]
+    moved = replace(
+        batch, rewards_BN=rewards.reshape(shape), labels_BN=labels.reshape(shape), group_M=groups
+    )
+    values = np.empty(batch.rewards_BN.size)
+    values[order] = _call(function, trainer, moved).ravel()
+    return values.reshape(shape)
 
 
 def _arguments(function: Any, trainer: Trainer, batch: Batch) -> dict[str, Any]:

@@ -22,6 +22,7 @@ ALARMS = (  # said in the end, if they do not hold
     "leaves-input",
     "permutation-invariant",
     "label-invariant",
+    "rows-in-any-order",
     "takes-integers",
     "survives-missing",
 )
