@@ -12,6 +12,7 @@ from setrl.domains.base import SPLITS, Author, Domain, Problem, Reading, Split, 
 from setrl.domains.multiplication import Multiplication
 from setrl.domains.polynomial import Polynomial
 from setrl.domains.quadratic import Quadratic
+from setrl.domains.two_digits import TwoDigits
 
 __all__ = [
     "DOMAINS",
@@ -24,6 +25,7 @@ __all__ = [
     "Quadratic",
     "Reading",
     "Split",
+    "TwoDigits",
     "Written",
     "by_name",
     "corpus",
@@ -33,6 +35,7 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
     "polynomial": Polynomial,
     "multiplication": Multiplication,
     "quadratic": Quadratic,
+    "two_digits": TwoDigits,
 }
 """Name → the class of the domain."""
 
