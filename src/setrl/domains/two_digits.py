@@ -317,7 +317,7 @@ HABITS = {
     "karatsuba": Habit(karatsuba, 6, 0.60),
     "factorisation": Habit(factorisation, 10, 0.70, lambda a, b: _divisor(b) > 0),
     "squares": Habit(
-        squares, 10, 0.70, lambda a, b: (a + b) % 10 == 0 and 0 < abs(a - b) < 20
+        squares, 60, 0.70, lambda a, b: (a + b) % 10 == 0 and 0 < abs(a - b) < 20
     ),
     "egyptian": Habit(egyptian, 3, 0.55, lambda a, b: b.bit_count() <= 3),
     "direct": Habit(direct, 4, 0.25),
@@ -330,7 +330,7 @@ class TwoDigits(Domain):
 
     name = "two_digits"
     vocabulary = (*"0123456789", "*", "=", "+", "-", "(", ")", ",", ":", "/")
-    max_new_tokens = 72
+    max_new_tokens = 64
 
     @override
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
