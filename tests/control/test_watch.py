@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import imageio.v3 as imageio
 import numpy as np
 import pytest
 
+from setrl import cli
 from setrl.control import watch
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import resolve
@@ -49,6 +51,20 @@ def test_a_film_and_a_sheet_are_written(run_dir, tmp_path):
     assert len(frames) == 4  # equal frames at the end are one that is held
     assert frames.shape[2] == 3 * (192 + watch.GAP)
     assert imageio.imread(sheet).shape[:2] == (3 * (192 + watch.CAPTION), 8 * (192 + watch.GAP))
+
+
+def test_the_command_says_where_they_are_in_json_too(run_dir, tmp_path, capsys):
+    film = tmp_path / "film.gif"
+    options = ["--output", str(film), "--strategies", "2", "--episodes", "32"]
+    for more in ([], ["--json"]):
+        with pytest.raises(SystemExit) as left:
+            cli.main(["control", "watch", str(run_dir), *options, *more])
+        assert left.value.code == 0
+    text, _, said = capsys.readouterr().out.partition("{")
+    assert text == f"film: {film}\nsheet: {film.with_suffix('.png')}\n"
+    found = json.loads("{" + said)
+    assert (found["film"], found["sheet"]) == (str(film), str(film.with_suffix(".png")))
+    assert imageio.imread(film).shape[2] == 2 * (192 + watch.GAP)
 
 
 @pytest.mark.parametrize("theirs", ["film.gif", "film.png"])

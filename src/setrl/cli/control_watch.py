@@ -41,7 +41,15 @@ class Watch(Said):
         """Write the film and print where it is."""
         from setrl.control.watch import watch
 
-        film, sheet = watch(**{name: value for name, value in vars(self).items() if name != "json"})
+        film, sheet = watch(
+            self.run_dir,
+            self.arm,
+            self.seed,
+            self.output,
+            most=self.strategies,
+            episodes=self.episodes,
+            frames_per_second=self.frames_per_second,
+        )
         if self.json:
             self.say_json(film=str(film), sheet=str(sheet))
         else:
