@@ -43,10 +43,11 @@ def test_the_diff_trains_and_a_format_reward_pays_no_wrong_sample(chat_model, tm
     names["trainer"].on_batch = batches.append
     names["trainer"].train()
     [values, _] = batches[0].advantages.values_BN
-    rewards = [a + b for a, b in zip(right, form, strict=True)][:4]
+    rewards = [a + a * b for a, b in zip(right, form, strict=True)][:4]
     mean = sum(rewards) / 4
     want = [one + 0.1 * (r - mean) for one, r in zip(right, rewards, strict=False)]
     assert values.tolist() == pytest.approx(want)
+    assert all(value <= 0 for value, one in zip(values, right, strict=False) if not one)
     assert batches[0].correct_BN.ravel().tolist() == right
 
 

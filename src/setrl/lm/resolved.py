@@ -122,7 +122,8 @@ class ResolvedConfig:
             f"arm {arm}: {self.arms[arm].method.name} reads only which samples are right: "
             f"{in_a_row(names)} {'has' if len(names) == 1 else 'have'} no effect on advantages. "
             f"To pay for more, write {arm}: {{method: sum, of: [{{{keys}}}, "
-            "{method: dr_grpo, weight: 0.1}]}"
+            "{method: dr_grpo, weight: 0.1}]}, and gate: sample at a further reward, so that it "
+            "pays no wrong sample"
             for arm, keys in ignoring.items()
             if names
         ]
