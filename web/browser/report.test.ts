@@ -13,9 +13,10 @@ import { launch, open, PYTHON } from "./open";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!--\u202e\u0000";
 const MAKE = `
-import sys
+import fcntl, json, sys
 from pathlib import Path
-from setrl.report import write_report
+from setrl.groups.options import LogOptions
+from setrl.report import report_files, write_report
 from setrl.report.judge_audit import audit_page
 from tests import fake_run
 from tests.lab import view_folder
@@ -24,6 +25,23 @@ write_report(folder)
 view_folder.write_control(folder / "maze")
 write_report(folder / "maze")
 (folder / "audit.html").write_text(audit_page(view_folder.audit_record()))
+running = fake_run.make(folder / "running", arms=("grpo", "maxpo"), seeds=(0,), problems=3, n=8, steps=10)
+record = json.loads((running / "run.json").read_text())
+(running / "run.json").write_text(json.dumps({**record, "status": "running"}))
+metrics = running / "maxpo/seed_0/metrics.jsonl"
+lines = [json.loads(line) for line in metrics.read_text().splitlines()][:6]
+lines[3]["advantage/skipped"] = 1.0
+metrics.write_text("".join(json.dumps(line) + "\\n" for line in lines))
+with (running / ".lock").open("w") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    write_report(running)
+logs = [folder / "first.jsonl", folder / "second.jsonl"]
+for log, right in zip(logs, ((3, 3, 4, 4), (0, 1, 1, 2))):
+    log.write_text("".join(
+        json.dumps({"qid": p, "prompt": f"What is {p}?", "correct": i < c, "response": "because " * 90}) + "\\n"
+        for p, c in enumerate(right) for i in range(4)))
+report_files(logs, folder / "logs", LogOptions(), command="setrl report first.jsonl second.jsonl",
+             views=["setrl view first.jsonl", "setrl view second.jsonl"])
 `;
 
 let browser: Browser;
@@ -94,6 +112,92 @@ it("an arm is switched off in every plot, with the keyboard", async () => {
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });
+
+it("numbers are sorted by a column, and what differs is marked", async () => {
+  const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
+  const table = page.locator(".numbers table").first();
+  const names = () => table.locator("tbody th").allInnerTexts();
+  const values = () =>
+    table
+      .locator("tbody td:nth-of-type(1)")
+      .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
+  const [first, before] = [await names(), await values()];
+  const head = table.locator("thead th", { hasText: "pass@1" });
+  await head.getByRole("button").focus();
+  await page.keyboard.press("Enter");
+  expect(await head.getAttribute("aria-sort")).toBe("descending");
+  expect(await values()).toEqual(before.toSorted((a, b) => b - a));
+  expect(await names()).not.toEqual(first);
+  await head.getByRole("button").click();
+  expect(await values()).toEqual(before.toSorted((a, b) => a - b));
+  await table.locator("thead th").first().getByRole("button").click();
+  expect(await names()).toEqual(first);
+  expect(await table.locator("td.is-unclear").count()).toBeGreaterThan(0);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("the command stands once and can be copied", async () => {
+  const { page, misdeeds } = await open(browser, address, { permissions: ["clipboard-write"] }, ".chart svg");
+  const command = "setrl train --config recipes/polynomial/config.yaml";
+  expect((await page.locator("main").innerText()).split(command).length).toBe(2);
+  await page.getByRole("button", { name: "copy" }).click();
+  await page.getByRole("button", { name: "copied" }).waitFor();
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("a run that trains says how far it is, and where credit is missing", async () => {
+  const { page, misdeeds } = await open(browser, other("running/report.html"), {}, ".chart svg");
+  expect(await page.getByRole("status").innerText()).toMatch(
+    /Still running: 1 of 2 training runs did all 10 steps; MaxPO seed 0 at step 6; .* setrl view /,
+  );
+  expect(await page.getByRole("progressbar").evaluate((bar) => (bar as HTMLProgressElement).value)).toBe(0.8);
+  const alarms = page.locator("#training .chart svg").first().locator('[stroke="var(--alarm)"] line');
+  expect(await alarms.count()).toBe(1);
+  await page.locator("#training .curves-key").getByRole("button", { name: "MaxPO" }).click();
+  await expect.poll(() => alarms.count()).toBe(0);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it("a report of logs shows questions, axes that fit, and no training", async () => {
+  const { page, misdeeds } = await open(browser, other("logs/report.html"), {}, ".chart svg");
+  const words = await page.locator("main").innerText();
+  expect(words).toContain("What is 0?");
+  expect(words).toContain("setrl view first.jsonl, setrl view second.jsonl show all of them");
+  expect(words).toMatch(/solves fewer problems than first \(\d+\.\d%\): −\d+\.\d points \[/);
+  expect(words).not.toMatch(/training|majority|first arm/i);
+  expect(await page.locator("blockquote, .samples-shown li").first().innerText()).toContain("more letters)");
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+it.each(["report.html", "running/report.html", "logs/report.html", "maze/report.html", "audit.html"])(
+  "printed, nothing of %s is cut or dark",
+  async (name) => {
+    const paper = { width: 688, height: 1000 }; // A4 without its margins
+    const { page, misdeeds } = await open(browser, other(name), { viewport: paper, colorScheme: "dark" }, ".chart svg");
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.waitForTimeout(300);
+    const cut = await page.evaluate(() => {
+      const shown = [...document.querySelectorAll<HTMLElement>("main, table, pre, figure, li, blockquote, p, svg")];
+      const isCut = (one: HTMLElement) =>
+        one.getBoundingClientRect().right > innerWidth + 1 ||
+        (getComputedStyle(one).overflowY !== "visible" && one.scrollHeight > one.clientHeight + 1);
+      return shown
+        .filter((one) => one.checkVisibility() && !one.closest(".hidden, .chart, .curves-key") && isCut(one))
+        .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 60)}`);
+    });
+    expect(cut).toEqual([]);
+    for (const details of await page.locator("details:not(.plots) > :not(summary)").all())
+      expect(await details.isVisible()).toBe(true);
+    const ink = await page.evaluate(() => getComputedStyle(document.body).color);
+    expect(ink).toBe("rgb(27, 30, 35)");
+    expect(misdeeds).toEqual([]);
+    await page.context().close();
+  },
+);
 
 it("shares of strategies are told at a step", async () => {
   const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
@@ -180,7 +284,9 @@ it.each([
   { width: 400, colorScheme: "light" },
   { width: 400, colorScheme: "dark" },
 ] as const)("axe finds nothing: $width pixels, $colorScheme", async ({ width, colorScheme }) => {
-  for (const page of [address, other("maze/report.html"), other("audit.html")])
+  for (const page of ["report", "running/report", "logs/report", "maze/report", "audit"].map((of) =>
+    other(`${of}.html`),
+  ))
     await axeFindsNothing(page, width, colorScheme);
 });
 

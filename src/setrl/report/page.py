@@ -116,6 +116,7 @@ def render(data: RunData) -> str:
     lines, verdict = headlines(data), verdict_in_words(data)
     found = page_data(data, lines, verdict)
     parts = embedded("report", found)
+    shown = tables(data)
     environment = Environment(
         loader=PackageLoader("setrl.report"),
         autoescape=True,
@@ -133,7 +134,8 @@ def render(data: RunData) -> str:
         headlines=lines,
         verdict=found["verdict"],
         marks=MARKS,
-        tables=tables(data),
+        tables=shown,
+        measured={name.partition("@")[0] for table in shown for name in table.columns},
         reference=_reference(data),
         letters=LETTERS,
         views=data.views,
