@@ -113,6 +113,26 @@ def write_log(path: Path, samples: int) -> int:
     return path.stat().st_size
 
 
+def write_lm_eval(path: Path, samples: int) -> int:
+    """Write a log of lm-eval, one problem with one sample a row; return its bytes."""
+    correct = np.random.default_rng(0).random(samples) < 0.5
+    with path.open("w") as file:
+        for i in range(samples):
+            row = {
+                "doc_id": i,
+                "doc": {"question": f"Problem {i}: find x."},
+                "target": "1",
+                "arguments": {"gen_args_0": {"arg_0": f"Problem {i}: find x.", "arg_1": {}}},
+                "resps": [[f"Step {i}: " + "let x be a number and " * 12]],
+                "filtered_resps": ["1"],
+                "filter": "none",
+                "metrics": ["exact_match"],
+                "exact_match": float(correct[i]),
+            }
+            file.write(json.dumps(row) + "\n")
+    return path.stat().st_size
+
+
 def measure_log(path: Path) -> dict[str, float]:
     """Return processor seconds to the first problems, the index and answers; and memory."""
     from starlette.testclient import TestClient
@@ -125,8 +145,9 @@ def measure_log(path: Path) -> dict[str, float]:
     app = application(Catalogue(path), patience=PATIENCE)
     client = TestClient(app, base_url="http://localhost")
     run = client.get("/api/runs").json()["runs"][0]
-    arm = run["samples"][0]["arms"][0]["name"]
-    about = {"run": run["id"], "split": "given", "arm": arm, "seed": 0}
+    sampled = run["samples"][0]
+    arm = sampled["arms"][0]["name"]
+    about = {"run": run["id"], "split": sampled["split"], "arm": arm, "seed": 0}
 
     def ask(what: str, **query: Any) -> Any:
         return client.get(f"/api/{what}", params=about | query).json()
@@ -160,17 +181,18 @@ def _megabytes() -> float:
 def main() -> None:
     """Print a row of the tables for each number of samples."""
     of_runs()
-    of_logs()
+    of_logs("log.jsonl", write_log)
+    of_logs("samples_task.jsonl", write_lm_eval)
 
 
-def of_logs() -> None:
-    """Print what a log of another program takes."""
-    print("samples | log MB | first problems s | index s | table s | "
+def of_logs(name: str, write: Callable[[Path, int], int]) -> None:
+    """Print what logs of another program take, by the name of their file."""
+    print(f"{name}: samples | log MB | first problems s | index s | table s | "
           "one problem s | memory MB")  # fmt: skip
     for samples in LOGGED:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "log.jsonl"
-            size = write_log(path, samples)
+            path = Path(folder) / name
+            size = write(path, samples)
             code = [sys.executable, __file__, str(path)]
             ended = subprocess.run(code, check=True, capture_output=True, text=True)
             found = json.loads(ended.stdout)

@@ -1,6 +1,8 @@
 """inspect_ai's logs; the samples are made by hand in the format of its EvalLog, version 2."""
 
 import json
+import struct
+import sys
 import zipfile
 
 import pytest
@@ -107,3 +109,41 @@ def test_what_is_wrong_is_named(tmp_path):
     path.write_text("no zip")
     with pytest.raises(DataError, match="is not a log of inspect_ai"):
         read(path)
+
+
+def with_zstandard(path, name, content):
+    """A zip of one file as Inspect writes it: Zstandard, which zipfile cannot write."""
+    pyarrow = pytest.importorskip("pyarrow")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, pyarrow.compress(content, codec="zstd", asbytes=True))
+        central = archive.fp.tell()
+    data = bytearray(path.read_bytes())
+    for start, method, size in ((0, 8, 22), (central, 10, 24)):  # places in the two headers
+        struct.pack_into("<H", data, start + method, 93)
+        struct.pack_into("<I", data, start + size, len(content))
+    path.write_bytes(data)
+    return path
+
+
+def test_zstandard_is_read(tmp_path):
+    content = json.dumps(SAMPLES[0]).encode()
+    path = with_zstandard(tmp_path / "log.eval", "samples/1_epoch_1.json", content)
+    [record] = read(path).records
+    assert (record["texts"], record["correct"]) == (["is 7"], [1])
+    path.write_bytes(path.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfe"))
+    with pytest.raises(DataError, match="damaged Zstandard data"):
+        read(path)
+
+
+def test_zstandard_without_pyarrow_names_what_to_install(tmp_path, monkeypatch):
+    path = with_zstandard(tmp_path / "log.eval", "samples/1_epoch_1.json", b"{}")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DataError, match=r"needs pyarrow.*; or read it with inspect_ai"):
+        read(path)
+
+
+def test_an_answer_that_is_the_whole_text_is_none(tmp_path):
+    one = sample(1, 1, "It is 7", "C")
+    one["scores"]["match"]["answer"] = "It is 7\n"
+    [record] = read(write(tmp_path / "log.json", [one])).records
+    assert record["answers"] == [None]

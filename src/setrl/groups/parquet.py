@@ -1,4 +1,4 @@
-"""Parquet files, through pyarrow."""
+"""Parquet files, and data that Zstandard compressed, through pyarrow."""
 
 from __future__ import annotations
 
@@ -49,6 +49,24 @@ def each_row(path: Path) -> Iterator[dict[str, Any]]:
         raise _no_parquet(path, error) from None
 
 
+def decompressed(data: bytes, size: int) -> bytes:
+    """Return data that Zstandard compressed.
+
+    Args:
+        data: The compressed data.
+        size: Bytes of the result.
+
+    Raises:
+        ConfigError: When pyarrow is missing.
+        ValueError: When the data are damaged.
+    """
+    pyarrow = _pyarrow("logs that Zstandard compressed")
+    try:
+        return bytes(pyarrow.decompress(data, size, codec="zstd", asbytes=True))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"damaged Zstandard data: {error}") from None
+
+
 def _no_parquet(path: Path, error: Exception) -> DataError:
     """Return the error for a file that pyarrow cannot read, or raise one that says what it is."""
     if path.is_file():
@@ -56,10 +74,10 @@ def _no_parquet(path: Path, error: Exception) -> DataError:
     return DataError(f"{path}: is not a Parquet file: {error}")
 
 
-def _pyarrow() -> Any:
+def _pyarrow(reading: str = "Parquet") -> Any:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ConfigError(f"reading Parquet needs pyarrow: {install('train')}") from None
+        raise ConfigError(f"reading {reading} needs pyarrow: {install('train')}") from None
     return pyarrow

@@ -34,6 +34,11 @@ export function picked(run: Run): Picked | null {
 
 const ELSEWHERE = { place: undefined, from: undefined, sample: undefined, pair: undefined } as const;
 
+const OF_FILES: Readonly<Record<string, string>> = { given: "the logs", credited: "logs with credit, by setrl credit" };
+
+const splitName = (run: Run, split: string): string =>
+  (run.kind === "files" ? OF_FILES[split] : undefined) ?? (split ? `evaluation: ${visible(split)}` : "training");
+
 export function SamplesChoice({ run, at }: { run: Run; at: Picked }) {
   const arms = run.samples.find(({ split }) => split === at.split)!.arms;
   return (
@@ -42,9 +47,7 @@ export function SamplesChoice({ run, at }: { run: Run; at: Picked }) {
         <Choice
           label="Samples of"
           value={at.split}
-          options={run.samples.map(
-            ({ split }) => [split, split ? `evaluation: ${visible(split)}` : "training"] as const,
-          )}
+          options={run.samples.map(({ split }) => [split, splitName(run, split)] as const)}
           onChange={(split) => go({ ...ELSEWHERE, split: split || undefined, step: undefined, beside: undefined })}
         />
       ) : null}

@@ -87,6 +87,8 @@ export interface Place {
   readonly run: string;
   readonly name: string;
   readonly arm: string;
+  /** What people call the arm. */
+  readonly label: string;
   readonly seed: number;
   readonly step: number;
   readonly place: number;

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import DataError
+from setrl.errors import ConfigError, DataError
 from setrl.files.kinds import ZIP, refuse_other_kinds
 from setrl.grading.conversation import message_text, prompt_text
+from setrl.groups import parquet
 from setrl.groups.field_values import token_count
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
@@ -26,6 +28,8 @@ from setrl.groups.types import Group, Sample
 # Equal to inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 HEADER = "header.json"
+ZSTANDARD = 93  # a compression of zip
+LOCAL_HEADER = struct.Struct("<26xHH")  # of a file in a zip: ends with the sizes of name and extra
 ATTACHMENT = "attachment://"
 SPACES = re.compile(r"\s*")
 OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
@@ -45,8 +49,8 @@ def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     """Yield the samples of a log, one in memory at a time where its form allows it."""
     try:
         yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
-    except NotImplementedError:  # compressed in a way that zipfile does not know
-        yield from _by_inspect(path, notes)
+    except NotImplementedError as error:  # compressed in a way that is not known here
+        yield from _by_inspect(path, notes, str(error))
     except RecursionError:
         raise DataError(f"{path}: is nested too deeply to be read") from None
     except (ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
@@ -95,11 +99,31 @@ def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     with zipfile.ZipFile(path) as archive:
         names = sorted(archive.namelist())
         # The header is written when the evaluation ends.
-        header = json.loads(archive.read(HEADER)) if HEADER in names else {"status": "started"}
+        header = json.loads(_member(archive, HEADER)) if HEADER in names else {"status": "started"}
         _note_status(path, header.get("status", "success"), notes)
         for name in names:
             if name.startswith("samples/") and name.endswith(".json"):
-                yield json.loads(archive.read(name))
+                yield json.loads(_member(archive, name))
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a file of an archive; newer logs use Zstandard, which zipfile does not know.
+
+    Raises:
+        NotImplementedError: If the compression is unknown.
+    """
+    about = archive.getinfo(name)
+    if about.compress_type != ZSTANDARD:
+        return archive.read(name)
+    with open(str(archive.filename), "rb") as file:
+        file.seek(about.header_offset)
+        sizes = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+        file.seek(sum(sizes), 1)
+        data = file.read(about.compress_size)
+    try:
+        return parquet.decompressed(data, about.file_size)
+    except ConfigError as error:
+        raise NotImplementedError(str(error)) from None
 
 
 def _note_status(path: Path, status: str, notes: list[str]) -> None:
@@ -108,11 +132,11 @@ def _note_status(path: Path, status: str, notes: list[str]) -> None:
         notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
 
 
-def _by_inspect(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+def _by_inspect(path: Path, notes: list[str], why: str) -> Iterator[dict[str, Any]]:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
-        raise DataError(f"{path}: only inspect_ai reads this one: pip install inspect-ai, or "
+        raise DataError(f"{path}: {why}; or read it with inspect_ai (pip install inspect-ai), or "
                         "write it as .json with `inspect log convert`") from None  # fmt: skip
     log = read_eval_log(str(path), resolve_attachments=True)
     _note_status(path, log.status, notes)
@@ -128,10 +152,13 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     if not failed and not options.verify:
         scorer = choose_score(list(scores), options.fields.reward, where)
     target = field(sample, "target", where)
+    text = _resolved(_completion(sample), attached)
+    answer = label(scores[scorer].get("answer")) if scorer else None
     one = Sample(
-        _resolved(_completion(sample), attached),
+        text,
         reward=_value(scores[scorer].get("value"), where) if scorer else None,
-        answer=label(scores[scorer].get("answer")) if scorer else None,
+        # Some scorers read no answer, and log the whole text in its place.
+        answer=None if answer is not None and answer.strip() == text.strip() else answer,
         tokens=token_count(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from setrl.evaluation.looks import label
 from setrl.files.run_folder import BASE
 from setrl.groups.types import Group
 from setrl.lab.view.catalogue import Entry, Found
@@ -118,5 +119,6 @@ def _of_problem(rows: np.ndarray, split: str, group: Group) -> np.ndarray:
 def _place(other: Other, row: np.void) -> dict[str, Any]:
     numbers = {name: row[name].item() for name in ("step", "place", "samples", "graded", "correct",
                                                    "strategies")}  # fmt: skip
-    about = {"run": other.run, "name": other.name, "arm": other.arm, "seed": other.seed}
+    about = {"run": other.run, "name": other.name, "arm": other.arm, "label": label(other.arm),
+             "seed": other.seed}  # fmt: skip
     return {**about, **numbers, "by_step": other.index.log.by_step}

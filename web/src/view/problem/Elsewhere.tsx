@@ -17,7 +17,7 @@ export function Elsewhere({ group, about }: { group: Group; about: Query }) {
     <Panel
       id="elsewhere"
       title="The same problem elsewhere"
-      lead="In other arms, seeds, steps and runs of this folder."
+      lead="In other arms, seeds, steps and runs of this folder: how many of the graded samples are correct there, and how many strategies they have."
     >
       <Status asked={asked}>
         {(found) => (

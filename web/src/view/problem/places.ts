@@ -5,5 +5,5 @@ import type { Place } from "../api";
 
 export const keyOf = ({ run, arm, seed, step, place }: Place): string => [run, seed, step, place, arm].join("|");
 
-export const nameOf = ({ name, arm, seed, step, by_step }: Place): string =>
-  `${visible(name)}, ${visible(arm)}, seed ${seed}${by_step ? `, step ${step}` : ""}`;
+export const nameOf = ({ name, label, seed, step, by_step }: Place): string =>
+  `${visible(name)}, ${visible(label)}, seed ${seed}${by_step ? `, step ${step}` : ""}`;
