@@ -10,7 +10,7 @@ const FOLDER = join(import.meta.dirname, "../../docs/lab");
 
 const PICTURES = [
   { name: "credit", part: "#credit", hash: "#s=1A1A1A1A1A1A1A0B", width: 1180, colorScheme: "light", point: 7 },
-  { name: "story", part: "#story", hash: "", width: 1000, colorScheme: "light", press: "4 sets" },
+  { name: "story", part: "#story", hash: "", width: 1180, colorScheme: "light", press: "4 sets" },
   {
     name: "estimator",
     part: "#estimator",
@@ -37,14 +37,16 @@ afterAll(() => browser?.close());
 
 it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...rest }) => {
   const look = { viewport: { width, height: 1000 }, colorScheme, reducedMotion: "reduce" } as const;
-  const { page, misdeeds } = await open(browser, address + hash, look);
+  const { page, misdeeds } = await open(browser, address + hash, look, "#story svg");
+  // A phone folds all parts but the story.
   for (const folded of await page.locator(`${part} > details`).all())
-    // a phone folds it
-    await folded.evaluate((part) => part.setAttribute("open", ""));
-  await page.locator(part).scrollIntoViewIfNeeded();
+    await folded.evaluate((panel) => panel.setAttribute("open", ""));
   if ("press" in rest) await page.getByRole("button", { name: rest.press }).click();
-  if ("wait" in rest)
-    await page.waitForFunction((part) => document.querySelector(part)?.textContent !== "…", rest.wait);
+  if ("wait" in rest) {
+    await page.locator(part).scrollIntoViewIfNeeded();
+    await page.waitForFunction((cell) => (document.querySelector(cell)?.textContent ?? "…") !== "…", rest.wait);
+    await page.evaluate(() => scrollTo(0, 0));
+  }
   if ("point" in rest) await page.locator("tbody button.name").nth(rest.point).click();
   await page.waitForTimeout(300);
   const box = (await page.locator(part).boundingBox())!;

@@ -33,7 +33,7 @@ export function Gradient({ audit }: { audit: Audit }) {
         height={220}
         options={() => ({
           marginLeft: 48,
-          marginBottom: 40,
+          marginBottom: 44,
           x: { domain: [0, 1] },
           y: { nice: true },
           marks: [
@@ -86,7 +86,7 @@ export function Leads({ audit: { survivors } }: { audit: Audit }) {
         height={220}
         options={() => ({
           marginLeft: 48,
-          marginBottom: 40,
+          marginBottom: 44,
           x: { type: "log", domain: [1, TIMES.at(-1)!] },
           y: { domain: [0, 1] },
           marks: [

@@ -174,7 +174,7 @@ export function Shares({ title, path, success, step }: SharesProps) {
         label={`${title}: shares after ${step} steps: ${words}.`}
         height={170}
         options={() => ({
-          marginLeft: 40,
+          marginLeft: 46,
           marginRight: 14,
           marginBottom: 32,
           x: { domain: [0, STEPS] },

@@ -1,6 +1,7 @@
 /** The page's first picture: how one strategy takes all, and what credit of sets changes, in six scenes. */
 
 import { computed, signal } from "@preact/signals";
+import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Panel } from "../components/Controls";
 import { letter, Swatch } from "../components/Swatch";
@@ -38,6 +39,8 @@ const leftOf = (path: readonly (readonly number[])[]): string => effectiveNumber
 interface Scene {
   readonly title: string;
   readonly says: () => string;
+  /** What it shows, if it trains nothing. */
+  readonly still?: () => JSX.Element;
   /** The steps that it plays: of GRPO, and of Poly-EPO. */
   readonly grpo?: readonly [number, number];
   readonly sets?: readonly [number, number];
@@ -48,7 +51,7 @@ const SCENES: readonly Scene[] = [
     title: "one prompt",
     says: () =>
       "One prompt, five strategies that may solve it: A succeeds most often, E least often, and each has a fifth of the samples.",
-    grpo: [0, 0],
+    still: Prompt,
   },
   {
     title: "GRPO",
@@ -73,11 +76,13 @@ const SCENES: readonly Scene[] = [
     title: "credit",
     says: () =>
       "The reason is the credit: in one group, GRPO pays all right samples alike, and Poly-EPO pays the right sample of the rare strategy B most.",
+    still: CreditOfGroup,
   },
   {
     title: "what K does",
     says: () =>
       "The size K of the sets says how much variety counts: with K = 1 there is none, and larger sets keep more strategies.",
+    still: Sizes,
   },
 ];
 
@@ -118,7 +123,7 @@ export function Story() {
   const at = SCENES[scene.value]!;
   return (
     <Panel id="story" title="What GRPO loses, and what sets keep" lead={at.says()}>
-      <div class="stage">{at.grpo ? <Training of={at} /> : at.title === "credit" ? <CreditOfGroup /> : <Sizes />}</div>
+      <div class="stage">{at.still ? <at.still /> : <Training of={at} />}</div>
       <Controls />
     </Panel>
   );
@@ -130,15 +135,54 @@ function Training({ of: { grpo: steps, sets } }: { of: Scene }) {
   return (
     <div class="charts two">
       <Shares title="GRPO" path={paths.value.grpo} success={SUCCESS} step={step(steps!)} />
-      <Shares
-        title={`Poly-EPO, sets of ${SET_SIZE}`}
-        path={paths.value.sets}
-        success={SUCCESS}
-        step={sets ? step(sets) : 0}
-      />
+      {sets ? (
+        <Shares title={`Poly-EPO, sets of ${SET_SIZE}`} path={paths.value.sets} success={SUCCESS} step={step(sets)} />
+      ) : (
+        <Prompt />
+      )}
     </div>
   );
 }
+
+/** A share of a whole as a bar. */
+const Share = ({ of, text }: { of: number; text: string }) => (
+  <>
+    <span class="left-bar">
+      <span style={{ width: `${100 * of}%` }} />
+    </span>{" "}
+    {text}
+  </>
+);
+
+function Prompt() {
+  return (
+    <table class="story-credit bars">
+      <caption>Five strategies before training</caption>
+      <thead>
+        <tr>
+          <th scope="col">strategy</th>
+          <th scope="col">of all samples</th>
+          <th scope="col">succeeds</th>
+        </tr>
+      </thead>
+      <tbody>
+        {SUCCESS.map((rate, a) => (
+          <tr key={a}>
+            <th scope="row">
+              <Swatch cluster={a} size={14} />
+            </th>
+            <td>{percent(EVEN[a]!)}</td>
+            <td>
+              <Share of={rate} text={percent(rate)} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 const COLUMNS = [
   ["GRPO", grpo(GROUP)],
@@ -182,7 +226,7 @@ function CreditOfGroup() {
 
 function Sizes() {
   return (
-    <table class="story-credit">
+    <table class="story-credit bars">
       <caption>
         Strategies that are left after {STEPS} steps, of {SUCCESS.length}: {SUCCESS.map((_, a) => letter(a)).join(", ")}
       </caption>
@@ -197,10 +241,7 @@ function Sizes() {
           <tr key={k}>
             <th scope="row">{k}</th>
             <td>
-              <span class="left-bar">
-                <span style={{ width: `${(100 * number) / SUCCESS.length}%` }} />
-              </span>{" "}
-              {number.toFixed(2)}
+              <Share of={number / SUCCESS.length} text={number.toFixed(2)} />
             </td>
           </tr>
         ))}
