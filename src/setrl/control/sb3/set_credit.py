@@ -12,9 +12,11 @@ from setrl.control.credit.assign import Segment, SetAdvantage
 from setrl.control.credit.families import Family
 from setrl.control.credit.set_critic import Outcomes, set_advantages
 from setrl.control.credit.trajectories import Trajectory
-from setrl.control.credit.vines import Vines
-from setrl.control.sb3.outcomes import LearnedOutcomes, joined_steps, steps_of
+from setrl.control.credit.vines import Label, Vines
+from setrl.control.sb3.outcomes import LearnedOutcomes, Steps, joined_steps, steps_of
 from setrl.core.advantages import AnyMethod
+
+LEAST = 1e-12  # a smaller chance counts as this one in the logged cross entropy
 
 
 class Member(NamedTuple):
@@ -51,34 +53,55 @@ def credited_segments(
     Returns:
         The segments, and what to log; NaN where it is undefined.
     """
-    outcomes, label = learner.outcomes, vines.label if "clusters" in method.reads else None
-    members = members_of(families, method.reads, vines, outcomes)
+    members = members_of(families, method.reads, vines, learner.outcomes)
     known = [one for one in members if one.outcome >= 0]
     if not known:
         return [Segment(one.own) for one in members], {}
-    steps = joined_steps(
-        [steps_of(one.own.seen_T, one.episode, one.first, label, outcomes) for one in known]
-    )
-    lengths, ended = [len(one.own) for one in known], np.array([one.outcome for one in known])
-    begins = np.cumsum([0, *lengths[:-1]])
-    pairs = zip(begins, known, strict=True)
-    credited_R = np.array([begin + time for begin, one in pairs for time in one.times], int)
-    taken_R = np.repeat(ended, [len(one.times) for one in known])
-    values_R, chance_R = np.full((2, len(taken_R)), np.nan)
-    if learner.count_V.any() and len(taken_R):
-        chances_RV = learner.chances(policy, steps.at(credited_R))
-        chance_R = np.take_along_axis(chances_RV, taken_R[:, None], axis=1)
-        draws = learner.options.num_draws
-        values_R = set_advantages(method, outcomes, taken_R, chances_RV, draws, rng)
-    learner.learn(policy, steps, lengths, ended, rng)
+    label = vines.label if "clusters" in method.reads else None
+    update = update_of(known, label, learner.outcomes)
+    values_R, chance_R = np.full((2, len(update.taken_R)), np.nan)
+    if learner.count_V.any() and len(update.taken_R):
+        chances_RV = learner.chances(policy, update.steps.at(update.at_R))
+        chance_R = np.take_along_axis(chances_RV, update.taken_R[:, None], axis=1)
+        given = (update.taken_R, chances_RV, learner.options.num_draws, rng)
+        values_R = set_advantages(method, learner.outcomes, *given)
+    learner.learn(policy, update.steps, update.lengths, update.ended, rng)
     found = {
-        "states": len(taken_R),
-        "outcomes": len(outcomes),
-        "cross_entropy": -np.log(chance_R).mean() if len(taken_R) else np.nan,
-        "advantage_size": np.sqrt((values_R**2).mean()) if len(taken_R) else np.nan,
+        "states": len(values_R),
+        "outcomes": len(learner.outcomes),
+        "cross_entropy": -np.log(np.maximum(chance_R, LEAST)).mean() if len(values_R) else np.nan,
+        "advantage_size": np.sqrt((values_R**2).mean()) if len(values_R) else np.nan,
     }
     logged = {f"set_critic/{name}": float(value) for name, value in found.items()}
     return segments_of(members, values_R, vines.window), logged
+
+
+class Update(NamedTuple):
+    """The steps of an update's episodes, one episode after another.
+
+    Attributes:
+        steps: What the critic sees at each step.
+        lengths: Steps of each episode.
+        ended: The number of each episode's outcome.
+        at_R: The steps at whose states there is credit.
+        taken_R: The number of the outcome that followed each of them.
+    """
+
+    steps: Steps
+    lengths: list[int]
+    ended: np.ndarray
+    at_R: np.ndarray
+    taken_R: np.ndarray
+
+
+def update_of(members: Sequence[Member], label: Label | None, outcomes: Outcomes) -> Update:
+    """Return the steps of members whose outcome is known."""
+    steps = [steps_of(one.own.seen_T, one.episode, one.first, label, outcomes) for one in members]
+    lengths, ended = [len(one.own) for one in members], np.array([one.outcome for one in members])
+    begins = np.cumsum([0, *lengths[:-1]])
+    at = [b + time for b, one in zip(begins, members, strict=True) for time in one.times]
+    taken_R = np.repeat(ended, [len(one.times) for one in members])
+    return Update(joined_steps(steps), lengths, ended, np.array(at, dtype=np.int64), taken_R)
 
 
 def of_vines(segments: Sequence[Segment], num_vines: int) -> np.ndarray:
