@@ -118,20 +118,20 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
     assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)
 
 
-def test_a_judge_that_tells_families_needs_no_field_of_them(load, base, tmp_path):
+def test_a_judge_that_gives_families_needs_no_field_of_them(load, base, tmp_path):
     keys = {"judge": "exact", "key": "tests.lm.fields_of_mine:first"}
     both = {**keys, "family": "tests.lm.fields_of_mine:is_short"}
     arm = {"method": "poly_families", "set_size": 2}
-    resolved, batches = load(arms={"told": {**arm, "judge": both}}, fields={}), []
-    trainer = make_trainer(resolved, "told", 0, str(base), TrainingRun(tmp_path / "run"))
+    resolved, batches = load(arms={"judged": {**arm, "judge": both}}, fields={}), []
+    trainer = make_trainer(resolved, "judged", 0, str(base), TrainingRun(tmp_path / "run"))
     trainer.on_batch = batches.append
     trainer.train()
     for batch in batches:
-        told = [[len(text) < 4 for text in texts] for texts in batch.texts_BN]
-        same = [np.equal.outer(one, one) for one in (told[0], batch.fields["families"][0])]
+        short = [[len(text) < 4 for text in texts] for texts in batch.texts_BN]
+        same = [np.equal.outer(one, one) for one in (short[0], batch.fields["families"][0])]
         np.testing.assert_array_equal(*same)
     with pytest.raises(ConfigError, match="poly_families reads families, which nothing gives"):
-        load(arms={"told": {**arm, "judge": keys}}, fields={})
+        load(arms={"judged": {**arm, "judge": keys}}, fields={})
 
 
 @pytest.mark.parametrize("mask", [False, True])

@@ -26,7 +26,7 @@ class Judgement:
         reason: Why the clusters are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
         families_N: The family of each sample's strategy (its macro-strategy), labelled as clusters;
-            None if the judge tells only clusters.
+            None if the judge gives only clusters.
     """
 
     clusters_N: tuple[int, ...] | None

@@ -44,7 +44,7 @@ class ExactJudge(Judge):
     Attributes:
         key: A sample's text → its key, any hashable value; None is degenerate.
         family: A sample's text → the family of its key, which `poly_families` reads; None: the
-            judge tells no families.
+            judge gives no families.
 
     >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
     (0, 0, 1, -1)

@@ -24,7 +24,7 @@ class OracleJudge(Judge):
     Attributes:
         domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
         family: The name of a strategy → the family that it belongs to, which `poly_families` reads;
-            None: the judge tells no families.
+            None: the judge gives no families.
 
     >>> from setrl.domains import by_name
     >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))

@@ -135,7 +135,7 @@ class _Reading:
         return self._read(column, partial(_strategies, num_samples=self.num_samples))
 
     def families(self, column: Column | Sequence[Judgement] | None) -> dict[str, np.ndarray]:
-        """Return the families that a judge told; NaN for a prompt without; {} without a judge."""
+        """Return the families that a judge gave; NaN for a prompt without; {} without a judge."""
         if not isinstance(column, Sequence) or not isinstance(column[0], Judgement):
             return {}
         return {FAMILIES: families_of(column, self.num_samples)}
