@@ -4,10 +4,12 @@ import json
 import struct
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from setrl.errors import ConfigError, DataError
+from setrl.groups import open_log
 from tests.groups.reading import read_log
 
 
@@ -133,6 +135,16 @@ def test_zstandard_is_read(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfe"))
     with pytest.raises(DataError, match="damaged Zstandard data"):
         read(path)
+
+
+def test_a_log_that_inspect_wrote():
+    pytest.importorskip("pyarrow")
+    log = open_log(Path(__file__).parents[1] / "data" / "inspect_arith.eval")
+    counts = {group.prompt: sum(one.correct for one in group.samples) for group in log}
+    assert list(counts.values()) == [2, 3, 2, 4, 2, 0]
+    first = log[0].samples[1]
+    assert (first.text[:19], first.answer, first.tokens) == ("I count step by ste", None, 32)
+    assert log.notes() == []
 
 
 def test_zstandard_without_pyarrow_names_what_to_install(tmp_path, monkeypatch):

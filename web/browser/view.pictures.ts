@@ -39,6 +39,15 @@ const PICTURES = [
     height: 1300,
     colorScheme: "light",
   },
+  {
+    name: "view-inspect",
+    of: "inspect",
+    view: "groups&sort=disagreement",
+    opens: true,
+    width: 1180,
+    height: 1150,
+    colorScheme: "light",
+  },
   { name: "view-metrics", of: "run", view: "metrics", opens: false, width: 1180, height: 1000, colorScheme: "dark" },
   {
     name: "view-evaluation",
@@ -72,11 +81,12 @@ const PICTURES = [
 ] as const;
 
 let browser: Browser;
-const served: Partial<Record<"run" | "math" | "trl" | "tinker" | "control", Served>> = {};
+const served: Partial<Record<"run" | "inspect" | "math" | "trl" | "tinker" | "control", Served>> = {};
 
 beforeAll(async () => {
   browser = await launch();
   served.math = await serve(join(ROOT, "tests/data/generations_math_20x8.jsonl"), "--text", "samples.end");
+  served.inspect = await serve(join(ROOT, "tests/data/inspect_arith.eval"));
   served.trl = await serve(join(ROOT, "tests/data/trl_completions"), "--reward", "short");
   served.tinker = await serve(
     join(ROOT, "tests/data/tinker_cookbook"),
@@ -104,6 +114,7 @@ it.each(PICTURES)("$name", async ({ name, of, view, opens, width, height, colorS
   if (opens) {
     await page.locator("tbody a").first().click();
     await page.waitForSelector("#samples .card");
+    if (of === "inspect") for (const key of ["x", "j", "j", "x"]) await page.keyboard.press(key);
   }
   await page.waitForTimeout(1500);
   if (name === "view-metrics") {

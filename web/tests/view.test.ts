@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import type { Group, Sample } from "../src/view/api";
 import { pieces, visible } from "../src/components/visible";
+import { difference } from "../src/view/problem/difference";
 import { inWords, points, withoutCredit } from "../src/view/run/steps";
 import { methodsInLog, why } from "../src/view/problem/why";
 import { decimal } from "../src/components/format";
@@ -158,8 +159,33 @@ it("a sample's credit in words", () => {
   expect(words).toContain("(0.300): its sets are more varied than others");
   expect(words).toContain("a mean reward of 0.500 (all sets: 0.600)");
   const unknown = why(group([null, null], {}, { explained: null, parts: {} }), 0).join(" ");
-  expect(unknown).toContain("The log does not hold its advantage.");
+  expect(unknown).toBe("y1 is wrong.");
+  expect(why(group([null, 0.1], {}, { explained: null, parts: {} }), 0)[0]).toContain(
+    "The log does not hold its advantage.",
+  );
   expect(unknown).not.toContain("entered the loss");
+});
+
+it("two texts differ in runs of words, which together are the texts", () => {
+  const [one, other] = ["Add the tens first. It is 42", "I count each step. It is 43"];
+  const found = difference(one, other)!;
+  expect(found).toEqual([
+    { text: "Add the tens first", of: "one" },
+    { text: "I count each step", of: "other" },
+    { text: ". It is ", of: null },
+    { text: "42", of: "one" },
+    { text: "43", of: "other" },
+  ]);
+  for (const [a, b] of [
+    [one, other],
+    ["", "x y"],
+    ["a b\n c", "a  c"],
+    [" a", "a "],
+  ] as const) {
+    const of = (side: "one" | "other") =>
+      difference(a, b)!.flatMap((piece) => (piece.of === null || piece.of === side ? piece.text : []));
+    expect([of("one").join(""), of("other").join("")]).toEqual([a, b]);
+  }
 });
 
 it.each([

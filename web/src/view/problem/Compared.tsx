@@ -1,10 +1,10 @@
 /** Two samples of a group, word by word. */
 
-import { diffWordsWithSpace } from "diff";
 import { useMemo } from "preact/hooks";
 import { Panel } from "../../components/Controls";
-import type { Group } from "../api";
 import { visible } from "../../components/visible";
+import type { Group } from "../api";
+import { difference } from "./difference";
 
 interface Props {
   group: Group;
@@ -13,8 +13,8 @@ interface Props {
 }
 
 export function Compared({ group, pair: [one, other], onClose }: Props) {
-  const parts = useMemo(
-    () => diffWordsWithSpace(visible(group.samples[one]!.text), visible(group.samples[other]!.text), { timeout: 1000 }),
+  const pieces = useMemo(
+    () => difference(visible(group.samples[one]!.text), visible(group.samples[other]!.text)),
     [group, one, other],
   );
   return (
@@ -23,10 +23,10 @@ export function Compared({ group, pair: [one, other], onClose }: Props) {
       title={`y${one + 1} and y${other + 1}`}
       lead={`Struck out: only in y${one + 1}. Underlined: only in y${other + 1}.`}
     >
-      {parts ? (
+      {pieces ? (
         <pre class="text compared">
-          {parts.map((part, i) =>
-            part.added ? <ins key={i}>{part.value}</ins> : part.removed ? <del key={i}>{part.value}</del> : part.value,
+          {pieces.map(({ text, of }, i) =>
+            of === "other" ? <ins key={i}>{text}</ins> : of === "one" ? <del key={i}>{text}</del> : text,
           )}
         </pre>
       ) : (

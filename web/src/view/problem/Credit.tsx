@@ -25,14 +25,29 @@ interface CreditProps {
 /** Who got how much credit, and why the selected sample did; nothing if nobody can tell. */
 export function CreditPanels(props: CreditProps) {
   const { group, selected } = props;
-  const isKnown = Object.keys(group.others).length > 0 || group.samples.some(({ advantage }) => advantage !== null);
-  if (!group.samples.length || !isKnown) return null;
+  const hasOwn = group.samples.some(({ advantage }) => advantage !== null);
+  if (!group.samples.length || (!hasOwn && !Object.keys(group.others).length)) return null;
+  const who = `y${selected + 1}`;
   return (
     <>
-      <Panel id="credit" title="Credit" lead="Who got how much credit, and what other methods would have given.">
+      <Panel
+        id="credit"
+        title="Credit"
+        lead={
+          hasOwn
+            ? "Who got how much credit, and what other methods would have given."
+            : "Who would get how much credit, by method. Nothing here was trained."
+        }
+      >
         <Credit {...props} />
       </Panel>
-      <Panel id="why" title={`Why y${selected + 1} got its credit`} lead={LEADS[group.origin.kind]}>
+      <Panel
+        id="why"
+        title={hasOwn ? `Why ${who} got its credit` : `Why ${who} would get its credit`}
+        lead={
+          hasOwn ? LEADS[group.origin.kind] : "The log has no advantages. “One more method” above chooses the method."
+        }
+      >
         {why(group, selected).map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}

@@ -45,6 +45,7 @@ function outcome(group: Group, i: number): string {
       : correct
         ? "is correct"
         : "is wrong";
+  if (group.samples.every((one) => one.advantage === null)) return `${who} ${kind}.`;
   if (advantage === null) return `${who} ${kind}. The log does not hold its advantage.`;
   const to = advantage === 0 ? "changes nothing about it" : `makes it ${advantage > 0 ? "more" : "less"} likely`;
   const odd = against ? ", against its correctness" : "";
