@@ -1,6 +1,6 @@
 """Published estimators as formulas, with what their released code was found to be.
 
-    python -m tests.lab.published     # write web/src/playground/published.json again
+    python -m tests.lab.published     # write web/src/playground and web/tests/published.json again
 
 The playground shows them beside a formula of one's own. Its tests check that a formula has the same
 objective as the released code, which `docs/results/estimators` has audited.
@@ -9,11 +9,13 @@ objective as the released code, which `docs/results/estimators` has audited.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "web" / "src" / "playground" / "published.json"
+SHOWN = ROOT / "web" / "src" / "playground" / "published.json"
+FOUND = ROOT / "web" / "tests" / "published.json"
 AUDITED = ROOT / "docs" / "results" / "estimators" / "estimators.json"
 
 
@@ -80,31 +82,34 @@ PUBLISHED = (
 )
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return each formula with the name, the place and the objective of the released code."""
+def rows() -> list[tuple[dict[str, str], dict[str, Any]]]:
+    """Return of each formula what the page shows, and what the released code was found to be."""
     packages = json.loads(AUDITED.read_text("utf-8"))["packages"]
     audited = {(one["package"], row["name"]): (one, row) for one in packages for row in one["rows"]}
     return [_row(one, *audited[one.package, one.name]) for one in PUBLISHED]
 
 
-def _row(one: Published, package: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _row(
+    one: Published, package: dict[str, Any], row: dict[str, Any]
+) -> tuple[dict[str, str], dict[str, Any]]:
     release = f"{package['title']} {package['version'][:12]}, {row['name']}"
     line = f"{Path(row['path']).name}:{row['line']}"
-    return {
-        "shows": one.shows,
-        "formula": one.formula,
-        "place": f"setrl, {row['name']}" if one.package == "setrl" else f"{release} ({line})",
-        "is": row["nearest"]["is"],
-        "off": row["nearest"]["off"],
-        "paid": row["paid"],
-    }
+    place = f"setrl, {row['name']}" if one.package == "setrl" else f"{release} ({line})"
+    found = {"is": row["nearest"]["is"], "off": row["nearest"]["off"], "paid": row["paid"]}
+    return {"shows": one.shows, "formula": one.formula, "place": place}, found
 
 
-def text() -> str:
-    """Return the file's content: one estimator a line."""
-    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows()) + "\n]\n"
+def texts() -> dict[Path, str]:
+    """Return the content of both files: one estimator a line."""
+    shown, found = zip(*rows(), strict=True)
+    return {SHOWN: _lines(shown), FOUND: _lines(found)}
+
+
+def _lines(values: Iterable[dict[str, Any]]) -> str:
+    return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in values) + "\n]\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(), "utf-8")
-    print(FILE)
+    for path, text in texts().items():
+        path.write_text(text, "utf-8")
+        print(path)

@@ -18,8 +18,10 @@ const read = computed((): { readonly formula: Formula } | { readonly wrong: stri
   }
 });
 
-/** What is wrong with the formula; null if it can be read. */
-export const error = computed(() => ("wrong" in read.value ? read.value.wrong : null));
+/** Why a formula that can be read has no audit; null if it has one. */
+const refused = signal<string | null>(null);
+/** What is wrong with the formula; null if nothing is. */
+export const error = computed(() => ("wrong" in read.value ? read.value.wrong : refused.value));
 
 /** The audit of the last formula that could be read; null before there is one. */
 export const audited = signal<Audit | null>(null);
@@ -47,7 +49,13 @@ later(() => {
   const [found, { groupSize }] = [read.value, now.value];
   if (!seen.value || "wrong" in found) return null;
   return () => {
-    audited.value = audit(found.formula, groupSize);
+    try {
+      audited.value = audit(found.formula, groupSize);
+      refused.value = null;
+    } catch (error) {
+      if (!(error instanceof FormulaError)) throw error;
+      refused.value = error.message;
+    }
     return false;
   };
 }, PAUSE);

@@ -88,6 +88,7 @@ function flow(velocity: Velocity, start: readonly number[]): number[][] {
     while (now < until) {
       step = Math.min(step, until - now);
       const [moved, error] = dormandPrince(slope, shift, step);
+      if (!Number.isFinite(error)) throw new RangeError(`the velocity must be finite, got ${slope(shift)} at ${now}`);
       if (error <= LARGEST_ERROR) {
         shift = moved;
         now = step < until - now ? now + step : until;

@@ -1,10 +1,11 @@
 /** What a formula pays in every group: the table from which the rest of an audit is computed. */
 
-import type { Formula, Kinds } from "../formula";
+import { type Formula, FormulaError, type Kinds } from "../formula";
 import { type Credit, type Setting, setting } from "./setting";
 
 const STRATEGIES = 3; // labels, if a formula reads them
 const TOLERANCE = 1e-9; // the rounding of an advantage, relative to the largest
+const [SMALLEST, LARGEST] = [1e-100, 1e100]; // of the largest advantage: it is squared
 
 export interface Paid {
   readonly formula: Formula;
@@ -19,7 +20,11 @@ export interface Paid {
   readonly rounding: number;
 }
 
-/** The advantages in every group of `size` samples. */
+/**
+ * The advantages in every group of `size` samples.
+ *
+ * Throws a `FormulaError` if they are too large, or too small, to compute with.
+ */
 export function pay(formula: Formula, size: number): Paid {
   const one = setting(size, formula.readsLabels ? STRATEGIES : 1);
   let isFinite = true;
@@ -32,6 +37,10 @@ export function pay(formula: Formula, size: number): Paid {
   );
   const scale =
     credit.reduce((most, row) => row.reduce((more, value) => Math.max(more, Math.abs(value)), most), 0) || 1;
+  if (scale > LARGEST || scale < SMALLEST)
+    throw new FormulaError(
+      `The largest advantage is ${scale.toExponential(0)}: it must be from ${SMALLEST} to ${LARGEST.toExponential(0)}.`,
+    );
   return { formula, setting: one, credit, isFinite, scale, rounding: TOLERANCE * scale };
 }
 

@@ -98,7 +98,11 @@ export const FUNCTIONS: Readonly<Record<string, Known>> = {
 };
 export const WHERE = "where(condition, x, y): x where the condition holds, such as r == max(r), else y";
 
-/** Sets of k out of n; 0 where there are none. */
+/** Sets of k out of n; 0 where there are none, and infinite where no number is as large. */
 function combinations(n: number, k: number): number {
-  return n >= k && k >= 0 ? choose(Math.trunc(n), Math.trunc(k)) : 0;
+  if (!(n >= k && k >= 0)) return 0;
+  const [all, some] = [Math.trunc(n), Math.trunc(Math.min(k, n - k))];
+  return some > MOST ? Infinity : choose(all, some);
 }
+
+const MOST = 1100; // 2 ** 1100 is no number, and C(n, k) ≥ 2ᵏ for n ≥ 2k
