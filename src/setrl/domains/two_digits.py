@@ -18,9 +18,10 @@ the smallest numbers for which these algorithms differ:
 | `egyptian` | 47*36: 47,94,188,376,752,1504:188+1504=1692 |
 | `direct` | 47*36: 1692 |
 
-In the training split the first number ends in 8, 9, 1 or 2, and near-round splitting is the most
-frequent strategy. In the shifted split it ends in 3 to 7, and the author nearly always forgets to
-multiply what is subtracted. Shares and errors are ours.
+In the training split the first number ends in 8 or 9, or in 1 or 2, and near-round splitting is the
+most frequent strategy. It suits only numbers that end in 8 or 9: for others the author always
+forgets to multiply what is subtracted. In the shifted split all numbers end in 3 to 7. Shares and
+errors are ours.
 
 A *script* writes one strategy: it says what is fixed, and asks its page for each number that is
 computed. The page of an author writes that number, right or wrong; the page of the reader reads it
