@@ -157,7 +157,7 @@ def draw_paths(histories: Mapping[str, History], path: Path) -> None:
     for name, history in histories.items():
         found = mean_interval(history.taken_up_RT)
         step = max(1, found.mean.size // 200)
-        lines = tuple(one[::step] for one in (found.mean, found.low, found.high))
+        lines = (found.mean[::step], found.low[::step], found.high[::step])
         band(ax, np.arange(found.mean.size)[::step], lines, ARMS[name][1])
     title(ax, "rare strategies in use", "updates")
     legend_below(figure, [ax])
