@@ -1,0 +1,290 @@
+"""`python -m studies.text_vines FOLDER`: vines inside a language model's generation.
+
+The Set RL note (§6.1) samples vines from states in the middle of an episode. In a text, a state is
+a prompt with the first tokens of a sample. At equal numbers of samples, each prompt gets either N
+samples, or N − V + 1 samples, one of which is a *trunk*: at a token of the trunk that is drawn
+uniformly, V − 1 further continuations are sampled, and the V continuations are a group of their
+own, which credits the tokens after the branch. Tokens before it get the credit of the whole sample.
+
+Everything else is the loop of recipes/poly_epo_loop.py: plain REINFORCE, one update a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+from torch import Tensor
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from setrl import mean_set_scores, methods, objectives, set_advantages
+from setrl.core.method import AnyMethod
+from setrl.domains import Domain, by_name
+from setrl.evaluation import pass_at_k
+from setrl.files.progress import progress_bar
+from setrl.lm import strategy_label
+from setrl.lm.base_model import base_model
+from setrl.lm.base_spec import BaseSpec
+from setrl.models.sampler import sample_ids
+from studies.summaries import mean_interval, write_numbers
+
+Ids = list[int]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What credits whole samples, and what credits vines.
+
+    Attributes:
+        whole: The method of whole samples.
+        vines: The method of continuations; None for an arm without vines.
+    """
+
+    whole: AnyMethod
+    vines: AnyMethod | None = None
+
+
+ARMS = {
+    "rloo": Arm(methods.rloo()),
+    "rloo, vines": Arm(methods.rloo(), methods.rloo()),
+    "poly_epo": Arm(methods.poly_epo(set_size=4)),
+    "poly_epo, vines": Arm(methods.poly_epo(set_size=4), methods.poly_epo(set_size=4)),
+    "poly_epo, vines of rloo": Arm(methods.poly_epo(set_size=4), methods.rloo()),
+}
+
+
+@dataclass(frozen=True)
+class VinesConfig:
+    """Sizes of the study; the defaults take about twenty minutes on one core.
+
+    Attributes:
+        domain: The domain.
+        steps: Updates.
+        prompts: Of each update.
+        samples: N, the new samples of each prompt and update.
+        vines: V, the continuations of one trunk of each prompt, with its own.
+        learning_rate: Of AdamW.
+        seeds: Runs of each arm; they share a base.
+        problems: Of each evaluation, with `evaluated` samples each.
+        evaluated: At least 32.
+    """
+
+    domain: str = "polynomial"
+    steps: int = 100
+    prompts: int = 16
+    samples: int = 16
+    vines: int = 8
+    learning_rate: float = 1e-3
+    seeds: int = 3
+    problems: int = 60
+    evaluated: int = 64
+
+
+@dataclass(frozen=True)
+class Target:
+    """Tokens whose log-likelihood is trained.
+
+    Attributes:
+        context: What stands before them.
+        ids: The tokens.
+        weight: Their advantage.
+    """
+
+    context: Ids
+    ids: Ids
+    weight: float
+
+
+def credit(
+    domain: Domain, tokenizer: Any, prompt: str, samples: Sequence[Ids], method: AnyMethod
+) -> list[float]:
+    """Return the advantages of complete samples of one prompt."""
+    texts = tokenizer.batch_decode(list(samples), skip_special_tokens=True)
+    readings = [domain.read(prompt, text) for text in texts]
+    rewards_BN = np.array([[float(one.correct) for one in readings]])
+    clusters_BN = np.array([[strategy_label(one.strategy) for one in readings]])
+    found = set_advantages(rewards_BN, method, clusters=clusters_BN)
+    return found.values_BN[0].tolist()
+
+
+def branch_of(samples: Sequence[Ids], rng: np.random.Generator) -> tuple[int, int] | None:
+    """Draw a trunk among samples of three tokens or more, and the number of tokens it keeps."""
+    long = [place for place, ids in enumerate(samples) if len(ids) >= 3]
+    if not long:
+        return None
+    trunk = long[int(rng.integers(len(long)))]
+    return trunk, int(rng.integers(1, len(samples[trunk]) - 1))
+
+
+def targets_of(prompt_ids: Ids, samples: Sequence[Ids], weights: Sequence[float]) -> list[Target]:
+    """Return a target for each whole sample."""
+    return [Target(prompt_ids, ids, one) for ids, one in zip(samples, weights, strict=True)]
+
+
+def log_likelihoods(model: Any, targets: Sequence[Target], pad: int) -> Tensor:
+    """log π(ids | context) of each target, (targets,)."""
+    rows = [torch.tensor(one.context + one.ids) for one in targets]
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad)
+    lengths = torch.tensor([len(row) for row in rows])[:, None]
+    starts = torch.tensor([len(one.context) for one in targets])[:, None]
+    places = torch.arange(ids.shape[1])[None]
+    logits = model(ids, attention_mask=(places < lengths).long()).logits[:, :-1]
+    each = logits.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+    counted = (places[:, 1:] >= starts) & (places[:, 1:] < lengths)
+    return (each * counted).sum(-1)
+
+
+@dataclass(eq=False)
+class Training:
+    """One run of an arm.
+
+    Attributes:
+        config: The sizes.
+        arm: What credits samples.
+        model: The policy, which is trained.
+        tokenizer: Its tokenizer.
+        seed: Of sampling and of branches.
+    """
+
+    config: VinesConfig
+    arm: Arm
+    model: Any
+    tokenizer: Any
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.domain = by_name(self.config.domain)
+        self.rng = np.random.default_rng(self.seed)
+        self.generator = torch.Generator().manual_seed(self.seed)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=self.config.learning_rate)
+
+    def ids(self, prompts: Sequence[str]) -> list[Ids]:
+        """Return the tokens of prompts."""
+        return [self.tokenizer(one, add_special_tokens=False)["input_ids"] for one in prompts]
+
+    def sampled(self, contexts: Sequence[Ids], n: int) -> list[list[Ids]]:
+        """Return n continuations of each context."""
+        most = self.domain.max_new_tokens
+        return sample_ids(self.model, contexts, n, most, 1.0, self.generator)
+
+    def targets(self, prompts: Sequence[str]) -> list[Target]:
+        """Sample and credit one batch."""
+        contexts, arm, size = self.ids(prompts), self.arm, self.config
+        extra = size.vines - 1 if arm.vines else 0
+        groups = self.sampled(contexts, size.samples - extra)
+        branches = [branch_of(group, self.rng) if extra else None for group in groups]
+        starts = [
+            context + group[branch[0]][: branch[1]]
+            for context, group, branch in zip(contexts, groups, branches, strict=True)
+            if branch
+        ]
+        grown = iter(self.sampled(starts, extra) if starts else [])
+        found = []
+        for prompt, context, group, branch in zip(prompts, contexts, groups, branches, strict=True):
+            weights = credit(self.domain, self.tokenizer, prompt, group, arm.whole)
+            own = targets_of(context, group, weights)
+            if branch and arm.vines:
+                trunk, kept = branch
+                stem, ends = group[trunk][:kept], [group[trunk][kept:], *next(grown)]
+                whole = [stem + end for end in ends]
+                values = credit(self.domain, self.tokenizer, prompt, whole, arm.vines)
+                own[trunk] = Target(context, stem, weights[trunk])
+                own += targets_of(context + stem, ends, values)
+            found += own
+        return found
+
+    def step(self, prompts: Sequence[str]) -> None:
+        """Do one update: the gradient of −Σ weight·log π / (prompts × N)."""
+        targets = [one for one in self.targets(prompts) if one.weight]
+        if not targets:
+            return
+        weights = torch.tensor([one.weight for one in targets])
+        pad = self.tokenizer.pad_token_id
+        total = (weights * log_likelihoods(self.model, targets, pad)).sum()
+        self.optimizer.zero_grad()
+        (-total / (len(prompts) * self.config.samples)).backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+
+    def run(self) -> None:
+        """Train."""
+        size = self.config.prompts
+        problems = self.domain.problems("train", self.config.steps * size, seed=self.seed)
+        for step in range(self.config.steps):
+            some = problems[step * size : (step + 1) * size]
+            self.step([problem.prompt for problem in some])
+
+    def measures(self) -> dict[str, float]:
+        """Return pass@1, pass@32 and right strategies in 32 samples, of both splits."""
+        found = {}
+        for split in ("test", "shifted"):
+            problems = self.domain.problems(split, self.config.problems, seed=2)
+            prompts, n = [one.prompt for one in problems], self.config.evaluated
+            generator = torch.Generator().manual_seed(3)
+            most = self.domain.max_new_tokens
+            groups = sample_ids(self.model, self.ids(prompts), n, most, 1.0, generator)
+            readings = [
+                [self.domain.read(prompt, text) for text in self._texts(group)]
+                for prompt, group in zip(prompts, groups, strict=True)
+            ]
+            right_Pn = np.array([[one.correct for one in row] for row in readings])
+            labels_Pn = np.array(
+                [[strategy_label(one.strategy) for one in row] for row in readings]
+            )
+            kinds = mean_set_scores(
+                right_Pn, objectives.distinct_correct(), [32], clusters=labels_Pn
+            )
+            found[f"{split} pass@1"] = float(right_Pn.mean())
+            found[f"{split} pass@32"] = float(pass_at_k(right_Pn.sum(1), n, 32).mean())
+            found[f"{split} strategies"] = float(kinds.mean())
+        return found
+
+    def _texts(self, group: Sequence[Ids]) -> list[str]:
+        texts: list[str] = self.tokenizer.batch_decode(list(group), skip_special_tokens=True)
+        return texts
+
+
+def run(out_dir: Path, config: VinesConfig = VinesConfig(), cache: Path = Path("cache")) -> Path:
+    """Train all arms from one base; write text_vines.json after each run.
+
+    Args:
+        out_dir: The folder for its numbers.
+        config: The sizes.
+        cache: Where base models are kept.
+    """
+    torch.set_num_threads(1)
+    folder = base_model(BaseSpec(by_name(config.domain)), cache)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    found: dict[str, list[dict[str, float]]] = {}
+    jobs = [("base", Arm(methods.rloo()), 0)]
+    jobs += [(name, arm, seed) for seed in range(config.seeds) for name, arm in ARMS.items()]
+    for name, arm, seed in progress_bar(True, iterable=jobs, desc="runs"):
+        model = AutoModelForCausalLM.from_pretrained(folder)
+        training = Training(config, arm, model, tokenizer, seed)
+        if name != "base":
+            training.run()
+        found.setdefault(name, []).append(training.measures())
+        path = write_numbers(out_dir / "text_vines.json", config, arms=summary(found))
+    return path
+
+
+def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+    """Return each arm's measures: one number, or a mean with its interval over seeds."""
+    return {
+        name: {
+            key: mean_interval([one[key] for one in runs]).as_lists()
+            if len(runs) > 1
+            else round(runs[0][key], 4)
+            for key in runs[0]
+        }
+        for name, runs in found.items()
+    }
+
+
+if __name__ == "__main__":
+    tyro.cli(run)
