@@ -102,7 +102,7 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     parts = [_head(comparison), comparison.verdict]
     parts += [_table(rows, comparison.band, details)] if rows else []
     parts += [_support_table(item, found) for item, found in comparison.support.items()]
-    parts += ["\n".join(notes), _more(comparison, metrics, details)]
+    parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -113,11 +113,12 @@ def _spread(rows: Sequence[PairedMetric], most: int | None) -> list[PairedMetric
     return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]
 
 
-def _more(comparison: Comparison, metrics: Sequence[str], details: bool) -> str:
+def _more(comparison: Comparison, metrics: Sequence[str], details: bool, places: int) -> str:
     """Say what else the command can show."""
     shown = {*metrics, *([SUPPORT] if comparison.support else [])}
     others = [metric for metric in comparison.available if metric not in shown]
-    lines = [] if details else ["--details shows all k, and which differences can be detected"]
+    all_k = "all k, and " if places < len(comparison.rows) else ""
+    lines = [] if details else [f"--details shows {all_k}which differences can be detected"]
     lines += [f"other values of --metrics: {', '.join(others)}"] if others else []
     return "\n".join(lines)
 

@@ -30,12 +30,18 @@ def group_text(group: GroupCheck) -> str:
     seconds = ", ".join(f"{part} {spent:.2f} s" for part, spent in group.seconds.items())
     return "\n".join(
         [
-            f"one group: {len(group.samples)} samples of {group.where}, as the model is now: "
-            + shortened(escaped(" ".join(prompt_text(group.prompt).split())), PROMPT_LENGTH),
+            f"one group: {len(group.samples)} samples of {group.where}, as the model is now",
+            f"  │ {_one_line(group)}",
             table(rows, left=(0, -1)),
             f"one call for the group: {seconds}",
         ]
     )
+
+
+def _one_line(group: GroupCheck) -> str:
+    """Return the prompt of the group without line breaks and without its middle."""
+    words = prompt_text(group.prompt).split()
+    return shortened(escaped(" ".join(words)), PROMPT_LENGTH)
 
 
 def _row(place: int, one: SampleCheck, arms: list[str]) -> list[str]:
