@@ -261,6 +261,7 @@ class Catalogue:
     def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> Entry:
         paths = tuple(folder / match[0] for match in found)
         name = folder.parent.name if folder.name == "completions" else folder.name
+        name = self.root.stem if self.root.is_file() else name
         arms: dict[str, dict[int, Seed]] = {}
         if READERS[tool].by_step and found[0].re.groups:
             steps = {int(match[1]): folder / match[0] for match in found}

@@ -14,7 +14,7 @@ const SHOW = [
   ["wrong", "all wrong"],
   ["unknown", "some not graded"],
   ["surprising", "credit against correctness"],
-  ["wrong_up", "a wrong sample with positive credit"],
+  ["wrong_up", "credit for a wrong sample"],
   ["alive", "with any credit"],
   ["dead", "dead: no credit at all"],
 ] as const;
