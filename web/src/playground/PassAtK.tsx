@@ -55,8 +55,8 @@ export function PassAtK() {
           x: { type: "log", base: 2, domain: [1, 256] },
           y: { domain: [0, 1] },
           marks: [
-            line(other, { x: "k", y: "value", stroke: "var(--minus)", strokeWidth: 2, strokeDasharray: "6 3" }),
-            dot(other, { x: "k", y: "value", fill: "var(--minus)", symbol: "square", r: 3.5 }),
+            line(other, { x: "k", y: "value", stroke: "var(--ink)", strokeWidth: 2, strokeDasharray: "6 3" }),
+            dot(other, { x: "k", y: "value", fill: "var(--ink)", symbol: "square", r: 3.5 }),
             line(one, { x: "k", y: "value", stroke: "var(--accent)", strokeWidth: 2 }),
             dot(one, { x: "k", y: "value", fill: "var(--accent)", r: 3.5 }),
             text([one.at(-1)!], {

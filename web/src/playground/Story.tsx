@@ -144,6 +144,13 @@ function Training({ of: { grpo: steps, sets } }: { of: Scene }) {
   );
 }
 
+const Strategy = ({ cluster }: { cluster: number }) => (
+  <th scope="row">
+    <Swatch cluster={cluster} size={14} />
+    <span class="hidden">strategy {letter(cluster)}</span>
+  </th>
+);
+
 /** A share of a whole as a bar. */
 const Share = ({ of, text }: { of: number; text: string }) => (
   <>
@@ -168,9 +175,7 @@ function Prompt() {
       <tbody>
         {SUCCESS.map((rate, a) => (
           <tr key={a}>
-            <th scope="row">
-              <Swatch cluster={a} size={14} />
-            </th>
+            <Strategy cluster={a} />
             <td>{percent(EVEN[a]!)}</td>
             <td>
               <Share of={rate} text={percent(rate)} />
@@ -207,10 +212,7 @@ function CreditOfGroup() {
       <tbody>
         {GROUP.rewards.map((reward, i) => (
           <tr key={i}>
-            <th scope="row">
-              <Swatch cluster={GROUP.clusters[i]!} size={14} />
-              <span class="hidden">strategy {letter(GROUP.clusters[i]!)}</span>
-            </th>
+            <Strategy cluster={GROUP.clusters[i]!} />
             <td>{reward ? "✓" : "✗"}</td>
             {COLUMNS.map(([name, values]) => (
               <td key={name}>
