@@ -5,8 +5,9 @@
 From states of new trunks of the arm's trained policy, many vines are sampled. The credit of each
 vine among all of them stands for the exact one, A. The same vines are credited in groups of 8 and
 of 16, and against outcomes that the arm's set critic draws. All credit is u − v, so that all
-estimate the same A♯. With `--pooled`, the critic's drawn outcomes are those that its network gives
-on average over all states: what remains if the critic does not tell states apart.
+estimate the same A♯. Two rows show where the critic's error comes from: "perfect_critic" draws from
+the outcomes of the state's many vines, and "pooled_critic" from the mean over all states, as a
+critic would that cannot tell states apart.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ def main() -> None:
         options.add_argument(name)
     options.add_argument("--trunks", type=int, default=8)
     options.add_argument("--vines", type=int, default=256)
+    options.add_argument("--seeds", type=int, nargs="+", help="by default those of the run")
     asked = options.parse_args()
     torch.set_num_threads(1)
     resolved = ResolvedControl.load(Path(asked.run) / "config.yaml")
     found = {
         str(seed): measure(resolved, Path(asked.run), asked.arm, seed, asked.trunks, asked.vines)
-        for seed in resolved.config.seeds
+        for seed in asked.seeds or resolved.config.seeds
     }
     names = next(iter(found.values()))
     means = {name: float(np.mean([one[name] for one in found.values()])) for name in names}
