@@ -16,10 +16,11 @@ import tyro
 
 from recipes.graded.far_points import family, worth
 from setrl import DEGENERATE, files, mean_set_scores, objectives
-from setrl.files.run_folder import find_arms
+from setrl.files.run_folder import BASE, find_arms, read_config
 from setrl.report.style import axes_grid
 from setrl.rewards.from_domain import strategy_label
 from studies.summaries import (
+    SCHEMA_VERSION,
     Interval,
     draw_interval,
     geometric_interval,
@@ -29,7 +30,7 @@ from studies.summaries import (
     title,
 )
 
-KS, K = (1, 2, 4, 8, 16), 4
+KS, K = (1, 2, 4, 6, 8, 16), 4
 NOISE, WINDOW, SETTLED = "gradient/adam_variance", 25, 25  # the first steps follow Adam's start
 ESTIMATORS = {
     "s_loo": "PKPO s_loo",
@@ -99,12 +100,13 @@ def run(run_dir: Path, path: Path) -> Path:
         folders = [f for f in one.seeds.values() if (f / "evaluation" / "test.jsonl").exists()]
         found = [worths(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
         arms[one.arm] = {name: _over_seeds([of[name] for of in found]) for name in found[0]}
-        own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != "base"]
+        own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
         if own and own[0]:
             noises[one.arm] = geometric_interval(own)
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
             arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
-    path.write_text(json.dumps({"schema_version": 1, "arms": arms}, indent=1) + "\n")
+    found = {"schema_version": SCHEMA_VERSION, "config": read_config(run_dir), "arms": arms}
+    path.write_text(json.dumps(found, indent=1) + "\n")
     if noises:
         draw(noises, path.with_suffix(".png"))
     return path
@@ -128,11 +130,11 @@ def draw(noises: Mapping[str, Interval], path: Path) -> None:
             steps = WINDOW * np.arange(1, len(found.mean) + 1)
             draw_interval(ax, steps, found, name, label)
         title(ax, f"K = {size}, N = 8", "updates")
-        ax.set_yscale("log")
+        ax.set(yscale="log", ylim=(1e-4, 2e-2))
     axes[0].set_ylabel("Σ (v̂ − m̂²) of Adam's moments")
     legend_below(figure, list(axes))
     save(figure, path)
 
 
 if __name__ == "__main__":
-    print(tyro.cli(run))
+    print(tyro.cli(tyro.conf.configure(tyro.conf.PositionalRequiredArgs)(run)))
