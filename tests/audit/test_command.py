@@ -109,12 +109,14 @@ def test_three_rewards_and_a_setting_of_a_method(run) -> None:
     assert "no sample of the lowest reward more than 0" in said
 
 
-def _log(path: Path, method: AnyMethod | None) -> None:
-    """Write 60 groups of 4 with a method's advantages, or with others."""
+def _log(path: Path, method: AnyMethod | None, halves: bool = True) -> None:
+    """Write groups of 4 with a method's advantages, or with others; with or without two right."""
     rng = np.random.default_rng(0)
     rows = []
     for prompt in range(60):
         rewards = (rng.random((1, 4)) < rng.random()) * 1.0
+        if rewards.sum() == 2 and not halves:
+            continue
         centred = rewards - rewards.mean()
         values = centred * (2 - rewards.mean())
         if method is not None:
@@ -145,6 +147,24 @@ def test_other_advantages_of_a_log_are_audited_by_their_groups(run) -> None:
     code, _, why = run("log.jsonl", "--group-size", "5")
     assert code == 2
     assert "have 4 samples" in why
+
+
+def test_a_log_that_lacks_groups_says_so(run) -> None:
+    _log(Path("log.jsonl"), methods.rloo(), halves=False)
+    _, said, read = run("log.jsonl")
+    assert "are rloo. The log has no groups that tell it from 0.6668 times grpo" in read
+    assert said.startswith("Warning: the log has no group with rewards (1, 1, 0, 0).")
+    code, _, _ = run("log.jsonl", "--claims", "pass@1", "--require", "unbiased")
+    assert code == 1
+    _log(Path("log.jsonl"), methods.rloo())
+    _, said, read = run("log.jsonl")
+    assert "are rloo.\n" in read
+    assert said.startswith("log.jsonl optimises pass@1")
+    row = '{"prompt": "p", "completion": "c", "reward": 0, "advantage": 0}\n'
+    Path("one.jsonl").write_text(2 * row)
+    code, _, why = run("one.jsonl")
+    assert code == 2
+    assert "all samples of the log have the reward 0" in why
 
 
 def test_groups_that_are_too_many_are_drawn_and_said(run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, islice
 
 import numpy as np
 
@@ -12,12 +13,13 @@ from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.groups.credit import credit_groups
 from setrl.groups.types import Group
-from setrl.wording import count
+from setrl.wording import count, first_of
 
 FITS = 1e-3  # of the largest advantage: recorded numbers are often rounded
 MOST_GROUPS = 2_000  # that methods are compared on
 MOST_REWARDS = 5  # different ones, for a table of groups
 SIZES = (2, 3, 4, 8, 16)  # K that are tried
+MANY = 200  # groups on which methods that fit a log are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +32,9 @@ class Recorded:
         paid: How many samples of each reward a group holds → what each reward was paid, a mean.
         groups: How many groups were read.
         spread: The largest difference between the advantages of equal samples of equal groups.
-        method: The method of ours that gives these advantages, times `times`; None if no one does.
-        times: What the method's advantages are multiplied by.
+        fits: The methods of ours that give these advantages, and what they are multiplied by; the
+            factors nearest to 1 first.
+        alike: Whether all of them give proportional advantages in all groups.
     """
 
     num_samples: int
@@ -39,8 +42,28 @@ class Recorded:
     paid: dict[tuple[int, ...], dict[int, float]]
     groups: int
     spread: float
-    method: AnyMethod | None
-    times: float
+    fits: tuple[tuple[AnyMethod, float], ...]
+    alike: bool
+
+    @property
+    def method(self) -> AnyMethod | None:
+        """The method that gives these advantages, with the factor nearest to 1; or None."""
+        return self.fits[0][0] if self.fits else None
+
+    @property
+    def audited(self) -> AnyMethod | Recorded:
+        """The method, if the log tells it from others; otherwise what the log's groups got."""
+        is_sure = self.alike or len(self.rewards) > MOST_REWARDS
+        return self.method if self.method is not None and is_sure else self
+
+    @property
+    def lacks(self) -> tuple[float, ...] | None:
+        """The rewards of a group that the log does not have; None if it has every group."""
+        sets = combinations_with_replacement(range(len(self.rewards)), self.num_samples)
+        for at in islice(sets, MOST_GROUPS):
+            if _key(at, len(self.rewards)) not in self.paid:
+                return tuple(self.rewards[place] for place in reversed(at))
+        return None
 
     def __call__(self, rewards: np.ndarray) -> np.ndarray:
         """Return what such a group was paid; NaN where the log has no such group."""
@@ -53,10 +76,13 @@ class Recorded:
         """Say what the log holds, and which method gave its advantages."""
         largest = max((abs(v) for paid in self.paid.values() for v in paid.values()), default=0.0)
         size = f"groups of {self.num_samples}"
-        if self.method is not None:
-            given = f"{self.times:.4g} times " if abs(self.times - 1) > FITS else ""
-            return [f"{count(self.groups, 'group')} of {self.num_samples}: the recorded advantages "
-                    f"are {given}{self.method.name} with K = {self.method.set_size}."]  # fmt: skip
+        if self.fits:
+            named = [_name(*fit) for fit in self.fits]
+            line = f"{count(self.groups, 'group')} of {self.num_samples}: the recorded advantages "
+            line += f"are {named[0]}."
+            if not self.alike:
+                line += f" The log has no groups that tell it from {first_of(named[1:])}."
+            return [line]
         lines = [f"No method with its default arguments gives these advantages ({size})."]
         if self.spread > FITS * largest:
             lines.append(
@@ -78,16 +104,22 @@ class Recorded:
             raise ValueError("no group has a reward and an advantage for each of its samples")
         size = Counter(map(len, whole)).most_common(1)[0][0]
         kept = [group for group in whole if len(group) == size]
-        found = _fitting(kept[:MOST_GROUPS])
         rewards = sorted({float(one.reward or 0) for group in kept for one in group.samples})
-        if len(rewards) > MOST_REWARDS and found is None:
+        if len(rewards) == 1:
+            raise ValueError(
+                f"all samples of the log have the reward {rewards[0]:g}; an audit needs different "
+                "rewards"
+            )
+        found = _fitting(kept[:MOST_GROUPS])
+        if len(rewards) > MOST_REWARDS and not found:
             raise ValueError(
                 f"the log has {len(rewards)} different rewards, and no method of ours gives its "
                 f"advantages; a table of groups can have at most {MOST_REWARDS}"
             )
         paid, spread = _table(kept, rewards)
-        method, times = found or (None, 1.0)
-        return cls(size, tuple(rewards), paid, len(kept), spread, method, times)
+        fits = tuple(sorted(found, key=lambda fit: abs(fit[1] - 1) > FITS))
+        alike = _are_alike([method for method, _ in fits], rewards, size)
+        return cls(size, tuple(rewards), paid, len(kept), spread, fits, alike)
 
 
 def _is_known(sample: object) -> bool:
@@ -115,8 +147,27 @@ def _table(
     return paid, max(max(values) - min(values) for values in every)
 
 
-def _fitting(groups: Sequence[Group]) -> tuple[AnyMethod, float] | None:
-    """Return the method that gives the recorded advantages, and the factor between them."""
+def _name(method: AnyMethod, times: float) -> str:
+    size = f" with K = {method.set_size}" if method.set_size != 1 else ""
+    return (f"{times:.4g} times " if abs(times - 1) > FITS else "") + method.name + size
+
+
+def _are_alike(methods: Sequence[AnyMethod], rewards: Sequence[float], num: int) -> bool:
+    """Whether methods give proportional advantages in groups of these rewards."""
+    groups = np.random.default_rng(0).choice(np.array(rewards), (MANY, num))
+    tables = []
+    for method in methods:
+        try:
+            own = np.asarray(method.advantages(groups).values_BN)
+        except ValueError:  # it reads fields that only the log has
+            continue
+        tables.append(own / (np.linalg.norm(own) or 1.0))
+    return all(np.abs(one - tables[0]).max() <= FITS for one in tables[1:])
+
+
+def _fitting(groups: Sequence[Group]) -> list[tuple[AnyMethod, float]]:
+    """Return the methods that give the recorded advantages, and the factors between them."""
+    found: list[tuple[AnyMethod, float]] = []
     recorded = np.array([[one.advantage for one in group.samples] for group in groups], float)
     scale = np.abs(recorded).max()
     for method in _candidates():
@@ -127,8 +178,8 @@ def _fitting(groups: Sequence[Group]) -> tuple[AnyMethod, float] | None:
         length = (own**2).sum()
         times = float((own * recorded).sum() / length) if length else 0.0
         if times > 0 and np.abs(recorded - times * own).max() <= FITS * scale:
-            return method, times
-    return None
+            found.append((method, times))
+    return found
 
 
 def _candidates() -> Iterable[AnyMethod]:

@@ -18,11 +18,10 @@ from setrl.audit.laws import Law, laws
 from setrl.audit.leads import Survivors, drawn_survivors
 from setrl.audit.paid import CHUNK, Paid, Progress, settled
 from setrl.audit.shapes import known_shape
-from setrl.audit.text import NAMED, alarms, leads, pays, scales
+from setrl.audit.text import NAMED, alarms, leads, pays, rewards_of, scales
 from setrl.audit.variance import Variance
 from setrl.core.method import Method
 from setrl.theory.tabular import ActionTable, TabularObjective
-from setrl.wording import in_a_row
 
 POLICIES, GROUPS = 16, 500  # policies, and groups that are drawn from each
 MANY, FEW = 400, 50  # groups of a step towards the survivors: in batches, and one by one
@@ -118,10 +117,9 @@ class SampledAudit:
 
     def _what(self) -> str:
         name, label = self.estimator.name, self.nearest.label
-        rewards = in_a_row([f"{one:g}" for one in np.unique(np.asarray(self.table.rewards))])
         drawn = (
-            f"({POLICIES * GROUPS:,} groups of {self.num_samples} samples with rewards {rewards} "
-            "were drawn)"
+            f"({POLICIES * GROUPS:,} groups of {self.num_samples} samples with "
+            f"{rewards_of(self.table)} were drawn)"
         )
         kappa = f"({self.factor:.3g} ± {2 * self.factor_stderr:.1g})·∇{label}"
         if self.is_consistent:

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from setrl.audit.audit import Audit
     from setrl.audit.laws import Law
     from setrl.audit.leads import Survivors
+    from setrl.theory.tabular import ActionTable
 
 PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
-FIRST = "deterministic", "independent-groups"  # said at once, if they do not hold
+FIRST = "finite", "deterministic", "independent-groups"  # said at once, if they do not hold
+MOST_WRITTEN = 6  # rewards
 ALARMS = (  # said in the end, if they do not hold
-    "finite",
     "leaves-input",
     "permutation-invariant",
     "label-invariant",
@@ -64,6 +65,7 @@ def _doubts(audit: Audit) -> Iterator[str]:
             f"Warning: {audit.estimator.name} {law.says}. The numbers below describe only this "
             "audit's calls."
         )
+    yield from _missing(audit)
     if unread := audit.estimator.shape.unread():
         yield f"Warning: no call read the settings {', '.join(unread)}."
 
@@ -83,11 +85,23 @@ def alarms(laws: Sequence[Law], drawn: bool = False) -> list[str]:
     return [f"It {law[name].says}." for name in names if law[name].holds is False]
 
 
+def _missing(audit: Audit) -> Iterator[str]:
+    lacks = getattr(audit.estimator.function, "lacks", None)
+    if lacks is not None:
+        group = ", ".join(f"{one:g}" for one in lacks)
+        yield (
+            f"Warning: the log has no group with rewards ({group}). Groups that it lacks count as "
+            "0, which changes what follows."
+        )
+    elif "missing" in audit.estimator.habits:
+        law = {one.name: one for one in audit.laws}["finite"]
+        yield f"Warning: {audit.estimator.name} {law.says}."
+
+
 def _what(audit: Audit) -> Iterator[str]:
     table, name = audit.paid.table, audit.estimator.name
-    rewards = in_a_row([f"{one:g}" for one in np.unique(np.asarray(table.rewards))])
     missing = ", if NaN counts as 0" if "missing" in audit.estimator.habits else ""
-    groups = f"groups of {audit.paid.num_samples} samples with rewards {rewards}{missing}"
+    groups = f"groups of {audit.paid.num_samples} samples with {rewards_of(table)}{missing}"
     if audit.nearest is None:
         yield f"{name} optimises nothing: its mean update is 0 for every policy ({groups})."
         return
@@ -113,6 +127,14 @@ def _what(audit: Audit) -> Iterator[str]:
         yield f"It is {audit.made}, where {_symbols(audit.made.base)}."
     if audit.curl is not None and audit.estimator.is_steady:
         yield _curl(audit)
+
+
+def rewards_of(table: ActionTable) -> str:
+    """Write the rewards that samples may have."""
+    levels = np.unique(np.asarray(table.rewards))
+    if len(levels) > MOST_WRITTEN:
+        return f"{len(levels)} rewards from {levels[0]:g} to {levels[-1]:g}"
+    return f"rewards {in_a_row([f'{one:g}' for one in levels])}"
 
 
 def _off(match: Match) -> str:

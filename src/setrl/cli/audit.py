@@ -137,7 +137,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
                                   f"samples, not --group-size {self.group_size}")  # fmt: skip
             size, rewards = subject.num_samples, subject.rewards
             print("\n".join(subject.sentences()), file=sys.stderr)
-            subject = subject.method or subject
+            subject = subject.audited
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
             how: Any = {"claims": self.claims, "name": self._name(), "takes": self.takes}
             how |= {"shape": shape, "progress": bar.update}
