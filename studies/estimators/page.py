@@ -24,7 +24,7 @@ UNUSUAL = {
     "permutation-invariant": "the order",
     "independent-groups": "the batch",
     "leaves-input": "edits its input",
-    "rows-in-any-order": "the rows of a group being together",
+    "rows-in-any-order": "the order of rows",
 }
 BESIDE = ("u − v", "u − w")
 FOUR = 4  # samples of a group in these tables
@@ -91,6 +91,11 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
     yield (
         f"{len(batch)} depend on the other groups of their batch; [what they are in batches of "
         f"{batch[0]['in_batch']['groups']}](#in-a-batch-of-several-groups)."
+    )
+    together = sum("rows-in-any-order" in row["broken"] for row in others)
+    yield (
+        f"{together} take rows that follow one another for a group, although an argument names the "
+        "group of each row ([when this matters](#in-a-batch-of-several-groups))."
     )
     graded = [row["graded"] for row in others if row["graded"]]
     exact = sum(bool(one.get("holds")) for one in graded)
