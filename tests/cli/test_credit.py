@@ -37,8 +37,10 @@ def test_arguments_of_methods_are_options(setrl, tmp_path):
         _, out, _ = setrl("credit", *spelled, path, "--method", "concave_counts")
         assert json.loads(out)["advantages"] == pytest.approx([2**-0.5, 0, 1, 2**-0.5])
         assert json.loads(out)["credit"]["alpha"] == 0.5
-    _, out, _ = setrl("credit", path, "--method", "concave_counts")
-    assert json.loads(out)["advantages"] == [0.5, 0, 1, 0.5]  # α = 0
+    _, out, err = setrl("credit", path, "--method", "concave_counts")
+    assert json.loads(out)["advantages"] == [0.5, 0, 1, 0.5]
+    assert json.loads(out)["credit"]["alpha"] == 0  # the default is written out
+    assert "null" not in err
     code, _, error = setrl("credit", path, "--alpha", 0)
     assert code == 2
     assert "unknown argument of poly_epo 'alpha'. Known: set_size" in error

@@ -164,11 +164,11 @@ def test_two_columns_of_labels_measure_the_noise(tmp_path, capsys):
 
 
 def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
-    rows = [{"id": row["id"], "rewards": row["rewards"]} for row in groups()]
+    rows = [{"id": r["id"], "rewards": r["rewards"], "way": r["clusters"]} for r in groups()]
     code, out, _ = run([write(tmp_path / "groups.jsonl", rows)], capsys)
     assert code == 0
     assert "missing: which strategy each sample uses" in out
-    assert "--strategy FIELD" in out
+    assert "if a field of the log says it (way), add --strategy FIELD" in out
     assert "next   setrl judge " in out
 
 

@@ -222,7 +222,7 @@ def test_without_strategies_it_says_what_is_missing():
     text = recommendation_text(found, details=True)
     assert "missing: which strategy each sample uses. Without it" in text
     assert "{method: maxpo, set_size: 1}" not in text
-    assert "for pass@K" in text
+    assert "only pass@K can be trained for" in text
 
 
 def test_the_errors_are_those_of_the_recorded_forecasts():

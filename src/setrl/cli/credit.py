@@ -222,12 +222,17 @@ class Summary:
     def text(self) -> str:
         """Return a few lines."""
         c = {key: MISSING if n is None else n for key, n in self.counts().items()}
+        size = f", K = {self.method.set_size}" if self.method.set_size > 1 else ""
+        left_out, skipped = self._counts["left_out"], self._counts["skipped"]
+        null = (
+            f"{self.into} is null: {count(left_out, 'sample')} left out; all samples of "
+            f"{count(skipped, 'group')} with too few that can be used\n"
+        )
         return (
-            f"{self.method.name}, K = {self.method.set_size}: {count(len(self.sizes), 'group')} of "
+            f"{self.method.name}{size}: {count(len(self.sizes), 'group')} of "
             f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
             f"{c['wrong']} wrong ({self._estimator})\n"
-            f"{self.into} is null: {count(self._counts['left_out'], 'sample')} left out; all "
-            f"samples of {count(self._counts['skipped'], 'group')} with too few that can be used\n"
+            f"{null if left_out or skipped else ''}"
             f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
             f"right samples pushed down: {c['right_down']}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,8 +15,10 @@ from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, usage_errors
+from setrl.groups.roles import UNREAD
 
 if TYPE_CHECKING:
+    from setrl.evaluation.loading import Loaded
     from setrl.evaluation.samples import Evaluation
     from setrl.recommend.choice import Recommendation
     from setrl.recommend.forecasts import Miniature
@@ -103,7 +106,8 @@ class Recommend(EvaluatedFields, Said):
             goal = Goal.parse(self.goal, self.within / 100)
         if self.resamples < 1:
             raise ConfigError(f"--resamples must be at least 1, got {self.resamples}")
-        found = self._read()
+        loaded = self._read()
+        found = loaded.evaluation
         try:
             log = Logged.of(found, self.labels)
         except DataError as error:
@@ -115,7 +119,8 @@ class Recommend(EvaluatedFields, Said):
         if self.json:
             self.say_json(**advice.to_json(), next=self._next(advice))
         else:
-            print(recommendation_text(advice, self._next(advice), self.details))
+            unread = _unread(loaded.reading)
+            print(recommendation_text(advice, self._next(advice), self.details, unread))
 
     def _next(self, advice: Recommendation) -> str:
         """Return the command that shows what the choice would credit these samples with."""
@@ -126,14 +131,14 @@ class Recommend(EvaluatedFields, Said):
         output = f"{self.file.name.partition('.')[0]}.credited.jsonl"
         return shlex.join(["setrl", "credit", *log, *as_options(config), "--output", output])
 
-    def _read(self) -> Evaluation:
+    def _read(self) -> Loaded:
         from setrl.evaluation.loading import load_samples
 
         if not self.file.exists():
             raise DataError(f"{self.file}: no such file; give the file of samples")
         loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)
-        return loaded.evaluation
+        return loaded
 
     def _training(self, found: Evaluation) -> Miniature:
         from setrl.recommend.forecasts import Miniature
@@ -175,3 +180,9 @@ class Recommend(EvaluatedFields, Said):
         noise = disagreement(found, load_samples(self.file, other).evaluation)
         print(f"note: the two judges disagree on {noise:.1%} of the samples", file=sys.stderr)
         return noise
+
+
+def _unread(reading: Iterable[str]) -> str:
+    """Return the fields of a log that have no role, from the lines that say how it was read."""
+    lines = (line for text in reading for line in text.splitlines())
+    return next((line[len(UNREAD) :] for line in lines if line.startswith(UNREAD)), "")

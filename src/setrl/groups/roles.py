@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from setrl.errors import ConfigError
 from setrl.wording import table
 
+UNREAD = "not read: "  # begins the line of the fields without a role
+
 
 @dataclass(frozen=True)
 class Fields:
@@ -111,7 +113,7 @@ class Recognised:
                 cells.append((shown, " + ".join(names), self.why[role], self.examples[role]))
         lines = [table(cells, left=range(4))]
         if self.unread:
-            lines.append(f"not read: {', '.join(self.unread)}")
+            lines.append(f"{UNREAD}{', '.join(self.unread)}")
         return "\n".join(lines)
 
     def require(self, needs: Iterable[str]) -> None:

@@ -30,16 +30,21 @@ MANY_ALIKE = 0.3  # share of groups without contrast from which the text says so
 CHOSEN, TIED, UNSAFE, OTHER = "→ ", "= ", "× ", "  "  # what a row of the table is marked with
 
 
-def recommendation_text(found: Recommendation, command: str = "", details: bool = False) -> str:
+def recommendation_text(
+    found: Recommendation, command: str = "", details: bool = False, unread: str = ""
+) -> str:
     """Write the advice, what to run next, and the forecasts.
 
     Args:
         found: The recommendation.
         command: The command to run next.
         details: Add the strategies of the log, the reasons, and how sure the choice is.
+        unread: Names of the fields of the log that have no role, one of which may be the strategy.
     """
     if found.choice is None:
-        return "\n\n".join(["\n".join(_log(found)), "\n".join(without_strategies(found, command))])
+        return "\n\n".join(
+            ["\n".join(without_strategies(found, command, unread)), "\n".join(_log(found))]
+        )
     parts = [_advice(found, command), "\n".join(_short_log(found)), _forecasts(found, details)]
     if details:
         parts += ["\n".join(_log(found)), _strategies(found)]
@@ -257,13 +262,13 @@ def _below(found: Recommendation, details: bool) -> Iterator[str]:
         yield "--details shows the reasons, and how sure the choice is"
 
 
-def without_strategies(found: Recommendation, command: str = "") -> Iterator[str]:
+def without_strategies(found: Recommendation, command: str = "", unread: str = "") -> Iterator[str]:
     """Say what a log without strategies shows, and what is missing."""
     size, (low, middle, high) = found.quiet_set_size
     method = "dr_grpo" if size == 1 else f"maxpo, set_size: {size}"
     yield (
-        f"for pass@K: the noise is least near K = 1/p̂ − 1, with groups of "
-        f"{found.training.num_samples} at K = {size}: {{method: {method}}}"
+        f"take   {{method: {method}}}: without strategies only pass@K can be trained for, and K = "
+        f"{size} has the least noise (near 1/p̂ − 1, with groups of {found.training.num_samples})"
     )
     if low != high:
         yield (
@@ -274,7 +279,10 @@ def without_strategies(found: Recommendation, command: str = "") -> Iterator[str
         "missing: which strategy each sample uses. Without it nothing can be said about methods "
         "that keep several strategies"
     )
-    yield "- if a field of the log says it, add --strategy FIELD; --strategy answer takes answers"
+    yield (
+        f"- if a field of the log says it{f' ({unread})' if unread else ''}, add --strategy FIELD; "
+        "--strategy answer takes answers"
+    )
     yield "- otherwise `setrl judge` writes such a field (docs/judges.md)"
     if command:
         yield f"next   {command}"
