@@ -41,11 +41,11 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             f(rewards) or f(rewards, clusters), of one group or of a batch; or a method, {methods},
             with its arguments as options, such as poly_epo --set-size 8; or a log with the
             advantages that a trainer has recorded.
-        group_size: The number N of samples in a group; by default 4, or the groups of the log.
+        group_size: The number N of samples in a group; by default 4, or as in the log.
         rewards: The rewards that a sample may get, such as 0 0.5 1.
         labels: The number of strategies that samples may use; by default 3 if the estimator reads
             labels, otherwise 1.
-        claims: What it is said to optimise, such as pass@4, max@2, polychromic@4 or 2*pass@4.
+        claims: What it is said to optimise, such as pass@4, max@2 or 2*polychromic@4.
         takes: Whether the function takes one group, (N,), or a batch of groups, (B, N); by default
             what it can take.
         groups: The number of groups in a batch, for an estimator that mixes them.
@@ -58,7 +58,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             can be repeated.
         require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
             an unknown name is answered with all names.
-        figure: Draw its gradient and its variance over policies into this file (PNG, SVG, PDF).
+        figure: Draw its gradient and variance over policies into this file (PNG, SVG, PDF).
 
     Json:
         sentences: What the audit found, in words.
