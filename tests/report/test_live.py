@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import shutil
 
 import pytest
 
@@ -17,10 +18,12 @@ from tests import fake_run
 
 @pytest.fixture
 def run(tmp_path):
-    """A run of 10 steps with two arms, whose second arm is at step 4."""
+    """A run of 10 steps with three arms: done, at step 4, and not begun."""
     folder = fake_run.make(
-        tmp_path / "r", ("grpo", "poly_epo"), (0,), steps=10, problems=2, n=2, evaluated=False
-    )
+        tmp_path / "r", ("grpo", "poly_epo", "maxpo"), (0,), steps=10, problems=2, n=2,
+        evaluated=False,
+    )  # fmt: skip
+    shutil.rmtree(folder / "maxpo")
     metrics = folder / "poly_epo/seed_0/metrics.jsonl"
     files.write_lines(metrics, files.read_lines(metrics)[:4])
     set_status(folder, "running")
@@ -38,12 +41,12 @@ def test_a_run_that_trains_says_how_far_it_is(run):
         found = progress_of(read_run(run))
         live._write(run)
     assert found.sentence.startswith(
-        "Still running: 1 of 2 training runs did all 10 steps; Poly-EPO seed 0 at step 4; "
-        "written at "
+        "Still running: 1 of 3 training runs did all 10 steps; Poly-EPO seed 0 at step 4; "
+        "1 not begun; written at "
     )
-    assert found.share == (10 + 4) / 20
+    assert found.share == (10 + 4) / 30
     page = (run / REPORT).read_text()
-    assert 'max="1" value="0.700"' in page
+    assert 'max="1" value="0.467"' in page
     assert f"follow the run with <code>setrl view {run}</code>" in page
     assert not any((run / "figures").iterdir())
 

@@ -38,9 +38,14 @@ def progress_of(data: RunData) -> Progress | None:
         start, end = "Ended before it was finished", "the same command goes on from there"
     steps = int(data.config.get("steps") or data.config.get("total_steps") or 0)
     done = _steps_done(data)
-    rest = [f"{name} at step {at:,}" for name, at in done.items() if at < steps]
-    whole = f"{len(done) - len(rest)} of {count(len(done), 'training run')}"
-    parts = [f"{whole} did all {count(steps, 'step')}", *([first_of(rest)] if rest else []), end]
+    begun = [f"{name} at step {at:,}" for name, at in done.items() if 0 < at < steps]
+    whole, none = (sum(at >= steps for at in done.values()), sum(not at for at in done.values()))
+    parts = [
+        f"{whole} of {count(len(done), 'training run')} did all {count(steps, 'step')}",
+        *([first_of(begun)] if begun else []),
+        *([f"{none} not begun"] if none else []),
+        end,
+    ]
     share = sum(min(at, steps) for at in done.values()) / max(1, steps * len(done))
     return Progress(f"{start}: {'; '.join(parts)}.", share, goes_on)
 
