@@ -43,7 +43,7 @@ def explained(
         return own, own in same
     if len(same) == 1 and used_N.any():
         return same[0], True
-    return (chosen, False) if chosen in others else None
+    return (str(chosen), False) if chosen in others else None
 
 
 def _agree(used_N: np.ndarray, values_N: np.ndarray) -> bool:
