@@ -45,9 +45,9 @@ it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...res
   if ("wait" in rest) {
     await page.locator(part).scrollIntoViewIfNeeded();
     await page.waitForFunction((cell) => (document.querySelector(cell)?.textContent ?? "…") !== "…", rest.wait);
-    await page.evaluate(() => scrollTo(0, 0));
   }
   if ("point" in rest) await page.locator("tbody button.name").nth(rest.point).click();
+  await page.evaluate(() => scrollTo(0, 0)); // the clip is a part of the whole page
   await page.waitForTimeout(300);
   const box = (await page.locator(part).boundingBox())!;
   const clip = { ...box, height: Math.min(box.height, 1250) };
