@@ -65,6 +65,10 @@ it("numbers that are no numbers count as 0, and no formula takes forever", () =>
   expect(sentences(found)).toContain("It returns NaN or infinite numbers in some groups; they count as 0 here.");
 });
 
+it("a formula that is too large in groups of N + 1 is audited in groups of N", () => {
+  expect(sentences(audit(parse("r * 10 ** (12 * N)"), 8)).join()).not.toContain("groups of 9");
+});
+
 it("a formula ignores the order of samples and the names of strategies", () => {
   const text = "centred(r * m / size) + nth(r, 2) - std(size)";
   const [one, other] = [paid(text, [1, 0, 1, 1], [0, 0, 1, 2]), paid(text, [1, 1, 0, 1], [5, 3, 4, 4])];

@@ -4,7 +4,7 @@
  * `tests/lab` runs the copied Python code of some formulas and compares every number with it.
  */
 
-import type { Formula } from "../formula";
+import { type Formula, FormulaError } from "../formula";
 import { sum } from "../samples";
 import { type Match, nearest } from "./compare";
 import { type Curl, curl } from "./curl";
@@ -30,8 +30,8 @@ export interface Audit {
   readonly curl: Curl | null;
   /** Success rate → how many times as hard as the nearest gradient it pushes. */
   readonly strength: ReadonlyMap<number, number>;
-  /** What it is nearest to in groups of N − 1 and N + 1. */
-  readonly otherSizes: ReadonlyMap<number, Match>;
+  /** What it is nearest to in groups of N − 1 and N + 1, computed when it is asked for. */
+  readonly otherSizes: () => ReadonlyMap<number, Match>;
   readonly variance: Variance;
   readonly laws: readonly Law[];
   readonly survivors: Survivors;
@@ -42,17 +42,14 @@ export function audit(formula: Formula, size: number): Audit {
   const paid = pay(formula, size);
   const gradient = paid.setting.field(paid.credit, paid.setting.policies);
   const match = nearest(paid, gradient);
+  let others: Map<number, Match> | null = null;
   return {
     paid,
     gradient,
     nearest: match,
     curl: curl(paid),
-    get strength() {
-      return strength(paid, match);
-    },
-    get otherSizes() {
-      return otherSizes(formula, size);
-    },
+    strength: strength(paid, match),
+    otherSizes: () => (others ??= otherSizes(formula, size)),
     variance: variance(paid, match),
     laws: laws(paid),
     survivors: survivors(paid),
@@ -75,13 +72,24 @@ function strength({ setting, credit }: Paid, match: Match | null): Map<number, n
 }
 
 function otherSizes(formula: Formula, size: number): Map<number, Match> {
-  const found = new Map<number, Match>();
-  for (const other of [size - 1, size + 1].filter((one) => one >= 2)) {
-    const paid = pay(formula, other);
-    const match = nearest(paid, paid.setting.field(paid.credit, paid.setting.policies));
-    if (match) found.set(other, match);
+  const sizes = [size - 1, size + 1].filter((other) => other >= 2);
+  return new Map(
+    sizes.flatMap((other): [number, Match][] => {
+      const match = nearestIn(formula, other);
+      return match ? [[other, match]] : [];
+    }),
+  );
+}
+
+/** What a formula is nearest to in groups of another size; null if it cannot be audited there. */
+function nearestIn(formula: Formula, size: number): Match | null {
+  try {
+    const paid = pay(formula, size);
+    return nearest(paid, paid.setting.field(paid.credit, paid.setting.policies));
+  } catch (error) {
+    if (error instanceof FormulaError) return null;
+    throw error;
   }
-  return found;
 }
 
 /** Σ factor·∇J of a match. */

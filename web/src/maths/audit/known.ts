@@ -74,19 +74,22 @@ export function known(kinds: Table, layers: readonly Layer[], n: number): Known[
       : every.map((size) => ofSets(`${name}@${size}`, score, size, kinds, layers)),
   );
   const passes = found.slice(0, n);
-  const logs = passes.slice(1).map(({ size }) => logLikelihood(passes.slice(0, size)));
+  const logs = every.slice(1).map((largest) => logLikelihood(passes.slice(0, largest)));
   const ofCounts = CONCAVE.map((alpha) => ofSets(`concave_counts(α=${alpha})@${n}`, concave(alpha), n, kinds, layers));
-  const all = [...found, ...logs, ...(withLabels ? ofCounts : [])].filter(({ size, at }) => varies(at(size)));
-  const first = new Map<string, Known>();
-  for (const one of all.toReversed())
-    first.set(
-      one
-        .at(n)
-        .map((score) => Math.round(1e9 * score))
-        .join(),
-      one,
-    );
-  return all.filter((one) => [...first.values()].includes(one));
+  const all = [...found, ...logs, ...(withLabels ? ofCounts : [])];
+  return different(
+    all.filter(({ size, at }) => varies(at(size))),
+    n,
+  );
+}
+
+/** The first of those that give all groups the same scores. */
+function different(all: readonly Known[], n: number): Known[] {
+  const seen = new Set<string>();
+  return all.filter(({ at }) => {
+    const rounded = Array.from(at(n), (score) => Math.round(1e9 * score)).join();
+    return !seen.has(rounded) && seen.add(rounded);
+  });
 }
 
 const varies = (values: Float64Array): boolean => values.some((value) => value !== values[0]);

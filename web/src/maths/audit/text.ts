@@ -83,7 +83,7 @@ function aroundThree({ others, corners, value }: NonNullable<Audit["curl"]>, { r
 }
 
 function sizes({ otherSizes }: Audit): string[] {
-  const found = [...otherSizes].map(
+  const found = [...otherSizes()].map(
     ([size, match]) => `${written(match)}${holds(match) ? "" : ` (${share(match.off)} off)`} in groups of ${size}`,
   );
   return found.length > 0 ? [`In other groups it is nearest to ${found.join(" and ")}.`] : [];
