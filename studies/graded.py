@@ -105,8 +105,8 @@ def run(run_dir: Path, path: Path) -> Path:
             noises[one.arm] = geometric_interval(own)
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
             arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
-    found = {"schema_version": SCHEMA_VERSION, "config": read_config(run_dir), "arms": arms}
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    whole = {"schema_version": SCHEMA_VERSION, "config": read_config(run_dir), "arms": arms}
+    path.write_text(json.dumps(whole, indent=1) + "\n")
     if noises:
         draw(noises, path.with_suffix(".png"))
     return path
