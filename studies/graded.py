@@ -98,6 +98,8 @@ def run(run_dir: Path, path: Path) -> Path:
     noises: dict[str, Interval] = {}
     for one in find_arms(run_dir):
         folders = [f for f in one.seeds.values() if (f / "evaluation" / "test.jsonl").exists()]
+        if not folders:  # a run that was interrupted
+            continue
         found = [worths(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
         arms[one.arm] = {name: _over_seeds([of[name] for of in found]) for name in found[0]}
         own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
