@@ -91,3 +91,18 @@ def test_leave_two_out_has_less_noise_than_s_loo_and_more_than_ei_in_training():
         for name in ("s_loo", "ei", "l2o"):
             for metric in ("max@1", f"max@{size}", "max@16"):
                 assert f"| {100 * arms[f'{name}_{size}'][metric]['mean']:.1f} [" in table
+
+
+def test_what_the_forms_of_the_note_learn():
+    arms = read("forms")["arms"]
+    table = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    for found in arms.values():
+        assert (
+            f"| {100 * found['pass@1']['mean']:.1f} | {100 * found['far']['mean']:.1f} |" in table
+        )
+    product, added = (arms[name]["mean right × mean far@4"]["mean"] for name in ("product", "sum"))
+    assert product > added
+    few, many = arms["poly_families"], arms["poly_epo"]
+    strategies, families = "right strategies@32", "right families@32"
+    assert few[strategies]["mean"] < many[strategies]["mean"] / 2
+    assert few[families]["mean"] == pytest.approx(many[families]["mean"], abs=0.1)
