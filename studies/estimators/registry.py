@@ -23,6 +23,7 @@ from setrl.audit.shapes import (
     Batch,
     Settings,
     Trainer,
+    groups_M,
     token_mask,
     token_rewards,
     trainer_shape,
@@ -207,8 +208,7 @@ def _columns(batch: Batch) -> SimpleNamespace:
         "prompts": token_mask(batch)[:, :0],
         "attention_mask": token_mask(batch),
     }
-    uid = np.repeat(np.arange(len(batch.rewards_BN)), batch.group_size)
-    return SimpleNamespace(batch=columns, non_tensor_batch={"uid": uid})
+    return SimpleNamespace(batch=columns, non_tensor_batch={"uid": groups_M(batch)})
 
 
 def _column(name: str) -> Callable[[Any, Mapping[str, Any]], np.ndarray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -79,7 +78,10 @@ class Case:
 
     def paid_to(self, row: int) -> str:
         """Write what a row was paid; in a long one, what the first sample of each kind was paid."""
-        values_N = self.paid.values_RN[row]
+        return self.written(row, self.paid.values_RN[row])
+
+    def written(self, row: int, values_N: np.ndarray) -> str:
+        """Write advantages of a row; in a long one, of the first sample of each kind."""
         if self.paid.num_samples > LONG:
             _, first = np.unique(self.paid.groups_RN[row], return_index=True)
             values_N = values_N[first]
@@ -133,15 +135,9 @@ def _of_unsteady(law: Law) -> Law:
 
 def finite(case: Case) -> Law:
     """Whether every group gets numbers."""
-    if "missing" not in case.estimator.habits:
-        return Law("finite", True, "returns finite numbers in every group")
-    rows, lost = sample_rows(len(case.paid.groups_RN)), np.zeros(0, dtype=int)
-    with suppress(ValueError):  # of a function that now fails
-        values = case.estimator.advantages(case.rewards_RN[rows], case.labels_RN[rows])
-        lost = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    which = f", such as {case.show(int(rows[lost[0]]))}" if lost.size else ""
-    says = f"returns NaN or infinite numbers in some groups{which}; they count as 0 below"
-    return Law("finite", False, says)
+    lost = "missing" in case.estimator.habits
+    what = "returns NaN or infinite numbers in some groups; they count as 0 here"
+    return Law("finite", not lost, what if lost else "returns finite numbers in every group")
 
 
 def leaves_input(case: Case) -> Law:
@@ -219,10 +215,11 @@ def independent_groups(case: Case) -> Law:
         if case.is_zero(difference):
             continue
         at = int(difference.max(axis=1).argmax())
-        own, other = case.paid.values_RN[chosen[at]], together[at]
+        row = int(chosen[at])
         beside = "beside itself" if len(set(batch)) == 1 else f"in a batch of {len(batch)} groups"
-        return Law(name, False, f"mixes the groups of a batch: {case.show(int(chosen[at]))} get "
-                   f"{_numbers(own)} by themselves, {_numbers(other)} {beside}")  # fmt: skip
+        own, other = case.paid_to(row), case.written(row, together[at])
+        says = f"mixes the groups of a batch: {case.show(row)} get {own} by themselves, {other}"
+        return Law(name, False, f"{says} {beside}")
     if "mixes" in case.estimator.habits:
         return Law(name, False, "mixes the groups of a batch")
     return Law(name, True, "pays a group the same in any batch")

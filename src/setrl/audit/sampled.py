@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import comb
@@ -112,7 +112,7 @@ class SampledAudit:
     def sentences(self) -> list[str]:
         """Return what was found, for people."""
         is_binary = np.unique(np.asarray(self.table.rewards)).size == 2
-        lines = [self._what(), self._ratio(), *pays(self.laws), *scales(self.laws)]
+        lines = [self._what(), *self._ratio(), *pays(self.laws), *scales(self.laws)]
         return [*lines, leads(self.survivors, is_binary), *alarms(self.laws, drawn=True)]
 
     def _what(self) -> str:
@@ -121,6 +121,8 @@ class SampledAudit:
             f"({POLICIES * GROUPS:,} groups of {self.num_samples} samples with "
             f"{rewards_of(self.table)} were drawn)"
         )
+        if not self.gradient_PA.any():
+            return f"{name} optimises nothing: its update is 0 {drawn}."
         kappa = f"({self.factor:.3g} ± {2 * self.factor_stderr:.1g})·∇{label}"
         if self.is_consistent:
             what = "optimise" if self.factor > 0 else "minimise"
@@ -135,12 +137,13 @@ class SampledAudit:
             f"{share(self.noise)} of its length {drawn}."
         )
 
-    def _ratio(self) -> str:
+    def _ratio(self) -> Iterator[str]:
         found = self.variance
-        return (
-            f"Its variance is about {found.ratio:.2g} times the variance of "
-            f"{NAMED[str(found.beside)]} of {found.label}, scaled to the same factor."
-        )
+        if np.isfinite(found.ratio):
+            yield (
+                f"Its variance is about {found.ratio:.2g} times the variance of "
+                f"{NAMED[str(found.beside)]} of {found.label}, scaled to the same factor."
+            )
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -224,8 +227,8 @@ def audit_sampled(
         nearest,
         kappa,
         kappa_stderr,
-        float(np.sqrt(left) / length),
-        float(noise / length),
+        float(np.sqrt(left) / (length or 1.0)),
+        float(noise / (length or 1.0)),
         chi,
         _laws(subject, table, rows_GN, values_GN, draw),
         claims is not None,
@@ -318,4 +321,7 @@ def _laws(
     order_law = Law(
         "permutation-invariant", keeps, says if keeps else "depends on the order of the samples"
     )
-    return tuple(order_law if law.name == order_law.name else law for law in laws(subject, paid))
+    found = laws(subject, paid)
+    if not subject.is_steady:
+        return found
+    return tuple(order_law if law.name == order_law.name else law for law in found)

@@ -144,14 +144,15 @@ def _token_log_probs(batch: Batch) -> Any:
     return _tensor(batch.of_samples("log_prob", -1)[:, None] * batch.mask_MT)
 
 
-def _groups_M(batch: Batch) -> np.ndarray:
+def groups_M(batch: Batch) -> np.ndarray:
+    """Return the group of each row, from 0, of shape (B·N,)."""
     if batch.group_M is not None:
         return batch.group_M
     return np.repeat(np.arange(len(batch.rewards_BN)), batch.group_size)
 
 
 def _names_M(batch: Batch) -> np.ndarray:
-    return np.array([f"prompt {group}" for group in _groups_M(batch)], dtype=object)
+    return np.array([f"prompt {group}" for group in groups_M(batch)], dtype=object)
 
 
 def _settings(batch: Batch) -> Settings:
@@ -160,7 +161,7 @@ def _settings(batch: Batch) -> Settings:
 
 def _members(batch: Batch, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
     """Return an object for each sample, with its reward, its group and further attributes."""
-    columns = {"reward": batch.rewards_BN.ravel().tolist(), "group": _groups_M(batch).tolist()}
+    columns = {"reward": batch.rewards_BN.ravel().tolist(), "group": groups_M(batch).tolist()}
     rows = zip(*(columns | of_samples).values(), strict=True)
     return [SimpleNamespace(**dict(zip(columns | of_samples, row, strict=True))) for row in rows]
 
@@ -257,7 +258,7 @@ _VERL: Mapping[str, Callable[[Batch], Any]] = {
     "old_log_probs": _token_log_probs,
 }
 
-NAMES_GROUPS = frozenset({"index", "prompt_ids"})  # arguments that say which group a row is in
+NAMES_GROUPS = frozenset({"index", "prompt_ids", "exps"})  # arguments that name rows' groups
 
 TRAINERS: Mapping[str, Trainer] = {
     one.name: one
@@ -277,7 +278,7 @@ TRAINERS: Mapping[str, Trainer] = {
               _read_groups, frozenset({"rewards", "algorithm_config"}),
                 {"norm_adv_by_std_in_grpo": True}, "float64"),
         Trainer("nemo_rl", "NeMo-RL: `compute_advantage` of an advantage estimator",
-              {"prompt_ids": lambda batch: _tensor(_groups_M(batch)[:, None]),
+              {"prompt_ids": lambda batch: _tensor(groups_M(batch)[:, None]),
                "rewards": _rewards_M, "mask": token_mask},
               _read_tokens, frozenset({"prompt_ids", "rewards", "mask"})),
         Trainer("prime_rl", "prime-rl: `score_group` of an algorithm", {"episodes": _episodes},
@@ -398,7 +399,7 @@ def _in_other_rows(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
     order = np.random.default_rng(0).permutation(batch.rewards_BN.size)
     shape = batch.rewards_BN.shape
     rewards, labels = (part.ravel()[order] for part in (batch.rewards_BN, batch.labels_BN))
-    groups = _groups_M(batch)[order]
+    groups = groups_M(batch)[order]
     moved = replace(
         batch, rewards_BN=rewards.reshape(shape), labels_BN=labels.reshape(shape), group_M=groups
     )

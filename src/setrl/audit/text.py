@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from setrl.theory.tabular import ActionTable
 
 PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
-FIRST = "finite", "deterministic", "independent-groups"  # said at once, if they do not hold
+FIRST = "deterministic", "independent-groups"  # said at once, if they do not hold
 MOST_WRITTEN = 6  # rewards
 ALARMS = (  # said in the end, if they do not hold
+    "finite",
     "leaves-input",
     "permutation-invariant",
     "label-invariant",
@@ -93,9 +94,6 @@ def _missing(audit: Audit) -> Iterator[str]:
             f"Warning: the log has no group with rewards ({group}). Groups that it lacks count as "
             "0, which changes what follows."
         )
-    elif "missing" in audit.estimator.habits:
-        law = {one.name: one for one in audit.laws}["finite"]
-        yield f"Warning: {audit.estimator.name} {law.says}."
 
 
 def _what(audit: Audit) -> Iterator[str]:
