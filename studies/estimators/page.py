@@ -102,7 +102,7 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
     none = sum(not one["has_objective"] for one in graded)
     yield (
         f"With rewards 0, ½ and 1, {exact} of {len(graded)} are exactly a gradient that we know, "
-        f"and {none} are [the gradient of no objective at all](#rewards-0--and-1)."
+        f"and {none} are [the gradient of no objective at all](#with-a-third-reward)."
     )
     alike = max(_patterns(packages).values(), key=len)
     off = next(row["off"] for package, row in _rows(packages) if _name(package, row) == alike[0])

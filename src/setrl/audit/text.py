@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from setrl.audit.audit import Audit
     from setrl.audit.laws import Law
     from setrl.audit.leads import Survivors
+    from setrl.audit.made import Made
     from setrl.theory.tabular import ActionTable
 
 PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
@@ -34,6 +35,11 @@ SYMBOLS = {
     "v": ", and v of the sets without it",
     "w": ", and w of these sets without it",
     "U": ", and U of all sets",
+}
+SINGLE = {  # if sets have one sample
+    "v": ", and v the mean score of the others",
+    "w": ", and w is 0",
+    "U": ", and U the mean score of the group",
 }
 MEANINGS = {  # of the objectives that are often found; K stands for the set size
     "pass": "the chance that at least one of K samples is right",
@@ -122,7 +128,7 @@ def _what(audit: Audit) -> Iterator[str]:
     if audit.claim is None and audit.objective is None:
         yield from _strength(audit)
     if audit.made is not None:
-        yield f"It is {audit.made}, where {_symbols(audit.made.base)}."
+        yield f"It is {audit.made}, where {_symbols(audit.made)}."
     if audit.curl is not None and audit.estimator.is_steady:
         yield _curl(audit)
 
@@ -308,11 +314,19 @@ def _unlike(audit: Audit) -> Iterator[str]:
         yield ("It was called with one group, (N,), at a time: a batch, (B, N), is paid otherwise.")
 
 
-def _symbols(base: str) -> str:
+def _symbols(made: Made) -> str:
     """Return what the symbols of a credit mean.
 
-    >>> _symbols("u − w")
-    'u is the mean score of the sets with the sample, and w of these sets without it'
+    >>> from setrl.audit.made import Made
+    >>> _symbols(Made("pass@4", "u − w", "", 1.0))
+    'u is the mean score of the sets of 4 with the sample, and w of these sets without it'
+    >>> _symbols(Made("pass@1", "u − U", "", 1.0))
+    "u is the sample's own score, and U the mean score of the group"
     """
-    second = next((words for symbol, words in SYMBOLS.items() if symbol in base), "")
-    return f"u is the mean score of the sets with the sample{second}"
+    size = made.of.partition("@")[2] or "1"
+    alone = size == "1"
+    symbols = SINGLE if alone else SYMBOLS
+    second = next((words for symbol, words in symbols.items() if symbol in made.base), "")
+    sets = f"the sets of {size}" if size.isdigit() else "the sets"
+    first = "the sample's own score" if alone else f"the mean score of {sets} with the sample"
+    return f"u is {first}{second}"
