@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
 from setrl import cli, files
+from setrl.cli.streams import warnings_as_notes
 from setrl.wording import printable
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\r\x7f"
@@ -49,6 +51,17 @@ def test_credit_printed_as_json_is_what_the_log_holds(log, capsys):
         cli.main(["credit", str(log), "--method", "grpo"])
     first = json.loads(capsys.readouterr().out.splitlines()[0])
     assert first["id"] == HOSTILE
+
+
+def test_warnings_are_notes_without_the_place_in_the_code(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with warnings_as_notes():
+            warnings.warn("alpha is 0", stacklevel=1)
+            warnings.warn("gone soon", DeprecationWarning, stacklevel=1)
+    printed = capsys.readouterr().err
+    assert printed.startswith("note: alpha is 0\n")
+    assert "note: gone" not in printed
 
 
 @pytest.mark.parametrize("arguments", [["evaluate", "--help"], ["compare", "LOG", "LOG"]])
