@@ -102,7 +102,7 @@ def asked(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def counts(said: str) -> str:
     """What pytest counted, such as "3 failed, 400 passed"."""
-    return " ".join(re.findall(r"\d+ (?:failed|passed|skipped|error)\w*,?", said.splitlines()[-1]))
+    return ", ".join(re.findall(r"\d+ (?:failed|passed|skipped|error)", said.splitlines()[-1]))
 
 
 def table(rows: list[list[str]]) -> list[str]:
