@@ -1,9 +1,10 @@
 /** The report of language models: the verdict in words, what it rests on, then examples to look at. */
 
 import { Panel } from "../components/Controls";
+import { Key } from "../components/Key";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
-import type { Comparison, Split } from "./data";
+import { armOf, type Comparison, hidden, type Split, toggle } from "./data";
 import { Evaluation } from "./Evaluation";
 import { Disagreements, SolvedByOne, WorstCredit } from "./Examples";
 import { Explained } from "./Explained";
@@ -40,6 +41,7 @@ function Argument({ data }: { data: Comparison }) {
         </>
       }
     >
+      {lost ? <Key looks={Object.keys(lost.curves).map(armOf)} hidden={hidden.value} onToggle={toggle} /> : null}
       <div class="charts two">
         {lost ? <OverStepsChart panel={lost} height={280} /> : null}
         {front ? <StrategyFront frontier={front} /> : null}

@@ -5,6 +5,10 @@ import { useState } from "preact/hooks";
 
 /** Give every table of numbers buttons in its head. */
 export function sortTables(): void {
+  const hint = document.createElement("p");
+  hint.className = "note screen";
+  hint.textContent = "Choose the head of a column to sort by it.";
+  document.querySelector(".numbers > h2")?.after(hint);
   for (const table of document.querySelectorAll<HTMLTableElement>(".numbers table")) {
     const heads = [...table.tHead!.rows[0]!.cells];
     const first = [...table.tBodies[0]!.rows];
