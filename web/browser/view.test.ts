@@ -294,6 +294,21 @@ it("credit that setrl credit wrote trained nothing, and its method is explained"
   await page.context().close();
 });
 
+it("the same problem at another step stands side by side, and the link holds it", async () => {
+  const { step, place } = await groupOf("Nothing to learn");
+  const { page, misdeeds } = await open(`view=group&run=${first}&arm=poly_epo&seed=0&step=${step}&place=${place}`);
+  const other = step === 20 ? 10 : 20;
+  await page.getByRole("button", { name: `side by side with first, Poly-EPO, seed 0, step ${other}` }).click();
+  const heads = () => page.locator(".beside h3").allInnerTexts();
+  await page.waitForSelector(".beside summary");
+  expect(await heads()).toEqual(["These samples", `first, Poly-EPO, seed 0, step ${other}`]);
+  await page.reload();
+  await page.waitForSelector(".beside summary");
+  expect(await heads()).toEqual(["These samples", `first, Poly-EPO, seed 0, step ${other}`]);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 it("a problem prints as a page: white, whole, without controls", async () => {
   const hash = `view=group&run=${first}&arm=poly_epo&seed=0`;
   const { page } = await open(hash, { viewport: { width: 718, height: 1000 }, colorScheme: "dark" });
