@@ -150,6 +150,21 @@ def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, mo
         list(log.groups(ONLY_STEP))
 
 
+def test_of_a_damaged_log_the_part_that_can_be_read_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr("setrl.lab.view.logs.FIRST_ROWS", 4)
+    monkeypatch.setattr("setrl.groups.log.SNIFFED", 2)
+    path = write_log(tmp_path / "cut.jsonl", "35")
+    path.write_text(path.read_text() + "{\n")
+    client = TestClient(application(Catalogue(path)), base_url="http://localhost")
+    (run,) = client.get("/api/runs").json()["runs"]
+    about = {"run": run["id"], "split": "given", "arm": "cut"}
+    found = client.get("/api/groups", params=about).json()
+    assert found["total"] == 2  # the problems of the first four rows
+    assert "cut.jsonl:7" in found["error"]
+    path.write_text("{\n")
+    assert client.get("/api/groups", params=about).status_code == 422
+
+
 def broken_inspect(path, cut):
     samples = [inspect_sample(number, 1, "is 7", "C") for number in (1, 2, 3)]
     if cut:

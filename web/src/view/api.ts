@@ -80,6 +80,8 @@ export interface Groups {
   readonly searched: number | null;
   readonly beside: string | null;
   readonly notes: readonly string[];
+  /** Why the rest of the log cannot be read. */
+  readonly error: string | null;
   readonly by_step: boolean;
 }
 

@@ -106,6 +106,7 @@ class Questions:
             "searched": searched,
             "beside": None if beside is None else beside.key,
             "notes": index.notes(),
+            "error": index.error,
             "by_step": index.log.by_step,
         }
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from setrl.core.samples import DEGENERATE
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError, DataError, explain
 from setrl.groups.outcomes import against
 from setrl.groups.rollouts import name_of
 from setrl.groups.types import Group, Sample
@@ -232,7 +232,7 @@ class Index:
 
         Raises:
             ConfigError: If an option must say which field is meant.
-            DataError: If nothing of the log can be read.
+            DataError: If nothing of the log can be read. If a part can, it is returned.
         """
         work = self._started()
         if work is not None:
@@ -240,10 +240,19 @@ class Index:
             if work.is_alive():
                 return self._so_far(work), work.progress()
             if work.error is not None:
-                raise work.error
+                found = self._so_far(work)
+                if not len(found.rows):
+                    raise work.error
+                return found, None  # `error` says what is wrong with the rest
         return joined(
             [self._known[step][1] for step in self.log.files if step in self._known]
         ), None
+
+    @property
+    def error(self) -> str | None:
+        """Why the rest of the log cannot be read; None if all of it can, as far as is known."""
+        error = None if self._work is None or self._work.is_alive() else self._work.error
+        return None if error is None else explain(error)
 
     def notes(self) -> list[str]:
         """Return how the log was read, and what was noticed."""

@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from setrl.files import json_lines
 from setrl.groups.importers.importing import LogReader, merged
+from setrl.groups.importers.tools import READERS
 from setrl.groups.log import Log, open_log
 from setrl.groups.options import LogOptions
 from setrl.groups.outcomes import with_outcomes
@@ -218,6 +219,8 @@ class FileLog:
 
     def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Yield number and group, as far as the first rows tell."""
+        if self.tool is not None and READERS[self.tool].by_step:
+            return  # its last step is known only at the end
         self._log = self._open(first=FIRST_ROWS)
         yield from self._each(self._log)
 

@@ -27,6 +27,11 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
   return (
     <>
       <HowFar found={found} />
+      {found.error === null ? null : (
+        <p class="warning" role="alert">
+          Only a part of the log can be read: {visible(found.error)}
+        </p>
+      )}
       {total > 0 && chosen === 0 ? <NoneLikeThis /> : null}
       <div class="scroll" role="region" aria-label="Table of problems" tabIndex={0}>
         <table class="rows">
