@@ -62,7 +62,9 @@ it("numbers that are no numbers count as 0, and no formula takes forever", () =>
   expect(paid(text, [1, 0, 0]).some(Number.isFinite)).toBe(false);
   const found = audit(parse(text), 3);
   expect(found.nearest).toBeNull();
-  expect(sentences(found)).toContain("It returns NaN or infinite numbers in some groups; they count as 0 here.");
+  expect(sentences(found)).toContain(
+    "Warning: the formula returns NaN or infinite numbers in some groups, such as rewards (1, 1, 1); they count as 0 below.",
+  );
 });
 
 it("a formula that is too large in groups of N + 1 is audited in groups of N", () => {

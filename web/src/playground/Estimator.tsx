@@ -3,7 +3,7 @@
 import { useId } from "preact/hooks";
 import { Slider } from "../components/Controls";
 import { Term } from "../components/Term";
-import { type Audit, FUNCTIONS, LONGEST, NAMES, sentences, WHERE } from "../maths";
+import { type Audit, FUNCTIONS, LONGEST, NAMES, sentences, WARNING, WHERE } from "../maths";
 import { Gradient, Leads } from "./AuditCharts";
 import { audited, error, useSeen } from "./audited";
 import { Beside } from "./Beside";
@@ -92,13 +92,20 @@ const Word = ({ name, says }: { name: string; says: string }) => (
 
 function Found({ audit }: { audit: Audit }) {
   const { formula, setting } = audit.paid;
-  const [first, ...others] = sentences(audit);
+  const all = sentences(audit);
+  const warnings = all.filter((sentence) => sentence.startsWith(WARNING));
+  const [first, ...others] = all.slice(warnings.length);
   return (
     <>
       <h3>
         <code>{formula.text}</code>
       </h3>
       <div role="status">
+        {warnings.map((sentence) => (
+          <p key={sentence} class="warning">
+            {sentence}
+          </p>
+        ))}
         <p class="verdict-line">{first}</p>
       </div>
       <ul class="found">

@@ -18,7 +18,7 @@ import { type Variance, variance } from "./variance";
 export { factor, holds, type Match, written } from "./compare";
 export type { Law } from "./laws";
 export { SUCCESS, type Survivors, TIMES } from "./leads";
-export { sentences, share } from "./text";
+export { sentences, share, WARNING } from "./text";
 
 export interface Audit {
   readonly paid: Paid;

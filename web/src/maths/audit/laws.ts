@@ -41,13 +41,11 @@ function paidTo(paid: Paid, s: number): string {
   return `(${values.map((value) => short(Number(value.toFixed(digits)), 6)).join(", ")})`;
 }
 
-const finite = ({ isFinite }: Paid): Law => ({
-  name: "finite",
-  holds: isFinite,
-  says: isFinite
-    ? "returns finite numbers in every group"
-    : "returns NaN or infinite numbers in some groups; they count as 0 here",
-});
+function finite(paid: Paid): Law {
+  if (paid.lost === null) return { name: "finite", holds: true, says: "returns finite numbers in every group" };
+  const says = `returns NaN or infinite numbers in some groups, such as ${show(paid, paid.lost)}; they count as 0 below`;
+  return { name: "finite", holds: false, says };
+}
 
 function zeroSum(paid: Paid): Law {
   const { groups, size } = paid.setting;

@@ -12,8 +12,8 @@ export interface Paid {
   readonly setting: Setting;
   /** The advantage of each kind in each group; 0 where a group has none, or it is undefined. */
   readonly credit: Credit;
-  /** Whether every group gets numbers. */
-  readonly isFinite: boolean;
+  /** The first group in which it is NaN or infinite; null if there is none. */
+  readonly lost: number | null;
   /** The largest |advantage|; 1 if all are 0. */
   readonly scale: number;
   /** How large a number may be that is 0 but for rounding. */
@@ -27,21 +27,16 @@ export interface Paid {
  */
 export function pay(formula: Formula, size: number): Paid {
   const one = setting(size, formula.readsLabels ? STRATEGIES : 1);
-  let isFinite = true;
-  const credit = creditOf(formula, one, one.kinds.rewards).map((row) =>
-    row.map((value) => {
-      if (Number.isFinite(value)) return value;
-      isFinite = false;
-      return 0;
-    }),
-  );
+  const given = creditOf(formula, one, one.kinds.rewards);
+  const lost = given.findIndex((row) => !row.every(Number.isFinite));
+  const credit = given.map((row) => row.map((value) => (Number.isFinite(value) ? value : 0)));
   const scale =
     credit.reduce((most, row) => row.reduce((more, value) => Math.max(more, Math.abs(value)), most), 0) || 1;
   if (scale > LARGEST || scale < SMALLEST)
     throw new FormulaError(
       `The largest advantage is ${scale.toExponential(0)}: it must be from ${SMALLEST} to ${LARGEST.toExponential(0)}.`,
     );
-  return { formula, setting: one, credit, isFinite, scale, rounding: TOLERANCE * scale };
+  return { formula, setting: one, credit, lost: lost < 0 ? null : lost, scale, rounding: TOLERANCE * scale };
 }
 
 /** The same if the kinds have other rewards; NaN where the formula is undefined. */

@@ -7,7 +7,8 @@ import { SUCCESS, TIMES } from "./leads";
 import type { Table } from "./groups";
 
 const PAYS = ["zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong"];
-const ALARMS = ["finite", "survives-missing"]; // said only if they do not hold
+
+export const WARNING = "Warning:"; // how a sentence begins that makes the others uncertain
 
 /** What the objectives are that are often found; K stands for the set size. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -20,17 +21,22 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 export const sentences = (audit: Audit): string[] => [
+  ...broken(audit, "finite").map((says) => `${WARNING} the formula ${says}.`),
   ...what(audit),
   ...sizes(audit),
   ...variance(audit),
   ...pays(audit),
   scales(audit),
   leads(audit),
-  ...audit.laws.filter(({ name, holds }) => ALARMS.includes(name) && !holds).map(({ says }) => `It ${says}.`),
+  ...broken(audit, "survives-missing").map((says) => `It ${says}.`),
 ];
 
+/** What an audit says of a law that must hold, if it does not. */
+const broken = ({ laws }: Audit, law: string): string[] =>
+  laws.flatMap(({ name, holds, says }) => (name === law && !holds ? [says] : []));
+
 function what({ nearest, paid, curl, strength }: Audit): string[] {
-  const missing = paid.isFinite ? "" : ", if NaN counts as 0";
+  const missing = paid.lost === null ? "" : ", if NaN counts as 0";
   const groups = `(groups of ${paid.setting.size} samples with rewards 0 and 1${missing}).`;
   if (!nearest) return [`The formula optimises nothing: its mean update is 0 for every policy ${groups}`];
   const meant = meaning(nearest);
