@@ -130,13 +130,16 @@ def test_nearly_is_not_equal() -> None:
     assert "0% off" not in str(found)
 
 
-def test_labels_are_permuted_in_every_way() -> None:
-    def favours(label: int):
-        return lambda rewards, clusters: centred(rewards) * (1 + (clusters == label))
+@pytest.mark.parametrize("favoured", [lambda labels: 1, lambda labels: np.median(labels)])
+def test_labels_are_permuted_and_renamed(favoured) -> None:
+    def favours(rewards, clusters):
+        return centred(rewards) * (1 + (clusters == favoured(clusters)))
 
-    found = audit(favours(1), group_size=2, labels=3)  # the same if labels are reversed
+    found = audit(favours, group_size=3, labels=3, takes="group")  # the same if they are reversed
     assert found.pays["label-invariant"] is False
 
+
+def test_labels_that_a_function_does_not_take() -> None:
     def counts(rewards, clusters):
         return centred(rewards) / np.eye(3)[clusters].sum(axis=0)[clusters]
 

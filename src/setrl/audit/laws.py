@@ -114,7 +114,7 @@ class Case:
 
 
 LONG = 8  # samples of a group that are written one by one
-PAIRS = 40  # batches of two groups, and of a group twice, that are tried
+PAIRS = 40  # batches of two groups that are tried
 LARGE = 256  # groups of a batch
 RENAMED = 7, 5  # a label c is also called 7c + 5, which is the number of no label
 
@@ -216,10 +216,9 @@ def independent_groups(case: Case) -> Law:
             continue
         at = int(difference.max(axis=1).argmax())
         row = int(chosen[at])
-        beside = "beside itself" if len(set(batch)) == 1 else f"in a batch of {len(batch)} groups"
         own, other = case.paid_to(row), case.written(row, together[at])
         says = f"mixes the groups of a batch: {case.show(row)} get {own} by themselves, {other}"
-        return Law(name, False, f"{says} {beside}")
+        return Law(name, False, f"{says} in a batch of {len(batch)} groups")
     if "mixes" in case.estimator.habits:
         return Law(name, False, "mixes the groups of a batch")
     return Law(name, True, "pays a group the same in any batch")
@@ -244,12 +243,11 @@ def rows_in_any_order(case: Case) -> Law:
 
 
 def _batches(num_rows: int) -> Iterator[list[int]]:
-    """Yield batches of groups: all, all in reverse, then pairs, and a group beside itself."""
+    """Yield batches of groups: all, then many with each group several times, then pairs."""
     every = list(range(num_rows))
     yield every
     yield every[::-1] * (LARGE // num_rows + 1)
     for row in sample_rows(num_rows)[:: max(num_rows // PAIRS, 1)].tolist():
-        yield [row, row]
         yield [row, (row + num_rows // 2 + 1) % num_rows]
 
 

@@ -45,20 +45,19 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         rewards: The rewards that a sample may get, such as 0 0.5 1.
         labels: The number of strategies that samples may use; by default 3 if the estimator reads
             labels, otherwise 1.
-        claims: What it is said to optimise, such as pass@4, max@2 or 2*polychromic@4.
+        claims: What it is said to optimise, such as pass@4, polychromic@4 or 2*pass@4.
         takes: Whether the function takes one group, (N,), or a batch of groups, (B, N); by default
             what it can take.
-        groups: The number of groups in a batch, for an estimator that mixes them.
+        groups: The number of groups in a batch, if the estimator mixes them.
         trainer: Call the function as this trainer does: {trainers}; by default the trainer whose
             parameters the function has.
         set: An argument of the method or the function, or a setting of the trainer, NAME=VALUE,
             such as norm_adv_by_std_in_grpo=false; can be repeated.
-        field: A number of each sample that the trainer also passes, such as length=3,1 (a number
-            for each reward, from the highest) or length=module:function (of rewards and labels);
-            can be repeated.
+        field: A number of each sample that the trainer also passes: length=3,1 (for each reward,
+            from the highest) or length=module:function (of rewards and labels); can be repeated.
         require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
             an unknown name is answered with all names.
-        figure: Draw its gradient and variance over policies into this file (PNG, SVG, PDF).
+        figure: Draw its mean update and its variance into this file (PNG, SVG, PDF).
 
     Json:
         sentences: What the audit found, in words.
