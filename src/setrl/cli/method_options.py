@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -74,7 +75,7 @@ def _list(values: list[str]) -> str:
     return f"[{', '.join(values)}]"
 
 
-def as_options(config: dict[str, Any]) -> list[str]:
+def as_options(config: Mapping[str, Any]) -> list[str]:
     """Return the words of a command line that name a method's config; see `MethodOptions.spec`.
 
     >>> as_options({"method": "concave_counts", "alpha": 0.0})
