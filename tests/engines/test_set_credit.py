@@ -49,7 +49,9 @@ def entering(trainer_class, entered):
 
 
 @pytest.mark.parametrize(("kind", "args", "factor"), KINDS, ids=["GMPO", "RLOO", "own"])
-def test_the_losses_of_other_trainers_get_the_methods_advantages(make_chat, kind, args, factor):
+def test_the_losses_of_other_trainers_get_the_methods_advantages(
+    make_chat, kind, args, factor, recwarn
+):
     entered, batches = [], []
     method = methods.poly_epo(3)
     trainer = make_chat(
@@ -59,6 +61,7 @@ def test_the_losses_of_other_trainers_get_the_methods_advantages(make_chat, kind
         cluster_func=fixed_labels,
         on_batch=batches.append,
     )
+    assert not [one for one in recwarn if "set credit" in str(one.message)]  # it was tried
     trainer.train()
     rewards_BN, clusters_BN = np.reshape(REWARDS, (2, 4)) * factor, np.reshape(LABELS, (2, 4))
     expected = method.advantages(rewards_BN, clusters=clusters_BN).values_BN

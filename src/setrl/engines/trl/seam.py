@@ -178,5 +178,7 @@ def _samples_of(trainer: Any) -> Callable[..., Any]:
     return samples
 
 
-def _no_logprobs(_: Any, ids: Any, mask: Any, kept: int, **__: Any) -> tuple[Any, None, None]:
+def _no_logprobs(
+    model: Any, ids: Any, mask: Any, kept: int, *_: Any, **__: Any
+) -> tuple[Any, None, None]:
     return torch.zeros(len(ids), kept, device=ids.device), None, None
