@@ -124,3 +124,10 @@ def test_records_of_samples():
             for name, other in others.items():
                 values_BN = other.advantages(REWARDS_BN, clusters=CLUSTERS_BN).values_BN
                 assert sample["counterfactual"][name] == values_BN[b, i]
+
+
+def test_records_have_the_tokens_that_somebody_counted():
+    method = methods.dr_grpo()
+    columns = Columns(["p", "q"], [["a", "b"]] * 2, [[1.0, 0.0] * 2], tokens=[1, 2, 3, 4])
+    records = rollout_records(score(columns, method), None, 1, method)
+    assert [[one["tokens"] for one in record["samples"]] for record in records] == [[1, 2], [3, 4]]
