@@ -98,7 +98,7 @@ const FORMULAS: Readonly<Record<string, readonly [string, number]>> = {
   leave_one_out: ["r - (sum(r) - r) / (N - 1)", 5],
   spread: ["(r - mean(r)) / (std(r) + 1e-4)", 8],
   best: ["where(r == max(r), r - nth(r, 2), 0) / (std(r) + 1e-6)", 4],
-  divided: ["centred(r) / mean(r) + 0.01 * r", 3],
+  divided: ["centred(r) / max(mean(r), eps) + 0.01 * r", 3],
   chosen: ["max(r * choose(N - sum(r), 1), -abs(r)) / min(N, 9) - eps * log(exp(sqrt(pstd(r))))", 4],
   nothing: ["N - 1", 2],
   against: ["-2e6 * r", 2],
