@@ -111,8 +111,8 @@ def test_groups_without_numbers_keep_no_claim() -> None:
 
 
 def test_what_fractions_give_is_compared_with_numbers() -> None:
-    def other(rewards):
-        return rewards - rewards.mean() * (1 if rewards.dtype == object else 0)
+    def other(rewards):  # the same mean update, and other numbers
+        return rewards - (1 if rewards.dtype == object else 0)
 
     found = audit(other, group_size=N, takes="group")
     assert str(found.objective) == "3·∇pass@1"
