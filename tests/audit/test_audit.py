@@ -149,6 +149,11 @@ def test_a_drawn_audit_agrees_with_the_audit_of_all_groups() -> None:
     assert drawn.variance.beside == whole.variance.beside
     curves = whole.curves(drawn.policies_PA)
     np.testing.assert_allclose(drawn.variance.ratio, curves.variance.ratio, rtol=0.05)
+    claim = audit_sampled(methods.raft(), table, 4, claims="pass@2")
+    exact = audit(methods.raft(), claims="pass@2")
+    other = exact.curves(drawn.policies_PA).variance  # rivals have the factor of the fit, squared
+    wanted = other.ratio * (exact.factor / claim.factor) ** 2
+    np.testing.assert_allclose(claim.variance.ratio, wanted, rtol=0.05)
     assert drawn.survivors.kept == whole.survivors.kept == 1
     assert drawn.survivors.collapse == pytest.approx(whole.survivors.collapse, rel=0.1)
     apart = drawn.curves(drawn.policies_PA).own_PA - curves.own_PA

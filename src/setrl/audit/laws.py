@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -135,9 +136,15 @@ def _of_unsteady(law: Law) -> Law:
 
 def finite(case: Case) -> Law:
     """Whether every group gets numbers."""
-    lost = "missing" in case.estimator.habits
-    what = "returns NaN or infinite numbers in some groups; they count as 0 here"
-    return Law("finite", not lost, what if lost else "returns finite numbers in every group")
+    if "missing" not in case.estimator.habits:
+        return Law("finite", True, "returns finite numbers in every group")
+    rows, lost = sample_rows(len(case.paid.groups_RN)), np.zeros(0, dtype=int)
+    with suppress(ValueError):  # of a function that now fails
+        values = case.estimator.advantages(case.rewards_RN[rows], case.labels_RN[rows])
+        lost = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    which = f", such as {case.show(int(rows[lost[0]]))}" if lost.size else ""
+    says = f"returns NaN or infinite numbers in some groups{which}; they count as 0 below"
+    return Law("finite", False, says)
 
 
 def leaves_input(case: Case) -> Law:

@@ -18,7 +18,7 @@ from setrl.audit.laws import Law, laws
 from setrl.audit.leads import Survivors, drawn_survivors
 from setrl.audit.paid import CHUNK, Paid, Progress, settled
 from setrl.audit.shapes import known_shape
-from setrl.audit.text import NAMED, alarms, leads, pays, rewards_of, scales
+from setrl.audit.text import FIRST, NAMED, alarms, leads, pays, rewards_of, scales
 from setrl.audit.variance import Variance
 from setrl.core.method import Method
 from setrl.theory.tabular import ActionTable, TabularObjective
@@ -112,8 +112,10 @@ class SampledAudit:
     def sentences(self) -> list[str]:
         """Return what was found, for people."""
         is_binary = np.unique(np.asarray(self.table.rewards)).size == 2
-        lines = [self._what(), *self._ratio(), *pays(self.laws), *scales(self.laws)]
-        return [*lines, leads(self.survivors, is_binary), *alarms(self.laws, drawn=True)]
+        first = [f"Warning: {self.estimator.name} {law.says}."
+                 for law in self.laws if law.name in FIRST and law.holds is False]  # fmt: skip
+        lines = [*first, self._what(), *self._ratio(), *pays(self.laws), *scales(self.laws)]
+        return [*lines, leads(self.survivors, is_binary), *alarms(self.laws)]
 
     def _what(self) -> str:
         name, label = self.estimator.name, self.nearest.label

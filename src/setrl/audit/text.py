@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from setrl.theory.tabular import ActionTable
 
 PAYS = ("zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong")
-FIRST = "deterministic", "independent-groups"  # said at once, if they do not hold
+FIRST = "finite", "deterministic", "independent-groups"  # said at once, if they do not hold
 MOST_WRITTEN = 6  # rewards
 ALARMS = (  # said in the end, if they do not hold
-    "finite",
     "leaves-input",
     "permutation-invariant",
     "label-invariant",
@@ -85,11 +84,10 @@ def pays(laws: Sequence[Law]) -> list[str]:
     return says + [f"It {law[name].says}." for name in PAYS if law[name].holds is False]
 
 
-def alarms(laws: Sequence[Law], drawn: bool = False) -> list[str]:
+def alarms(laws: Sequence[Law]) -> list[str]:
     """Say what is wrong; nothing if all is well."""
     law = {one.name: one for one in laws}
-    names = (*FIRST, *ALARMS) if drawn else ALARMS
-    return [f"It {law[name].says}." for name in names if law[name].holds is False]
+    return [f"It {law[name].says}." for name in ALARMS if law[name].holds is False]
 
 
 def _missing(audit: Audit) -> Iterator[str]:
@@ -100,6 +98,9 @@ def _missing(audit: Audit) -> Iterator[str]:
             f"Warning: the log has no group with rewards ({group}). Groups that it lacks count as "
             "0, which changes what follows."
         )
+    elif "missing" in audit.estimator.habits:
+        law = {one.name: one for one in audit.laws}["finite"]
+        yield f"Warning: {audit.estimator.name} {law.says}."
 
 
 def _what(audit: Audit) -> Iterator[str]:
