@@ -108,7 +108,7 @@ def test_arms_of_a_method_share_its_hue_and_other_arms_have_their_own():
 
 def test_the_style_sheet_of_pages_has_the_colours_of_the_registry():
     sheet = (WEB / "style.css").read_text().lower()
-    light, dark = re.findall(r":root \{([^}]*)\}", sheet)
+    light, dark, *_ = re.findall(r":root \{([^}]*)\}", sheet)
     for name, block in (("light", light), ("dark", dark)):
         given = dict(re.findall(r"--([a-z0-9]+): (#[0-9a-f]{6})", block))
         for role, colour in REGISTRY["themes"][name].items():

@@ -80,7 +80,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
             ))}
             <ul class="verdicts">
               {data.headlines.map(({ text, verdict }) => (
-                <li key={text} class={verdict}>
+                <li key={text} class={`is-${verdict}`}>
                   <span class="mark-of" aria-hidden="true">
                     {MARKS[verdict]}
                   </span>
