@@ -1,4 +1,4 @@
-"""What is imported where Python lacks functions, as on Windows: only what needs them fails."""
+"""Imports where Windows lacks functions of Python: nothing fails that does not need them."""
 
 import subprocess
 import sys

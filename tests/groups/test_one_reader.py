@@ -319,7 +319,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
         degenerate=options.degenerate,
         **{k: v[0] for k, v in options.fields.named().items()},
     )
-    assert of_evaluation(recommend._read()) == (correct, seen)
+    assert of_evaluation(recommend._read().evaluation) == (correct, seen)
     assert of_evaluation(shown_in_a_page(path, options)) == (correct, seen)
     assert of_evaluation(reported(path, tmp_path, options)) == (correct, seen)
     if "schema_version" not in path_text(path) or "group" in path_text(path):

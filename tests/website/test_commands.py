@@ -12,7 +12,7 @@ from setrl.cli import parser
 from website import commands
 
 PAGE = commands.PAGE.read_text(encoding="utf-8")
-TYRO = re.compile(r"^[│ ] +(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)  # its own help
+TYRO = re.compile(r"^[│ ] {1,8}(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)  # its own help
 ITEM = re.compile(r"^- `(--[a-z-]+)(?:, (--[a-z-]+))?.*: \S", re.MULTILINE)
 
 
