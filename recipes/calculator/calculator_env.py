@@ -2,7 +2,7 @@
 
     task: {verifiers: calculator_env, strategy: {function: calculator:strategy}}
 
-The problems, the tools and the check are those of calculator.py.
+The problems, the tools and the check come from calculator.py.
 """
 
 import calculator

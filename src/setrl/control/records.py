@@ -122,7 +122,7 @@ def records(
 ) -> list[dict[str, Any]]:
     """Make one record per trunk: its actions, and the actions of the vines from its states.
 
-    The first segments are those of the trunks: a trunk's own set advantages are at their states.
+    The trunks' segments come first: a trunk's own set advantages are at their states.
     """
     rows = iter(range(len(scored.states)))
     return [

@@ -1,4 +1,4 @@
-"""What a file is that stands where a log or a data set should be, told by its first bytes."""
+"""What a file is where a log or a data set should be, by its first bytes."""
 
 from __future__ import annotations
 

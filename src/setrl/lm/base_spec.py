@@ -51,7 +51,7 @@ class BaseSpec:
 def _source_hash(author: Author) -> str:
     """Return a hash of the source files that decide what an author writes.
 
-    Domains of ours share files. Those of a user may use ours, and other modules next to their own.
+    Our domains share files. Domains of a user may use ours, and other modules next to their own.
     """
     own, ours = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
     sources = sorted(ours.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""A set critic: set advantages from a learned distribution of outcomes, in place of vines.
+"""A set critic: set advantages from a learned distribution of outcomes, instead of vines.
 
 Continuations of a state s are independent, so what sets of them are worth follows from one
 distribution, P(y | s): how an episode that is in s ends, as its strategy, its score and whether it
