@@ -20,9 +20,9 @@ from setrl.errors import RunError
 from setrl.report.figures_training import SHARE, share_fills
 from setrl.report.run import RunData, read_run
 from setrl.report.style import OTHER_FILL, STRATEGY_FILLS
-from setrl.wording import in_a_row, percent, plain
+from setrl.wording import in_a_row, percent
 from studies.animation import Animation, at, text
-from studies.front import FOLDER, PASS, RIGHT, Run
+from studies.front import FOLDER, PASS, Run
 
 ARMS = {"grpo": "GRPO", "poly_epo_4": "set RL (Poly-EPO)"}
 ALT = "A language model trained with GRPO ends with one way to answer; with set RL it keeps many"
@@ -91,20 +91,6 @@ def _means(data: RunData, arm: str, key: str, ends: Sequence[int]) -> np.ndarray
 
 def _rounded(values: np.ndarray) -> list[float]:
     return np.round(values, 4).tolist()
-
-
-def captions(run: Run) -> tuple[str, str]:
-    """Return what the start page and the README say about the picture, with its numbers."""
-    base, grpo, poly = (plain(run.value(arm, RIGHT)) for arm in ("base", *ARMS))
-    forbidden = [percent(run.value(arm, PASS, "shifted")) for arm in ARMS]
-    return (
-        "Each colour is a choice of x, and the area of a disc is the share of the samples with "
-        f"this choice. Of {base} right strategies in 32 samples, GRPO keeps {grpo} and Poly-EPO "
-        f"{poly}. On problems that forbid the favourite choices, GRPO then has {forbidden[0]} "
-        f"pass@1, and Poly-EPO has {forbidden[1]}",
-        f"solves {forbidden[0]} of the problems that forbid the favourite choices; Poly-EPO solves "
-        f"{forbidden[1]}",
-    )
 
 
 def picture(shares: Mapping[str, Any], run: Run) -> str:

@@ -13,7 +13,7 @@ pytest.importorskip("tyro")
 pytest.importorskip("matplotlib")
 
 from studies import animation, picture
-from studies.front import FOLDER, PASS, Run
+from studies.front import FOLDER, PASS, RIGHT, Run
 from studies.picture import PICTURE, SHARES, TRACK
 from tests import fake_run
 
@@ -41,11 +41,16 @@ def test_the_committed_picture_is_what_the_script_makes(shares, run):
     assert len(made) < 60_000
 
 
-def test_the_start_page_and_the_readme_show_it_with_the_numbers_of_the_data(run):
-    for page, caption in zip(("docs/index.md", "README.md"), picture.captions(run), strict=True):
+def test_the_start_page_and_the_readme_show_it_and_say_what_the_data_say(run):
+    for page in ("docs/index.md", "README.md"):
         words = " ".join((ROOT / page).read_text(encoding="utf-8").split())
         assert f"![{picture.ALT}](" in words
-        assert caption in words
+        assert re.search(r"GRPO keeps one .*Poly-EPO keeps (them )?all", words), page
+    base, grpo, poly = (run.value(arm, RIGHT) for arm in ("base", *picture.ARMS))
+    assert round(grpo) == 1
+    assert poly > base
+    assert run.value("grpo", PASS, "shifted") < 0.1
+    assert run.value("poly_epo_4", PASS, "shifted") > 0.8
 
 
 def test_discs_and_bars_have_the_sizes_of_the_data(shares, run):

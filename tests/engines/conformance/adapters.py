@@ -114,7 +114,8 @@ def log(case: Case, method: AnyMethod, folder: Path) -> Rows:
         command.run()
     left: dict[str, list[float]] = {}
     for row in map(json.loads, output.read_text().splitlines()):
-        left.setdefault(row["group"], []).append(row["advantage"])
+        # What is unknown is null in the file; in a loss it counts as 0.
+        left.setdefault(row["group"], []).append(row["advantage"] or 0.0)
     return in_rows(case, [left[one.group].pop(0) for one in case.samples])
 
 
