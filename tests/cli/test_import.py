@@ -101,7 +101,7 @@ def test_a_log_of_one_s_own_is_evaluated_compared_and_imported(tmp_path, capsys)
     assert code == 0
     assert "3 problems × 4 to 6 samples" in printed.out
     assert "correct  is_right  its name; true or false" in printed.err
-    assert "problems have 4 to 6 samples: k ends at 4" in printed.err
+    assert "problems have 4 to 6 samples: k ends at 4" in printed.out
     code, printed = run(capsys, "evaluate", path, "--k", 1, 5, "--json")
     found = json.loads(printed.out)
     assert found["problems"] == 1

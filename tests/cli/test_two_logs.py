@@ -4,6 +4,10 @@ import json
 
 import pytest
 
+from setrl.groups.log import open_log
+from setrl.groups.options import LogOptions
+from setrl.groups.recording import log_records
+
 pytest.importorskip("tyro")
 
 
@@ -102,6 +106,76 @@ def test_samples_without_a_grade_count_as_wrong_if_asked(setrl, tmp_path):
     assert "have no grade and count as wrong; pass@1 would be 62.5%" in err
     both = json.loads(setrl("compare", a, a, "--ungraded", "wrong", "--json")[1])
     assert both["rows"][0]["first"]["value"] == pytest.approx(BOUNDS[0])
+
+
+def lost(path, gold=False, grades=((1, 1, None), (1, 0, 1), (None, None, None), (0, 0))):
+    """Log problems "0", "1", … with three samples; grades of problem 0 and of problem 2 miss."""
+    same = {"predicted_answer": "7", **({"gold_answer": "7"} if gold else {})}
+    rows = [
+        {"id": str(p), "sample": i, "correct": grade, **same}
+        for p, of_problem in enumerate(grades)
+        for i, grade in enumerate(of_problem)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+FEW = "1 of 4 problems has fewer than 3 samples and is in no figure, so that every k uses the same"
+SOME = (
+    "1 of 4 problems has fewer than 3 graded samples only because grades are missing, and is in no "
+    "figure, so that every k uses the same problems: --k up to 2 keeps it; --ungraded wrong counts "
+    "such samples as wrong; --verify grades each sample by the right answer in the log"
+)
+BARE = "1 of 4 problems has no graded sample, because grades are missing, and is in no figure: "
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "report"])
+def test_missing_grades_take_no_problem_away_in_silence(setrl, tmp_path, command):
+    """Each cause has its own sentence and number, and the bounds hold all problems with 3 draws."""
+    a, files = lost(tmp_path / "a.jsonl", gold=True), []
+    if command != "evaluate":
+        files = [lost(tmp_path / "b.jsonl", True, ((1, 0, 1), (1, 1, 1), (0, 0, 1), (1, 1, 1)))]
+    if command == "report":
+        pytest.importorskip("matplotlib")
+        setrl("report", a, *files, "--k", 1, 3, "--quiet", "--output", tmp_path / "r")
+        said = (tmp_path / "r" / "report.html").read_text()
+        summary = json.loads((tmp_path / "r" / "summary.json").read_text())
+        found = summary["splits"]["given"]["arms"]["a"]["ungraded"]
+        assert "a: 1 answer of a problem marked both right and wrong" in said
+    else:
+        said = setrl(command, a, *files, "--k", 1, 3, "--quiet")[1]
+        found = json.loads(setrl(command, a, *files, "--k", 1, 3, "--json")[1])["ungraded"]
+        found = found.get("A", found)
+    for sentence in (FEW, SOME, BARE):
+        assert sentence in said
+    assert "not all have" not in said
+    assert (found["samples"], found["of_all"]) == (4, 9)
+    assert found["if_wrong"] == pytest.approx((2 + 2 + 0) / 9)
+    assert found["if_right"] == pytest.approx((3 + 2 + 3) / 9)
+
+
+def test_only_options_that_help_are_named(setrl, tmp_path):
+    without = setrl("evaluate", lost(tmp_path / "a.jsonl"), "--k", 3)[1]
+    assert "--ungraded wrong counts" in without
+    assert "--verify" not in without
+    all_bare = lost(tmp_path / "b.jsonl", grades=((1, None), (None, 1)))
+    code, _, err = setrl("evaluate", all_bare, "--k", 2)
+    assert code != 0
+    assert "no problem has 2 graded samples: the largest number is 1" in err
+
+
+def test_only_what_the_log_says_contradicts(setrl, tmp_path):
+    """A sample that counts as wrong for want of a grade makes no answer contradictory."""
+    a, imported = lost(tmp_path / "a.jsonl", gold=True), tmp_path / "imported.jsonl"
+    said = "1 answer of a problem marked both right and wrong, the first: '7' of '1'"
+    verify = "; --verify grades each sample by the right answer in the log"
+    for option in ("left-out", "wrong"):
+        err = setrl("evaluate", a, "--ungraded", option)[2]
+        assert f"{said}; votes take it as right, so majority@1 is not pass@1{verify}" in err
+    options = LogOptions(ungraded="wrong")
+    records = list(log_records(open_log(a, options, ["correct"])))
+    imported.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert said in setrl("evaluate", imported)[2]
 
 
 def test_compare_shows_strategies_by_default_and_says_who_is_narrower(setrl, tmp_path):

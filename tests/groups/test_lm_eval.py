@@ -41,6 +41,16 @@ def test_one_sample_a_problem(tmp_path):
     assert first["id"] == "samples_gsm8k_2026-03-01T00-00-00/0"
 
 
+def test_a_missing_score_is_left_out_or_wrong_as_in_every_log(tmp_path):
+    """One row a sample: a null score takes away its sample, and never the whole problem."""
+    scores = {0: [1.0, None], 1: [0.0, 1.0], 2: [None, None]}
+    path = write(tmp_path, *(line(p, ["7"], ["7"], s) for p, of in scores.items() for s in of))
+    assert [one["correct"] for one in read(path).records] == [[1], [0, 1]]
+    assert [one["correct"] for one in read(path, ungraded="wrong").records] == [
+        [1, 0], [0, 1], [0, 0],
+    ]  # fmt: skip
+
+
 def test_arguments_of_older_versions(tmp_path):
     path = write(tmp_path, line(0, ["a"], ["a"], 1.0, arguments=[["Q: old", {"until": []}]]))
     assert read(path).records[0]["prompt"] == "Q: old"

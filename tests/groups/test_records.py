@@ -8,6 +8,7 @@ import pytest
 
 from setrl.errors import DataError
 from setrl.evaluation.loading import load_evaluation
+from setrl.evaluation.problems import on_common
 
 
 def record(**changes):
@@ -158,10 +159,10 @@ def test_problems_may_differ_in_their_number_of_samples(tmp_path):
     assert found.present_PN.tolist() == [[True, True, True], [True, False, False]]
     assert found.strategies_PN.tolist() == [[0, -1, 1], [0, -1, -1]]
     assert np.isnan(found.rewards_PN[1]).all()
-    assert found.with_samples(2).prompts == ("p",)
+    assert on_common({"t": [found]}, 2).arms["t"][0].prompts == ("p",)
     assert found.on(["q"]).n == 1
     with pytest.raises(DataError, match="no problem has 4 samples: the largest number is 3"):
-        found.with_samples(4)
+        on_common({"t": [found]}, 4)
 
 
 def test_texts_are_those_of_the_first_samples(tmp_path):

@@ -74,8 +74,9 @@ def test_minus_one_and_one_are_graded_until_a_threshold_is_given(tmp_path):
 def test_groups_of_other_sizes_are_left_out_and_said(tmp_path):
     sizes = {"a": 2, "b": 2, "c": 1, "d": 3}
     lines = [line(name, str(i), 1.0) for name, size in sizes.items() for i in range(size)]
-    imported = read(write(tmp_path / "1.jsonl", *lines, line("a", "none", None)))
-    assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3
+    missing = [line("e", "0", 1.0), line("e", "none", None)]
+    imported = read(write(tmp_path / "1.jsonl", *lines, *missing))
+    assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3 + [["0"]]
     assert imported.notes == [
         "left out: 1 sample beyond n = 2 of their group",
         "left out: 1 group of fewer than n = 2 samples",

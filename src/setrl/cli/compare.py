@@ -32,7 +32,8 @@ class Compare(EvaluatedFields, Said):
             answers; also correct_strategies, effective_number and top_share if both have
             strategies. docs/metrics.md has their formulas.
         k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
-            with fewer samples than the largest k are left out, and counted.
+            with fewer graded samples than the largest k are left out, and counted, so that every k
+            uses the same problems.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
         details: Also print all k, on how many problems B is above A (ties count half), and the
@@ -59,8 +60,8 @@ class Compare(EvaluatedFields, Said):
         support: Which problems and strategies A and B can solve.
         band: B − A of pass@k with a band at all k at once.
         first_loss: The first k at which a run is below the other one.
-        ungraded: Run → samples without a grade.
-        notes: What was left out, in sentences.
+        ungraded: Run → samples without a grade, also of problems that are left out because of them.
+        notes: What was left out, in sentences, one for each cause.
         reading: How the fields of the logs were read.
     """
 

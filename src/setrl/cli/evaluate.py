@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ from setrl import names
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
 from setrl.errors import ConfigError, DataError, explain, usage_errors
+from setrl.files import plain_json
 
 if TYPE_CHECKING:
-    from setrl.evaluation.samples import Evaluation
+    from setrl.evaluation.summary import ArmSummary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +29,8 @@ class Evaluate(EvaluatedFields, Said):
         file: The file of samples: an evaluation file, or your log in JSON Lines, a JSON array or
             Parquet, whose fields are recognised and shown.
         k: The k of the curves, such as --k 1 5 30; 1, 2, 4, … by default, up to the number of
-            samples that every problem has. Problems with fewer samples than the largest k are left
-            out of all figures, and counted.
+            graded samples that every problem has. Problems with fewer than the largest k are left
+            out of all figures, and counted, so that every k uses the same problems.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
         metrics: The metrics to print: {metrics}, or all; the usual ones by default. docs/metrics.md
@@ -50,7 +51,8 @@ class Evaluate(EvaluatedFields, Said):
         sampling_stderr: The standard error of each value that more samples of the same problems
             would lower.
         band: The 95% band of pass@k at all k at once.
-        ungraded: The counts of samples without a grade, and the bounds of pass@1.
+        ungraded: The counts of samples without a grade, and the bounds of pass@1, also of problems
+            that are left out because of them.
     """
 
     file: Positional[Path]
@@ -96,32 +98,27 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluation.summary import summarise
         from setrl.evaluation.text import metric_table
 
-        loaded = load_samples(self.file, self.log_options)
+        loaded = load_samples(self.file, self.log_options, keep_bare=True)
         self.say(loaded.reading)
-        evaluation = loaded.evaluation.with_samples(max(self.k, default=1))
-        summary = summarise({"all": {"model": {0: evaluation}}}, reference=None, ks=self.k)
-        arm = summary.splits["all"].arms["model"]
-        notes = _ragged(loaded.evaluation, evaluation, self.k)
-        notes += [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
-        for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+        given = {"all": {"model": {0: loaded.evaluation}}}
+        split = summarise(given, reference=None, ks=self.k).splits["all"]
+        arm = split.arms["model"]
+        notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
+        notes += [*split.notes, *([] if self.k else _ragged(arm))]
         if self.json:
-            metrics = summary.to_json()["splits"]["all"]["arms"]["model"]
-            self.say_json(path=str(self.file), notes=notes, **metrics)
+            for note in notes:
+                print(f"note: {note}", file=sys.stderr)
+            self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            print(metric_table(arm, self.metrics))
+            print(metric_table(arm, self.metrics, notes))
         return loaded.is_log
 
 
-def _ragged(given: Evaluation, kept: Evaluation, ks: tuple[int, ...]) -> list[str]:
-    """Return notes on problems that have fewer samples than others."""
-    left_out = len(given.prompts) - len(kept.prompts)
-    if left_out:
-        of_all = f"{left_out:,} of {len(given.prompts):,} problems"
-        return [f"{of_all} have fewer than {max(ks)} samples and are in no figure, so that every k "
-                "uses the same problems"]  # fmt: skip
-    if not ks and given.n < given.most:
-        return [f"problems have {given.n:,} to {given.most:,} samples: k ends at {given.n:,}, "
-                "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip
-    return []
+def _ragged(arm: ArmSummary) -> list[str]:
+    """Return a note on problems that have fewer samples than others."""
+    if arm.n == arm.most:
+        return []
+    graded = "graded " if arm.ungraded and arm.ungraded.are == "left-out" else ""
+    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {arm.n:,}, "
+            "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from setrl import files
-from setrl.errors import ConfigError, DataError
+from setrl.errors import ConfigError
 from setrl.evaluation.bands import (
     Band,
     FirstLoss,
@@ -31,14 +31,14 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.metrics import METRICS, by_metric, is_known, powers_of_two, seed_values
-from setrl.evaluation.problems import comparable
+from setrl.evaluation.problems import Common, comparable
 from setrl.evaluation.sides import Side, common_split, load_side
 from setrl.evaluation.support import Item, SupportDynamics, support_of
-from setrl.evaluation.ungraded import Ungraded, ungraded_of
+from setrl.evaluation.ungraded import Ungraded
 from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
 from setrl.groups.options import LogOptions
 from setrl.names import look_up
-from setrl.wording import count, short_names
+from setrl.wording import short_names
 
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
@@ -89,11 +89,11 @@ class Comparison:
             support dynamics for the same k, with A as the base.
         band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
             was chosen.
-        notes: Which problems are left out: one run lacks them, or has fewer samples of them than
-            the largest k.
+        notes: Which problems are left out, a sentence for each cause: one run lacks them, or has
+            fewer samples of them than the largest k, or would have enough if no grade was missing.
         reading: How the fields of the user's logs were read.
-        ungraded: "A" and "B" → the samples of a log without a grade; a run whose samples all
-            have a grade is not in it.
+        ungraded: "A" and "B" → the samples of a log without a grade, also of problems that are
+            left out because of them; a run whose samples all have a grade is not in it.
         verdict: Whether B uses fewer strategies than A, and whether it solves fewer problems; empty
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
@@ -207,8 +207,7 @@ def compare(
         DataError: When the runs share no problem, or it is not clear which problems are equal.
     """
     intervals = intervals or IntervalConfig()
-    first, second, notes = _on_shared(first, second)
-    first, second, more = _with_samples(first, second, max(ks, default=1))
+    first, second, common = _on_shared(first, second, max(ks, default=1))
     values = _both_values(first, second, ks or powers_of_two(min(first.n, second.n)))
     names = by_metric(list(values))
     chosen = _chosen(names, metrics or [metric for metric in USUAL if metric in names])
@@ -229,9 +228,13 @@ def compare(
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
-        notes=(*notes, *more),
+        notes=tuple(common.notes),
         reading=(*first.reading, *second.reading),
-        ungraded=_ungraded(first, second),
+        ungraded={
+            side: one
+            for side, name in zip("AB", common.arms, strict=True)
+            if (one := common.ungraded.get(name))
+        },
         verdict=_in_words(_names(first.name, second.name), values, band, intervals),
     )
 
@@ -254,8 +257,7 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
     if not rows or METRICS[metric].axis != "k":
         return []
     ks = ks_between([int(row.k) for row in rows if row.k is not None])
-    first, second, _ = _on_shared(first, second)
-    first, second, _ = _with_samples(first, second, max(ks))
+    first, second, _ = _on_shared(first, second, max(ks))
     values = _both_values(first, second, ks, metric)
     return _rows(values, [metric], found.intervals)
 
@@ -287,11 +289,11 @@ def ks_between(ks: Sequence[int]) -> list[int]:
     return sorted({*ks, *map(int, np.geomspace(first, last, MOST_DRAWN).round())})
 
 
-def _on_shared(first: Side, second: Side) -> tuple[Side, Side, list[str]]:
-    """Both on the problems that both have, in the first one's order; what is left out."""
+def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
+    """Both on the problems that have enough graded samples in both, in the first one's order."""
     name = second.name if second.name != first.name else f"{second.name} (B)"
-    found, notes = comparable({first.name: first.evaluations, name: second.evaluations})
-    return first.holding(found[first.name]), second.holding(found[name]), notes
+    common = comparable({first.name: first.evaluations, name: second.evaluations}, least)
+    return first.holding(common.arms[first.name]), second.holding(common.arms[name]), common
 
 
 def _both_values(
@@ -314,28 +316,6 @@ def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:
     """
     missing_P = np.isnan(first_RP).any(axis=0) | np.isnan(second_RP).any(axis=0)
     return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
-
-
-def _ungraded(first: Side, second: Side) -> dict[str, Ungraded]:
-    found = {"A": ungraded_of(first.evaluations), "B": ungraded_of(second.evaluations)}
-    return {side: one for side, one in found.items() if one is not None}
-
-
-def _with_samples(first: Side, second: Side, least: int) -> tuple[Side, Side, list[str]]:
-    """Keep the problems for which every evaluation of both has this many samples."""
-    evaluations = (*first.evaluations, *second.evaluations)
-    enough_P = np.all([e.size_P >= least for e in evaluations], axis=0)
-    if not enough_P.any():
-        raise DataError(
-            f"{first.name} and {second.name} share no problem with {least} samples in both: their "
-            f"largest numbers are {first.most} and {second.most}"
-        )
-    if enough_P.all():
-        return first, second, []
-    rows = np.flatnonzero(enough_P).tolist()
-    kept = [side.holding([e.choose(rows) for e in side.evaluations]) for side in (first, second)]
-    few = f"{count(len(enough_P) - len(rows), 'problem')} with fewer samples than the largest k"
-    return kept[0], kept[1], [f"{few} left out"]
 
 
 def _pass_band(first: Side, second: Side, intervals: IntervalConfig) -> Band:

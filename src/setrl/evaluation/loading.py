@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from setrl.errors import ConfigError
@@ -11,6 +11,7 @@ from setrl.groups.log import open_log
 from setrl.groups.options import LogOptions, Ungraded
 from setrl.groups.recording import log_records
 from setrl.groups.records import is_evaluation_file, whole_records
+from setrl.groups.row_reader import RowReader
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,17 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
     return evaluation_of(whole_records(Path(path), allow_damaged), str(path))
 
 
-def load_samples(path: str | Path, options: LogOptions, tool: str | None = None) -> Loaded:
+def load_samples(
+    path: str | Path, options: LogOptions, tool: str | None = None, *, keep_bare: bool = False
+) -> Loaded:
     """Return the samples of an evaluation file, or of the log of any program.
 
     Args:
         path: The file, or the folder of another tool's log.
         options: How a log is read.
         tool: The tool that wrote it; by default recognised.
+        keep_bare: Keep the problems of a log of which no sample has a grade, with 0 samples:
+            `on_common` counts them and leaves them out. By default they are left out here.
 
     Raises:
         ConfigError: When a field that is needed cannot be recognised, or options do not fit.
@@ -61,7 +66,11 @@ def load_samples(path: str | Path, options: LogOptions, tool: str | None = None)
         _refuse_left_out(options.ungraded, evaluation, path)
         return Loaded(evaluation, _notes(contradiction(evaluation)))
     log = open_log(path, options, ["correct"], tool=tool)
-    evaluation = evaluation_of(log_records(log), str(path))
+    evaluation = evaluation_of(log_records(log, keep_bare), str(path))
+    has_gold = isinstance(log.reader, RowReader) and log.reader.fields.gold is not None
+    can_verify = has_gold and not options.verify
+    given = ("--ungraded wrong", *(["--verify"] if can_verify else []))
+    evaluation = replace(evaluation, options=given)
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation)))
     return Loaded(evaluation, reading, is_log=True)
 

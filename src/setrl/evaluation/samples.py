@@ -15,6 +15,8 @@ from setrl.groups.options import Ungraded
 from setrl.groups.records import Record, problem_of, strategy_names, texts_of
 from setrl.wording import count
 
+VERIFY = "--verify grades each sample by the right answer in the log"
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -35,6 +37,8 @@ class Evaluation:
         ids: What names each problem: its id, or its prompt if it has no id. By default the prompts.
         ungraded_P: Samples of each problem that had no grade; None where all had one.
         ungraded_are: Whether samples without a grade are left out or counted as wrong.
+        as_wrong_PN: Which samples count as wrong because they have no grade; None if none do.
+        options: What the user can give to grade samples of a log: "--ungraded wrong", "--verify".
     """
 
     prompts: tuple[str, ...]
@@ -51,6 +55,8 @@ class Evaluation:
     ungraded_P: NDArray[np.int64] | None = None
     ungraded_are: Ungraded = "left-out"
     answer_names: tuple[str, ...] = ()
+    as_wrong_PN: NDArray[np.bool_] | None = None
+    options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.ids:
@@ -78,6 +84,13 @@ class Evaluation:
     def size_P(self) -> NDArray[np.int64]:
         """Samples of each problem."""
         return np.broadcast_to(self.sizes, len(self))
+
+    @property
+    def drawn_P(self) -> NDArray[np.int64]:
+        """Samples of each problem, also those that are left out because they have no grade."""
+        if self.ungraded_P is None or self.ungraded_are == "wrong":
+            return self.size_P
+        return self.size_P + self.ungraded_P
 
     @cached_property
     def present_PN(self) -> NDArray[np.bool_]:
@@ -110,17 +123,6 @@ class Evaluation:
                 chosen[name] = values[list(rows)]
         return replace(self, **chosen)
 
-    def with_samples(self, least: int) -> Evaluation:
-        """Return the problems that have this many samples.
-
-        Raises:
-            DataError: If there are none.
-        """
-        enough_P = self.size_P >= least
-        if not enough_P.any():
-            raise DataError(f"no problem has {least} samples: the largest number is {self.most}")
-        return self if enough_P.all() else self.choose(np.flatnonzero(enough_P).tolist())
-
     def on(self, ids: Sequence[str]) -> Evaluation:
         """Return the same for the problems with these ids, in this order."""
         row_of = {name: row for row, name in enumerate(self.ids)}
@@ -146,6 +148,7 @@ class _Problem(NamedTuple):
     ungraded_are: Ungraded
     temperature: float
     step: int | None
+    as_wrong: tuple[int, ...]
 
 
 def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
@@ -179,7 +182,14 @@ def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
         ids=_ids(found),
         ungraded_P=ungraded_P if ungraded_P.any() else None,
         ungraded_are=next((one.ungraded_are for one in found if one.ungraded), "left-out"),
+        as_wrong_PN=_as_wrong(found),
     )
+
+
+def _as_wrong(found: Sequence[_Problem]) -> NDArray[np.bool_] | None:
+    if not any(one.as_wrong for one in found):
+        return None
+    return _padded([np.isin(np.arange(len(one.correct_N)), one.as_wrong) for one in found], False)
 
 
 def _ids(found: Sequence[_Problem]) -> tuple[str, ...]:
@@ -196,7 +206,8 @@ class _Labels(dict[str, int]):
 
     def of(self, names: Iterable[str | None]) -> NDArray[np.int64]:
         """Return the labels of names; −1 for None."""
-        return np.array([-1 if one is None else self.setdefault(one, len(self)) for one in names])
+        return np.array([-1 if one is None else self.setdefault(one, len(self)) for one in names],
+                        dtype=np.int64)  # fmt: skip
 
 
 def _problem(record: Record, strategies: _Labels, answers: _Labels) -> _Problem:
@@ -218,6 +229,7 @@ def _problem(record: Record, strategies: _Labels, answers: _Labels) -> _Problem:
         record.get("ungraded_are", "left-out"),
         float("nan") if heat is None else float(heat),
         record.get("step"),
+        tuple(record.get("as_wrong", ())),
     )
 
 
@@ -241,17 +253,24 @@ def _graded(
 
 
 def contradiction(evaluation: Evaluation) -> str:
-    """Say how many answers are marked both right and wrong, with one; empty if there are none."""
+    """Say how many answers the log marks both right and wrong, with one; empty if there are none.
+
+    A sample that only counts as wrong, because it has no grade, contradicts nothing.
+    """
     names = evaluation.answer_names
     problem, sample = np.nonzero(evaluation.answers_PN >= 0)
     key = problem * len(names) + evaluation.answers_PN[problem, sample]
     is_right = evaluation.correct_PN[problem, sample]
-    both = np.intersect1d(key[is_right], key[~is_right])
+    is_wrong = ~is_right
+    if evaluation.as_wrong_PN is not None:
+        is_wrong &= ~evaluation.as_wrong_PN[problem, sample]
+    both = np.intersect1d(key[is_right], key[is_wrong])
     if not len(both):
         return ""
     row, label = divmod(int(both[0]), len(names))
+    verify = f"; {VERIFY}" if "--verify" in evaluation.options else ""
     return (
         f"{count(len(both), 'answer')} of a problem marked both right and wrong, the first: "
         f"{names[label]!r} of {evaluation.ids[row][:60]!r}; votes take it as right, so "
-        "majority@1 is not pass@1"
+        f"majority@1 is not pass@1{verify}"
     )

@@ -69,7 +69,8 @@ def load_side(
     """
     path = Path(path)
     if is_samples(path):
-        loaded = load_samples(path, replace(log or LogOptions(), allow_damaged=allow_damaged))
+        options = replace(log or LogOptions(), allow_damaged=allow_damaged)
+        loaded = load_samples(path, options, keep_bare=True)
         return Side(str(path), path.stem, (loaded.evaluation,), loaded.reading)
     found = [files[split] for files in _files(path) if split in files]
     if not found:

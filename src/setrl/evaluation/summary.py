@@ -35,7 +35,7 @@ from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.metrics import powers_of_two, seed_values
 from setrl.evaluation.problems import comparable
 from setrl.evaluation.samples import Evaluation
-from setrl.evaluation.ungraded import Ungraded, ungraded_of
+from setrl.evaluation.ungraded import Ungraded
 from setrl.files.run_folder import BASE, evaluation_files, find_arms, is_base
 
 SCHEMA_VERSION = 1
@@ -58,7 +58,8 @@ class ArmSummary:
         sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
             samples of a problem; for k ≤ n/2, where it can be estimated without bias.
         band: pass@k at every k, with a band that holds for all k at once.
-        ungraded: The samples of logs that have no grade; None if all have a grade.
+        ungraded: The samples of logs that have no grade, also of problems that are left out because
+            of them; None if all have a grade.
     """
 
     arm: str
@@ -96,7 +97,8 @@ class SplitSummary:
     """All arms on one split, and the differences to the reference arm and to the base.
 
     Attributes:
-        notes: Which problems are left out, because not all arms and seeds have them.
+        notes: Which problems are left out, a sentence for each cause: not all arms and seeds have
+            them, or have enough graded samples of them; and what else a reader must know.
     """
 
     split: str
@@ -146,7 +148,8 @@ def summarise(
         evaluations: split → arm → seed → evaluation.
         reference: The arm that the others are compared with.
         intervals: How intervals are made.
-        ks: Where the curves over k are computed; 1, 2, 4, … by default.
+        ks: Where the curves over k are computed, on the problems with as many graded samples as
+            the largest; 1, 2, 4, … by default.
 
     Raises:
         DataError: When the seeds of an arm differ in n, or arms or seeds share no problem.
@@ -226,10 +229,10 @@ def _summarise_split(
                 f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}"
             )
     sorted_by_seed = {arm: [of_arm[s] for s in sorted(of_arm)] for arm, of_arm in arms.items()}
-    found, notes = comparable(sorted_by_seed)
+    found, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
     values = {arm: seed_values(evaluations, ks) for arm, evaluations in found.items()}
     summaries = {
-        arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals)
+        arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals, ungraded.get(arm))
         for arm, evaluations in found.items()
     }
     pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
@@ -253,6 +256,7 @@ def _arm_summary(
     evaluations: Sequence[Evaluation],
     values: Mapping[str, Floats],
     intervals: IntervalConfig,
+    ungraded: Ungraded | None,
 ) -> ArmSummary:
     return ArmSummary(
         arm=arm,
@@ -264,7 +268,7 @@ def _arm_summary(
         metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
         sampling_stderr=_sampling_stderr(evaluations),
         band=_band(evaluations, None, intervals),
-        ungraded=ungraded_of(evaluations),
+        ungraded=ungraded,
     )
 
 

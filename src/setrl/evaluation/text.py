@@ -32,12 +32,13 @@ SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "ND
                    "NSCR", "")  # fmt: skip
 
 
-def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
+def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
     """Write the metrics of one model, with shares as per cent.
 
     Args:
         arm: The metrics.
         metrics: Which; by default the usual ones, "all" for all.
+        notes: Sentences below the head, such as what was left out.
     """
     known = by_metric(arm.metrics)
     wanted = METRICS if "all" in metrics else metrics or USUAL
@@ -51,7 +52,7 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = ()) -> str:
     temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
     drawn = size(arm.problems, "problem", arm.n, arm.most)
     head = f"{drawn}{temperature}, 95% intervals over problems"
-    return "\n\n".join([head, *tables])
+    return "\n\n".join(["\n".join([head, *notes]), *tables])
 
 
 def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:

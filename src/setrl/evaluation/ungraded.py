@@ -14,7 +14,9 @@ from setrl.wording import count, percent
 
 @dataclass(frozen=True)
 class Ungraded:
-    """The samples without a grade, of the problems that are in the figures.
+    """The samples without a grade.
+
+    They are of the problems that would be in the figures if all samples had a grade.
 
     Attributes:
         samples: How many.
@@ -61,9 +63,8 @@ def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
     bounds, of_all = [], 0
     for e in evaluations:
         u_P = np.zeros(len(e)) if e.ungraded_P is None else e.ungraded_P
-        size_P = e.size_P + (e.ungraded_are == "left-out") * u_P
         c_P = e.correct_count_P
-        bounds.append((np.mean(c_P / size_P), np.mean((c_P + u_P) / size_P)))
-        of_all += int(size_P.sum())
+        bounds.append((np.mean(c_P / e.drawn_P), np.mean((c_P + u_P) / e.drawn_P)))
+        of_all += int(e.drawn_P.sum())
     if_wrong, if_right = (float(end) for end in np.mean(bounds, axis=0))
     return Ungraded(samples, of_all, found[0][0].ungraded_are, if_wrong, if_right)

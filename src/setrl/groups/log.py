@@ -227,7 +227,7 @@ def open_log(
         first: Read only so many rows; by default all.
         seen: Called now and then, with the bytes of rows that are read.
         as_logged: Keep groups of all sizes of a tool's log. By default groups have the commonest
-            number of scored samples, and the others are left out, with a note.
+            number of samples, and the others are left out, with a note.
 
     Raises:
         ConfigError: When a field that is needed cannot be recognised, or an option does not fit.

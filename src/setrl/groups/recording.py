@@ -14,8 +14,13 @@ from setrl.groups.types import Group
 from setrl.wording import count
 
 
-def log_records(log: Log) -> Iterator[dict[str, Any]]:
+def log_records(log: Log, keep_bare: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the evaluation records of a log; what is left out is added to its notes.
+
+    Args:
+        log: The log.
+        keep_bare: Also yield problems without a graded sample, whose records have n = 0: no
+            evaluation file may hold them.
 
     Raises:
         DataError: When no sample is scored.
@@ -27,14 +32,14 @@ def log_records(log: Log) -> Iterator[dict[str, Any]]:
         record = _record(group, about, log.options.ungraded, log.reader.columns)
         missing += sum(sample.correct is None for sample in group.samples)
         empty += not record["n"]
-        if record["n"]:
+        if record["n"] or keep_bare:
             yield record
     if empty == len(log):
         raise DataError(f"{log.path}: holds no sample that is scored")
     if missing:
         fate = "counted as wrong" if log.options.ungraded == "wrong" else "left out"
         log.add_note(f"{fate}: {count(missing, 'sample')} without a score (null or NaN)")
-    if empty:
+    if empty and not keep_bare:
         log.add_note(f"left out: {count(empty, 'problem')} without a scored sample")
 
 
@@ -44,6 +49,7 @@ def _record(
     as_wrong = ungraded == "wrong"
     kept = [one for one in group.samples if as_wrong or one.correct is not None]
     missing = sum(one.correct is None for one in group.samples)
+    as_wrong_at = [i for i, one in enumerate(kept) if one.correct is None]
     places = range(len(kept)) if "strategy" in columns else ()
     unjudged = [i for i in places if kept[i].strategy is None]
     return {
@@ -64,5 +70,5 @@ def _record(
         "answers": [one.answer for one in kept],
         "texts": [one.text for one in kept[:TEXTS_KEPT]] if "text" in columns else [],
         **({"ungraded": missing} if missing else {}),
-        **({"ungraded_are": "wrong"} if missing and as_wrong else {}),
+        **({"ungraded_are": "wrong", "as_wrong": as_wrong_at} if missing and as_wrong else {}),
     }

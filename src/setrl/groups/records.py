@@ -9,7 +9,7 @@ answer that cannot be read is null, never a value. `correct` has no null: sample
 judged are not in the file. There may be two further lists: graded `rewards`, and `proxy`, the
 scores of a selector that cannot see the rewards; there null is missing. `ungraded` is how many
 samples of the problem had no grade; they are left out, or, if `ungraded_are` is "wrong", counted as
-wrong.
+wrong; then `as_wrong` has their places in the lists, from 0.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from setrl.errors import ConfigError
 from setrl.evaluation.loading import Loaded, load_samples
 from setrl.evaluation.looks import looks
 from setrl.evaluation.metrics import powers_of_two
+from setrl.evaluation.problems import on_common
+from setrl.evaluation.samples import contradiction
 from setrl.evaluation.sides import is_samples
 from setrl.evaluation.summary import summarise
 from setrl.groups.importers.tools import READERS
@@ -29,8 +31,8 @@ def data_of(
             others are compared with, on the problems that all have.
         folder: Where the report goes.
         options: How logs are read.
-        ks: Further k at which curves are computed, besides 1, 2, 4, …; problems with fewer samples
-            than the largest k are left out.
+        ks: Further k at which curves are computed, besides 1, 2, 4, …; problems with fewer graded
+            samples than the largest k are left out, and counted.
         command: The command that writes the page again.
         views: The commands that show all samples of the files.
 
@@ -40,18 +42,24 @@ def data_of(
     """
     loaded = {name: _load(path, options) for name, path in _names(paths).items()}
     reading = [line for one in loaded.values() for line in one.reading]
-    found = {name: one.evaluation.with_samples(max(ks, default=1)) for name, one in loaded.items()}
-    of_arms = {name: {0: evaluation} for name, evaluation in found.items()}
-    places = {*ks, *powers_of_two(min(e.n for e in found.values()))} if ks else ()
-    problems = {GIVEN: of_arms}
-    summary = summarise(problems, next(iter(found)), ks=sorted(places))
-    reading += [f"note: {note}" for note in summary.splits[GIVEN].notes]
+    given = {name: {0: one.evaluation} for name, one in loaded.items()}
+    shown = on_common({name: list(of.values()) for name, of in given.items()}, max(ks, default=1))
+    found = {name: {0: of_arm[0]} for name, of_arm in shown.arms.items()}
+    places = {*ks, *powers_of_two(min(of[0].n for of in found.values()))} if ks else ()
+    summary = summarise({GIVEN: given}, next(iter(found)), ks=sorted(places))
+    split = summary.splits[GIVEN]
+    reading += [f"note: {note}" for note in split.notes]
+    said = {name: contradiction(one.evaluation) for name, one in loaded.items()}
+    more = [f"{name}: {note}" for name, note in said.items() if note]
+    summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *more))
     run = {"name": " and ".join(found), "command": command, "views": list(views)}
     arms: dict[str, tuple[ArmRun, ...]] = {}
     arms.update(dict.fromkeys(found, ()))
     found_looks = {arm: dataclasses.replace(look, label=arm) for arm, look in
                    looks(list(arms)).items()}  # fmt: skip
-    return RunData(folder, "comparison", run, {}, arms, found_looks, summary, problems), reading
+    return RunData(
+        folder, "comparison", run, {}, arms, found_looks, summary, {GIVEN: found}
+    ), reading
 
 
 def _load(path: Path, options: LogOptions) -> Loaded:
@@ -60,7 +68,7 @@ def _load(path: Path, options: LogOptions) -> Loaded:
             f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with a "
             f"log of {', '.join(READERS)}"
         )
-    return load_samples(path, options)
+    return load_samples(path, options, keep_bare=True)
 
 
 def _names(paths: Sequence[Path]) -> dict[str, Path]:

@@ -33,7 +33,8 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
     arms = main_arms(list(split.arms))
     if len(arms) < 2:
         return {}
-    found, _ = on_common({arm: list(data.problems[split.split][arm].values()) for arm in arms})
+    given = data.problems[split.split]
+    found = on_common({arm: list(given[arm].values()) for arm in arms}).arms
     rates_AP = np.array(
         [np.mean([one.correct_count_P / one.sizes for one in found[arm]], axis=0) for arm in arms]
     )

@@ -82,34 +82,29 @@ def merged(parts: Iterable[Group]) -> list[Group]:
 
 
 def of_one_size(groups: list[Group], notes: list[str], verify: bool) -> list[Group]:
-    """Return the groups with the commonest number n of scored samples, of two the smaller.
+    """Return the groups with the commonest number n of samples, of two the smaller.
 
     The surplus of larger groups and all smaller groups are left out, and counted: a log of a tool
-    may hold one group for two problems, or end within a group.
+    may hold one group for two problems, or end within a group. A sample without a score makes no
+    group small, and is no surplus: what becomes of such samples is the same for every log.
 
     Args:
         groups: The groups.
         notes: Gets sentences about what was left out.
         verify: Whether all samples are scored later.
     """
-    sizes = [sum(verify or one.reward is not None for one in group.samples) for group in groups]
-    counts = Counter(size for size in sizes if size)
+    counts = Counter(map(len, groups))
     n = max(counts, key=lambda size: (counts[size], -size), default=0)
-    if surplus := sum(max(0, size - n) for size in sizes):
+    large = [sum(verify or one.reward is not None for one in g.samples) > n for g in groups]
+    if surplus := sum(len(group) - n for group, cut in zip(groups, large, strict=True) if cut):
         notes.append(f"left out: {count(surplus, 'sample')} beyond n = {n} of their group")
     if small := sum(times for size, times in counts.items() if size < n):
         notes.append(f"left out: {count(small, 'group')} of fewer than n = {n} samples")
     return [
-        group if size == n else _first(group, n, verify)
-        for group, size in zip(groups, sizes, strict=True)
-        if size >= n
+        replace(group, samples=group.samples[:n]) if cut else group
+        for group, cut in zip(groups, large, strict=True)
+        if len(group) >= n
     ]
-
-
-def _first(group: Group, n: int, verify: bool) -> Group:
-    """Return a group with its first n scored samples."""
-    scored = [one for one in group.samples if verify or one.reward is not None]
-    return replace(group, samples=tuple(scored[:n]))
 
 
 def choose_steps(

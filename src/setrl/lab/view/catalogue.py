@@ -384,7 +384,7 @@ def _samples_of(path: Path) -> Literal["samples", "credited", ""]:
 
 
 def _loaded(path: Path, options: LogOptions, tool: str | None = None) -> Evaluation:
-    return load_samples(path, options, tool).evaluation
+    return load_samples(path, options, tool, keep_bare=True).evaluation
 
 
 def _is_tinker(folder: Path, folders: list[str]) -> bool:

@@ -61,7 +61,7 @@ def _state(arms: Mapping[str, Mapping[int, Source]]) -> tuple[Any, ...]:
 
 def _page(sources: Mapping[str, Mapping[int, Source]], against: str | None) -> dict[str, Any]:
     read, notes = _read(sources)
-    arms, left_out = on_common(read)
+    arms, left_out, _ = on_common(read)
     notes += left_out
     ks = every_k(min(evaluation.n for found in arms.values() for evaluation in found))
     values = {name: pass_values(found, ks) for name, found in arms.items()}
