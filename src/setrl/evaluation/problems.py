@@ -60,8 +60,8 @@ def on_common(arms: Arms, least: int = 1) -> Common:
             continue
         named[name], common = alike, {one: None for one in common if one in shared}
     notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
-    shared = {name: [one.on(list(common)) for one in found] for name, found in named.items()}
-    return _with_samples(shared, least, notes)
+    on_all = {name: [one.on(list(common)) for one in found] for name, found in named.items()}
+    return _with_samples(on_all, least, notes)
 
 
 def comparable(arms: Arms, least: int = 1) -> Common:
