@@ -745,6 +745,23 @@ def test_why_explains_the_method_of_the_log():
     )
 
 
+@pytest.mark.parametrize(("kind", "left_out"), [("credit", None), ("loss", 0.0)])
+def test_a_sample_without_a_label_does_not_make_the_credit_another(kind, left_out):
+    """It has no credit in the log, nor by the method; in a loss it counts 0."""
+    labels = [*CLUSTERS[:-1], np.nan]
+    values = methods.poly_epo(2).advantages(np.array([REWARDS], float), clusters=[labels])
+    given = [*values.values_BN[0, :-1].tolist(), left_out]
+    samples = [made(*one) for one in zip("abcdef", map(float, REWARDS), given, [*CLUSTERS[:-1], None],
+                                         strict=False)]  # fmt: skip
+    origin = Origin(kind, {"method": "poly_epo", "set_size": 2})
+    found = group_page(Group("p", "p", tuple(samples)), origin=origin)
+    assert found["explained"]["agrees"]
+    assert found["others"]["poly_epo"][-1] is None
+    other = [one._replace(advantage=0.5) if one.strategy is None else one for one in samples]
+    found = group_page(Group("p", "p", tuple(other)), origin=origin)
+    assert not found["explained"]["agrees"]
+
+
 def test_the_k_of_the_log_is_the_usual_one():
     credit = Origin("credit", {"method": "poly_epo", "set_size": 3, "skipped": False})
     assert page(methods.poly_epo(3), origin=credit)["set_size"] == 3

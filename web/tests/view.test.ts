@@ -52,7 +52,7 @@ const sample = (correct: boolean | null, advantage: number | null): Sample => ({
 
 const group = (
   used: readonly (number | null)[],
-  others: Record<string, number[]>,
+  others: Record<string, readonly (number | null)[]>,
   more: Partial<Group> = {},
 ): Group => ({
   step: 1,
@@ -101,12 +101,22 @@ const EXPLAINED = {
 } as const;
 
 it("the methods that give what the log has", () => {
-  const named = (used: readonly (number | null)[], others: Record<string, number[]>) =>
+  const named = (used: readonly (number | null)[], others: Record<string, readonly (number | null)[]>) =>
     methodsInLog(group(used, others));
   expect(named([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] })).toEqual(["poly_epo"]);
   expect(named([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] })).toEqual(["grpo", "poly_epo"]);
   expect(named([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, 0.2] })).toEqual([]);
   expect(named([null, 0.1], { grpo: [0, 0.1], poly_epo: [1, 0] })).toEqual([]);
+  expect(named([null, 0.1], { grpo: [0, 0.1], poly_epo: [null, 0.1] })).toEqual(["poly_epo"]);
+  expect(named([null, null], { poly_epo: [null, null] })).toEqual([]);
+  expect(named([0, 0.1], { grpo: [0.2, 0.1], poly_epo: [null, 0.1] })).toEqual(["poly_epo"]); // left out of a loss
+});
+
+it("a sample without a label does not make the credit another", () => {
+  const origin = { kind: "credit", method: "poly_epo", set_size: 4 } as const;
+  const one = group([null, 0.1], { poly_epo: [null, 0.1] }, { explained: null, parts: {}, origin });
+  expect(why(one, 0).join(" ")).toContain("Its credit is unknown: the method leaves it out.");
+  expect(why(one, 1).join(" ")).toContain("The credit that setrl credit wrote is what Poly-EPO gives");
 });
 
 it("credit is explained by its own method, and nothing is said to be trained that was not", () => {

@@ -38,7 +38,7 @@ def explained(
     if np.isnan(used_N).all():
         usual = [name for name in (chosen, "poly_epo", "grpo") if name in others]
         return (str(usual[0]), None) if usual else None
-    same = [name for name, values_N in others.items() if _agree(used_N, values_N)]
+    same = [name for name, values_N in others.items() if _agree(origin, used_N, values_N)]
     if (own := origin.name) is not None:
         return own, own in same
     if len(same) == 1 and used_N.any():
@@ -46,8 +46,10 @@ def explained(
     return (str(chosen), False) if chosen in others else None
 
 
-def _agree(used_N: np.ndarray, values_N: np.ndarray) -> bool:
-    return bool(np.allclose(used_N, values_N, rtol=RTOL, atol=FLOOR))
+def _agree(origin: Origin, used_N: np.ndarray, values_N: np.ndarray) -> bool:
+    if origin.kind == "loss":  # in a loss, a sample that is left out counts 0
+        values_N = np.where(np.isnan(values_N) & (used_N == 0), 0.0, values_N)
+    return bool(np.allclose(used_N, values_N, rtol=RTOL, atol=FLOOR, equal_nan=True))
 
 
 def means(method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndarray]) -> dict[

@@ -3,13 +3,23 @@
 import { decimal } from "../../components/format";
 import type { Explained, Group, Origin } from "../api";
 
-export const same = (one: number | null | undefined, other: number | null | undefined): boolean =>
-  one != null && other != null && Math.abs(one - other) <= 1e-5 * Math.max(1e-3, Math.abs(one), Math.abs(other));
+type Value = number | null;
 
-/** The methods whose advantages are those of the log: none, one, or several that agree here. */
+/** Whether two credits are equal; an unknown one equals an unknown one. */
+const same = (one: Value, other: Value): boolean =>
+  one === null || other === null
+    ? one === other
+    : Math.abs(one - other) <= 1e-5 * Math.max(1e-3, Math.abs(one), Math.abs(other));
+
+/** The methods that give the advantages of the log: none, one, or several that agree here. */
 export function methodsInLog(group: Group): readonly string[] {
   const used = group.samples.map((sample) => sample.advantage);
-  return Object.keys(group.others).filter((name) => used.every((value, i) => same(value, group.others[name]![i])));
+  if (used.every((value) => value === null)) return [];
+  // In a loss, a sample that is left out counts 0.
+  const leftOut = (value: Value): Value => (group.origin.kind === "loss" && value === 0 ? 0 : null);
+  return Object.keys(group.others).filter((name) =>
+    used.every((value, i) => same(value, group.others[name]![i] ?? leftOut(value))),
+  );
 }
 
 /** What the advantages of a log are called, by where they come from. */
@@ -46,6 +56,8 @@ function outcome(group: Group, i: number): string {
         ? "is correct"
         : "is wrong";
   if (group.samples.every((one) => one.advantage === null)) return `${who} ${kind}.`;
+  if (advantage === null && group.origin.kind === "credit")
+    return `${who} ${kind}. Its credit is unknown: the method leaves it out.`;
   if (advantage === null) return `${who} ${kind}. The log does not hold its advantage.`;
   const to = advantage === 0 ? "changes nothing about it" : `makes it ${advantage > 0 ? "more" : "less"} likely`;
   const odd = against ? ", against its correctness" : "";

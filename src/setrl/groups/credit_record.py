@@ -1,0 +1,52 @@
+"""What `setrl credit` says in a row: of which method each column of advantages is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from setrl.groups.recognition import value_at
+
+CREDIT = "credit"  # the key of a row
+OF_METHOD = {"method", "skipped"}  # what is said of every column, beside the method's arguments
+
+
+def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[str, Any]:
+    """Return column of advantages → its method, its arguments, and whether the group was skipped.
+
+    Earlier versions wrote one record for the whole row. It describes the last column that they
+    added: advantage_METHOD if the samples have it, otherwise advantage.
+
+    >>> said = {"method": "maxpo", "set_size": 4, "skipped": False}
+    >>> [*credit_record({"advantage": 0.1, "credit": {"advantage": said}})]
+    ['advantage']
+    >>> [*credit_record({"advantage": 0.1, "advantage_maxpo": 0, "credit": said})]
+    ['advantage_maxpo']
+
+    Args:
+        row: The row, or one object of its list.
+        list_path: The field of the list of objects that are samples; None if the row has none.
+    """
+    said = row.get(CREDIT)
+    if not isinstance(said, dict):
+        return {}
+    columns = {key: one for key, one in said.items() if _is_of_method(one)}
+    earlier = {key: one for key, one in said.items() if key not in columns}
+    if not _is_of_method(earlier):
+        return columns
+    own, sample = f"advantage_{earlier['method']}", _sample(row, list_path)
+    return {own if {own, f"{own}s"} & {*sample} else "advantage": earlier, **columns}
+
+
+def _is_of_method(one: Any) -> bool:
+    return isinstance(one, dict) and one.keys() >= OF_METHOD
+
+
+def _sample(row: Mapping[str, Any], list_path: str | None) -> Mapping[str, Any]:
+    """Return the first object that holds a sample of a row."""
+    found: Any = row
+    with suppress(KeyError, IndexError):
+        found = row if list_path is None else value_at(row, list_path)
+        found = found[0] if isinstance(found, list) else found
+    return found if isinstance(found, dict) else {}
