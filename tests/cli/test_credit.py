@@ -36,10 +36,10 @@ def test_arguments_of_methods_are_options(setrl, tmp_path):
     for spelled in (["--alpha", 0.5], ["--alpha=0.5"], ["--set", "alpha=0.5"]):
         _, out, _ = setrl("credit", *spelled, path, "--method", "concave_counts")
         assert json.loads(out)["advantages"] == pytest.approx([2**-0.5, 0, 1, 2**-0.5])
-        assert json.loads(out)["credit"]["alpha"] == 0.5
+        assert json.loads(out)["credit"]["advantage"]["alpha"] == 0.5
     _, out, err = setrl("credit", path, "--method", "concave_counts")
     assert json.loads(out)["advantages"] == [0.5, 0, 1, 0.5]
-    assert json.loads(out)["credit"]["alpha"] == 0  # the default is written out
+    assert json.loads(out)["credit"]["advantage"]["alpha"] == 0  # the default is written out
     assert "null" not in err
     code, _, error = setrl("credit", path, "--alpha", 0)
     assert code == 2
@@ -57,7 +57,7 @@ def test_unknown_credit_is_null_and_not_0(setrl, tmp_path):
     assert code == 0
     first, second, third = (json.loads(line) for line in out.splitlines())
     assert first["advantages"] == [None] * 3  # two usable samples are too few for sets of two
-    assert first["credit"]["skipped"] is True
+    assert first["credit"]["advantage"]["skipped"] is True
     assert None not in second["advantages"]
     assert third["advantages"] == [None] * 3
     assert "null: 3 samples left out; all samples of 2 groups with too few" in error
@@ -113,7 +113,7 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
         parts.append(json.loads(part)["advantages"])
     want = [0.5 * one + other for one, other in zip(*parts, strict=True)]
     assert json.loads(out)["advantages"] == pytest.approx(want)
-    assert json.loads(out)["credit"]["method"] == "0.5 dr_grpo + 1 poly_epo"
+    assert json.loads(out)["credit"]["advantage"]["method"] == "0.5 dr_grpo + 1 poly_epo"
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_the_choice_comes_first_with_its_ties_and_the_next_command(tmp_path, cap
         main(shlex.split(found["next"])[1:])
     assert left.value.code == 0
     [first, *_] = (tmp_path / "groups.credited.jsonl").read_text().splitlines()
-    credit = json.loads(first)["credit"]
+    credit = json.loads(first)["credit"]["advantage"]
     assert config.items() <= credit.items()
 
 

@@ -279,7 +279,7 @@ def credit(folder: Path) -> dict[str, Any]:
 
 def _credited(row: dict[str, Any]) -> dict[str, Any]:
     """The credit of a row, in the form in which it was recorded."""
-    samples, credit = row["samples"], row["credit"]
+    samples, credit = row["samples"], row["credit"]["advantage"]
     return {
         "schema_version": 1,
         "group": row["id"],

@@ -72,8 +72,8 @@ def test_rows_come_back_as_they_were_with_credit(tmp_path, capsys):
     for name, rows in (("rows", ROWS), ("objects", OBJECTS), ("lists", LISTS)):
         code, lines, _ = run(capsys, "credit", write(tmp_path, *rows), "--set-size", 2)
         assert code == 0
-        assert all(line["credit"] == {"method": "poly_epo", "set_size": 2, "skipped": False}
-                   for line in lines)  # fmt: skip
+        said = {"advantage": {"method": "poly_epo", "set_size": 2, "skipped": False}}
+        assert all(line["credit"] == said for line in lines)
         given = sorted(rows, key=lambda row: row["prompt"])  # a group together, in order
         found[name] = []
         for line, row in zip(lines, given, strict=True):
@@ -98,6 +98,36 @@ def test_a_key_of_the_user_s_is_never_overwritten(tmp_path, capsys):
     assert any(line["mine"] for line in lines)
     late = write(tmp_path, *ROWS, {**ROWS[0], "advantage": 1})
     assert run(capsys, "credit", late, "--set-size", 2, "--into", "advantage")[0] == 3
+
+
+def methods_of(record):
+    """Column → method, of the credit that a record names."""
+    return {key: one["method"] for key, one in record.items()}
+
+
+@pytest.mark.parametrize("rows", [ROWS, OBJECTS, LISTS])
+def test_each_column_of_credit_keeps_its_own_record(tmp_path, capsys, rows):
+    """Credit of credit, also where an earlier version wrote one record for a whole row."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    run(capsys, "credit", write(tmp_path, *rows), "--set-size", 2, "--output", first)
+    run(capsys, "credit", first, "--method", "maxpo", "--set-size", 1, "--output", second)
+    wanted = {"advantage": "poly_epo", "advantage_maxpo": "maxpo"}
+    earlier = []
+    for line in second.read_text().splitlines():
+        row = json.loads(line)
+        assert methods_of(row["credit"]) == wanted
+        earlier.append({**row, "credit": row["credit"]["advantage_maxpo"]})
+    path = write(tmp_path, *earlier)  # the method of `advantage` is no longer known
+    _, lines, _ = run(capsys, "credit", path, "--method", "grpo")
+    assert {*map(str, (methods_of(line["credit"]) for line in lines))} == {
+        str({"advantage_maxpo": "maxpo", "advantage_grpo": "grpo"})}  # fmt: skip
+    assert run(capsys, "credit", first, "--method", "grpo", "--output", path)[0] == 0
+
+
+def test_what_a_user_says_of_credit_stays(tmp_path, capsys):
+    path = write(tmp_path, {"rewards": [1, 0, 1], "credit": {"by": "me"}})
+    _, (line,), _ = run(capsys, "credit", path, "--method", "grpo")
+    assert (line["credit"]["by"], line["credit"]["advantage"]["method"]) == ("me", "grpo")
 
 
 def test_an_answer_is_not_a_strategy_until_it_is_named(tmp_path, capsys):

@@ -20,7 +20,7 @@ from setrl.lab.view.app import application
 from setrl.lab.view.catalogue import Catalogue
 from setrl.lab.view.credit import branch_points, group_page, shared_prefix
 from setrl.lab.view.index import Index
-from setrl.lab.view.logs import Rollouts
+from setrl.lab.view.logs import FileLog, Rollouts
 from setrl.lab.view.origin import Origin
 from setrl.lab.view.table import SHOWN
 
@@ -751,8 +751,8 @@ def test_a_sample_without_a_label_does_not_make_the_credit_another(kind, left_ou
     labels = [*CLUSTERS[:-1], np.nan]
     values = methods.poly_epo(2).advantages(np.array([REWARDS], float), clusters=[labels])
     given = [*values.values_BN[0, :-1].tolist(), left_out]
-    samples = [made(*one) for one in zip("abcdef", map(float, REWARDS), given, [*CLUSTERS[:-1], None],
-                                         strict=False)]  # fmt: skip
+    known = [*CLUSTERS[:-1], None]
+    samples = [*map(made, "abcdef", map(float, REWARDS), given, known)]
     origin = Origin(kind, {"method": "poly_epo", "set_size": 2})
     found = group_page(Group("p", "p", tuple(samples)), origin=origin)
     assert found["explained"]["agrees"]
@@ -797,3 +797,19 @@ def test_credited_samples_are_no_arm_beside_their_own_log(tmp_path, setrl):
     assert found["explained"]["agrees"]
     alone = Catalogue(credited).look().entries
     assert [*next(iter(alone.values())).evaluations] == ["given"]
+
+
+def test_credit_beside_credit_keeps_its_method(tmp_path, setrl):
+    """Also in a file of an earlier version, whose only record is of the later credit."""
+    rows = [{"id": "p", "response": one, "correct": one == "a", "strategy": one} for one in "aabc"]
+    log, once, twice = (tmp_path / f"{name}.jsonl" for name in ("log", "once", "twice"))
+    write(log, rows)
+    setrl("credit", log, "--set-size", 2, "--output", once)
+    setrl("credit", once, "--method", "maxpo", "--set-size", 3, "--output", twice)
+    assert FileLog(twice, LogOptions()).origin(0, 0).name == "poly_epo"
+    rows = [json.loads(line) for line in twice.read_text().splitlines()]
+    write(log, [{**row, "credit": row["credit"]["advantage_maxpo"]} for row in rows])
+    assert FileLog(log, LogOptions()).origin(0, 0) == Origin("log")
+    write(log, [{**row, "credit": row["credit"]["advantage"], "advantage_maxpo": 0}
+                for row in rows])  # fmt: skip
+    assert FileLog(log, LogOptions()).origin(0, 0).name == "poly_epo"

@@ -24,13 +24,13 @@ from setrl.core.advantages import Advantages, AnyMethod
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines
 from setrl.groups.credit import credit_groups, needs_of, outcomes_of, refuse_missing
+from setrl.groups.credit_record import CREDIT, credit_record, is_of_method
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken, rows_with
 from setrl.wording import MISSING, between, count
 
 BATCH = 1024  # groups that are credited at once
-MARK = "credit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,8 @@ class CreditLog(MethodOptions, LogFields, Said):
     If a row or an object is one sample, it gets the key `advantage`. If a row has lists of samples,
     it gets the list `advantages`. The advantage is null if it is unknown: the sample lacks what the
     method reads, such as a label, or the group was skipped, because too few of its samples can be
-    used. The key `credit` in each row names the method. Other fields are kept.
+    used. The key `credit` in each row names the method of each key with advantages. Other fields
+    are kept.
 
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
@@ -122,8 +123,9 @@ class CreditLog(MethodOptions, LogFields, Said):
             summary.add([group for _, group in groups], found)
             for b, (place, group) in enumerate(groups):
                 values = _known(found, b, len(group))
-                said = {**about, "skipped": bool(found.skipped_B[b])}
-                yield from rows_with(log, place, group, {summary.into: values}, MARK, said)
+                said = {summary.into: {**about, "skipped": bool(found.skipped_B[b])}}
+                for row in rows_with(log, place, group, {summary.into: values}, CREDIT, said):
+                    yield {**row, CREDIT: credit_record(row, log.reader.list_path)}
         summary.refuse_no_credit()
 
 
@@ -154,8 +156,8 @@ def _is_credited(path: Path) -> bool:
     """Return whether the first line of a file was written by this command."""
     with suppress(DataError, OSError):
         first = next(json_lines.read(path, "leave_out"), None)
-        said = None if first is None else first.record.get(MARK)
-        return isinstance(said, dict) and {"method", "skipped"} <= said.keys()
+        said = {} if first is None else credit_record(first.record)
+        return any(map(is_of_method, said.values()))
     return False
 
 

@@ -1,4 +1,4 @@
-"""What `setrl credit` says in a row: of which method each column of advantages is."""
+"""What `setrl credit` says in a row: the method of each column of advantages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 from setrl.groups.recognition import value_at
 
 CREDIT = "credit"  # the key of a row
-OF_METHOD = {"method", "skipped"}  # what is said of every column, beside the method's arguments
 
 
 def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[str, Any]:
     """Return column of advantages → its method, its arguments, and whether the group was skipped.
 
-    Earlier versions wrote one record for the whole row. It describes the last column that they
-    added: advantage_METHOD if the samples have it, otherwise advantage.
+    Earlier versions wrote one record for the whole row. It describes the column that they added
+    last: advantage_METHOD if the samples have it, otherwise advantage.
 
     >>> said = {"method": "maxpo", "set_size": 4, "skipped": False}
     >>> [*credit_record({"advantage": 0.1, "credit": {"advantage": said}})]
@@ -31,20 +30,22 @@ def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[
     said = row.get(CREDIT)
     if not isinstance(said, dict):
         return {}
-    columns = {key: one for key, one in said.items() if _is_of_method(one)}
+    columns = {key: one for key, one in said.items() if is_of_method(one)}
     earlier = {key: one for key, one in said.items() if key not in columns}
-    if not _is_of_method(earlier):
-        return columns
-    own, sample = f"advantage_{earlier['method']}", _sample(row, list_path)
-    return {own if {own, f"{own}s"} & {*sample} else "advantage": earlier, **columns}
+    if not is_of_method(earlier):
+        return said
+    own = f"advantage_{earlier['method']}"
+    is_own = own not in columns and bool({own, f"{own}s"} & {*_sample(row, list_path)})
+    return {own if is_own else "advantage": earlier, **columns}
 
 
-def _is_of_method(one: Any) -> bool:
-    return isinstance(one, dict) and one.keys() >= OF_METHOD
+def is_of_method(said: Any) -> bool:
+    """Return whether `setrl credit` wrote it of one column."""
+    return isinstance(said, dict) and {"method", "skipped"} <= said.keys()
 
 
 def _sample(row: Mapping[str, Any], list_path: str | None) -> Mapping[str, Any]:
-    """Return the first object that holds a sample of a row."""
+    """Return the first object of a row that holds a sample."""
     found: Any = row
     with suppress(KeyError, IndexError):
         found = row if list_path is None else value_at(row, list_path)

@@ -28,13 +28,14 @@ from setrl.files.run_folder import (
     kind_of,
     read_config,
 )
+from setrl.groups.credit_record import credit_record
 from setrl.groups.importers import tinker_cookbook
 from setrl.groups.importers.tools import READERS, for_tool
 from setrl.groups.log import open_log
 from setrl.groups.options import LogOptions
 from setrl.groups.records import is_evaluation_file
 from setrl.lab.view.index import Index
-from setrl.lab.view.logs import CREDIT, FileLog, GroupLog, Rollouts, ToolLog
+from setrl.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
 from setrl.lab.view.marks import NAME as MARKS
 
 DEEPEST = 6  # folders below the one that is shown
@@ -379,7 +380,7 @@ def _samples_of(path: Path) -> Literal["samples", "credited", ""]:
     with suppress(ConfigError, DataError, OSError):
         log = open_log(path, first=RECOGNISED)
         if "text" in log.reader.columns:
-            return "credited" if isinstance(log.rows.record(0).get(CREDIT), dict) else "samples"
+            return "credited" if credit_record(log.rows.record(0)) else "samples"
     return ""
 
 

@@ -13,6 +13,7 @@ from zipfile import ZipFile, is_zipfile
 from typing_extensions import override
 
 from setrl.files import json_lines
+from setrl.groups.credit_record import credit_record, is_of_method
 from setrl.groups.importers.importing import LogReader, merged
 from setrl.groups.importers.tools import READERS
 from setrl.groups.log import Log, open_log
@@ -25,7 +26,6 @@ from setrl.lab.view.origin import Origin
 FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
 FIRST_ROWS = 2_000  # of a long log, which are shown while the rest is read
 SCANNED = 0.4  # of the work on a file is finding its rows; then its groups are summed up
-CREDIT = "credit"  # the key of a row in which `setrl credit` says what it did
 ONLY_STEP = 0  # of a log that has no steps
 
 
@@ -243,12 +243,13 @@ class FileLog:
             return self._shown(self._at(place)[place])
 
     def origin(self, step: int, place: int) -> Origin:
-        """Return where the advantages come from: each row that `setrl credit` wrote says it."""
+        """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
         with self._lock:
             log = self._at(place)
-            said = next(log.items(place))[1].get(CREDIT)
-        if isinstance(said, dict):
-            return Origin("credit", said)
+            said = credit_record(next(log.items(place))[1], log.reader.list_path)
+        own = said.get("advantage")  # the only column that is read
+        if is_of_method(own):
+            return Origin("credit", own)
         return Origin("loss" if log.source == "trl" else "log")
 
     def raw(self, step: int, place: int, sample: int) -> Any:
