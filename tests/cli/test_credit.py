@@ -61,6 +61,7 @@ def test_unknown_credit_is_null_and_not_0(setrl, tmp_path):
     assert None not in second["advantages"]
     assert third["advantages"] == [None] * 3
     assert "null: 3 samples left out; all samples of 2 groups with too few" in error
+    assert "3 groups of 3 samples; credited: 2 right and 1 wrong" in error
     _, out, _ = setrl("credit", path, "--method", "concave_counts")
     assert json.loads(out.partition("\n")[0])["advantages"] == [1, 0, None]
 

@@ -253,7 +253,13 @@ def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
     strategies = [[one.strategy for one in group.samples] for group in log]
     assert strategies == [[None, -1], [None, 3, None]]
     [note] = [note for note in log.notes() if "null" in note]
-    assert note.startswith("2 samples have a null label")
+    assert note.startswith("3 samples have no label (null, or no field)")
+    log = open_log(write(tmp_path, *rows), LogOptions(degenerate="null"))
+    assert [[one.strategy for one in group.samples] for group in log] == [[-1, -1], [-1, 3, -1]]
+    assert not any("label" in note for note in log.notes())
+    missing = [{"prompt": "p", "reward": 1}, {"prompt": "p", "reward": 0, "cluster": 2}]
+    list(log := open_log(write(tmp_path, *missing)))
+    assert any(note.startswith("1 samples have no label") for note in log.notes())
     lists = [{"rewards": [1, 0], "clusters": [None, -1]}, {"rewards": [1, 0], "clusters": [0, 1]}]
     said = LogOptions(degenerate="null")
     for options, first in ((None, [None, -1]), (said, [-1, -1])):

@@ -64,7 +64,8 @@ class CreditLog(MethodOptions, LogFields, Said):
         estimator: How the credit was computed.
         groups: The number of groups.
         samples: The number of samples.
-        right: The number of right samples that were credited.
+        right: The number of right samples that were credited; samples whose credit is null are in
+            neither number.
         wrong: The number of wrong ones.
         left_out: The number of samples that could not be used.
         skipped: The number of groups with too few samples that can be used.
@@ -182,7 +183,8 @@ class Summary:
         values_BN, usable_BN = found.values_BN, found.usable_BN
         sizes = [len(group) for group in groups]
         correct_BN = outcomes_of(groups, values_BN.shape[1])
-        right_BN, wrong_BN = usable_BN & (correct_BN == 1), usable_BN & (correct_BN == 0)
+        credited_BN = usable_BN & ~found.skipped_B[:, None]
+        right_BN, wrong_BN = (credited_BN & (correct_BN == value) for value in (1, 0))
         dead_B = (np.abs(values_BN) < 1e-12).all(axis=1) & ~found.skipped_B
         counts = {
             "right": right_BN.sum(),
@@ -232,8 +234,8 @@ class Summary:
         )
         return (
             f"{self.method.name}{size}: {count(len(self.sizes), 'group')} of "
-            f"{between(min(self.sizes), max(self.sizes))} samples, {c['right']} right and "
-            f"{c['wrong']} wrong ({self._estimator})\n"
+            f"{between(min(self.sizes), max(self.sizes))} samples; credited: {c['right']} right "
+            f"and {c['wrong']} wrong ({self._estimator})\n"
             f"{null if left_out or skipped else ''}"
             f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
             f"right samples pushed down: {c['right_down']}"

@@ -16,7 +16,7 @@ from setrl.groups.options import LogOptions, Verify, math_verifier
 from setrl.groups.recognition import names_prompt, unrolled, value_at
 from setrl.groups.roles import Recognised
 from setrl.groups.strategies import strategy_of
-from setrl.groups.types import Group, Sample
+from setrl.groups.types import Group, Sample, Strategy
 
 OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "tokens", "proxy",
               "second", "family")  # fmt: skip
@@ -178,9 +178,10 @@ class RowReader:
             ("unfit", "problems have a right answer that cannot be used for grading, such as "
                       f"{self._unfit!r}: their samples have no grade"),
             ("prompt", "rows have another prompt than the first of their group"),
-            ("null", "samples have a null label: their strategy is unknown. Credit leaves them out "
-                     "of all sets, and an evaluation counts no strategy for them; if null means "
-                     "no cluster, give --degenerate null"),
+            ("unlabelled",
+                     "samples have no label (null, or no field): their strategy is unknown. Credit "
+                     "leaves them out of all sets, and an evaluation counts no strategy for them; "
+                     "if no label means no cluster, give --degenerate null"),
             ("gold", "rows have another right answer than the first of their group"),
         ):  # fmt: skip
             if self.counted[what]:
@@ -269,10 +270,7 @@ class RowReader:
         answer = None if (value := get("answer")) is MISSING else label(value)
         score = self._score(get("correct"), answer, gold)
         reward = self._verdict("reward", get("reward")) if "reward" in one else score
-        raw = get("strategy", MISSING)
-        strategy = None if raw is MISSING else strategy_of(raw, self.options.degenerate)
-        if strategy is None and raw is not MISSING:
-            self.counted["null"] += 1
+        strategy = self._strategy(get("strategy")) if "strategy" in one else None
         is_unclear = score is None or self.is_graded
         text, turns = _text(get("text"))
         more = {
@@ -291,6 +289,12 @@ class RowReader:
             more or None,
             token_count(get("tokens")),
         )
+
+    def _strategy(self, value: Any) -> Strategy:
+        """Return the strategy of a sample; a missing label is the same as null."""
+        found = strategy_of(None if value is MISSING else value, self.options.degenerate)
+        self.counted["unlabelled"] += found is None
+        return found
 
     def _score(self, value: Any, answer: str | None, gold: str | None) -> float | None:
         if self._verify is not None:

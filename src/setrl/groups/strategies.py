@@ -9,7 +9,7 @@ from typing import Any
 from setrl.core.samples import DEGENERATE
 from setrl.groups.types import Strategy
 
-NULL = "null"  # what --degenerate calls a missing label
+NULL = "null"  # what --degenerate calls a label that is null or missing
 POLY_EPO_DEGENERATE = 100  # the label of degenerate samples in the published code of Poly-EPO
 DEGENERATE_NOTE = (
     "the labels have 100 and small numbers: if it marks degenerate samples, as in Poly-EPO's "
@@ -39,10 +39,8 @@ def strategy_of(value: Any, degenerate: str | None = None) -> Strategy:
 
 
 def strategy_in(record: Mapping[str, Any], key: str | None, degenerate: str | None) -> Strategy:
-    """Return the strategy under a key of a record; None if the record does not have it."""
-    if key is None or key not in record:
-        return None
-    return strategy_of(record[key], degenerate)
+    """Return the strategy under a key of a record, where a missing label is null."""
+    return None if key is None else strategy_of(record.get(key), degenerate)
 
 
 def numbered(strategies: Sequence[Strategy]) -> list[float]:
