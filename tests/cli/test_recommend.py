@@ -43,6 +43,8 @@ def test_groups_get_a_method_with_its_reasons(tmp_path, capsys):
     assert code == 0
     for part in ("8 prompts × 8 samples", "factoring", "take   ", "next   setrl credit"):
         assert part in out
+    without = sum(one is None for row in groups() for one in row["clusters"]) / 64
+    assert f"; {100 * without:.0f}% of samples without one" in out
     assert out.count("\n") < 30  # one screen
     assert "how sure\n" not in out
     details = run([path, *QUICK, "--details"], capsys)[1]

@@ -19,6 +19,7 @@ from setrl.wording import count, interval, percent, plain, size, table
 
 MOST_STRATEGIES = 12  # in the table
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
+SHOWN_DEGENERATE = 0.005  # the share of samples without a strategy
 SHOWN_STRATEGIES = 4  # in a line
 HOPELESS = 0.05  # success below which a base is improved before it is trained (docs/front.md)
 # `Miniature.step` and `skill` were fitted to Poly-EPO of the recipe `polynomial`.
@@ -142,9 +143,11 @@ def _short_log(found: Recommendation) -> Iterator[str]:
     shown = [f"{one.label[:32]} {percent(one.share, 0)}" for one in found.strategies]
     more = len(shown) - SHOWN_STRATEGIES
     listed = ", ".join(shown[:SHOWN_STRATEGIES]) + (f" and {more} more" if more > 0 else "")
+    none = f"; {percent(found.degenerate, 0)} of samples without one"
     yield (
         f"{size(found.prompts, 'prompt', *found.samples)}, right in {percent(success.value)} "
         f"{interval(success.ends, 100)}; strategies: {listed}"
+        f"{none if shown and found.degenerate >= SHOWN_DEGENERATE else ''}"
     )
     yield from _noise_and_ranks(found)
     if found.alike > MANY_ALIKE:
