@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from setrl import Method, cli, methods, objectives
-from setrl.groups import LogOptions, open_log
+from setrl.errors import ConfigError
+from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.credit import credit_groups
 
 DATA = Path(__file__).parents[1] / "data"
@@ -265,6 +266,18 @@ def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
     for options, first in ((None, [None, -1]), (said, [-1, -1])):
         group = next(iter(open_log(write(tmp_path, *lists), options)))
         assert [one.strategy for one in group.samples] == first
+
+
+def test_a_missing_label_of_a_tool_is_what_its_reader_says(tmp_path):
+    """A line of verl may lack the field."""
+    about = {"input": "q", "output": "a", "score": 1.0, "step": 1}
+    path = write(tmp_path, {**about, "label": 3}, about, {**about, "label": None})
+    for degenerate, wanted in ((None, [3, None, None]), ("null", [3, -1, -1])):
+        options = LogOptions(Fields(strategy="label"), degenerate=degenerate)
+        [group] = open_log(path, options, tool="verl")
+        assert [one.strategy for one in group.samples] == wanted
+    with pytest.raises(ConfigError, match="no field 'labl'; the lines have input, output, score"):
+        open_log(path, LogOptions(Fields(strategy="labl")), tool="verl")
 
 
 def test_further_fields_of_samples_are_read(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from setrl.errors import ConfigError, DataError
+from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.scoring.labels import shown
 from tests.groups.reading import read_log
@@ -107,6 +108,9 @@ def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
         [record] = read(tmp_path, strategy=column).records
         assert record["strategies"] == read_as
     assert (shown(-1), LABEL_COLUMN) == ("degenerate", "cluster")
+    pq.write_table(table.append_column("cluster", [words]), tmp_path / "completions_00001.parquet")
+    [group] = open_log(tmp_path, LogOptions(Fields(reward="short"), degenerate="null"), tool="trl")
+    assert [one.strategy for one in group.samples] == ["two", -1, None, -1]  # null is unknown there
 
 
 def test_conversations_are_read(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -255,7 +256,9 @@ def open_log(
         return log
     try:
         found = recognise([row.record for row in start], given, options.verify, needs, strategies)
-        reader = RowReader(found, options, needs, rows.where, verify)
+        # A tool's reader has said already what a missing label means.
+        read = options if tool is None else replace(options, degenerate=None)
+        reader = RowReader(found, read, needs, rows.where, verify)
         numbered = found.fields.sample_number is not None
         head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
         log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl")

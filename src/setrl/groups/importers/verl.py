@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from setrl.errors import ConfigError
 from setrl.files import json_lines
 from setrl.grading.conversation import prompt_text
 from setrl.groups.field_names import TOKENS_OF_TRAINERS
@@ -29,6 +30,10 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     lines = list(json_lines.read(path))
     uids = [str(line.record.get("uid")) for line in lines]
     shared = len(set(uids)) < len(uids)  # one uid a prompt, not one a sample
+    name = options.fields.strategy
+    if name and not any(name in line.record for line in lines):
+        raise ConfigError(f"{path}: --strategy: there is no field {name!r}; the lines have "
+                          f"{', '.join(lines[0].record if lines else ())}")  # fmt: skip
     for number_of_line, _, record in lines:
         where = f"{path}:{number_of_line}"
         with reading(where):
