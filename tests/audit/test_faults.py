@@ -105,6 +105,26 @@ def _law(found: Audit, name: str) -> str:
     return next(law.says for law in found.laws if law.name == name)
 
 
+def floored(rewards: np.ndarray) -> np.ndarray:
+    return (rewards - rewards.mean()) / max(rewards.std(), 0.1)
+
+
+def clipped(rewards: np.ndarray) -> np.ndarray:
+    return np.clip(rewards, 0, 5) - np.clip(rewards, 0, 5).mean()
+
+
+def test_faults_on_scales_that_are_far_from_the_audited_one() -> None:
+    found = audit(floored, takes="group")
+    assert found.pays["scale-free"] is False
+    says = "pays the same if all rewards are multiplied by 3, 1/3 or 1,000, but not by 1/1,000"
+    assert _law(found, "scale-free") == says
+    found = audit(clipped, takes="group")
+    assert found.pays["shift-free"] is False
+    says = "pays the same if 1 is added to all rewards, but not if −1 is"
+    assert _law(found, "shift-free") == says
+    assert audit(over_std).pays["scale-free"] is True  # 1e-6 in a divisor is no floor
+
+
 def test_nan_in_some_groups_is_said_and_counts_as_0() -> None:
     def no_floor(rewards: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,6 +12,7 @@ import numpy as np
 from setrl.audit.calling import Estimator, cleaned
 from setrl.audit.paid import Paid, places, sample_rows
 from setrl.theory.tabular import ActionTable
+from setrl.wording import in_a_row
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,14 @@ class Case:
         self, change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
     ) -> np.ndarray | None:
         """Return what it pays in the rows after a change, `cleaned`; None if it cannot take it."""
-        rows = sample_rows(len(self.paid.groups_RN))
+        rows, habits = sample_rows(len(self.paid.groups_RN)), set(self.estimator.habits)
         try:
             given = change(self.rewards_RN[rows], self.labels_RN[rows])
             return cleaned(self.estimator.advantages(*given))
         except ValueError:
             return None
+        finally:  # habits are about the groups of the audit
+            self.estimator.habits.intersection_update(habits)
 
     def paid_to(self, row: int) -> str:
         """Write what a row was paid; in a long one, what the first sample of each kind was paid."""
@@ -117,6 +120,10 @@ class Case:
 LONG = 8  # samples of a group that are written one by one
 PAIRS = 40  # batches of two groups that are tried
 LARGE = 256  # groups of a batch
+# A floor in a divisor shows only if rewards are far smaller than the audited ones.
+SCALES = {"3": 3.0, "1/3": 1 / 3, "1,000": 1e3, "1/1,000": 1e-3}
+SHIFTS = {"1": 1.0, "−1": -1.0, "1,000": 1e3}
+SAME = 1e-2  # of the largest advantage: what 1e-6 in a divisor may change in small rewards
 RENAMED = 7, 5  # a label c is also called 7c + 5, which is the number of no label
 
 
@@ -305,27 +312,51 @@ def no_pay_for_wrong(case: Case) -> Law:
 
 
 def scale_free(case: Case) -> Law:
-    """Whether rewards that are three times as large give the same advantages."""
-    again = case.again(lambda rewards, labels: (3 * rewards, labels))
-    if again is None:
-        return Law("scale-free", None, "does not take rewards that are three times as large")
-    first = case.first_values
-    # A floor in a divisor, such as 1e-4 added to a standard deviation, is not a scale.
-    if np.abs(again - first).max() <= 2e-3 * case.paid.scale:
-        return Law("scale-free", True, "pays the same if all rewards are multiplied by 3")
-    if case.is_zero(again - 3 * first, 12):
-        return Law("scale-free", False, "pays 3 times as much if all rewards are multiplied by 3")
-    return Law("scale-free", False, "changes in its own way if all rewards are multiplied by 3")
+    """Whether larger and smaller rewards give the same advantages."""
+    name, kept = "scale-free", []
+    for written, times in SCALES.items():
+        again = case.again(lambda rewards, labels: (times * rewards, labels))  # noqa: B023
+        if again is None:
+            continue
+        if np.abs(again - case.first_values).max() > SAME * case.paid.scale:
+            if kept:
+                return Law(name, False, f"{_scaled(*kept)}, but not by {written}")
+            linear = case.is_zero(again - times * case.first_values, 12)
+            how = f"pays {written} times as much" if linear else "changes in its own way"
+            return Law(name, False, f"{how} if all rewards are multiplied by {written}")
+        kept.append(written)
+    if not kept:
+        return Law(name, None, "does not take rewards on another scale")
+    return Law(name, True, _scaled(*kept))
+
+
+def _scaled(*times: str) -> str:
+    return f"pays the same if all rewards are multiplied by {_or(times)}"
 
 
 def shift_free(case: Case) -> Law:
     """Whether a constant that is added to all rewards changes nothing."""
-    again = case.again(lambda rewards, labels: (rewards + 1, labels))
-    if again is None:
-        return Law("shift-free", None, "does not take rewards with a constant added")
-    same = case.is_zero(again - case.first_values, 12)
-    says = "pays the same" if same else "pays otherwise"
-    return Law("shift-free", same, f"{says} if 1 is added to all rewards")
+    name, kept = "shift-free", []
+    for written, shift in SHIFTS.items():
+        again = case.again(lambda rewards, labels: (rewards + shift, labels))  # noqa: B023
+        if again is None:
+            continue
+        if not case.is_zero(again - case.first_values, 12):
+            if kept:
+                return Law(name, False, f"{_shifted(*kept)}, but not if {written} is")
+            return Law(name, False, f"pays otherwise if {written} is added to all rewards")
+        kept.append(written)
+    if not kept:
+        return Law(name, None, "does not take rewards with a constant added")
+    return Law(name, True, _shifted(*kept))
+
+
+def _shifted(*shifts: str) -> str:
+    return f"pays the same if {_or(shifts)} is added to all rewards"
+
+
+def _or(names: Sequence[str]) -> str:
+    return in_a_row(names).replace(" and ", " or ")
 
 
 def takes_integers(case: Case) -> Law:

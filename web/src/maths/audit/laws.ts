@@ -82,6 +82,20 @@ function noPayForWrong(paid: Paid): Law {
   return { name, holds: false, says: `pays a ${what} ${short(most.value)}: ${got}` };
 }
 
+// A floor in a divisor shows only if rewards are far smaller than the audited ones.
+const SCALES: readonly (readonly [string, number])[] = [
+  ["3", 3],
+  ["1/3", 1 / 3],
+  ["1,000", 1e3],
+  ["1/1,000", 1e-3],
+];
+const SHIFTS: readonly (readonly [string, number])[] = [
+  ["1", 1],
+  ["−1", -1],
+  ["1,000", 1e3],
+];
+const SAME = 1e-2; // of the largest advantage: what 1e-6 in a divisor may change in small rewards
+
 /** Whether it pays so many times as much, if the rewards of all samples are changed. */
 function after({ formula, setting, credit }: Paid, change: (reward: number) => number, times: number, close: number) {
   const again: Credit = creditOf(formula, setting, setting.kinds.rewards.map(change));
@@ -90,23 +104,33 @@ function after({ formula, setting, credit }: Paid, change: (reward: number) => n
   );
 }
 
+const inARow = (names: readonly string[]): string =>
+  names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : names[0]!;
+
 function scaleFree(paid: Paid): Law {
   const name = "scale-free";
-  // A floor in a divisor, such as 1e-4 added to a standard deviation, is not a scale.
-  if (after(paid, (reward) => 3 * reward, 1, 2e-3 * paid.scale))
-    return { name, holds: true, says: "pays the same if all rewards are multiplied by 3" };
-  const linear = after(paid, (reward) => 3 * reward, 3, 12 * paid.rounding);
-  const says = linear ? "pays 3 times as much" : "changes in its own way";
-  return { name, holds: false, says: `${says} if all rewards are multiplied by 3` };
+  const same = (times: readonly string[]) => `pays the same if all rewards are multiplied by ${inARow(times)}`;
+  const at = SCALES.findIndex(([, times]) => !after(paid, (reward) => times * reward, 1, SAME * paid.scale));
+  const written = SCALES.map(([text]) => text);
+  if (at < 0) return { name, holds: true, says: same(written) };
+  if (at > 0) return { name, holds: false, says: `${same(written.slice(0, at))}, but not by ${written[at]}` };
+  const [text, times] = SCALES[0]!;
+  const linear = after(paid, (reward) => times * reward, times, 12 * paid.rounding);
+  const how = linear ? `pays ${text} times as much` : "changes in its own way";
+  return { name, holds: false, says: `${how} if all rewards are multiplied by ${text}` };
 }
 
 function shiftFree(paid: Paid): Law {
-  const same = after(paid, (reward) => reward + 1, 1, 12 * paid.rounding);
-  return {
-    name: "shift-free",
-    holds: same,
-    says: `pays ${same ? "the same" : "otherwise"} if 1 is added to all rewards`,
-  };
+  const name = "shift-free";
+  const same = (shifts: readonly string[]) => `pays the same if ${inARow(shifts)} is added to all rewards`;
+  const at = SHIFTS.findIndex(([, shift]) => !after(paid, (reward) => reward + shift, 1, 12 * paid.rounding));
+  const written = SHIFTS.map(([text]) => text);
+  if (at < 0) return { name, holds: true, says: same(written) };
+  const says =
+    at > 0
+      ? `${same(written.slice(0, at))}, but not if ${written[at]} is`
+      : `pays otherwise if ${written[0]} is added to all rewards`;
+  return { name, holds: false, says };
 }
 
 /** Whether the other samples keep finite advantages if one reward is NaN. */
