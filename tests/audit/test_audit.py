@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from setrl import methods
 from setrl.audit import audit, audit_sampled, kinds
-from setrl.audit.compare import rest_of
+from setrl.audit.compare import factor, rest_of
 from setrl.audit.field import Field
 from setrl.audit.least import least_variance
 from setrl.audit.variance import of_update
@@ -167,3 +169,11 @@ def test_a_function_of_fractions_is_audited_without_rounding() -> None:
     nearly = audit(lambda rewards: rewards * (1 + rewards.sum() / 10**12), takes="group")
     assert nearly.objective is not None
     assert not nearly.objective.in_fractions
+
+
+def test_only_a_factor_that_is_exact_is_a_fraction() -> None:
+    found = audit(methods.dr_grpo()).objective
+    assert found is not None
+    assert str(replace(found, factors=(4 / 3,))) == "4/3·∇pass@1"
+    assert str(replace(found, factors=(4 / 3,), is_exact=False)) == "1.33·∇pass@1"
+    assert factor(2531 / 9) == "281"  # near a large number some fraction always is

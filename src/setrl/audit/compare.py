@@ -16,6 +16,7 @@ from setrl.audit.paid import beside_others, places
 from setrl.theory.multisets import Multisets, multisets
 
 LARGEST_DENOMINATOR = 64  # of a factor that is written as a fraction
+LARGEST_NUMERATOR = 256  # of such a fraction: near a large number some fraction always is
 CLOSE = 1e-5  # a distance below which a match is worth confirming
 SMALL = 10**6  # denominators of the scores of small groups are smaller
 FLOOR = 1e-4  # what a small number that is added to a divisor may change
@@ -67,22 +68,22 @@ class Match:
 
     def __str__(self) -> str:
         terms = sorted(zip(self.factors, self.parts, strict=True), key=lambda term: term[0] < 0)
-        text = " + ".join(f"{_times(number)}∇{part.label}" for number, part in terms)
+        text = " + ".join(f"{_times(number, self.is_exact)}∇{part.label}" for number, part in terms)
         return text.replace("+ −", "− ")
 
 
-def _times(number: float) -> str:
-    text = factor(number).replace("-", "−")
+def _times(number: float, is_exact: bool) -> str:
+    text = factor(number, is_exact).replace("-", "−")
     return {"1": "", "−1": "−"}.get(text, f"{text}·")
 
 
-def factor(number: float) -> str:
-    """Write a factor: as a fraction if it is one, otherwise with three digits.
+def factor(number: float, is_exact: bool = True) -> str:
+    """Write a factor: as a fraction if it is one and exact, otherwise with three digits.
 
-    >>> factor(2.0), factor(4 / 3), factor(0.8660254)
-    ('2', '4/3', '0.866')
+    >>> factor(2.0), factor(4 / 3), factor(0.8660254), factor(4 / 3, is_exact=False)
+    ('2', '4/3', '0.866', '1.33')
     """
-    if _is_fraction(number) and abs(number) < SMALL:
+    if is_exact and _is_fraction(number) and abs(number) < SMALL:
         return str(Fraction(number).limit_denominator(LARGEST_DENOMINATOR))
     return f"{number:.3g}"
 
@@ -98,7 +99,8 @@ def share(off: float) -> str:
 
 def _is_fraction(number: float) -> bool:
     near = Fraction(number).limit_denominator(LARGEST_DENOMINATOR)
-    return bool(near) and abs(float(near) - number) <= 1e-6 * abs(number)
+    is_short = near.denominator == 1 or abs(near.numerator) <= LARGEST_NUMERATOR
+    return bool(near) and is_short and abs(float(near) - number) <= 1e-6 * abs(number)
 
 
 @dataclass(frozen=True, eq=False)

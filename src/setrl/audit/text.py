@@ -191,8 +191,9 @@ def _claim(audit: Audit) -> Iterator[str]:
     elif audit.factor < 0:
         yield f"Claim {label}: it goes in the opposite direction, {audit.claim}."
     elif not audit.keeps_factor:
+        found = factor(audit.factor, audit.claim.is_exact)
         yield (
-            f"Claim {label}: it is unbiased but for the factor, {factor(audit.factor)} "
+            f"Claim {label}: it is unbiased but for the factor, {found} "
             f"instead of {factor(audit.claimed_factor or 0)}."
         )
     elif audit.pays["unbiased"]:

@@ -7,6 +7,7 @@ import { type Credit, type Field, flat, type Setting } from "./setting";
 
 const CLOSE = 1e-5; // a distance below which a match is worth confirming
 const LARGEST_DENOMINATOR = 64; // of a factor that is written as a fraction
+const LARGEST_NUMERATOR = 256; // of such a fraction: near a large number some fraction always is
 const LARGE = 1e6; // a factor that is never written as a fraction
 export const FLOOR = 1e-4; // what a small number that is added to a divisor may change
 
@@ -134,12 +135,13 @@ function fraction(number: number): readonly [number, number] {
 
 function isFraction(number: number): boolean {
   const [above, below] = fraction(number);
-  return above !== 0 && Math.abs(above / below - number) <= 1e-6 * Math.abs(number);
+  const isShort = below === 1 || Math.abs(above) <= LARGEST_NUMERATOR;
+  return above !== 0 && isShort && Math.abs(above / below - number) <= 1e-6 * Math.abs(number);
 }
 
-/** A factor as a fraction if it is one, otherwise with three digits. */
-export function factor(number: number): string {
-  if (!isFraction(number) || Math.abs(number) >= LARGE) return short(number);
+/** A factor as a fraction if it is one and exact, otherwise with three digits. */
+export function factor(number: number, isExact = true): string {
+  if (!isExact || !isFraction(number) || Math.abs(number) >= LARGE) return short(number);
   const [above, below] = fraction(number);
   return below === 1 ? `${above}` : `${above}/${below}`;
 }
@@ -153,16 +155,16 @@ export function short(number: number, digits = 3): string {
 }
 
 /** Such as "2·∇pass@4" or "1/2·∇pass@1 + 1/2·∇polychromic@2". */
-export function written({ parts, factors }: Match): string {
+export function written({ parts, factors, isExact }: Match): string {
   const terms = parts.map(({ label }, at) => [factors[at]!, label] as const);
   terms.sort(([a], [b]) => Number(a < 0) - Number(b < 0));
   return terms
-    .map(([number, label]) => `${times(number)}∇${label}`)
+    .map(([number, label]) => `${times(number, isExact)}∇${label}`)
     .join(" + ")
     .replaceAll("+ −", "− ");
 }
 
-function times(number: number): string {
-  const text = factor(number).replaceAll("-", "−");
+function times(number: number, isExact: boolean): string {
+  const text = factor(number, isExact).replaceAll("-", "−");
   return text === "1" ? "" : text === "−1" ? "−" : `${text}·`;
 }
