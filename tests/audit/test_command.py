@@ -136,6 +136,21 @@ def test_a_log_names_the_method_that_gave_its_advantages(run) -> None:
     assert said.startswith("log.jsonl follows the gradient of no objective that we know")
 
 
+def test_groups_of_a_log_that_are_not_checked_are_counted(run) -> None:
+    _log(Path("log.jsonl"), methods.grpo())
+    rows = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    for row in rows[1:8:4]:  # a sample of each of the first two groups
+        row["advantage"] = None
+    Path("log.jsonl").write_text("\n".join(json.dumps(row) for row in rows[:-1]))
+    code, _, read = run("log.jsonl")
+    assert code == 0
+    why = (
+        "2 with a sample that has no reward or no advantage and 1 with more or fewer than 4 samples"
+    )
+    assert f"57 of 60 groups were checked; the others were not: {why}." in read
+    assert "57 groups of 4: the recorded advantages are grpo" in read
+
+
 def test_other_advantages_of_a_log_are_audited_by_their_groups(run) -> None:
     _log(Path("log.jsonl"), None)
     code, said, read = run("log.jsonl")

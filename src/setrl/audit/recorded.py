@@ -13,7 +13,7 @@ from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.groups.credit import credit_groups
 from setrl.groups.types import Group
-from setrl.wording import count, first_of
+from setrl.wording import count, first_of, in_a_row
 
 FITS = 1e-3  # of the largest advantage: recorded numbers are often rounded
 MOST_GROUPS = 2_000  # that methods are compared on
@@ -31,6 +31,7 @@ class Recorded:
         rewards: The different rewards.
         paid: How many samples of each reward a group holds → what each reward was paid, a mean.
         groups: How many groups were read.
+        unread: Why groups were not read → how many.
         spread: The largest difference between the advantages of equal samples of equal groups.
         fits: The methods of ours that give these advantages, and what they are multiplied by; the
             factors nearest to 1 first.
@@ -41,6 +42,7 @@ class Recorded:
     rewards: tuple[float, ...]
     paid: dict[tuple[int, ...], dict[int, float]]
     groups: int
+    unread: dict[str, int]
     spread: float
     fits: tuple[tuple[AnyMethod, float], ...]
     alike: bool
@@ -74,12 +76,24 @@ class Recorded:
 
     def sentences(self) -> list[str]:
         """Say what the log holds, and which method gave its advantages."""
+        return [*self._unread(), *self._found()]
+
+    def _unread(self) -> list[str]:
+        left = sum(self.unread.values())
+        if not left:
+            return []
+        why = in_a_row([f"{number:,} {reason}" for reason, number in self.unread.items()])
+        every = count(self.groups + left, "group")
+        return [f"{self.groups:,} of {every} were checked; the others were not: {why}."]
+
+    def _found(self) -> list[str]:
         largest = max((abs(v) for paid in self.paid.values() for v in paid.values()), default=0.0)
         size = f"groups of {self.num_samples}"
         if self.fits:
             named = [_name(*fit) for fit in self.fits]
             line = f"{count(self.groups, 'group')} of {self.num_samples}: the recorded advantages "
-            line += f"are {named[0]}."
+            few = f" in the first {MOST_GROUPS:,}" if self.groups > MOST_GROUPS else ""
+            line += f"are {named[0]}{few}."
             if not self.alike:
                 line += f" The log has no groups that tell it from {first_of(named[1:])}."
             return [line]
@@ -94,16 +108,22 @@ class Recorded:
 
     @classmethod
     def of(cls, groups: Iterable[Group]) -> Recorded:
-        """Read groups whose samples all have a reward and an advantage.
+        """Read groups of the commonest size whose samples all have a reward and an advantage.
 
         Raises:
             ValueError: If there are none, or too many different rewards.
         """
-        whole = [group for group in groups if group.samples and all(map(_is_known, group.samples))]
+        every = list(groups)
+        whole = [group for group in every if group.samples and all(map(_is_known, group.samples))]
         if not whole:
             raise ValueError("no group has a reward and an advantage for each of its samples")
         size = Counter(map(len, whole)).most_common(1)[0][0]
         kept = [group for group in whole if len(group) == size]
+        unread = {
+            "with a sample that has no reward or no advantage": len(every) - len(whole),
+            f"with more or fewer than {size} samples": len(whole) - len(kept),
+        }
+        unread = {reason: number for reason, number in unread.items() if number}
         rewards = sorted({float(one.reward or 0) for group in kept for one in group.samples})
         if len(rewards) == 1:
             raise ValueError(
@@ -119,7 +139,7 @@ class Recorded:
         paid, spread = _table(kept, rewards)
         fits = tuple(sorted(found, key=lambda fit: abs(fit[1] - 1) > FITS))
         alike = _are_alike([method for method, _ in fits], rewards, size)
-        return cls(size, tuple(rewards), paid, len(kept), spread, fits, alike)
+        return cls(size, tuple(rewards), paid, len(kept), unread, spread, fits, alike)
 
 
 def _is_known(sample: object) -> bool:
