@@ -261,11 +261,13 @@ def _kinds(audit: Audit, actions: Sequence[int]) -> str:
 
 def _sizes(audit: Audit) -> Iterator[str]:
     found = [
-        f"{match}{'' if match.holds else f' ({share(match.off)} off)'} in groups of {size}"
+        f"in groups of {size} it is {match}"
+        if match.holds
+        else f"in groups of {size} it is nearest to {_off(match)}"
         for size, match in audit.other_sizes.items()
     ]
     if found:
-        yield f"In other groups it is nearest to {' and '.join(found)}."
+        yield f"{'; '.join(found)}.".replace("in", "In", 1)
 
 
 def _variance(audit: Audit) -> Iterator[str]:

@@ -90,9 +90,9 @@ function aroundThree({ others, corners, value }: NonNullable<Audit["curl"]>, { r
 
 function sizes({ otherSizes }: Audit): string[] {
   const found = [...otherSizes()].map(
-    ([size, match]) => `${written(match)}${holds(match) ? "" : ` (${share(match.off)} off)`} in groups of ${size}`,
+    ([size, match]) => `n groups of ${size} it is ${holds(match) ? written(match) : `nearest to ${off(match)}`}`,
   );
-  return found.length > 0 ? [`In other groups it is nearest to ${found.join(" and ")}.`] : [];
+  return found.length > 0 ? [`I${found.join("; i")}.`] : [];
 }
 
 const CREDITS: Readonly<Record<string, string>> = {
