@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+import gymnasium as gym
 import imageio.v3 as imageio
 import numpy as np
 import pytest
@@ -183,3 +184,19 @@ def test_a_policy_without_success_has_nothing_to_watch(run_dir):
     model = PPO("MlpPolicy", task.make_env(), n_steps=8, batch_size=8, seed=0, device="cpu")
     with pytest.raises(DataError, match="of 4 episodes, none succeeded"):
         watch.one_per_strategy(model, task, 5, 4, np.random.default_rng(0))
+
+
+def test_a_caption_says_what_its_numbers_are():
+    cells = watch.Rollout(frozenset({10, 2, 1}), 0.125, ())
+    assert watch._caption(cells) == "12.5% of episodes\nstrategy 1, 2, 10"
+    assert watch._caption(watch.Rollout("left", 1.0, ())) == "100.0% of episodes\nstrategy left"
+
+
+def test_pictures_are_drawn_without_a_display_and_in_silence(monkeypatch, capfd):
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    pygame.display.quit()
+    env = gym.make("FrozenLake-v1", render_mode="rgb_array")
+    env.reset(seed=0)
+    assert watch._rendered(env).shape == (256, 256, 3)
+    assert "XDG_RUNTIME_DIR" not in capfd.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from setrl.control.tasks import ControlTask
 from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files.atomic import refuse_file_of_others
 from setrl.files.run_folder import CONFIG, training_run
+from setrl.wording import percent
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 Frame = NDArray[np.uint8]  # (height, width, 3)
 
 START = "setrl_start"  # the key of `info` that holds an episode's first snapshot
-CAPTION = 18  # pixels above a rollout
+LINE = 12  # pixels of a line of a caption
+CAPTION = 2 * LINE + 6  # pixels above a rollout
 GAP = 4  # pixels between rollouts
 PAPER, INK = (255, 255, 255), (20, 20, 20)
 SHEET_COLUMNS = 8
@@ -109,6 +112,8 @@ def replayed(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
 
 
 def _rendered(env: gym.Env) -> Frame:
+    # Without a display, pygame complains about each environment that draws a picture.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     frame: Any = env.render()
     if frame is None:
         raise DataError(
@@ -143,15 +148,15 @@ def contact_sheet(rollouts: Sequence[Rollout], columns: int = SHEET_COLUMNS) -> 
 
 def _caption(rollout: Rollout) -> str:
     label = rollout.label
-    shown = " ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
-    return f"{rollout.share:.0%}  {shown}"
+    shown = ", ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
+    return f"{percent(rollout.share)} of episodes\nstrategy {shown}"
 
 
 def _captioned(frame: Frame, caption: str) -> Frame:
     height, width, _ = frame.shape
     image = Image.new("RGB", (width + GAP, height + CAPTION), PAPER)
     image.paste(Image.fromarray(frame), (0, CAPTION))
-    ImageDraw.Draw(image).text((2, 3), caption, fill=INK)
+    ImageDraw.Draw(image).text((2, 3), caption, fill=INK, spacing=2)
     return np.asarray(image)
 
 
