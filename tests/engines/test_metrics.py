@@ -1,12 +1,15 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from setrl import methods
 from setrl.engines.metrics import batch_metrics, rollout_records
+from setrl.judges import Judgement
 from setrl.rewards import Combine
 from setrl.scoring import Columns, score
+from setrl.scoring.batch import JudgingTimes
 
 NAN = math.nan
 REWARDS_BN = np.array([[1.0, 1, 0, 0], [0, 0, 0, NAN]])
@@ -124,6 +127,22 @@ def test_records_of_samples():
             for name, other in others.items():
                 values_BN = other.advantages(REWARDS_BN, clusters=CLUSTERS_BN).values_BN
                 assert sample["counterfactual"][name] == values_BN[b, i]
+
+
+@pytest.mark.parametrize(
+    ("strategies", "names"),
+    [
+        (["sum", "12", -1, None], ["sum", "12", None, None]),
+        ([Judgement((0, 1, 2, -1), ("plan", None, None, None))], ["plan", None, None, None]),
+    ],
+)
+def test_records_have_the_names_that_a_function_or_a_judge_gives(strategies, names):
+    method = methods.dr_grpo()
+    batch = score(Columns(["p"], [list("abcd")], [[1.0, 0, 0, 0]], None, strategies), method)
+    if isinstance(strategies[0], Judgement):
+        batch = replace(batch, judging=JudgingTimes(1.0, 1.0, 0.0))
+    [record] = rollout_records(batch, None, 1, method)
+    assert [sample["strategy"] for sample in record["samples"]] == names
 
 
 def test_records_have_the_tokens_that_somebody_counted():

@@ -31,6 +31,19 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
     return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
 
+def _labels(batch: ScoredBatch) -> Names | None:
+    """Return the strategies as the function or the judge of the batch names them.
+
+    A degenerate or unknown sample has no name. Numbers of a judge are no names: they mean something
+    only within a prompt.
+    """
+    if batch.labels_BN is None:
+        return None
+    none = (None, DEGENERATE)
+    is_name = (lambda one: isinstance(one, str)) if batch.judging else (lambda one: one not in none)
+    return [[str(one) if is_name(one) else None for one in labels] for labels in batch.labels_BN]
+
+
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Measure a batch of samples: flat metrics, `stage/quantity`."""
     metrics = _samples(batch)
@@ -145,10 +158,12 @@ def rollout_records(
 ) -> list[dict[str, Any]]:
     """Make a record of each prompt: its samples with their advantages, also by other methods.
 
-    A sample has the fields that the method read, so that `setrl credit` gives a record the same
+    Without names from a task's own reader, a strategy has the name that the method's labels have. A
+    sample has the fields that the method read, so that `setrl credit` gives a record the same
     advantages again. Pairs are left out: there are too many.
     """
     others = _counterfactual(batch, method)
+    names_BN = _labels(batch) if names_BN is None else names_BN
     return [
         {
             "schema_version": SCHEMA_VERSION,
