@@ -61,6 +61,11 @@ def test_every_command_states_what_its_json_holds(name, setrl):
     assert all(f"\n  {key} " in text for key in keys)
 
 
+def test_a_run_without_dry_run_states_no_plan(setrl):
+    stated = {name: setrl(*name.split(), "--help-json")[1] for name in ("train", "control train")}
+    assert ["plan" in text for text in stated.values()] == [True, False]
+
+
 @pytest.fixture
 def log(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

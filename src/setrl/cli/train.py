@@ -36,8 +36,6 @@ class RunOptions(Said):
         report: The page of the report.
         summary: The file with all numbers of the report.
         verdict: What the comparison shows, in sentences.
-        plan: Only with --dry-run, which leaves out report, summary and verdict: the training runs
-            with what is missing, and the samples, tokens, requests and bytes of the whole run.
     """
 
     config: Path
@@ -46,6 +44,7 @@ class RunOptions(Said):
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
     resumes = True  # after an interruption
+    null_keys = ()  # keys of its JSON object that a run does not fill
 
     def folder(self, config: Any) -> Path:
         """Return the folder of the run."""
@@ -84,7 +83,7 @@ class RunOptions(Said):
         summary = page.with_name("summary.json")
         verdict = read_json(summary)["verdict"]
         written = {"report": str(page), "summary": str(summary), "verdict": verdict}
-        self.say_json(run=str(folder), **written, plan=None)
+        self.say_json(run=str(folder), **written, **dict.fromkeys(self.null_keys))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +97,15 @@ class Train(RunOptions):
             `setrl --help` names has an example.
         dry_run: Do all checks, and write nothing. Print how many samples, tokens, requests to
             judges and bytes on disk the run takes, and which part is done.
+
+    Json:
+        plan: Only with --dry-run, which leaves out report, summary and verdict: the training runs
+            with what is missing, and the samples, tokens, requests and bytes of the whole run.
     """
 
     dry_run: bool = False
+
+    null_keys = ("plan",)
 
     def run(self) -> None:
         """Train on language models."""
