@@ -23,6 +23,14 @@ def of_trainers(completions, trainer_state):
 
 def fails(completions, **_):
     raise KeyError("score")
+
+def half_if_empty(completions, **_):
+    return [1.0 if text[-1]["content"] else 0.5 for text in completions]
+
+FIRST = []
+def half_elsewhere(prompts, completions, **_):
+    FIRST or FIRST.append(prompts[0])
+    return [1.0 if prompt == FIRST[0] else 0.5 for prompt in prompts]
 """
 ROWS = [{"problem": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(12)]
 TEST = [{"problem": f"What is {i} + 1?", "answer": str(i + 1)} for i in range(20, 24)]
@@ -153,6 +161,14 @@ def test_what_fails_in_the_group_is_a_problem_and_the_others_are_shown(own, caps
     assert "/v1 cannot be reached (Connection refused): start the server" in errors
     first = found["group"]["samples"][0]
     assert (first["rewards"], first["reward"]) == ({"number": 0.0, "fails": None}, None)
+
+
+@pytest.mark.parametrize("name", ["half_if_empty", "half_elsewhere"])
+def test_a_graded_reward_is_found_where_the_group_has_only_1s(own, capsys, name):
+    code, found, errors = checked(capsys, own(task={"reward": {"function": f"my_rewards:{name}"}}))
+    assert {one["reward"] for one in found["group"]["samples"]} == {1.0}
+    sentence = f"{name!r} says which samples are right, and must return 1 or 0, got 0.5: pass corr"
+    assert (code, sentence in errors) == (3, True)
 
 
 def test_a_field_that_only_training_knows_leaves_its_arm_without_credit(own, capsys):

@@ -30,6 +30,7 @@ from setrl.lm.resolved_arm import ResolvedArm
 from setrl.rewards.guarded import GuardedReward
 from setrl.scoring import Columns, ScoredBatch, score
 from setrl.scoring.batch import Column
+from setrl.scoring.correct import correct_by_reward
 from setrl.scoring.fields import PAIRS
 from setrl.scoring.labels import shown
 from setrl.tasks.visible import from_here
@@ -100,11 +101,12 @@ class _Checking:
         problems = self.resolved.training_problems(self.config.seeds[0])
         self.prompt, where = problems[0].prompt, from_here(problems[0].where)
         self._draw()
-        row: dict[str, Any] = training_prompts(self.task, problems, is_chat=self.is_chat)[0]
-        self.inputs = self._inputs(row)
+        rows = training_prompts(self.task, problems, is_chat=self.is_chat)
+        self.inputs = self._inputs(rows[0], self.texts, self.ids)
         rewards = self._rewards()
         batches = self._batches(list(rewards.values()))
         self._look(list(batches.values()))
+        self._probe(next((row for row in rows if row["prompt"] != rows[0]["prompt"]), rows[0]))
         samples = [self._sample(i, rewards, batches) for i in range(self.n)]
         return GroupCheck(self.prompt, where, samples, self.seconds, self.problems, self.warnings)
 
@@ -137,14 +139,16 @@ class _Checking:
         ends = _ends(tokenizer)
         self.cut = [len(ids) == most and ids[-1] not in ends for ids in self.ids]
 
-    def _inputs(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _inputs(
+        self, row: Mapping[str, Any], texts: list[str], ids: list[list[int]]
+    ) -> dict[str, Any]:
         """Make what training passes to functions: a list for each column, and TRL's arguments."""
         columns = {key: [value] * self.n for key, value in row.items() if key != "prompt"}
-        messages = [[{"role": "assistant", "content": text}] for text in self.texts]
+        messages = [[{"role": "assistant", "content": text}] for text in texts]
         return columns | {
-            "prompts": [self.resolved.form.prompt(self.prompt, self.is_chat)] * self.n,
-            "completions": messages if self.is_chat else self.texts,
-            "completion_ids": self.ids,
+            "prompts": [row["prompt"]] * self.n,
+            "completions": messages if self.is_chat else texts,
+            "completion_ids": ids,
             "trainer_state": TrainerState(),
             "log_extra": lambda *_: None,
             "log_metric": lambda *_: None,
@@ -199,9 +203,32 @@ class _Checking:
                 self._note(str(error))
         return found
 
-    def _correct(self) -> Column | None:
+    def _correct(self) -> Column | int:
+        """Return what says in training which samples are right: a function, or a reward."""
         function = self.task.correct
-        return None if function is None else self._column("correct", checked_outcome(function))
+        if function is None:
+            return self.task.combine.outcome
+        return self._column("correct", checked_outcome(function))
+
+    def _probe(self, other: Mapping[str, Any]) -> None:
+        """Look for values between 0 and 1 in a function that says which samples are right.
+
+        A good model shows only its 1s. Here an empty sample and the samples of the group answer
+        another problem.
+        """
+        function = self.task.rewards[self.task.combine.outcome]
+        if self.task.correct is not None or not isinstance(function, GuardedReward):
+            return
+        if self.problems:
+            return
+        inputs = self._inputs(other, ["", *self.texts[1:]], [[], *self.ids[1:]])
+        name = function.__name__
+        try:
+            values = called(checked_rewards(function), inputs)
+            values_BNR = np.array(values, dtype=float).reshape(1, -1, 1)
+            correct_by_reward(values_BNR, 0, [name], needed_by="", stated=True)
+        except RunError as error:
+            self._note(str(error))
 
     def _note(self, *problems: str) -> None:
         """Add problems that no other arm had."""
