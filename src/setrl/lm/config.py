@@ -174,8 +174,12 @@ class ComparisonConfig(RunConfig):
         """Refuse keys that need a model of transformers, where one is made from scratch."""
         if self.model is not None:
             return
-        must = "name a model of transformers where the task is a file"
-        require(not is_of_files(self.task), "model", must, self.model)
+        if is_of_files(self.task):
+            raise KeyedError(
+                "model must be given for a file of problems: the folder of a model of "
+                "transformers, or its name on the Hugging Face hub, such as Qwen/Qwen3-0.6B",
+                "model",
+            )
         require(self.peft is None, "peft", "go with the key `model`", self.peft)
         require(self.dtype == "float32", "dtype", "be float32 without the key `model`", self.dtype)
 
