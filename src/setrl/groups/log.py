@@ -100,6 +100,7 @@ class Log:
         self._row_I: NDArray[Any] = np.empty(0, np.uint32)
         self._item_I: NDArray[Any] = np.empty(0, np.uint32)
         self._end_G: NDArray[Any] = np.empty(0, np.int64)
+        self._is_read = bytearray()  # 1 for each group that was read
 
     def __len__(self) -> int:
         return len(self._end_G)
@@ -114,7 +115,14 @@ class Log:
             yield group
 
     def __getitem__(self, place: int) -> Group:
-        return self.reader.group(list(self.items(place)))
+        counted = getattr(self.reader, "counted", None)
+        before = dict(counted or {})
+        group = self.reader.group(list(self.items(place)))
+        if counted is not None and self._is_read[place]:  # notes count a group once
+            counted.clear()
+            counted.update(before)
+        self._is_read[place] = 1
+        return group
 
     def items(self, place: int) -> Iterator[Item]:
         """Yield the objects that hold the samples of a group, with the numbers of their rows."""
@@ -183,6 +191,7 @@ class Log:
                 row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
         order_I, self._end_G = _by_group(hash_I)
         self._row_I, self._item_I = row_I[order_I], item_I[order_I]
+        self._is_read = bytearray(len(self))
 
 
 def _first_of_equal(digest_R: NDArray[np.int64]) -> NDArray[np.bool_]:
