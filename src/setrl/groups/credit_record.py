@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 from setrl.groups.recognition import value_at
 
@@ -39,7 +39,7 @@ def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[
     return {own if is_own else "advantage": earlier, **columns}
 
 
-def is_of_method(said: Any) -> bool:
+def is_of_method(said: Any) -> TypeGuard[dict[str, Any]]:
     """Return whether `setrl credit` wrote it of one column."""
     return isinstance(said, dict) and {"method", "skipped"} <= said.keys()
 
