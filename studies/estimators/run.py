@@ -98,7 +98,7 @@ def _graded(row: Row, ready: Ready) -> dict[str, Any] | None:
         return None
     if found is None:
         return None
-    has_objective = found.pays["has-objective"]
+    has_objective = found.estimator.is_steady and found.curl is None
     return {**(_match(found.nearest) or {"is": None}), "has_objective": has_objective}
 
 

@@ -42,7 +42,7 @@ def test_larger_batches_have_less_bias(monkeypatch: pytest.MonkeyPatch) -> None:
     small = audit(whitened, groups=2, takes="batch")
     assert small.in_batch is not None
     assert small.in_batch.off == pytest.approx(0.01, rel=0.1)
-    assert "In batches of 2 groups" in str(small)
+    assert "in batches of 2 groups" in str(small)
     large = audit(whitened, groups=32, takes="batch").in_batch
     assert large is not None
     assert large.draws == 200
@@ -65,3 +65,28 @@ def test_the_place_of_a_group_is_drawn_if_it_matters(monkeypatch: pytest.MonkeyP
 
 def test_other_estimators_are_not_called_in_batches() -> None:
     assert audit(lambda rewards: rewards, group_size=2).in_batch is None
+
+
+def test_what_is_required_and_said_first_is_about_batches() -> None:
+    def over_mean(rewards: np.ndarray) -> np.ndarray:
+        return (rewards - rewards.mean(axis=-1, keepdims=True)) / (rewards.mean() or 1)
+
+    found = audit(over_mean, group_size=3, groups=2, claims="maxrl@2")
+    assert found.is_unbiased
+    assert found.pays["unbiased"] is False
+    assert found.pays["has-objective"] is True
+    first, second, third = found.sentences()[:3]
+    assert first.startswith("over_mean in batches of 2 groups")
+    assert "off by" in first
+    assert "It mixes the groups of a batch" in second
+    assert "alone in their batch)" in third
+
+
+def test_drawn_batches_show_a_bias_and_no_unbiased_update(monkeypatch: pytest.MonkeyPatch) -> None:
+    def minus_all(rewards: np.ndarray) -> np.ndarray:
+        return rewards - rewards.mean()
+
+    monkeypatch.setattr(module, "DRAWS", 200)
+    assert audit(minus_all, groups=20, takes="batch").pays["unbiased"] is None
+    biased = audit(minus_all, groups=20, takes="batch", claims="pass@4")
+    assert biased.pays["unbiased"] is False

@@ -192,7 +192,7 @@ def test_maxrl_is_a_claim_with_an_order(name, size, keeps):
         mean = rewards.mean()
         return (rewards - mean) / mean if mean > 0 else 0 * rewards
 
-    assert audit(max_rl, group_size=size, claims=name).pays["unbiased"] is keeps
+    assert audit(max_rl, group_size=size, claims=name, takes="group").pays["unbiased"] is keeps
 
 
 def test_an_estimator_without_a_gradient_keeps_no_claim():

@@ -77,10 +77,15 @@ class Audit:
         found = self.nearest
         return found if found and found.holds and self.estimator.is_steady else None
 
+    @property
+    def mixes_groups(self) -> bool:
+        """Whether a group is paid otherwise next to other groups of a batch."""
+        return any(law.name == "independent-groups" and law.holds is False for law in self.laws)
+
     @cached_property
     def in_batch(self) -> Batched | None:
         """What it does in batches of several groups, if it mixes them; calls the function."""
-        if self.pays["independent-groups"] is not False or not self.estimator.is_steady:
+        if not self.mixes_groups or not self.estimator.is_steady:
             return None
         known = self.claim.parts if self.claim else self.library.objectives
         policies_PA = self.gradient.policies_PA
@@ -137,8 +142,7 @@ class Audit:
     @property
     def factor(self) -> float:
         """What multiplies the gradient of the claim, or of the nearest objective; NaN for a sum."""
-        match = self.claim or self.nearest
-        return match.factors[0] if match and len(match.factors) == 1 else float("nan")
+        return _factor(self.claim or self.nearest)
 
     @property
     def bias(self) -> float:
@@ -149,10 +153,22 @@ class Audit:
     @property
     def keeps_factor(self) -> bool:
         """Whether the factor is the factor of its claim; positive, if the claim names none."""
+        return self._is_claimed(self.factor)
+
+    def _is_claimed(self, factor: float) -> bool:
         wanted = self.claimed_factor
         if wanted is None:
-            return not self.factor < 0
-        return bool(abs(self.factor - wanted) <= FLOOR * abs(wanted))
+            return not factor < 0
+        return bool(abs(factor - wanted) <= FLOOR * abs(wanted))
+
+    @property
+    def is_unbiased(self) -> bool:
+        """Whether it is unbiased for its claim, or an objective, in a group alone in its batch."""
+        return self._follows(self.claim or self.objective)
+
+    def _follows(self, match: Match | None) -> bool:
+        is_whole = self.estimator.is_steady and "missing" not in self.estimator.habits
+        return is_whole and match is not None and match.holds and self._is_claimed(_factor(match))
 
     @property
     def curl(self) -> Curl | None:
@@ -170,12 +186,22 @@ class Audit:
 
     @cached_property
     def pays(self) -> dict[str, bool | None]:
-        """What can be required → whether it holds; None where it could not be tried."""
-        match, steady = self.claim or self.objective, self.estimator.is_steady
-        is_whole = steady and "missing" not in self.estimator.habits
-        unbiased = is_whole and match is not None and match.holds and self.keeps_factor
-        first = {"unbiased": unbiased, "has-objective": steady and self.curl is None}
-        return first | {law.name: law.holds for law in self.laws}
+        """What can be required → whether it holds; None where it could not be tried.
+
+        Unbiased and has-objective are about `in_batch`, if it mixes groups. They are None if its
+        batches were drawn and show no difference: chance may hide one.
+        """
+        found: dict[str, bool | None] = {
+            "unbiased": self.is_unbiased,
+            "has-objective": self.estimator.is_steady and self.curl is None,
+        }
+        if batch := self.in_batch:
+            field = Field(batch.paid, self.gradient.policies_PA)
+            found = {"unbiased": self._follows(batch.match), "has-objective": field.curl is None}
+            if batch.draws:
+                is_near = batch.match is not None and batch.off <= 2 * batch.noise
+                found = {"unbiased": None if is_near else False, "has-objective": None}
+        return found | {law.name: law.holds for law in self.laws}
 
     def sentences(self) -> list[str]:
         """Return about ten lines for people."""
@@ -214,6 +240,10 @@ class Audit:
             "sentences": self.sentences(),
             "drawn": None,
         }
+
+
+def _factor(match: Match | None) -> float:
+    return match.factors[0] if match and len(match.factors) == 1 else float("nan")
 
 
 def _match(match: Match | None) -> dict[str, Any] | None:

@@ -72,7 +72,7 @@ class Batched:
 
     def __str__(self) -> str:
         if self.match is None:
-            return "it optimises nothing"
+            return "0 for every policy"
         if self.draws:
             off = f"off by {share(self.off)} ± {share(2 * self.noise)}"
             off = f"at most {share(2 * self.noise)} off" if self.off < 2 * self.noise else off

@@ -313,7 +313,7 @@ def no_pay_for_wrong(case: Case) -> Law:
 
 def scale_free(case: Case) -> Law:
     """Whether larger and smaller rewards give the same advantages."""
-    name, kept = "scale-free", []
+    name, kept = "scale-free", list[str]()
     for written, times in SCALES.items():
         again = case.again(lambda rewards, labels: (times * rewards, labels))  # noqa: B023
         if again is None:
@@ -336,7 +336,7 @@ def _scaled(*times: str) -> str:
 
 def shift_free(case: Case) -> Law:
     """Whether a constant that is added to all rewards changes nothing."""
-    name, kept = "shift-free", []
+    name, kept = "shift-free", list[str]()
     for written, shift in SHIFTS.items():
         again = case.again(lambda rewards, labels: (rewards + shift, labels))  # noqa: B023
         if again is None:

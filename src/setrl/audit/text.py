@@ -53,7 +53,7 @@ MEANINGS = {  # of the objectives that are often found; K stands for the set siz
 
 def sentences(audit: Audit) -> list[str]:
     """Return what it is, its bias and variance, what it pays, where it leads, what is wrong."""
-    lines = [*_doubts(audit), *_what(audit), *_claim(audit), *_batch(audit), *_sizes(audit)]
+    lines = [*_doubts(audit), *_batch(audit), *_what(audit), *_claim(audit), *_sizes(audit)]
     lines += [
         *_variance(audit),
         *pays(audit.laws),
@@ -107,6 +107,7 @@ def _what(audit: Audit) -> Iterator[str]:
     table, name = audit.paid.table, audit.estimator.name
     missing = ", if NaN counts as 0" if "missing" in audit.estimator.habits else ""
     groups = f"groups of {audit.paid.num_samples} samples with {rewards_of(table)}{missing}"
+    groups += ", alone in their batch" if audit.mixes_groups else ""
     if audit.nearest is None:
         yield f"{name} optimises nothing: its mean update is 0 for every policy ({groups})."
         return
@@ -196,29 +197,29 @@ def _claim(audit: Audit) -> Iterator[str]:
             f"Claim {label}: it is unbiased but for the factor, {found} "
             f"instead of {factor(audit.claimed_factor or 0)}."
         )
-    elif audit.pays["unbiased"]:
+    elif audit.is_unbiased:
         yield f"Claim {label}: it keeps it, because it is unbiased."
     else:
         yield f"Claim {label}: only in the calls of this audit, or if NaN counts as 0."
 
 
 def _batch(audit: Audit) -> Iterator[str]:
-    if audit.pays["independent-groups"] is not False:
+    """Say first what it does in batches of several groups, if it mixes them."""
+    if not audit.mixes_groups:
         return
+    if found := audit.in_batch:
+        pays = ""
+        if abs(found.all_wrong) > 1e-3 * found.paid.scale:
+            lowest = "wrong" if _is_binary(audit) else "of the lowest reward"
+            pays = f" Samples of a group that is all {lowest} get {found.all_wrong:.2g} on average."
+        yield (
+            f"{audit.estimator.name} in batches of {found.num_groups} groups, where the policies "
+            "of the other prompts are spread evenly: its mean update is "
+            f"{found}.{pays}"
+        )
     law = {one.name: one for one in audit.laws}["independent-groups"]
-    yield f"It {law.says}. If it is meant for one group, give --takes group."
-    found = audit.in_batch
-    if found is None:
-        return
-    pays = ""
-    if abs(found.all_wrong) > 1e-3 * found.paid.scale:
-        lowest = "wrong" if _is_binary(audit) else "of the lowest reward"
-        pays = f" Samples of a group that is all {lowest} get {found.all_wrong:.2g} on average."
-    yield (
-        f"In batches of {found.num_groups} groups, where the policies of the other prompts are "
-        f"spread evenly, its mean update is {found}.{pays} The other sentences are about groups "
-        "that are alone in their batch."
-    )
+    alone = " The sentences that follow are about groups that are alone in their batch."
+    yield f"It {law.says}. If it is meant for one group, give --takes group.{alone}"
 
 
 def _is_binary(audit: Audit) -> bool:

@@ -79,7 +79,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         gradient: The expected gradient at each policy.
         variance: The variance at each policy, and of rivals.
         laws: Each law, whether it holds, and what it says.
-        requirements: Name → whether it holds, for --require.
+        requirements: Name → whether it holds, for --require; unbiased and has-objective are about
+            batches of several groups, if it mixes them.
         survivors: Which kinds of samples training keeps.
         other_sizes: What it optimises in groups of other sizes.
         drawn: If groups were drawn: their number, and standard errors.
