@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from setrl.evaluation.looks import looks, sweep
-from setrl.report import publish_report, write_report
-from setrl.report.page import charts, facts
+from setrl.report import env_steps, publish_report, write_report
+from setrl.report.missing_credit import warnings_of
+from setrl.report.page import charts, facts, render
 from setrl.report.run import read_run
 from setrl.report.style import LIGHT, numbers
 
@@ -161,3 +162,38 @@ def test_facts_are_in_words(run_dir: Path) -> None:
     found = facts(read_run(run_dir))
     assert found["task"] == "goals (limit 9, kinds two)"
     assert (found["seeds"], found["command"]) == ("0, 1, 2", "setrl control")
+
+
+def logged(run_dir: Path, arm: str, last: int, **values: object) -> None:
+    """Log one update of each seed of an arm, after so many steps."""
+    for path in run_dir.glob(f"{arm}/seed_*/metrics.jsonl"):
+        write(path, {"step": last, **values})
+
+
+def test_steps_are_as_they_were_counted(run_dir: Path) -> None:
+    logged(run_dir, "poly_n8_k4", 93)
+    data = read_run(run_dir)
+    sentence = "Every arm had about the same number of environment steps (90 to 93)"
+    assert env_steps.in_sentence(data).startswith(sentence)
+    assert sentence in charts(data)[0].note
+    assert facts(data)["environment steps of each arm"] == "90 asked for; counted: 90 to 93"
+    assert warnings_of(data) == []
+
+
+def test_arms_with_different_numbers_of_steps_are_not_called_equal(run_dir: Path) -> None:
+    logged(run_dir, "poly_n8_k4", 4168)
+    data = read_run(run_dir)
+    [warned] = warnings_of(data)
+    counts = "ppo ent 0.5 had 90, ppo ent 0.8 had 90 and poly n8 k4 had 4,168"
+    assert counts in warned
+    assert counts in facts(data)["environment steps of each arm"]
+    assert "same number of environment steps (" not in render(data)
+
+
+def test_a_set_critic_that_was_never_used_is_warned_of(run_dir: Path) -> None:
+    logged(run_dir, "poly_n8_k4", 90, **{"set_critic/advantage_size": None})
+    found = warnings_of(read_run(run_dir))
+    assert len(found) == 3
+    assert found[0].startswith("poly n8 k4, seed 0, never used its set critic")
+    logged(run_dir, "poly_n8_k4", 90, **{"set_critic/advantage_size": 0.1})
+    assert warnings_of(read_run(run_dir)) == []

@@ -21,7 +21,7 @@ from setrl.evaluation.outcomes import diversity_metrics, metric_names, quality_m
 from setrl.evaluation.summary import SplitSummary
 from setrl.evaluation.text import sentences
 from setrl.files.run_folder import BASE
-from setrl.report import headlines
+from setrl.report import env_steps, headlines
 from setrl.report.drawing import Chart, Interval, interval_curve, label_ends
 from setrl.report.figure_file import refuse_other_figure, save_figure
 from setrl.report.front import draw_front, front_legend
@@ -190,9 +190,9 @@ def control_frontier(data: RunData) -> list[Chart]:
     ]
     headline = f"{data.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
     note = (
-        "Each point is an arm: the mean over seeds, with bars of one standard error. All arms had "
-        "the same number of environment steps, including the steps of vines. Up and to the right "
-        "is better; compare arms of the same success. "
+        "Each point is an arm: the mean over seeds, with bars of one standard error. "
+        f"{env_steps.in_sentence(data)}. Up and to the right is better; compare arms of the same "
+        "success. "
         f"{SWEEPS}"
     )
     return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]

@@ -1,9 +1,10 @@
-"""What a report warns of before anything else: runs that failed, and arms that lack credit."""
+"""What a report warns of first: runs that failed, arms that lack credit, steps that differ."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from setrl.report.env_steps import unequal
 from setrl.report.run import ArmRun, RunData
 from setrl.wording import count, percent
 
@@ -14,14 +15,18 @@ KEYS = ("advantage/skipped", "advantage/left_out")
 
 
 def warnings_of(data: RunData) -> list[str]:
-    """Write a sentence for each training run that failed, and for arms that lack much credit."""
-    kinds = (_failures, _left_out, _without_signal)
-    return [
+    """Write a sentence for each training run that failed, and for arms that lack much credit.
+
+    In a control run, also say whether the arms had different numbers of environment steps.
+    """
+    kinds = (_failures, _left_out, _without_signal, _without_set_critic)
+    found = [
         sentence
         for arm, runs in data.arms.items()
         for kind in kinds
         for sentence in kind(data, arm, runs)
     ]
+    return [*found, *unequal(data)]
 
 
 def _failures(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
@@ -64,6 +69,21 @@ def _is_without_signal(run: ArmRun) -> bool:
     dead = run.metrics.get("advantage/dead_groups", np.zeros(0))
     right = run.metrics.get("reward/pass@1", np.zeros(0))
     return len(dead) >= FEWEST_STEPS and bool((dead == 1).all()) and not (right == 1).all()
+
+
+def _without_set_critic(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    key = "set_critic/advantage_size"
+    seeds = [
+        run.seed
+        for run in runs
+        if run.evaluation and key in run.metrics and np.isnan(run.metrics[key]).all()
+    ]
+    return [
+        f"{data.looks[arm].label}, seed {seed}, never used its set critic, so it learned as PPO "
+        "does: no update had set advantages. The first update never has them: train for more "
+        "steps, or with a smaller n_steps."
+        for seed in seeds
+    ]
 
 
 def steps_without_credit(data: RunData) -> dict[str, list[int]]:

@@ -21,7 +21,7 @@ from setrl.evaluation.summary import SplitSummary
 from setrl.files.progress import watched
 from setrl.files.run_folder import CONFIG, FIGURES
 from setrl.lab import embedded
-from setrl.report import figures_evaluation, figures_training
+from setrl.report import env_steps, figures_evaluation, figures_training
 from setrl.report.drawing import Chart
 from setrl.report.headlines import headlines
 from setrl.report.missing_credit import warnings_of
@@ -141,6 +141,7 @@ def render(data: RunData) -> str:
         views=data.views,
         steps=samples_by_step(data),
         sampled=lambda split: _sampled(data, split),
+        env_steps=env_steps.in_sentence(data),
         facts=facts(data),
         config_text=_config_text(data),
         wording=wording,
@@ -185,7 +186,7 @@ def facts(data: RunData) -> dict[str, str]:
         "domain": _with_options(config.get("domain")),
         "task": _with_options(config.get("task")),
         "steps": config.get("steps"),
-        "environment steps of each arm": config.get("total_steps"),
+        "environment steps of each arm": env_steps.measured(data),
         "samples of a training step": "{prompts_per_step} prompts × {samples_per_prompt} samples"
         .format_map(config) if "samples_per_prompt" in config else "",
         "seeds": ", ".join(map(str, config.get("seeds") or ())),

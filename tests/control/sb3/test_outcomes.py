@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from functools import cache
 from typing import Any
@@ -67,10 +68,13 @@ def credited(learner: LearnedOutcomes, families: list[Family], given: Vines) -> 
 
 def test_no_step_is_spent_on_vines_and_the_first_update_has_no_set_advantages() -> None:
     found = model()
-    found.learn(64)
+    with pytest.warns(UserWarning, match="gives none in the first update.*at least 64"):
+        found.learn(64)
     assert not found.rollout_buffer.from_sets.any()
     done = found.num_timesteps
-    found.learn(64, log_interval=None, reset_num_timesteps=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        found.learn(64, log_interval=None, reset_num_timesteps=False)
     assert found.rollout_buffer.from_sets.any()
     assert len(found.rollout_buffer.values) == found.num_timesteps - done < 64 + 20
     assert not found.uses_vines

@@ -6,8 +6,9 @@ logging, saving and loading come from PPO.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -72,6 +73,7 @@ class PolyPPO(RegularisedPPO):
     vines: Vines | None = None  # not saved: it holds functions that make environments
     checks_resets: bool = True
     set_critic: LearnedOutcomes | None = None
+    gave_credit: bool = False  # whether any step so far had a set advantage
     _checked: Vines | None = None
 
     def __init__(
@@ -126,6 +128,26 @@ class PolyPPO(RegularisedPPO):
         if self.checks_resets and self.uses_vines and self._checked is not self.vines:
             self._check_resets()
         return super()._setup_learn(*arguments, **named)
+
+    @override
+    def learn(self, *arguments: Any, **named: Any) -> Self:
+        super().learn(*arguments, **named)
+        is_done = self.num_timesteps >= self._total_timesteps
+        if self.method is not None and self.samples_families and is_done and not self.gave_credit:
+            warnings.warn(self._without_credit(), stacklevel=2)
+        return self
+
+    def _without_credit(self) -> str:
+        """Say that the sets were never used, and why."""
+        assert self.vines is not None
+        found = "no step of this training had a set advantage, so the model learned as PPO does: "
+        if isinstance(self.vines.credit, SetCritic):
+            return (
+                f"{found}a set critic gives none in the first update. Train for several updates; "
+                f"this training had {self.num_timesteps:,} steps, and an update has at least "
+                f"{self.n_steps * self.n_envs:,} (n_steps × environments)"
+            )
+        return f"{found}every state had too few usable vines for a set (vines/without_credit)"
 
     def _check_resets(self) -> None:
         """Test on a few states that the environment of the vines is set back."""
@@ -251,6 +273,7 @@ class PolyPPO(RegularisedPPO):
             segments, advantages_BN = segments_of(families, scored, *drawn)
         if vines.are_sampled:
             self._record(metrics(families, scored, advantages_BN))
+        self.gave_credit |= any(segment.set_advantages for segment in segments)
         callback.update_locals(
             {
                 "families": families,
