@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from setrl import cli, files
 from setrl.files import loading
 from setrl.files.run_folder import training_run
 from tests import sessions
 from tests.at_once import do_at_once
-from tests.tasks import models
 
 PAGE = "from-problems.md"
 DATA = Path(__file__).parents[1] / "data"
@@ -21,14 +21,16 @@ SHOWN_FOLDER = "/home/you/own"  # where the page runs its commands
 def folder(tmp_path, monkeypatch):
     """What the page begins with: a model, problems, and the files that it shows."""
     monkeypatch.chdir(tmp_path)
-    models.make(Path("my-model"))
     rows = files.read_lines(DATA / "gsm8k_50.jsonl")
     renamed = [{"question": row["problem"], "answer": row["answer"]} for row in rows]
     files.write_lines(Path("problems.jsonl"), renamed)
     text = (sessions.DOCS / PAGE).read_text(encoding="utf-8")
-    for name, kind in (("config.yaml", "yaml"), ("my_functions.py", "python")):
-        [block] = re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
-        Path(name).write_text(block, encoding="utf-8")
+    [config] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    Path("config.yaml").write_text(config, encoding="utf-8")
+    make_model, functions = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    Path("my_functions.py").write_text(functions, encoding="utf-8")
+    with torch.random.fork_rng():
+        exec(make_model, {})
     return tmp_path
 
 
