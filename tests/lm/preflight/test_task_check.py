@@ -31,6 +31,8 @@ FIRST = []
 def half_elsewhere(prompts, completions, **_):
     FIRST or FIRST.append(prompts[0])
     return [1.0 if prompt == FIRST[0] else 0.5 for prompt in prompts]
+
+half_elsewhere.read_answer = str
 """
 ROWS = [{"problem": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(12)]
 TEST = [{"problem": f"What is {i} + 1?", "answer": str(i + 1)} for i in range(20, 24)]
@@ -169,6 +171,8 @@ def test_a_graded_reward_is_found_where_the_group_has_only_1s(own, capsys, name)
     assert {one["reward"] for one in found["group"]["samples"]} == {1.0}
     sentence = f"{name!r} says which samples are right, and must return 1 or 0, got 0.5: pass corr"
     assert (code, sentence in errors) == (3, True)
+    sentence = f"give the function {name!r} the attribute read_answer"
+    assert (sentence in errors) == (name == "half_if_empty")
 
 
 def test_a_field_that_only_training_knows_leaves_its_arm_without_credit(own, capsys):

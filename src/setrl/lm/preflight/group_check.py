@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -22,6 +23,7 @@ from setrl.engines.trl import MeanLogprob
 from setrl.errors import RunError
 from setrl.evaluation.sampling import LocalModel
 from setrl.grading.conversation import prompt_text
+from setrl.grading.stated import stated_answer
 from setrl.judges import Group, Judgement
 from setrl.lm.preflight.checks import refuse_unreachable_judge
 from setrl.lm.prompts import training_prompts
@@ -33,8 +35,9 @@ from setrl.scoring.batch import Column
 from setrl.scoring.correct import correct_by_reward
 from setrl.scoring.fields import PAIRS
 from setrl.scoring.labels import shown
-from setrl.tasks.visible import from_here
+from setrl.tasks.visible import escaped, from_here
 
+ONE_WORD = re.compile(r"\W*[\w.,/-]*\W*")  # or one number: it is the answer itself
 TASK = ""  # the key of the task's own function among the judges
 
 
@@ -295,6 +298,24 @@ class _Checking:
         labels = [one.labels_BN[0] for one in batches if one.labels_BN]
         if labels and all(one in (DEGENERATE, None) for found in labels for one in found):
             self.warnings.append(f"no strategy was found in any of the {self.n} samples")
+        self._look_at_answers()
+
+    def _look_at_answers(self) -> None:
+        """Warn if nothing in the samples says what they answer, and their last lines are more."""
+        rewards = getattr(self.task, "reward_set", None)  # a task of a user may not have it
+        outcome = None if rewards is None else rewards.outcome
+        if not isinstance(outcome, GuardedReward) or hasattr(outcome.function, "read_answer"):
+            return
+        if getattr(outcome.function, "__module__", "").startswith("setrl."):  # not the user's
+            return
+        found = [one for text in self.texts if (one := stated_answer(text)) is not None]
+        longer = [one.text for one in found if not ONE_WORD.fullmatch(one.text)]
+        if longer and all(one.place == "end" for one in found):
+            self.warnings.append(
+                "majority@k will vote on whole last lines, such as "
+                f"{escaped(longer[0], '')[:40]!r}: give the function {outcome.name!r} the "
+                "attribute read_answer, a function that returns the answer of a text"
+            )
 
     def _look_at_rewards(self, rewards_BN: np.ndarray) -> None:
         if np.ptp(np.nan_to_num(rewards_BN, nan=-1.0)) == 0:
