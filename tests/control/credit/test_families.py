@@ -1,6 +1,7 @@
 """Families: trunks from resets, vines from states of theirs, as many steps as are needed."""
 
 import tracemalloc
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,21 @@ def test_a_known_length_of_families_fills_an_update_in_few_rounds() -> None:
     began = sampler.pool.steps
     sampler(500, lambda *_: lambda seen, _: (np.zeros(len(seen), int), {}), lambda trunk: trunk)
     assert 500 <= sampler.pool.steps - began < 1000
+
+
+def test_a_short_first_family_does_not_fill_the_update_with_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, sampler = drawn(1, num_vines=0)
+    lengths = iter([2, *[10] * 500])
+    monkeypatch.setattr(
+        sampler,
+        "_families",
+        lambda count, *_: [SimpleNamespace(num_steps=next(lengths)) for _ in range(count)],
+    )
+    sampler.family_steps = None
+    found = sampler(512, lambda *_: None, lambda trunk: trunk)
+    assert 512 <= sum(family.num_steps for family in found) < 600
 
 
 def test_the_same_generators_give_the_same_families() -> None:

@@ -71,10 +71,13 @@ class FamilySampler:
             RuntimeError: If every episode ends before its first step.
         """
         families: list[Family] = []
-        done = 0
+        done, is_first = 0, self.family_steps is None
         while done < num_steps:
-            missing = num_steps - done
-            count = max(1, round(missing / self.family_steps)) if self.family_steps else 1
+            count = (
+                max(1, round((num_steps - done) / self.family_steps)) if self.family_steps else 1
+            )
+            if is_first:  # the mean of few families is rough, and one short family would fill it
+                count = min(count, max(1, len(families)))
             more = self._families(count, policy, entropies)
             steps = sum(family.num_steps for family in more)
             if not steps:
