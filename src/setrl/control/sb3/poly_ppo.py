@@ -140,11 +140,11 @@ class PolyPPO(RegularisedPPO):
     def _without_credit(self) -> str:
         """Say that the sets were never used, and why."""
         assert self.vines is not None
-        found = "no step of this training had a set advantage, so the model learned as PPO does: "
+        found = "no step had a set advantage, so the model learned as PPO does: "
         if isinstance(self.vines.credit, SetCritic):
             return (
                 f"{found}a set critic gives none in the first update. Train for several updates; "
-                f"this training had {self.num_timesteps:,} steps, and an update has at least "
+                f"the model has had {self.num_timesteps:,} steps, and an update has at least "
                 f"{self.n_steps * self.n_envs:,} (n_steps × environments)"
             )
         return f"{found}every state had too few usable vines for a set (vines/without_credit)"
