@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
@@ -44,7 +44,7 @@ class RunOptions(Said):
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
     resumes = True  # after an interruption
-    null_keys = ()  # keys of its JSON object that a run does not fill
+    null_keys: ClassVar[tuple[str, ...]] = ()  # keys of its JSON object that a run does not fill
 
     def folder(self, config: Any) -> Path:
         """Return the folder of the run."""
