@@ -87,6 +87,17 @@ def noise(metrics: Sequence[Mapping[str, Any]]) -> list[float]:
     return np.reshape(logged[:whole], (-1, WINDOW)).mean(axis=1).tolist()
 
 
+def shown(config: Any) -> Any:
+    """Return a run's config without the folders of its functions, which differ by machine.
+
+    >>> shown({"task": {"function": "mine:f", "folder": "/home/me"}, "seeds": [0]})
+    {'task': {'function': 'mine:f'}, 'seeds': [0]}
+    """
+    if isinstance(config, Mapping):
+        return {key: shown(value) for key, value in config.items() if key != "folder"}
+    return [shown(value) for value in config] if isinstance(config, list) else config
+
+
 def run(run_dir: Path, path: Path) -> Path:
     """Write what each arm is worth, with 95% intervals over seeds.
 
@@ -107,7 +118,7 @@ def run(run_dir: Path, path: Path) -> Path:
             noises[one.arm] = geometric_interval(own)
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
             arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
-    whole = {"schema_version": SCHEMA_VERSION, "config": read_config(run_dir), "arms": arms}
+    whole = {"schema_version": SCHEMA_VERSION, "config": shown(read_config(run_dir)), "arms": arms}
     path.write_text(json.dumps(whole, indent=1) + "\n")
     if noises:
         draw(noises, path.with_suffix(".png"))
