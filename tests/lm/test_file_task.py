@@ -218,7 +218,7 @@ def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
             "^strategy must be final_answer, .*, got 'final'",
         ),
         ({"train_problems": 51}, "train_problems must be at most"),
-        ({"model": None}, "model must be given for a file of problems: the folder of a model"),
+        ({"model": None}, "model must be given for this task: the folder of a model"),
         ({"task": None}, "give domain .* or task"),
         ({"eval_splits": ["dev"]}, "eval_splits must be of train, test"),
         ({"task": {"data": "x.jsonl", "stratgy": "none"}}, "unknown key of task 'stratgy'"),

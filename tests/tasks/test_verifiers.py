@@ -134,7 +134,7 @@ def test_a_task_with_tools_is_trained_by_trl_and_not_evaluated_without_them(tmp_
     assert len(resolve(ComparisonConfig(**keys, eval_splits=())).task.tools) == 2
     with pytest.raises(ConfigError, match="engine must be left out for a task with tools"):
         resolve(ComparisonConfig(**keys, eval_splits=(), engine={"tinker": "http://x"}))
-    with pytest.raises(ConfigError, match="model must name a model"):
+    with pytest.raises(ConfigError, match="model must be given for this task"):
         ComparisonConfig(**{**keys, "model": None})
 
 

@@ -176,7 +176,7 @@ class ComparisonConfig(RunConfig):
             return
         if is_of_files(self.task):
             raise KeyedError(
-                "model must be given for a file of problems: the folder of a model of "
+                "model must be given for this task: the folder of a model of "
                 "transformers, or its name on the Hugging Face hub, such as Qwen/Qwen3-0.6B",
                 "model",
             )
