@@ -21,6 +21,7 @@ import numpy as np
 from setrl import methods
 from setrl.core.method import AnyMethod
 from setrl.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, SKY, axes_grid
+from setrl.theory.policies import softmax
 from studies.summaries import legend_below, save, title, write_numbers
 
 
@@ -100,8 +101,7 @@ class Policies:
     @property
     def chances_RC(self) -> np.ndarray:
         """P(strategy)."""
-        shifted_RC = np.exp(self.strategy_RC - self.strategy_RC.max(axis=1, keepdims=True))
-        return shifted_RC / shifted_RC.sum(axis=1, keepdims=True)
+        return softmax(self.strategy_RC)
 
     @property
     def skills_RD(self) -> np.ndarray:

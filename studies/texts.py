@@ -20,6 +20,7 @@ from setrl.evaluation.branching import mean_shared_prefix
 from setrl.evaluation.estimators import corrected_entropy
 from setrl.evaluation.loading import load_evaluation
 from setrl.files.run_folder import evaluation_files, find_arms
+from setrl.scoring.ngrams import ngrams
 
 LENGTH = 4  # characters of a run of letters
 
@@ -32,7 +33,7 @@ def distinct_runs(texts: Sequence[str], length: int = LENGTH) -> float:
     >>> distinct_runs(["abcde", "abcdf"], 4)  # abcd twice, bcde, bcdf
     0.75
     """
-    runs = [text[i : i + length] for text in texts for i in range(max(1, len(text) - length + 1))]
+    runs = [run for text in texts for run in ngrams(text, length)]
     return len(set(runs)) / len(runs)
 
 

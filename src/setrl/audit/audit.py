@@ -55,12 +55,12 @@ class Audit:
 
     @property
     def gradient(self) -> Field:
-        """Its expected gradient, for the policies `gradient.policies_PA`."""
+        """The expected gradient, for the policies `gradient.policies_PA`."""
         return self.library.field
 
     @property
     def paid(self) -> Paid:
-        """Its advantages in every group."""
+        """The advantages in every group."""
         return self.library.field.paid
 
     @property

@@ -164,8 +164,6 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         from setrl.files.loading import is_reference, load
 
         path = Path(self.estimator)
-        settings: dict[str, Any] = {}
-        strict_yaml.override(settings, self.set)
         if path.exists():
             from setrl.groups.log import open_log
 
@@ -177,6 +175,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         if is_reference(self.estimator):
             with _audited():
                 function = load(self.estimator, Path.cwd()).value
+            settings: dict[str, Any] = {}
+            strict_yaml.override(settings, self.set)
             return function_of(function, self.trainer, settings, self.field, rewards)
         if self.field or self.trainer:
             raise ConfigError("--field and --trainer are of functions, not of methods")

@@ -43,5 +43,13 @@ class NgramDistance:
 
     def _ngrams(self, text: str) -> set[Any]:
         parts = text if self.of == "characters" else text.split()
-        starts = range(max(1, len(parts) - self.length + 1))
-        return {tuple(parts[i : i + self.length]) for i in starts}
+        return {tuple(gram) for gram in ngrams(parts, self.length)}
+
+
+def ngrams(parts: Sequence[str], length: int) -> list[Sequence[str]]:
+    """Return every run of `length` parts, in order; a shorter sequence is one run.
+
+    >>> ngrams("abcd", 3), ngrams("ab", 3)
+    (['abc', 'bcd'], ['ab'])
+    """
+    return [parts[i : i + length] for i in range(max(1, len(parts) - length + 1))]
