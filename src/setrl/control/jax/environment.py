@@ -1,0 +1,136 @@
+"""Environments and tasks as pure functions: their states are pytrees, so that copies cost nothing.
+
+Nothing sets such an environment back: N vines from a state are N calls of `step` with this state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+State = Any  # a pytree of arrays
+
+
+@runtime_checkable
+class JaxEnv(Protocol):
+    """An environment as three functions that JAX can compile and map, for one episode.
+
+    Attributes:
+        num_actions: Number of actions; they are 0 … num_actions − 1.
+        max_steps: Steps after which an episode is cut. If the environment itself ends the episode
+            by then, its end counts.
+    """
+
+    num_actions: int
+    max_steps: int
+
+    def reset(self, key: jax.Array) -> State:
+        """Return the first state of an episode."""
+        ...
+
+    def step(
+        self, key: jax.Array, state: State, action: jax.Array
+    ) -> tuple[State, jax.Array, jax.Array]:
+        """Return the next state, the reward, and whether the episode has ended there."""
+        ...
+
+    def observe(self, state: State) -> jax.Array:
+        """Return what the policy sees: (D,) float32."""
+        ...
+
+
+@runtime_checkable
+class JaxTask(Protocol):
+    """An environment of JAX with several ways to succeed, and functions that label and measure.
+
+    A task is a frozen dataclass of its options, so that its `repr` determines it.
+
+    Attributes:
+        name: Name of the task in configs and figures.
+        env: The environment.
+        defaults: Arguments of PPO for the task; `total_timesteps` is among them.
+        policy_kwargs: `net_arch`, the widths of the policy's layers.
+        demonstrations: Number of an expert's episodes that every policy imitates before it is
+            trained; 0 for a task that is learnt from scratch.
+    """
+
+    name: str
+    env: JaxEnv
+    defaults: Mapping[str, Any]
+    policy_kwargs: Mapping[str, Any]
+    demonstrations: int
+
+    def label(self, state: State) -> jax.Array:
+        """Return the strategy of the episode that ended in this state: an integer, −1 for none."""
+        ...
+
+    def forget(self, state: State) -> State:
+        """Return the state as if the episode began there, for labels of the steps that follow."""
+        ...
+
+    def evaluate(self, player: Any, rng: np.random.Generator) -> dict[str, float]:
+        """Measure a policy, a `Player`, sampled as in training: name → value."""
+        ...
+
+    def demonstrate(self, rng: np.random.Generator) -> Any:
+        """Return the expert's episodes, as `Demonstrations`."""
+        ...
+
+    def render(self, state: State) -> np.ndarray:
+        """Return a picture of a state: (height, width, 3) uint8."""
+        ...
+
+
+def check_env(env: JaxEnv) -> int:
+    """Check by its shapes, before anything is compiled, that JAX can run an environment.
+
+    Returns:
+        D, the size of an observation.
+
+    Raises:
+        ValueError: If a state holds something other than arrays, or a function returns other shapes
+            or kinds than it must; the message names it.
+    """
+    key = jax.random.key(0)
+    try:
+        state = jax.eval_shape(env.reset, key)
+    except TypeError as error:
+        raise ValueError(
+            "reset must return a pytree of arrays, so that JAX can compile and copy it; objects of "
+            f"Python, such as a simulator, cannot be part of a state: {error}"
+        ) from error
+    _require_number(env, "num_actions", 2)
+    _require_number(env, "max_steps", 1)
+    seen = jax.eval_shape(env.observe, state)
+    if seen.ndim != 1 or seen.dtype != jnp.float32:
+        raise ValueError(f"observe must return (D,) float32, got {seen.shape} {seen.dtype}")
+    following, reward, done = jax.eval_shape(env.step, key, state, jnp.int32(0))
+    if _kinds(following) != _kinds(state):
+        raise ValueError(
+            "step must return a state of the same shapes and kinds as reset: reset has "
+            f"{_kinds(state)}, step has {_kinds(following)}"
+        )
+    for name, value, kind in (("reward", reward, jnp.floating), ("done", done, jnp.bool_)):
+        if value.shape != () or not jnp.issubdtype(value.dtype, kind):
+            raise ValueError(
+                f"step must return a {name} of shape () and kind {kind.__name__}, got "
+                f"{value.shape} {value.dtype}"
+            )
+    return int(seen.shape[0])
+
+
+def _require_number(env: JaxEnv, name: str, least: int) -> None:
+    value = getattr(env, name, None)
+    if not isinstance(value, int) or value < least:
+        raise ValueError(
+            f"{name} of an environment must be a whole number ≥ {least}, got {value!r}"
+        )
+
+
+def _kinds(state: State) -> str:
+    leaves, tree = jax.tree.flatten(state)
+    return f"{tree} with {[f'{one.dtype}{one.shape}' for one in leaves]}"
