@@ -89,6 +89,18 @@ def make_model(
     )
 
 
+def base_policy(resolved: ResolvedControl, cache: Path) -> PolyPPO:
+    """Return the pretrained policy, the same for all arms and seeds."""
+    seed = resolved.config.pretrain_seed
+    return make_model(resolved, next(iter(resolved.arms)), seed, cache)
+
+
+def evaluate_base(resolved: ResolvedControl, cache: Path, run: TrainingRun, arm: str) -> None:
+    """Write evaluation.json of the policy that all arms start from."""
+    about = {"arm": arm, "seed": None}
+    write_evaluation(resolved.task, base_policy(resolved, cache), run, about)
+
+
 def kind_of(resolved: ResolvedControl) -> type[PolyPPO]:
     """Return the class of a run's models."""
     return PolyPPO if resolved.config.gru is None else RecurrentPolyPPO

@@ -24,6 +24,7 @@ VINE_KEYS = (
     *("num_vines", "num_states", "where", "window", "credit", "num_sets"),
     *("max_steps", "most_snapshots"),
 )
+JAX_VINE_KEYS = ("judged", "cut", "trunk_is_vine")  # for tasks on JAX
 OPTION_KEYS = ("kl_coef", "kl_anchor", "ucb_coef")
 PPO_KEYS = (
     *("n_envs", "n_steps", "batch_size", "n_epochs", "learning_rate", "gamma", "gae_lambda"),
@@ -50,7 +51,8 @@ class ControlConfig(RunConfig):
 
     task: str | Mapping[str, Any]
     """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}; your
-    own task is module:name, any environment {name: gymnasium, id: …, label: module:name}."""
+    own task is module:name, any environment {name: gymnasium, id: …, label: module:name}. A task
+    on JAX, such as jax_goals or xminigrid, trains with `JaxPolyPPO`."""
     total_steps: int | None = None
     """Environment steps of each arm, including the steps of vines; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from setrl import names
-from setrl.control.config import ALGORITHMS, OPTION_KEYS, PPO_KEYS, VINE_KEYS, ControlConfig
+from setrl.control.config import (
+    ALGORITHMS,
+    JAX_VINE_KEYS,
+    OPTION_KEYS,
+    PPO_KEYS,
+    VINE_KEYS,
+    ControlConfig,
+)
 from setrl.control.credit.set_critic import SetCritic
 from setrl.control.credit.vines import Vines, check_vines
-from setrl.control.tasks import ControlTask, from_config
+from setrl.control.tasks import ControlTask, from_config, is_of_jax
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.files import strict_yaml
 from setrl.files.strict_yaml import KeyedError
-from setrl.runs.config import blamed_on
+from setrl.runs.config import blamed_on, refuse_unknown
+
+# Vines of JAX keep no snapshots, and the environment says how long an episode may be.
+JAX_VINES = [k for k in VINE_KEYS if k not in ("max_steps", "most_snapshots")] + [*JAX_VINE_KEYS]
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,14 @@ class ResolvedArm:
         vines: How vines are sampled; without a method, episodes for a memory; None for neither.
         ppo: Arguments of PPO, `n_envs` among them.
         options: The penalties and bonuses beyond PPO's.
+        model: On JAX, the `JaxPolyPPO` that all of these make; None on Stable-Baselines3.
     """
 
     method: AnyMethod | None
     vines: Vines | None
     ppo: Mapping[str, Any]
     options: Mapping[str, Any]
+    model: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +65,11 @@ class ResolvedControl:
     task: ControlTask
     arms: Mapping[str, ResolvedArm]
     steps: int
+
+    @property
+    def on_jax(self) -> bool:
+        """Whether the task is a function of JAX; otherwise Stable-Baselines3 trains the arms."""
+        return is_of_jax(self.task)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return resolve, (self.config,)
@@ -86,8 +103,14 @@ def resolve(config: ControlConfig) -> ResolvedControl:
     """
     with blamed_on("task", "task: "):
         task = from_config(config.task)
-    _check_normalising(config, task)
-    arms = {arm: _arm(arm, config, task) for arm in config.arms}
+    if is_of_jax(task):
+        make = _arm_on_jax
+        if config.vec_normalize is not None:
+            raise KeyedError("vec_normalize is not available on JAX", "vec_normalize")
+    else:
+        make = _arm
+        _check_normalising(config, task)
+    arms = {arm: make(arm, config, task) for arm in config.arms}
     steps = config.total_steps or int(task.defaults["total_timesteps"])
     return ResolvedControl(config, task, arms, steps)
 
@@ -116,6 +139,30 @@ def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
     return ResolvedArm(method, vines, _ppo(task, config.ppo, ALGORITHMS[algorithm], ppo), options)
 
 
+def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
+    from setrl.control.jax.credit import JaxVines
+    from setrl.control.jax.networks import ActorCritic
+    from setrl.control.jax.poly_ppo import JaxPolyPPO
+    from setrl.control.jax.update import Options
+
+    keys = dict(config.arms[arm])
+    algorithm = keys.pop("algorithm", "ppo")
+    groups = ((*VINE_KEYS, *JAX_VINE_KEYS), OPTION_KEYS, PPO_KEYS)
+    vine_keys, options, ppo = (_taken(keys, of) for of in groups)
+    method = vines = None
+    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+        if algorithm == "poly_ppo":
+            method = methods.from_config({"method": "poly_epo", **keys})
+            refuse_unknown(vine_keys, JAX_VINES, "a vine on JAX")
+            vines = JaxVines(lambda: task.env, task.label, **vine_keys)
+        merged = _merged(task, config.ppo, ALGORITHMS[algorithm], ppo)
+        refuse_unknown(merged, [one.name for one in fields(Options)], "ppo on JAX")
+        widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
+        policy = ActorCritic(task.env.num_actions, widths, config.gru)
+        model = JaxPolyPPO(task, policy, Options(**merged, **options), method, vines)
+    return ResolvedArm(method, vines, merged, options, model)
+
+
 def _with_critic(vine_keys: dict[str, Any]) -> dict[str, Any]:
     """Make the set critic, if `credit` names it; then there are no vines by default."""
     credit = vine_keys.get("credit")
@@ -135,9 +182,14 @@ def _ppo(task: ControlTask, *others: Mapping[str, Any]) -> dict[str, Any]:
 
     A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
     """
-    found = {"n_envs": 8}
-    for arguments in (_taken(dict(task.defaults), PPO_KEYS), *others):
-        found |= arguments
+    found = {"n_envs": 8, **_merged(task, *others)}
     if found.get("batch_size", 64) is None:
         found["batch_size"] = found["n_envs"] * found.get("n_steps", 2048)
+    return found
+
+
+def _merged(task: Any, *others: Mapping[str, Any]) -> dict[str, Any]:
+    found = _taken(dict(task.defaults), PPO_KEYS)
+    for arguments in others:
+        found |= arguments
     return found

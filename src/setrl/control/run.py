@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import torch
 from typing_extensions import override
 
-from setrl.control.arm import make_model, train_arm, write_evaluation
+from setrl.control import arm as sb3_arm
 from setrl.control.resolved import ResolvedControl
-from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.files.run_folder import BASE, TrainingRun
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms
@@ -57,20 +58,20 @@ class ControlArms(Arms):
     @override
     def prepare(self, show_progress: bool) -> bool:
         """Pretrain the policy that all arms start from, if the task has one."""
-        if self.resolved.task.pretrain is None:
+        if not self._pretrains:
             return False
         if show_progress:
             print(
                 f"pretraining the policy that all arms start from, unless {self.cache} has it",
                 file=sys.stderr,
             )
-        self._base_policy()
+        self._engine().base_policy(self.resolved, self.cache)
         return True
 
-    def _base_policy(self) -> PolyPPO:
-        """Return the pretrained policy, the same for all arms and seeds."""
-        seed = self.resolved.config.pretrain_seed
-        return make_model(self.resolved, next(iter(self.resolved.arms)), seed, self.cache)
+    @property
+    def _pretrains(self) -> bool:
+        task: Any = self.resolved.task
+        return bool(task.demonstrations if self.resolved.on_jax else task.pretrain)
 
     @override
     def cost(self, arm: str | None) -> float:
@@ -81,18 +82,26 @@ class ControlArms(Arms):
     def train(
         self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
     ) -> None:
-        torch.set_num_threads(1)
         steps = self.resolved.steps
 
         def on_step(done: int) -> None:
             on_progress(min(done, steps))  # the last update exceeds the budget a little
 
-        train_arm(self.resolved, arm, seed, self.cache, run, on_step, stop)
+        engine = self._engine()
+        engine.train_arm(self.resolved, arm, seed, self.cache, run, on_step, stop)
+
+    def _engine(self) -> ModuleType:
+        """Return the module that trains, on one thread of this process."""
+        if self.resolved.on_jax:
+            from setrl.control import jax_arm
+
+            jax_arm.use_one_thread()
+            return jax_arm
+        torch.set_num_threads(1)
+        return sb3_arm
 
     @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
-        torch.set_num_threads(1)
         if not run.evaluation.exists():
-            about = {"arm": BASE, "seed": None}
-            write_evaluation(self.resolved.task, self._base_policy(), run, about)
+            self._engine().evaluate_base(self.resolved, self.cache, run, BASE)
         on_progress(self.cost(None))

@@ -96,7 +96,7 @@ def segments_of(
     stop = None if vines.window is None else vines.window + 1
     if scored.states and vines.credit == "trunk":
         trunks = _credited_trunks(families, scored, method, vines, rng)
-    elif scored.states:
+    elif scored.states and vines.credit != "gae":
         advantages_BN = _advantages(scored, method, vines, rng)
     use = USES.get(str(vines.credit), "replaces")
     own = [

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from setrl.control.credit.trajectories import MEMORY, Trajectory, joined
 from setrl.control.credit.vine_pool import Act, VinePool
-from setrl.control.credit.vines import Vines, Where
+from setrl.control.credit.vines import RANKED, Vines, Where
 from setrl.control.envs.resettable import Snapshot
 
 SEEDS = 2**31  # environments are reset with seeds below it
@@ -18,7 +18,7 @@ SEEDS = 2**31  # environments are reset with seeds below it
 Memories = Sequence[np.ndarray | None]  # a recurrent policy's memory at each start; None: no memory
 # The policy, ready to continue from so many starts; and whether they are resets, new to the policy.
 StartPolicy = Callable[[Memories, bool], Act]
-Entropies = Callable[[Trajectory], np.ndarray]  # the policy's entropy at each step, (T,)
+Priorities = Callable[[Trajectory], np.ndarray]  # of a trunk's states, (T,), as `where` ranks them
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class FamilySampler:
     rng: np.random.Generator
     family_steps: float | None = None
 
-    def __call__(self, num_steps: int, policy: StartPolicy, entropies: Entropies) -> list[Family]:
+    def __call__(self, num_steps: int, policy: StartPolicy, priorities: Priorities) -> list[Family]:
         """Sample whole families, with `num_steps` environment steps together or a little more.
 
         Raises:
@@ -78,7 +78,7 @@ class FamilySampler:
             )
             if is_first:  # the mean of few families is rough, and one short family would fill it
                 count = min(count, max(1, len(families)))
-            more = self._families(count, policy, entropies)
+            more = self._families(count, policy, priorities)
             steps = sum(family.num_steps for family in more)
             if not steps:
                 raise RuntimeError(
@@ -89,7 +89,7 @@ class FamilySampler:
             self.family_steps = done / len(families)
         return families
 
-    def _families(self, count: int, policy: StartPolicy, entropies: Entropies) -> list[Family]:
+    def _families(self, count: int, policy: StartPolicy, priorities: Priorities) -> list[Family]:
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
         # If vines leave only the first state, the starts are all the snapshots that are needed.
@@ -102,7 +102,7 @@ class FamilySampler:
             keep_snapshots=keeps,
             most_snapshots=self.vines.most_snapshots,
         )
-        times = [self._times(trunk, entropies) for trunk in trunks]
+        times = [self._times(trunk, priorities) for trunk in trunks]
         leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
         vines_BN: list[tuple[Trajectory, ...]] = [()] * len(leaves)
         if self.vines.are_sampled:
@@ -115,13 +115,13 @@ class FamilySampler:
             families.append(Family(reset, trunk, chosen, tuple(own)))
         return families
 
-    def _times(self, trunk: Trajectory, entropies: Entropies) -> tuple[int, ...]:
+    def _times(self, trunk: Trajectory, priorities: Priorities) -> tuple[int, ...]:
         vines = self.vines
         if not vines.give_credit:
             return ()
-        entropies_T = entropies(trunk) if vines.where == "entropy" and len(trunk) else ()
+        priorities_T = priorities(trunk) if vines.where in RANKED and len(trunk) else ()
         return tuple(
-            rollout_times(len(trunk), vines.num_states, vines.where, self.rng, entropies_T)
+            rollout_times(len(trunk), vines.num_states, vines.where, self.rng, priorities_T)
         )
 
     def _vines(
@@ -147,7 +147,7 @@ def rollout_times(
     num_states: int | None,
     where: Where,
     rng: np.random.Generator,
-    entropies_T: ArrayLike = (),
+    priorities_T: ArrayLike = (),
 ) -> list[int]:
     """Choose the times of a trajectory at whose states vines leave, ascending and different.
 
@@ -167,4 +167,6 @@ def rollout_times(
         return sorted({(index + 1) * length // (count + 1) for index in range(count)})
     if where == "uniform":
         return sorted(int(time) for time in rng.choice(length, count, replace=False))
-    return sorted(int(time) for time in np.argsort(-np.asarray(entropies_T), kind="stable")[:count])
+    return sorted(
+        int(time) for time in np.argsort(-np.asarray(priorities_T), kind="stable")[:count]
+    )

@@ -25,9 +25,10 @@ Label = Callable[[Trajectory], Hashable | None]
 Score = Callable[[Trajectory], float]
 Distances = Callable[[Sequence[Trajectory]], np.ndarray]
 Correct = Callable[[Trajectory], bool | None]
-Where = Literal["equal", "inner", "uniform", "entropy"]
-CreditName = Literal["marginal", "action", "shared", "trunk", "bonus", "reward"]
+Where = Literal["equal", "inner", "uniform", "entropy", "uncertain"]
+CreditName = Literal["marginal", "action", "shared", "trunk", "bonus", "reward", "gae"]
 
+RANKED = ("entropy", "uncertain")  # these take the states of highest priority
 # These compare a set with other sets, or with the mean of all sets, not by the method's baseline: a
 # single set that holds all vines could only be compared with itself.
 COMPARES_SETS = ("action", "shared", "trunk")
@@ -53,8 +54,9 @@ class Vines:
         num_vines: N, vines from each state. 0 for no vines.
         num_states: p, states of each trunk that vines leave. 0 for no vines; None: all states.
         where: Which states: "equal" in time from the first on, "inner" equally spaced without the
-            first (as in i·T/(p + 1)), "uniform" at random, or the states of highest policy
-            "entropy".
+            first (as in i·T/(p + 1)), "uniform" at random, the states of highest policy
+            "entropy", or those whose outcome is most "uncertain" to the critic, by V·(1 − V) with
+            V cut to [0, 1].
         window: W: the steps 0…W of a vine have set advantages; None for all steps.
         credit: How sets' scores become advantages of steps, which Algorithm 2 leaves open:
             "marginal": each vine's own credit, from all C(N, K) sets;
@@ -63,6 +65,8 @@ class Vines:
             "trunk": best − mean of `num_sets` sampled sets, on the trunk's steps from the state on;
             "bonus": the vine's own credit added to the critic's advantage in the window;
             "reward": the vine's own credit added to its last reward;
+            "gae": the critic's advantage everywhere. This is no set RL, but its control: it shows
+            what vines give as further data and starts, without set credit;
             a `SetCritic`: the credit of the trunk, and of vines if there are any, in sets whose
             other members are drawn from a learned distribution of outcomes. It needs no vines:
             `num_vines=0`.

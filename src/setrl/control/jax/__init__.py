@@ -1,1 +1,1 @@
-"""Poly-PPO on environments that are pure functions of JAX: a state is a value, set back for free."""
+"""Poly-PPO on JAX: environments are pure functions, and setting one back is free."""

@@ -6,13 +6,27 @@ Nothing sets such an environment back: N vines from a state are N calls of `step
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 State = Any  # a pytree of arrays
+
+
+class Demonstrations(NamedTuple):
+    """E episodes of an expert, padded to T steps.
+
+    Attributes:
+        observations_ETD: What the expert saw, float32.
+        actions_ET: What it did, int32.
+        mask_ET: Which steps it took.
+    """
+
+    observations_ETD: np.ndarray
+    actions_ET: np.ndarray
+    mask_ET: np.ndarray
 
 
 @runtime_checkable

@@ -77,6 +77,11 @@ class Critic:
             from_sets=from_sets,
         )
 
+    def values(self, trajectory: Trajectory) -> np.ndarray:
+        """Return the critic's values of the states before each step, (T,)."""
+        seen = on_arrays(maybe_transpose, trajectory.seen_T, self.policy.observation_space)
+        return self._evaluate([Segment(trajectory)], seen, trajectory.taken_T)[0]
+
     def _evaluate(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:

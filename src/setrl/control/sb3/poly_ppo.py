@@ -133,9 +133,15 @@ class PolyPPO(RegularisedPPO):
     def learn(self, *arguments: Any, **named: Any) -> Self:
         super().learn(*arguments, **named)
         is_done = self.num_timesteps >= self._total_timesteps
-        if self.method is not None and self.samples_families and is_done and not self.gave_credit:
+        if self._lacks_credit and is_done:
             warnings.warn(self._without_credit(), stacklevel=2)
         return self
+
+    @property
+    def _lacks_credit(self) -> bool:
+        """Whether sets should have credited steps, and never did."""
+        asks = self.method is not None and self.vines is not None and self.vines.give_credit
+        return asks and self.vines.credit != "gae" and not self.gave_credit  # type: ignore[union-attr]
 
     def _without_credit(self) -> str:
         """Say that the sets were never used, and why."""
@@ -207,7 +213,7 @@ class PolyPPO(RegularisedPPO):
                 raise _StoppedError
 
         self._sampler.pool.on_step = on_step
-        families = self._sampler(num_steps, policy, self._entropies)
+        families = self._sampler(num_steps, policy, self._priorities)
         self.family_steps = self._sampler.family_steps
         self.normaliser.learn_rewards(families)
         return families
@@ -324,8 +330,12 @@ class PolyPPO(RegularisedPPO):
         clipped = np.clip(actions, self.action_space.low, self.action_space.high)
         return clipped, {TAKEN: actions}
 
-    def _entropies(self, trunk: Trajectory) -> np.ndarray:
-        """Return the policy's entropy at each step of a trajectory, in nats."""
+    def _priorities(self, trunk: Trajectory) -> np.ndarray:
+        """Return the priority of each state of a trunk, for the states that vines leave."""
+        assert self.vines is not None
+        if self.vines.where == "uncertain":
+            chance = np.clip(self.critic_class(self.policy, self.gamma, 1.0).values(trunk), 0, 1)
+            return chance * (1 - chance)
         with torch.no_grad():
             entropy = self._distribution_along(trunk).entropy()
         if entropy is None:

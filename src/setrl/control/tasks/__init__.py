@@ -27,8 +27,18 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "babyai": _factory("babyai", "BabyAI"),
     "point_mass": _factory("point_mass", "PointMass"),
     "gymnasium": _factory("registered", "registered"),
+    "jax_goals": _factory("jax_goals", "JaxGoals"),
+    "xminigrid": _factory("xminigrid", "XMiniGrid"),
+    "gymnax": _factory("xminigrid", "Gymnax"),
 }
 """Name → factory that makes the task from its options."""
+
+
+def is_of_jax(task: Any) -> bool:
+    """Return whether a task is one of `JaxTask`: it has an environment of pure functions."""
+    return not isinstance(task, ControlTask) and all(
+        hasattr(task, name) for name in ("env", "label", "forget", "evaluate")
+    )
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:
@@ -48,9 +58,11 @@ def from_config(config: str | Mapping[str, Any]) -> ControlTask:
 
 def _own(reference: str, options: dict[str, Any]) -> ControlTask:
     made = load(reference, options.pop("folder", ".")).value
-    if callable(made) and (isinstance(made, type) or not isinstance(made, ControlTask)):
+    if callable(made) and (
+        isinstance(made, type) or not (isinstance(made, ControlTask) or is_of_jax(made))
+    ):
         made = names.make("task", {"name": reference, **options}, {reference: made})
-    if not isinstance(made, ControlTask):
+    if not isinstance(made, ControlTask) and not is_of_jax(made):
         raise ValueError(
             f"{reference} must be a control task, or a function that returns one: see "
             f"setrl.control.ControlTask for what a task has; got {made!r:.80}"

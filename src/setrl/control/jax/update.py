@@ -1,0 +1,215 @@
+"""PPO's update from padded trajectories: minibatches hold only steps that were taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from setrl.control.jax.advantages import Credited, normalised
+from setrl.control.jax.networks import ActorCritic, Params
+from setrl.control.jax.rollouts import entropies
+
+ADAM_EPSILON = 1e-5  # Stable-Baselines3's
+Metrics = dict[str, jax.Array]
+
+
+@dataclass(frozen=True)
+class Options:
+    """PPO's arguments, under Stable-Baselines3's names.
+
+    Attributes:
+        n_envs: Trajectories that grow side by side in an update: vines, or episodes without vines.
+        batch_size: Steps of a minibatch; None: one minibatch.
+        n_epochs: Passes over the steps of an update.
+        learning_rate: Step size of Adam.
+        gamma: Discount γ.
+        gae_lambda: λ of GAE.
+        clip_range: ε of the clipped surrogate.
+        normalize_advantage: As in PPO; set advantages are scaled once for the update.
+        ent_coef: Weight of the entropy bonus.
+        vf_coef: Weight of the critic's loss.
+        max_grad_norm: Largest norm of the gradient.
+        kl_coef: Weight of KL(anchor ‖ π).
+        kl_anchor: "behaviour", the policy that sampled the steps, or "start".
+        ucb_coef: λ of a bonus λ·N(s, a)^−½ in the critic's rewards; a pair counts itself.
+        sequence_length: Steps through which gradients of a memory flow back.
+    """
+
+    n_envs: int = 128
+    batch_size: int | None = 64
+    n_epochs: int = 10
+    learning_rate: float = 3e-4
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    normalize_advantage: bool = True
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+    kl_coef: float = 0.0
+    kl_anchor: Literal["behaviour", "start"] = "behaviour"
+    ucb_coef: float = 0.0
+    sequence_length: int = 16
+
+    def __post_init__(self) -> None:
+        if self.kl_anchor not in ("behaviour", "start"):
+            raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {self.kl_anchor!r}")
+        for name in ("n_envs", "n_epochs", "sequence_length"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, or None, got {self.batch_size!r}")
+        for name in ("learning_rate", "ent_coef", "vf_coef", "kl_coef", "ucb_coef"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise ValueError(f"{name} must be a number ≥ 0, got {value!r}")
+
+    @property
+    def optimizer(self) -> optax.GradientTransformation:
+        """Adam, after the gradient's norm is cut."""
+        adam = optax.adam(self.learning_rate, eps=ADAM_EPSILON)
+        return optax.chain(optax.clip_by_global_norm(self.max_grad_norm), adam)
+
+
+class Pieces(NamedTuple):
+    """P pieces of L consecutive steps, leading axes (P, L); `memories` is before the first step."""
+
+    observations: jax.Array
+    actions: jax.Array
+    logits: jax.Array
+    log_probs: jax.Array
+    advantages: jax.Array
+    returns: jax.Array
+    from_sets: jax.Array
+    usable: jax.Array
+    memories: jax.Array
+
+
+def pieces_of(parts: Sequence[Credited], length: int) -> Pieces:
+    """Cut all trajectories into pieces of `length` steps; the last piece of each may be shorter."""
+    found = [_pieces(part, length) for part in parts]
+    return jax.tree.map(lambda *each: jnp.concatenate(each), *found)
+
+
+def _pieces(part: Credited, length: int) -> Pieces:
+    steps = part.grown.steps
+
+    def cut(one: jax.Array) -> jax.Array:
+        count, width, *rest = one.shape
+        padded = jnp.pad(one, [(0, -count % length), (0, 0), *[(0, 0)] * len(rest)])
+        pieces = padded.reshape(len(padded) // length, length, width, *rest)
+        return jnp.moveaxis(pieces, 2, 0).reshape(width * len(pieces), length, *rest)
+
+    return Pieces(
+        *map(cut, (steps.observations, steps.actions, steps.logits, steps.log_probs)),
+        *map(cut, (part.advantages, part.returns, part.from_sets, part.usable)),
+        memories=cut(steps.memories)[:, 0],
+    )
+
+
+def learn(
+    policy: ActorCritic,
+    options: Options,
+    params: Params,
+    optimizer_state: Any,
+    pieces: Pieces,
+    anchor: Params | None,
+    key: jax.Array,
+) -> tuple[Params, Any, Metrics]:
+    """Pass `n_epochs` times over the usable pieces in minibatches; return means of the metrics."""
+    is_usable = pieces.usable.any(axis=1)
+    count, length = pieces.usable.shape
+    size = count if options.batch_size is None else max(1, options.batch_size // length)
+    size = min(size, count)
+    num_batches = -(-is_usable.sum() // size)
+    optimizer = options.optimizer
+
+    def minibatch(index: jax.Array, carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        order, params, state, sums = carry
+        chosen = jax.lax.dynamic_slice(order, (index * size,), (size,))
+        batch = jax.tree.map(lambda one: one[jnp.minimum(chosen, count - 1)], pieces)
+        batch = batch._replace(usable=batch.usable & (chosen < count)[:, None])
+        gradient, found = jax.grad(_loss, has_aux=True)(params, policy, options, batch, anchor)
+        updates, state = optimizer.update(gradient, state, params)
+        return order, optax.apply_updates(params, updates), state, _added(sums, found)
+
+    def epoch(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
+        rank = jnp.where(is_usable, jax.random.uniform(key, (count,)), jnp.inf)
+        order = jnp.pad(jnp.argsort(rank), (0, size), constant_values=count)
+        order = jnp.where(jnp.arange(count + size) < is_usable.sum(), order, count)
+        ended = jax.lax.fori_loop(0, num_batches, minibatch, (order, *carry))
+        return ended[1:], None
+
+    nothing = dict.fromkeys(MEASURED, jnp.float32(0.0))
+    first = (params, optimizer_state, nothing)
+    (params, optimizer_state, sums), _ = jax.lax.scan(
+        epoch, first, jax.random.split(key, options.n_epochs)
+    )
+    total = jnp.maximum(num_batches * options.n_epochs, 1)
+    return params, optimizer_state, {f"train/{name}": sums[name] / total for name in MEASURED}
+
+
+MEASURED = (
+    *("loss", "policy_gradient_loss", "value_loss", "entropy_loss", "clip_fraction", "approx_kl"),
+    "kl_penalty",
+)
+
+
+def _added(sums: Metrics, found: Metrics) -> Metrics:
+    return {name: sums[name] + found[name] for name in sums}
+
+
+def _loss(
+    params: Params, policy: ActorCritic, options: Options, batch: Pieces, anchor: Params | None
+) -> tuple[jax.Array, Metrics]:
+    """Clipped surrogate + ent_coef·(−H) + vf_coef·value loss + kl_coef·KL of a minibatch."""
+    count = jnp.maximum(batch.usable.sum(), 1)
+
+    def mean(each: jax.Array) -> jax.Array:
+        return jnp.sum(jnp.where(batch.usable, each, 0.0)) / count
+
+    logits, values = _along(policy, params, batch)
+    log_probs = jnp.take_along_axis(jax.nn.log_softmax(logits), batch.actions[..., None], axis=-1)[
+        ..., 0
+    ]
+    advantages = batch.advantages
+    if options.normalize_advantage:
+        advantages = normalised(advantages, batch.from_sets, batch.usable)
+    log_ratio = jnp.where(batch.usable, log_probs - batch.log_probs, 0.0)
+    ratio = jnp.exp(log_ratio)
+    clipped = jnp.clip(ratio, 1 - options.clip_range, 1 + options.clip_range)
+    surrogate = -mean(jnp.minimum(advantages * ratio, advantages * clipped))
+    error = mean((values - batch.returns) ** 2)
+    disorder = -mean(entropies(logits))
+    loss = surrogate + options.ent_coef * disorder + options.vf_coef * error
+    penalty = jnp.float32(0.0)
+    if options.kl_coef:
+        target = batch.logits if anchor is None else _along(policy, anchor, batch)[0]
+        penalty = mean(_kl(jax.lax.stop_gradient(target), logits))
+        loss = loss + options.kl_coef * penalty
+    beyond = jnp.abs(ratio - 1) > options.clip_range
+    moved = mean(ratio - 1 - log_ratio)
+    found = (loss, surrogate, error, disorder, mean(beyond), moved, penalty)
+    return loss, dict(zip(MEASURED, found, strict=True))
+
+
+def _along(policy: ActorCritic, params: Params, batch: Pieces) -> tuple[jax.Array, jax.Array]:
+    """Return logits (P, L, A) and values (P, L) along pieces."""
+    if policy.gru is None:
+        _, logits, values = policy(params, batch.memories, batch.observations)
+        return logits, values
+    seen = jnp.moveaxis(batch.observations, 1, 0)
+    logits, values = policy.unroll(params, batch.memories, seen)
+    return jnp.moveaxis(logits, 0, 1), values.T
+
+
+def _kl(target: jax.Array, current: jax.Array) -> jax.Array:
+    """Σₐ π₁(a)·(log π₁(a) − log π₂(a)), in nats."""
+    first, second = jax.nn.log_softmax(target), jax.nn.log_softmax(current)
+    return (jnp.exp(first) * (first - second)).sum(axis=-1)
