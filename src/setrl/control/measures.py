@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from setrl import mean_set_scores, objectives
 from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.control.envs.layers import given
 from setrl.evaluation import estimators
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
 ResetOptions = dict[str, Any] | None
+
+PASS_AT = (1, 5, 20, 50, 64)
 
 
 def sample_episodes(
@@ -132,6 +135,38 @@ def goal_metrics(
         "goals": float((count_G > 0).sum()),
         "effective_goals": effective_labels(reached_N),
         **{f"hidden_pass@{k}": float(value) for k, value in passes.items()},
+    }
+
+
+def layout_metrics(
+    returns_PN: ArrayLike, correct_PN: ArrayLike, rooms_PN: ArrayLike
+) -> dict[str, float]:
+    """Measure N episodes in each of P layouts, each of which is a problem.
+
+    pass@k, for the k ≤ N of `PASS_AT`, and the numbers of different sets of visited rooms, in all
+    episodes and in the successful ones, are unbiased for each layout.
+
+    Args:
+        returns_PN: Sum of rewards of each episode.
+        correct_PN: Whether it succeeded.
+        rooms_PN: The set of rooms that it visited, as an integer ≥ 0.
+    """
+    correct_PN = np.asarray(correct_PN, dtype=bool)
+    correct_P, n = correct_PN.sum(axis=-1), correct_PN.shape[-1]
+    of_all, of_correct = (
+        float(mean_set_scores(correct_PN, objective, [n], clusters=rooms_PN).mean())
+        for objective in (objectives.distinct(), objectives.distinct_correct())
+    )
+    return {
+        "mean_return": float(np.mean(returns_PN)),
+        "success": float(correct_PN.mean()),
+        **{
+            f"pass@{k}": float(estimators.pass_at_k(correct_P, n, k).mean())
+            for k in PASS_AT
+            if k <= n
+        },
+        "room_sets": of_all,
+        "successful_room_sets": of_correct,
     }
 
 

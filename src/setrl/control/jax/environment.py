@@ -16,12 +16,12 @@ State = Any  # a pytree of arrays
 
 
 class Demonstrations(NamedTuple):
-    """E episodes of an expert, padded to T steps.
+    """E episodes of an expert, padded to the T steps of the longest one.
 
     Attributes:
-        observations_ETD: What the expert saw, float32.
-        actions_ET: What it did, int32.
-        mask_ET: Which steps it took.
+        observations_ETD: float32, what the expert saw before each step.
+        actions_ET: int32.
+        mask_ET: bool, False for padding.
     """
 
     observations_ETD: np.ndarray
@@ -90,8 +90,8 @@ class JaxTask(Protocol):
         """Measure a policy, a `Player`, sampled as in training: name → value."""
         ...
 
-    def demonstrate(self, rng: np.random.Generator) -> Any:
-        """Return the expert's episodes, as `Demonstrations`."""
+    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
+        """Return the expert's episodes."""
         ...
 
     def render(self, state: State) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from minigrid.envs.fourrooms import FourRoomsEnv
 from typing_extensions import override
 
 from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, SHOWN, FixedLayouts, LayoutTask, Shown
+from setrl.control.tasks.paths import shortest
 
 LEFT, RIGHT, FORWARD = range(3)
 LARGEST_CODE = 10.0  # largest code of MiniGrid's objects; observations are divided by it
@@ -45,21 +46,16 @@ class FourRooms(FixedLayouts, FourRoomsEnv):
 
 def shortest_actions(env: FourRooms, rng: np.random.Generator) -> list[int]:
     """Find a shortest path to the goal by breadth-first search; rng decides between equal paths."""
-    start: Pose = (int(env.agent_pos[0]), int(env.agent_pos[1]), int(env.agent_dir))
-    came_from: dict[Pose, tuple[Pose, int]] = {}
-    queue, seen = deque([start]), {start}
-    while queue:
-        pose = queue.popleft()
+
+    def is_goal(pose: Pose) -> bool:
         cell = env.grid.get(*pose[:2])
-        if cell is not None and cell.type == "goal":
-            return _path(came_from, start, pose)
-        for action in rng.permutation(3).tolist():
-            following = _after(env, pose, action)
-            if following not in seen:
-                seen.add(following)
-                came_from[following] = (pose, action)
-                queue.append(following)
-    raise ValueError("the goal cannot be reached")
+        return cell is not None and cell.type == "goal"
+
+    start: Pose = (int(env.agent_pos[0]), int(env.agent_pos[1]), int(env.agent_dir))
+    actions = shortest(start, partial(_after, env), is_goal, range(3), rng)
+    if actions is None:
+        raise ValueError("the goal cannot be reached")
+    return actions
 
 
 def _after(env: FourRooms, pose: Pose, action: int) -> Pose:
@@ -70,14 +66,6 @@ def _after(env: FourRooms, pose: Pose, action: int) -> Pose:
     ahead = (x + int(step[0]), y + int(step[1]))
     cell = env.grid.get(*ahead)
     return pose if cell is not None and not cell.can_overlap() else (*ahead, direction)
-
-
-def _path(came_from: dict[Pose, tuple[Pose, int]], start: Pose, pose: Pose) -> list[int]:
-    actions: list[int] = []
-    while pose != start:
-        pose, action = came_from[pose]
-        actions.append(action)
-    return actions[::-1]
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
 from typing_extensions import override
 
-from setrl import mean_set_scores, objectives
 from setrl.control import measures
 from setrl.control.credit import diversity
 from setrl.control.sb3 import behaviour_cloning
 from setrl.control.sb3.behaviour_cloning import Demonstrations
-from setrl.evaluation import estimators
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 HORIZON = 100
 TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
-PASS_AT = (1, 5, 20, 50)
 PROBES = 5  # episodes per layout from moved starts, and on unseen layouts
 # Table 3 of the paper, as its replications quote it, with a learning rate for a small network and
 # few steps.
@@ -165,31 +162,17 @@ class LayoutTask(ABC):
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Measure success on the trained layouts, from moved starts, and on unseen layouts.
 
-        Each layout is a problem with `samples` episodes: pass@k and rooms are unbiased for each
-        layout.
+        See `measures.layout_metrics`: each layout is a problem with `samples` episodes.
         """
         trained = self._by_layout(model, rng, self.samples)
         moved = self._by_layout(model, rng, PROBES, perturb=True)
         unseen = self._by_layout(model, rng, PROBES, stream=UNSEEN)
-        correct_PN = np.array([[won(one) for one in row] for row in trained])
-        labels_PN = np.array(
-            [diversity.clusters([self.label(one) for one in row]) for row in trained]
-        )
-        correct_P, n = correct_PN.sum(axis=-1), self.samples
-        of_all, of_correct = (
-            float(mean_set_scores(correct_PN, objective, [n], clusters=labels_PN).mean())
-            for objective in (objectives.distinct(), objectives.distinct_correct())
-        )
         return {
-            "mean_return": float(np.mean([[self.score(one) for one in row] for row in trained])),
-            "success": float(correct_PN.mean()),
-            **{
-                f"pass@{k}": float(estimators.pass_at_k(correct_P, n, k).mean())
-                for k in PASS_AT
-                if k <= n
-            },
-            "room_sets": of_all,
-            "successful_room_sets": of_correct,
+            **measures.layout_metrics(
+                [[self.score(one) for one in row] for row in trained],
+                [[won(one) for one in row] for row in trained],
+                [diversity.clusters([self.label(one) for one in row]) for row in trained],
+            ),
             "perturbed_success": float(np.mean([[won(one) for one in row] for row in moved])),
             "unseen_success": float(np.mean([[won(one) for one in row] for row in unseen])),
         }
