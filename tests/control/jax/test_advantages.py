@@ -1,0 +1,148 @@
+"""Advantages of padded trajectories, against the loops that define them."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from setrl.control.jax import advantages, update
+from setrl.control.jax.networks import ActorCritic
+from setrl.control.jax.rollouts import Grown, Steps
+from setrl.control.sb3 import update as torch_update
+
+T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
+LENGTHS = (6, 3, 1, 0)
+
+
+def make_grown(seed: int = 0) -> Grown:
+    rng = np.random.default_rng(seed)
+    alive = np.arange(T)[:, None] < np.array(LENGTHS)
+    shape = (T, B)
+    steps = Steps(
+        observations=jnp.asarray(rng.normal(size=(*shape, 3)), jnp.float32),
+        memories=jnp.zeros((*shape, 0)),
+        actions=jnp.asarray(rng.integers(2, size=shape), jnp.int32),
+        logits=jnp.asarray(rng.normal(size=(*shape, 2)), jnp.float32),
+        log_probs=jnp.asarray(-rng.random(shape), jnp.float32),
+        values=jnp.asarray(rng.normal(size=shape), jnp.float32),
+        rewards=jnp.asarray(np.where(alive, rng.normal(size=shape), 0), jnp.float32),
+        alive=jnp.asarray(alive),
+    )
+    done = jnp.array([False, True, True, False])
+    last = jnp.asarray(np.where(done, 0, rng.normal(size=B)), jnp.float32)
+    return Grown(steps, None, done, last)
+
+
+def gae_by_definition(grown: Grown, rewards: np.ndarray) -> np.ndarray:
+    """Σₖ (γλ)ᵏ·δₜ₊ₖ of each trajectory, with the sum written out."""
+    found, values = np.zeros((T, B)), np.asarray(grown.steps.values)
+    for b, length in enumerate(LENGTHS):
+        following = [*values[1:length, b], float(grown.last_values[b])]
+        delta = [rewards[t, b] + GAMMA * following[t] - values[t, b] for t in range(length)]
+        for t in range(length):
+            weights = (GAMMA * DECAY) ** np.arange(length - t)
+            found[t, b] = weights @ delta[t:]
+    return found
+
+
+def test_gae_is_its_sum() -> None:
+    grown = make_grown()
+    found = advantages.gae(grown, grown.steps.rewards, GAMMA, DECAY)
+    expected = gae_by_definition(grown, np.asarray(grown.steps.rewards))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("use", ["replaces", "adds", "rewards"])
+def test_set_advantages_are_used_as_they_say(use: str) -> None:
+    grown, values = make_grown(), jnp.array([2.0, jnp.nan, -1.0, 5.0])
+    own = advantages.spread(values, 0, None if use == "rewards" else 1, T)
+    found = advantages.credited(grown, 0.0, GAMMA, DECAY, own, use)  # type: ignore[arg-type]
+    rewards = np.array(grown.steps.rewards)
+    if use == "rewards":
+        rewards[5, 0] += 2.0
+        rewards[0, 2] += -1.0
+    expected = gae_by_definition(grown, rewards)
+    returns = expected + np.asarray(grown.steps.values)
+    for b, value in ((0, 2.0), (2, -1.0)):
+        for t in range(min(2, LENGTHS[b])):
+            expected[t, b] = {"replaces": value, "adds": expected[t, b] + value}.get(
+                use, expected[t, b]
+            )
+    alive = np.asarray(grown.steps.alive)
+    np.testing.assert_allclose(np.asarray(found.advantages)[alive], expected[alive], atol=1e-5)
+    np.testing.assert_allclose(np.asarray(found.returns)[alive], returns[alive], atol=1e-5)
+    assert found.from_sets.sum() == (3 if use == "replaces" else 0)
+
+
+def test_a_trajectory_without_finite_rewards_is_not_learned_from() -> None:
+    grown = make_grown()
+    rewards = grown.steps.rewards.at[2, 0].set(jnp.nan)
+    grown = grown._replace(steps=grown.steps._replace(rewards=rewards))
+    found = advantages.credited(grown, 0.0, GAMMA, DECAY)
+    assert np.asarray(found.usable).sum(axis=0).tolist() == [0, 3, 1, 0]
+    assert np.isfinite(found.advantages).all()
+
+
+def test_set_advantages_are_scaled_over_all_parts() -> None:
+    own = [advantages.spread(jnp.array(row), 0, 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])]
+    parts = [advantages.credited(make_grown(), 0.0, GAMMA, DECAY, each) for each in own]
+    size = np.sqrt((9 + 16) / 6)  # six steps: the last trajectory has none
+    found = [one.advantages[0, 0] for one in advantages.scaled(parts)]
+    np.testing.assert_allclose(found, [3 / size, 4 / size], rtol=1e-6)
+
+
+@pytest.mark.parametrize("case", ["mixed", "equal", "one", "no sets"])
+def test_minibatches_are_normalised_as_in_pytorch(case: str) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=10).astype(np.float32)
+    from_sets = np.arange(10) < (0 if case == "no sets" else 9 if case == "one" else 4)
+    if case == "equal":
+        values[:] = 0.3
+    usable = np.ones(10, bool)
+    found = advantages.normalised(*map(jnp.asarray, (values, from_sets, usable)))
+    expected = torch_update.normalised(torch.tensor(values), torch.tensor(from_sets))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    padded = [jnp.asarray(np.append(one, last)) for one, last in ((values, 99), (from_sets, False))]
+    again = advantages.normalised(*padded, jnp.asarray(np.append(usable, False)))
+    np.testing.assert_allclose(again[:10], found, atol=1e-6)
+
+
+def test_the_loss_is_the_loss_in_pytorch() -> None:
+    """Clipping, critic, entropy and KL, by the functions that train on Stable-Baselines3."""
+    policy = ActorCritic(2, (5,))
+    params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
+    options = update.Options(ent_coef=0.3, vf_coef=0.7, kl_coef=0.2, clip_range=0.1)
+    credited = advantages.credited(make_grown(), 0.0, GAMMA, DECAY)
+    pieces = update.pieces_of([credited], 1)
+    found, _ = update._loss(params, policy, options, pieces, None)
+    mask = np.asarray(pieces.usable)[:, 0]
+    seen, actions, old_logits, old, returns = (
+        torch.tensor(np.asarray(one)[mask, 0])
+        for one in (
+            *(pieces.observations, pieces.actions, pieces.logits, pieces.log_probs),
+            pieces.returns,
+        )
+    )
+    _, logits, values = policy(params, policy.memories(len(seen)), jnp.asarray(seen))
+    now = torch.distributions.Categorical(logits=torch.tensor(np.asarray(logits)))
+    then = torch.distributions.Categorical(logits=old_logits)
+    own = torch.tensor(np.asarray(pieces.advantages)[mask, 0])
+    own = torch_update.normalised(own, torch.zeros(len(own), dtype=torch.bool))
+    ratio = torch.exp(now.log_prob(actions) - old)
+    expected = (
+        torch_update.clipped_surrogate(own, ratio, 0.1)
+        - 0.3 * now.entropy().mean()
+        + 0.7 * ((torch.tensor(np.asarray(values)) - returns) ** 2).mean()
+        + 0.2 * torch.distributions.kl_divergence(then, now).mean()
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_pieces_hold_every_step_once() -> None:
+    grown = make_grown()
+    pieces = update.pieces_of([advantages.credited(grown, 0.0, GAMMA, DECAY)], 4)
+    assert pieces.usable.shape == (2 * B, 4)  # six steps are two pieces, the second one padded
+    kept = np.asarray(pieces.observations)[np.asarray(pieces.usable)]
+    alive = np.asarray(grown.steps.alive)
+    expected = np.concatenate([np.asarray(grown.steps.observations)[alive[:, b], b] for b in range(B)])
+    np.testing.assert_array_equal(kept, expected)

@@ -1,0 +1,197 @@
+"""Poly-PPO on JAX as a whole: families, credit, updates, and what is refused."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from setrl import methods
+from setrl.control.credit import vine_advantages
+from setrl.control.jax.credit import JaxVines, set_credit
+from setrl.control.jax.environment import check_env
+from setrl.control.jax.networks import ActorCritic
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
+from setrl.control.jax.update import Options
+from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
+
+SMALL = Options(n_envs=12, batch_size=32, n_epochs=1, gamma=0.99)
+METHOD = methods.poly_epo(2)
+
+
+@dataclass(frozen=True)
+class Broken(GoalRoom):
+    """A room whose reward is missing on its left side."""
+
+    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
+        state, reward, done = super().step(key, state, action)
+        return state, jnp.where(state.x < 4, jnp.nan, reward), done
+
+
+class BrokenGoals(JaxGoals):
+    env = Broken(9, JaxGoals().env.goals, 20)  # type: ignore[assignment]
+
+
+def make(task: JaxGoals | None = None, options: Options = SMALL, **vines: Any) -> JaxPolyPPO:
+    task = task or JaxGoals(max_steps=20)
+    given = JaxVines(lambda: task.env, task.label, **{"num_vines": 3, "num_states": 2, **vines})
+    return JaxPolyPPO(task, ActorCritic(3, (8,)), options, METHOD, given)
+
+
+def trained(model: JaxPolyPPO, updates: int = 1) -> tuple[Training, dict[str, Any], Any]:
+    update, training = jax.jit(model.update_and_show), model.init(jax.random.key(0))
+    for _ in range(updates):
+        training, found, shown = update(training)
+    return training, found, shown
+
+
+@pytest.fixture(scope="module")
+def marginal() -> Any:
+    model = make()
+    return model, *trained(model)
+
+
+def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None:
+    _, training, found, (families, advantages_BN) = marginal
+    assert families.times.shape == (2, 2) and advantages_BN.shape == (4, 3)
+    alive = [int(one.steps.alive.sum()) for one in (families.trunks, families.vines)]
+    assert int(training.steps) == sum(alive) == int(found["rollout/steps"])
+    assert int(training.resets) == 2
+    assert float(found["vines/step_share"]) == pytest.approx(alive[1] / sum(alive))
+    left = 20 - np.asarray(families.times).repeat(3)
+    assert (np.asarray(families.vines.lengths) <= left).all()
+
+
+def test_scores_and_labels_are_about_whole_episodes(marginal: Any) -> None:
+    families, _ = marginal[3]
+    goals = np.asarray(families.vines.ends.goal).reshape(4, 3)
+    np.testing.assert_array_equal(families.labels_BN, goals)
+    np.testing.assert_array_equal(families.scores_BN, (goals >= 0).astype(float))
+
+
+def test_credit_is_the_exact_credit_of_the_core(marginal: Any) -> None:
+    families, advantages_BN = marginal[3]
+    scores, labels = (np.asarray(one) for one in (families.scores_BN, families.labels_BN))
+    expected = vine_advantages.by_trajectory(METHOD, scores, {"clusters": labels})
+    np.testing.assert_allclose(advantages_BN, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("credit", ["marginal", "bonus", "reward", "action", "shared", "trunk"])
+def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
+    rng, shape = np.random.default_rng(0), (3, 4)
+    scores, labels, actions = rng.random(shape), rng.integers(-1, 3, shape), rng.integers(2, size=shape)
+    scores[0, 1] = np.nan
+    vines, key = make(num_vines=4, credit=credit).vines, jax.random.key(4)
+    assert vines is not None
+    found = jax.jit(lambda *rows: set_credit(METHOD, vines, *rows, key))(scores, labels, actions)
+    drawn = np.random.default_rng(int(jax.random.bits(key)))
+    fields = {"clusters": labels}
+    if credit == "action":
+        expected = vine_advantages.by_action(METHOD, scores, fields, actions)
+    elif credit == "shared":
+        expected = vine_advantages.shared(METHOD, scores, fields, 4, drawn)
+    elif credit == "trunk":
+        expected = vine_advantages.best_set_gain(METHOD, scores, fields, 4, drawn)[:, None]
+    else:
+        expected = vine_advantages.by_trajectory(METHOD, scores, fields)
+    np.testing.assert_allclose(found, np.broadcast_to(expected, shape), atol=1e-6)
+
+
+def test_seeds_can_be_mapped() -> None:
+    """`jax.vmap` over seeds trains each as it trains alone."""
+    model = make()
+    keys = jax.random.split(jax.random.key(0), 2)
+    together, _ = jax.jit(jax.vmap(model.update))(jax.vmap(model.init)(keys))
+    alone, _ = jax.jit(model.update)(model.init(keys[1]))
+    assert int(together.steps[1]) == int(alone.steps)
+    for one, other in zip(*map(jax.tree.leaves, (together.params, alone.params)), strict=True):
+        np.testing.assert_allclose(one[1], other, atol=1e-5)
+
+
+def test_the_control_has_vines_and_no_set_credit() -> None:
+    """With `credit="gae"` an update is PPO's on the same trajectories."""
+    model = make(credit="gae")
+    training, found, (families, advantages_BN) = trained(model)
+    assert np.isnan(advantages_BN).all() and np.isnan(found["vines/advantage_size"])
+    assert families.vines.steps.alive.sum() > 0
+    assert np.isfinite(np.concatenate([one.ravel() for one in jax.tree.leaves(training.params)])).all()
+
+
+def test_all_choices_at_once_train() -> None:
+    """A memory, cut vines from the state on, the trunk among the vines, bonus and KL."""
+    options = replace(SMALL, ucb_coef=0.1, kl_coef=0.1, kl_anchor="start", sequence_length=4)
+    model = make(options=options, num_states=1, cut=5, judged="from_state", trunk_is_vine=True)
+    model = replace(model, policy=ActorCritic(3, (8,), gru=6))
+    training, found, (families, advantages_BN) = trained(model, 2)
+    assert families.scores_BN.shape == advantages_BN.shape == (4, 3)
+    assert (np.asarray(families.vines.lengths) <= 5).all()
+    assert int(training.visits.sum()) == int(training.steps)
+    # The last member is the trunk; the scores of cut vines hold the critic's value beyond.
+    np.testing.assert_allclose(families.scores_BN[:, -1], families.trunks.returns)
+    own = np.asarray(families.vines.returns + families.vines.last_values).reshape(4, 2)
+    np.testing.assert_allclose(families.scores_BN[:, :2], own, atol=1e-6)
+    assert float(found["train/kl_penalty"]) > 0
+
+
+def test_a_missing_reward_is_in_no_set_and_no_update() -> None:
+    model = make(BrokenGoals())
+    training, found, (families, advantages_BN) = trained(model)
+    missing = np.isnan(np.asarray(families.scores_BN))
+    assert missing.any() and np.isnan(np.asarray(advantages_BN)[missing]).all()
+    assert int(found["vines/without_reward"]) > 0
+    assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
+
+
+def test_ppo_is_plain_without_vines() -> None:
+    model = JaxPolyPPO(JaxGoals(max_steps=20), ActorCritic(3, (8,)), SMALL)
+    training, found, (episodes, _) = trained(model)
+    assert int(training.resets) == 12 and not any(key.startswith("vines") for key in found)
+    assert int(training.steps) == int(episodes.lengths.sum())
+
+
+@dataclass(frozen=True)
+class Hosted(GoalRoom):
+    def reset(self, key: jax.Array) -> Any:
+        return {"simulator": object()}
+
+
+@dataclass(frozen=True)
+class Growing(GoalRoom):
+    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
+        return state._replace(x=jnp.stack([state.x])), jnp.float32(0), jnp.bool_(False)
+
+
+@dataclass(frozen=True)
+class Counted(GoalRoom):
+    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
+        return state, jnp.int32(1), jnp.bool_(False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        (Hosted, "reset must return a pytree of arrays.*simulator"),
+        (Growing, "step must return a state of the same shapes and kinds as reset"),
+        (Counted, "step must return a reward of shape .. and kind floating"),
+    ],
+)
+def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        check_env(kind(9, ((1, 1),), 20))
+
+
+@pytest.mark.parametrize(
+    ("vines", "sentence"),
+    [
+        ({"num_vines": 2}, "num_vines"),  # sets of two need three vines
+        ({"trunk_is_vine": True}, "trunk_is_vine needs num_states=1"),
+        ({"judged": "all"}, "judged must be 'episode' or 'from_state'"),
+        ({"cut": 0}, "cut must be a whole number ≥ 1"),
+        ({"num_states": None}, "num_states must be a number on JAX"),
+    ],
+)
+def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        make(**vines)

@@ -1,0 +1,99 @@
+"""Trajectories that grow on JAX, their rollout states, and the room with goals."""
+
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from setrl.control.credit.families import rollout_times
+from setrl.control.jax.networks import ActorCritic
+from setrl.control.jax.rollouts import Leaves, at_times, entropies, grow
+from setrl.control.tasks.jax_goals import JaxGoals, ring
+from setrl.control.tasks.multi_goal import MultiGoalEnv
+
+
+def test_the_room_is_multi_goal() -> None:
+    """The same observations, rewards and ends as MiniGrid's room, along random actions."""
+    room, env, rng = JaxGoals().env, MultiGoalEnv(), np.random.default_rng(0)
+    step, observe = jax.jit(room.step), jax.jit(room.observe)
+    reached = set()
+    for _ in range(12):
+        seen, _ = env.reset()
+        state = room.reset(jax.random.key(0))
+        for _ in range(room.max_steps):
+            np.testing.assert_array_equal(observe(state), seen)
+            action = int(rng.choice([0, 1, 2], p=[0.15, 0.15, 0.7]))
+            seen, reward, terminated, truncated, info = env.step(action)
+            state, own, done = step(jax.random.key(0), state, jnp.int32(action))
+            assert (float(own), bool(done)) == (reward, terminated)
+            assert int(state.goal) == (-1 if info["goal"] is None else info["goal"])
+            if terminated or truncated:
+                break
+        reached.add(int(state.goal))
+    assert len(reached) > 2
+
+
+def test_ring_refuses_more_goals_than_cells() -> None:
+    assert len(set(ring(17, 56))) == 56
+    with pytest.raises(ValueError, match="between 1 and 56, the cells along the walls"):
+        ring(17, 57)
+
+
+@pytest.fixture(scope="module")
+def grown() -> SimpleNamespace:
+    task, policy = JaxGoals(), ActorCritic(3, (8,))
+    limits = jnp.array([60, 5, 0, 60])
+    starts = jax.vmap(task.env.reset)(jax.random.split(jax.random.key(1), 4))
+    params = policy.init(jax.random.key(2), 22)
+    found = grow(
+        *(task.env, policy, params, starts, policy.memories(4), jax.random.key(3), limits, 60),
+        keeps_states=True,
+    )
+    return SimpleNamespace(task=task, found=found, limits=limits, policy=policy, params=params)
+
+
+def test_trajectories_keep_their_limits(grown: SimpleNamespace) -> None:
+    lengths = np.asarray(grown.found.lengths)
+    assert (lengths <= np.asarray(grown.limits)).all()
+    assert lengths[1] == 5 and lengths[2] == 0
+    assert not grown.found.done[2]
+    assert (np.asarray(grown.found.last_values) == 0).tolist() == np.asarray(grown.found.done).tolist()
+
+
+def test_kept_states_replay_the_trajectory(grown: SimpleNamespace) -> None:
+    """From any kept state, the same actions lead to the same end: setting back costs nothing."""
+    steps, b, time = grown.found.steps, 1, 2
+    state = jax.tree.map(lambda one: one[time, b], grown.found.states)
+    for action in steps.actions[time:5, b]:
+        np.testing.assert_array_equal(grown.task.env.observe(state), steps.observations[time, b])
+        state, _, _ = grown.task.env.step(jax.random.key(0), state, action)
+        time += 1
+    assert jax.tree.map(int, state) == jax.tree.map(lambda one: int(one[b]), grown.found.ends)
+
+
+def test_states_are_taken_at_times(grown: SimpleNamespace) -> None:
+    times = jnp.array([[0, 3], [1, 4], [0, 0], [2, 2]])
+    found = at_times(grown.found.states.x, times)
+    expected = [int(grown.found.states.x[t, b]) for b, row in enumerate(times) for t in row]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("where", ["equal", "inner", "entropy", "uncertain", "uniform"])
+def test_rollout_states_are_those_of_stable_baselines(where: str) -> None:
+    rng, longest, p = np.random.default_rng(5), 7, 3
+    lengths = np.arange(longest + 1)
+    alive = jnp.asarray(np.arange(longest)[:, None] < lengths)
+    logits = jnp.asarray(rng.normal(size=(longest, len(lengths), 4)), jnp.float32)
+    values = jnp.asarray(rng.random((longest, len(lengths))), jnp.float32)
+    steps = SimpleNamespace(alive=alive, logits=logits, values=values)
+    times, wanted = Leaves(p, where).times(steps, jax.random.key(0))  # type: ignore[arg-type]
+    ranked = entropies(logits) if where == "entropy" else values * (1 - values)
+    for b, length in enumerate(lengths):
+        found = np.asarray(times[b])[np.asarray(wanted[b])].tolist()
+        if where == "uniform":
+            assert len(set(found)) == min(p, length) and all(0 <= t < length for t in found)
+            continue
+        expected = rollout_times(int(length), p, where, rng, np.asarray(ranked[:length, b]))  # type: ignore[arg-type]
+        assert found == expected
