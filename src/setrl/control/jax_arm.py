@@ -25,7 +25,7 @@ from setrl.control.jax import behaviour_cloning
 from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import Params
-from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
 from setrl.control.jax.rollouts import Grown
 from setrl.control.resolved import ResolvedControl
 from setrl.errors import RunError
@@ -181,6 +181,12 @@ def evaluation(model: JaxPolyPPO, params: Params, seed: int, steps: int) -> dict
     rng = np.random.default_rng([EVALUATION, seed, steps])
     found = model.task.evaluate(model.player(params), rng)
     return {name: float(value) for name, value in found.items()}
+
+
+def trained(resolved: ResolvedControl, arm: str, final: Path) -> Player:
+    """Return a player of the trained policy of an arm, from its folder `final`."""
+    model = model_of(resolved, arm)
+    return model.player(load_policy(final / POLICY, model.init(jax.random.key(0)).params))
 
 
 def load_policy(path: Path, like: Params) -> Params:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,8 @@ from setrl.wording import percent
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
+
+    from setrl.control.jax.poly_ppo import Player
 
 Frame = NDArray[np.uint8]  # (height, width, 3)
 
@@ -86,16 +88,37 @@ def one_per_strategy(
         model, lambda: _Marked(make_resettable(task.make_env())), episodes, rng
     )
     labels = [task.label(one) for one in sampled]
+    return _of_each(labels, most, lambda index: replayed(task, sampled[index]))
+
+
+def _of_each(
+    labels: Sequence[Hashable | None], most: int, frames_of: Callable[[int], tuple[Frame, ...]]
+) -> list[Rollout]:
+    """Return the first episode of each of the most frequent labels, with its frames."""
     counts = Counter(label for label in labels if label is not None)
     if not counts:
         raise DataError(
-            f"of {episodes} episodes, none succeeded with a strategy: sample more episodes, or "
+            f"of {len(labels)} episodes, none succeeded with a strategy: sample more episodes, or "
             "train longer"
         )
     return [
-        Rollout(label, count / episodes, replayed(task, sampled[labels.index(label)]))
-        for label, count in counts.most_common(most)
+        Rollout(label, number / len(labels), frames_of(labels.index(label)))
+        for label, number in counts.most_common(most)
     ]
+
+
+def one_per_strategy_on_jax(
+    player: Player, most: int, episodes: int, rng: np.random.Generator
+) -> list[Rollout]:
+    """Do what `one_per_strategy` does for a task on JAX."""
+    task = player.model.task
+    labels_B, states, lengths_B = player.seen(episodes, int(rng.integers(2**31)))
+    labels = [None if label < 0 else int(label) for label in labels_B]
+
+    def frames_of(index: int) -> tuple[Frame, ...]:
+        return tuple(task.render(states(time, index)) for time in range(lengths_B[index] + 1))
+
+    return _of_each(labels, most, frames_of)
 
 
 def replayed(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
@@ -232,9 +255,11 @@ def watch(
     sheet = film.with_suffix(".png")
     for path in (film, sheet) if output else ():
         refuse_file_of_others(path, _is_ours, "a film or a sheet of setrl")
-    model = _model(resolved, run_dir, arm, seed)
-    rng = np.random.default_rng(seed)
-    rollouts = one_per_strategy(model, resolved.task, most, episodes, rng)
+    model, rng = _model(resolved, run_dir, arm, seed), np.random.default_rng(seed)
+    if resolved.on_jax:
+        rollouts = one_per_strategy_on_jax(model, most, episodes, rng)
+    else:
+        rollouts = one_per_strategy(model, resolved.task, most, episodes, rng)
     write_film(side_by_side(rollouts), film, frames_per_second)
     about = PngInfo()
     about.add_text("Comment", MARK)
@@ -254,13 +279,18 @@ def _resolved(run_dir: Path) -> ResolvedControl:
     return ResolvedControl.load(path)
 
 
-def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> BaseAlgorithm:
+def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any:
+    """Return the trained model of an arm; on JAX, its player."""
     from setrl.control import arm as arms
     from setrl.control import checkpoints
 
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
     final = training_run(run_dir, arm, seed).final
+    if resolved.on_jax and final.exists():
+        from setrl.control import jax_arm
+
+        return jax_arm.trained(resolved, arm, final)
     if (final / checkpoints.POLICY).exists():
         return checkpoints.load_final(arms.new_model(resolved, arm, seed), final)
     # Earlier versions wrote only pickles.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -241,9 +241,34 @@ class Player:
 
     def play_resets(self, count: int, seed: int) -> Played:
         """Play `count` episodes from resets."""
+        starts, for_play = self._resets(count, seed)
+        return self.play(starts, for_play)
+
+    def _resets(self, count: int, seed: int) -> tuple[State, int]:
         for_resets, for_play = np.random.default_rng(seed).integers(2**31, size=2).tolist()
         keys = jax.random.split(jax.random.key(for_resets), count)
-        return self.play(jax.jit(jax.vmap(self.model.task.env.reset))(keys), for_play)
+        return jax.jit(jax.vmap(self.model.task.env.reset))(keys), for_play
+
+    def seen(
+        self, count: int, seed: int
+    ) -> tuple[np.ndarray, Callable[[int, int], State], np.ndarray]:
+        """Play `count` episodes from resets: their labels, all their states, and their lengths.
+
+        Returns:
+            (count,) labels; a function of a time and an episode that returns the state, 0 for the
+            start and the length for the end; (count,) lengths.
+        """
+        starts, for_play = self._resets(count, seed)
+        found = jax.device_get(self.grown(starts, for_play, keeps_states=True))
+        lengths_B = np.asarray(found.steps.alive.sum(axis=0))
+
+        def state(time: int, index: int) -> State:
+            if time == lengths_B[index]:
+                return jax.tree.map(lambda one: one[index], found.ends)
+            return jax.tree.map(lambda one: one[time, index], found.states)
+
+        labels_B = np.asarray(jax.vmap(self.model.task.label)(found.ends))
+        return labels_B, state, lengths_B
 
 
 def _measured(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.Array]:

@@ -64,7 +64,7 @@ def _computed(trainer: Any, output: dict[str, Any]) -> Tensor:
             ids,
             mask,
             output["completion_ids"].shape[1],
-            trainer.args.per_device_train_batch_size,
+            batch_size=trainer.args.per_device_train_batch_size,  # TRL 1.14 takes it by name only
             **others,
         )
     return found[0]
