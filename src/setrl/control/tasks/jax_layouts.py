@@ -97,21 +97,25 @@ class LayoutEnv:
         layout = jax.random.randint(key, (), 0, self.num_layouts)
         return jax.tree.map(lambda rows: jnp.asarray(rows)[layout], self._trained)
 
-    def __post_init__(self) -> None:
-        _ = self._trained
-
     @cached_property
     def _trained(self) -> LayoutState:
-        # Constants of `reset`, even if JAX traces the function that makes this environment.
-        with jax.ensure_compile_time_eval():
-            return self.starts(TRAINED, np.arange(self.num_layouts))
+        return self.starts(TRAINED, np.arange(self.num_layouts))
 
     def starts(self, stream: int, layouts_B: np.ndarray) -> LayoutState:
         """Return the first states of numbered layouts of a stream, stacked, as NumPy arrays."""
         different, back_B = np.unique(layouts_B, return_inverse=True)
-        # One after the other: one compilation for any number of layouts.
-        first = [jax.tree.map(np.asarray, _start(self, stream, layout)) for layout in different]
-        return jax.tree.map(lambda *rows: np.stack(rows)[back_B], *first)
+        found = [self._generate(np.int32(stream), np.int32(layout)) for layout in different]
+        return jax.tree.map(lambda *rows: np.stack(rows)[back_B], *found)
+
+    @cached_property
+    def _generate(self) -> Any:
+        """Compiled for one layout, and called for each: also while JAX traces `reset`."""
+
+        def generate(stream: jax.Array, layout: jax.Array) -> LayoutState:
+            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), stream), layout)
+            return self.start(self.level.generate(key))
+
+        return jax.jit(generate).lower(np.int32(0), np.int32(0)).compile()
 
     def start(self, place: Place) -> LayoutState:
         """Return the first state of an episode that begins at a place."""
@@ -137,12 +141,6 @@ class LayoutEnv:
 
     def _room(self, place: Place) -> jax.Array:
         return jnp.int32(1) << self.level.room(place).astype(jnp.int32)
-
-
-@partial(jax.jit, static_argnums=0)
-def _start(env: LayoutEnv, stream: int, layout: int) -> LayoutState:
-    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), stream), layout)
-    return env.start(env.level.generate(key))
 
 
 @partial(jax.jit, static_argnums=0)

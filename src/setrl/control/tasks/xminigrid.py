@@ -18,12 +18,12 @@ import numpy as np
 from typing_extensions import override
 from xminigrid.core import actions, goals
 from xminigrid.core.constants import NUM_COLORS, NUM_TILES, TILES_REGISTRY, Colors, Tiles
+from xminigrid.core.grid import sample_coordinates, sample_direction
 from xminigrid.core.observation import transparent_field_of_view
-from xminigrid.core.rules import EmptyRule
 from xminigrid.envs.minigrid.fourrooms import FourRooms as XFourRooms
-from xminigrid.envs.xland import XLandMiniGrid
+from xminigrid.envs.xland import generate_nine_rooms
 from xminigrid.rendering.rgb_render import render
-from xminigrid.types import AgentState, RuleSet
+from xminigrid.types import AgentState
 
 from setrl import names
 from setrl.control.tasks.jax_layouts import JaxLayoutTask, Level
@@ -183,21 +183,15 @@ class GoTo(FourRooms):
 
     @override
     def generate(self, key: jax.Array) -> Grid:
-        for_level, for_kinds, for_colours = jax.random.split(key, 3)
+        for_rooms, for_kinds, for_colours, for_cells, for_turn = jax.random.split(key, 5)
         kinds = jax.random.choice(for_kinds, jnp.array(KINDS), (self.num_objects,))
         colours = jax.random.choice(for_colours, jnp.array(COLOURS), (self.num_objects,))
         objects = TILES_REGISTRY[kinds, colours]
-        level = XLandMiniGrid()
-        rules = RuleSet(
-            goal=self.reach(tile=objects[0]).encode(),
-            rules=EmptyRule().encode()[None],
-            init_tiles=objects,
-        )
-        params = level.default_params(
-            height=self.side, width=self.side, view_size=VIEW, grid_type="R9", ruleset=rules
-        )
-        state = level.reset(params, key=for_level).state
-        return Grid(state.grid, state.agent, objects[0])
+        _, cells = generate_nine_rooms(for_rooms, self.side, self.side)
+        where = sample_coordinates(for_cells, cells, self.num_objects + 1)
+        cells = cells.at[where[1:, 0], where[1:, 1]].set(objects)
+        agent = AgentState(position=where[0], direction=sample_direction(for_turn))
+        return Grid(cells, agent, objects[0])
 
     @override
     def observe(self, place: Grid) -> jax.Array:
