@@ -110,7 +110,7 @@ class _Loop:
                 found = evaluation(self.model, training.params, self.seed, done)
                 record |= {f"evaluation/{name}": value for name, value in found.items()}
             files.append_line(self.run_folder.metrics, {"step": done, **record})
-            if self._is_due(self.every.rollouts_every, before, done):
+            if shown[0] is not None and self._is_due(self.every.rollouts_every, before, done):
                 files.write_lines(self.run_folder.rollouts(done), records(*shown))
             ends = self.stop.asked
             if ends or self._is_due(self.every.checkpoint_every, before, done):
@@ -226,7 +226,8 @@ def _save(training: Training, run: TrainingRun) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     leaves = jax.tree.leaves(_plain(training))
-    np.savez(folder / STATE, **{f"{i:04d}": np.asarray(leaf) for i, leaf in enumerate(leaves)})
+    named: Any = {f"{index:04d}": np.asarray(leaf) for index, leaf in enumerate(leaves)}
+    np.savez(folder / STATE, **named)
     run.mark_complete(steps)
     for old in list(run.checkpoint_folders().values())[:-KEPT]:
         shutil.rmtree(old)
@@ -249,10 +250,8 @@ def _plain(training: Training) -> Training:
     return training._replace(key=jax.random.key_data(training.key))
 
 
-def records(sampled: Families | Grown, advantages_BN: Any) -> list[dict[str, Any]]:
+def records(sampled: Families, advantages_BN: Any) -> list[dict[str, Any]]:
     """Make one record per trunk: its actions, and the actions of the vines from its states."""
-    if isinstance(sampled, Grown):
-        return [_outcome(jax.device_get(sampled), index) for index in range(len(sampled.done))]
     sampled = jax.device_get(sampled._replace(trunks=sampled.trunks._replace(states=None)))
     advantages_BN, num_states = np.asarray(advantages_BN), sampled.times.shape[1]
     return [

@@ -170,6 +170,20 @@ def layout_metrics(
     }
 
 
+def strategy_metrics(
+    scores_N: ArrayLike, clusters_N: ArrayLike, lengths_N: ArrayLike
+) -> dict[str, float]:
+    """Measure N episodes by their scores, the labels of their strategies, and their lengths."""
+    labels_N = np.asarray(clusters_N)
+    return {
+        "score": float(np.mean(scores_N)),
+        "labelled": float(np.mean(labels_N >= 0)),
+        "strategies": float(np.count_nonzero(label_counts(labels_N))),
+        "effective_strategies": effective_labels(labels_N),
+        "length": float(np.mean(lengths_N)),
+    }
+
+
 def mean_length(episodes: Sequence[Trajectory]) -> float:
     """Return the mean number of steps; NaN without episodes."""
     return float(np.mean([len(one) for one in episodes])) if episodes else float("nan")

@@ -125,18 +125,17 @@ class JaxPolyPPO:
 
     def update_and_show(
         self, training: Training
-    ) -> tuple[Training, dict[str, jax.Array], tuple[Families | Grown, jax.Array]]:
-        """Do an update; also return the families, or episodes, and the vines' set advantages."""
+    ) -> tuple[Training, dict[str, jax.Array], tuple[Families | None, jax.Array]]:
+        """Do an update; also return the families, if there are vines, and the set advantages."""
         key, for_sample, for_credit, for_batches = jax.random.split(training.key, 4)
         policy, params = self.policy, training.params
         parts: list[Grown]
         own: list[jax.Array | None]
         advantages_BN = jnp.zeros((0, 0))
         if self.vines is None or self.method is None:
-            sampled: Families | Grown = families.episodes(
-                self.task, policy, params, self.num_trunks, for_sample
-            )
-            parts, own, found = [sampled], [None], {}
+            played = families.episodes(self.task, policy, params, self.num_trunks, for_sample)
+            parts, own, found = [played], [None], {}
+            sampled: Families | None = None
         else:
             sampled = families.sample(
                 self.task, policy, params, self.vines, self.num_trunks, for_sample

@@ -106,11 +106,9 @@ def _pieces(part: Credited, length: int) -> Pieces:
         pieces = padded.reshape(len(padded) // length, length, width, *rest)
         return jnp.moveaxis(pieces, 2, 0).reshape(width * len(pieces), length, *rest)
 
-    return Pieces(
-        *map(cut, (steps.observations, steps.actions, steps.logits, steps.log_probs)),
-        *map(cut, (part.advantages, part.returns, part.from_sets, part.usable)),
-        memories=cut(steps.memories)[:, 0],
-    )
+    taken = (steps.observations, steps.actions, steps.logits, steps.log_probs)
+    learnt = (part.advantages, part.returns, part.from_sets, part.usable)
+    return Pieces(*map(cut, (*taken, *learnt)), cut(steps.memories)[:, 0])
 
 
 def learn(

@@ -28,8 +28,9 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "point_mass": _factory("point_mass", "PointMass"),
     "gymnasium": _factory("registered", "registered"),
     "jax_goals": _factory("jax_goals", "JaxGoals"),
-    "xminigrid": _factory("xminigrid", "XMiniGrid"),
-    "gymnax": _factory("xminigrid", "Gymnax"),
+    "xminigrid": _factory("xminigrid", "from_options"),
+    "gymnax": _factory("jax_registered", "gymnax"),
+    "jumanji": _factory("jax_registered", "jumanji"),
 }
 """Name → factory that makes the task from its options."""
 
@@ -77,7 +78,7 @@ def located(config: Any, folder: str) -> Any:
     if not isinstance(config, Mapping):
         return config
     name = config.get("name")
-    has_modules = is_reference(name) or name == "gymnasium"
+    has_modules = is_reference(name) or "id" in config  # functions of the user
     return {"folder": folder, **config} if has_modules else config
 
 

@@ -98,14 +98,11 @@ class RegisteredTask:
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Measure the mean score, the strategies of whole episodes, and their length."""
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
-        clusters_N = diversity.clusters([self.label(one) for one in sampled])
-        return {
-            "score": float(np.mean([self.score(one) for one in sampled])),
-            "labelled": float(np.mean(clusters_N >= 0)),
-            "strategies": float(np.count_nonzero(measures.label_counts(clusters_N))),
-            "effective_strategies": measures.effective_labels(clusters_N),
-            "length": measures.mean_length(sampled),
-        }
+        return measures.strategy_metrics(
+            [self.score(one) for one in sampled],
+            diversity.clusters([self.label(one) for one in sampled]),
+            [len(one) for one in sampled],
+        )
 
 
 class Rendered(gym.Wrapper):
