@@ -29,6 +29,11 @@ PPO_FROM_SCRATCH = MappingProxyType(  # enough for small tasks in about a minute
     }
 )
 
+# On JAX an update plays `n_envs` whole trajectories.
+JAX_FROM_SCRATCH = MappingProxyType(
+    {key: value for key, value in PPO_FROM_SCRATCH.items() if key != "n_steps"} | {"n_envs": 192}
+)
+
 Pretrain = Callable[["BaseAlgorithm", np.random.Generator], Mapping[str, float]]
 
 

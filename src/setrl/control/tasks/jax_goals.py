@@ -15,7 +15,7 @@ import numpy as np
 from setrl.control import measures
 from setrl.control.jax.environment import Demonstrations
 from setrl.control.jax.poly_ppo import Player
-from setrl.control.tasks.base import PPO_FROM_SCRATCH
+from setrl.control.tasks.base import JAX_FROM_SCRATCH
 
 FIVE = ((6, 3), (1, 1), (7, 1), (1, 7), (7, 7))  # multi_goal's: one is nearer than the others
 RIGHT_DOWN_LEFT_UP = ((1, 0), (0, 1), (-1, 0), (0, -1))
@@ -118,9 +118,7 @@ class JaxGoals:
     name: ClassVar[str] = "jax_goals"
     demonstrations: ClassVar[int] = 0
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [64, 64]})
-    defaults: ClassVar[Mapping[str, Any]] = MappingProxyType(
-        {**{k: v for k, v in PPO_FROM_SCRATCH.items() if k != "n_steps"}, "n_envs": 64}
-    )
+    defaults: ClassVar[Mapping[str, Any]] = JAX_FROM_SCRATCH
 
     @cached_property
     def env(self) -> GoalRoom:

@@ -16,7 +16,7 @@ from setrl import names
 from setrl.control import measures
 from setrl.control.jax.adapters import LIBRARIES, Adapter, Observed
 from setrl.control.jax.environment import Demonstrations
-from setrl.control.tasks.base import PPO_FROM_SCRATCH
+from setrl.control.tasks.base import JAX_FROM_SCRATCH
 from setrl.files.loading import check_reference, load_function
 
 
@@ -47,7 +47,7 @@ class RegisteredJaxTask:
     folder: str = field(default=".", repr=False)
 
     demonstrations: ClassVar[int] = 0
-    defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH
+    defaults: ClassVar[Mapping[str, Any]] = JAX_FROM_SCRATCH
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [64, 64]})
 
     @cached_property

@@ -32,6 +32,7 @@ from setrl.control.tasks.jax_registered import registered
 from setrl.control.tasks.paths import shortest
 
 VIEW = 7
+TILE_AT: Any = TILES_REGISTRY  # (kinds, colours, 2)
 FORWARD, RIGHT, LEFT, PICK_UP, PUT_DOWN, TOGGLE = range(6)  # XLand-MiniGrid's actions
 ACTIONS: tuple[Callable[..., Any], ...] = (
     actions.move_forward,
@@ -93,7 +94,7 @@ class FourRooms:
         """Return a layout with random doorways, goal and start."""
         level = XFourRooms()
         state = level.reset(level.default_params(height=self.side, width=self.side), key).state
-        return Grid(state.grid, state.agent, TILES_REGISTRY[Tiles.GOAL, Colors.GREEN])
+        return Grid(state.grid, state.agent, TILE_AT[Tiles.GOAL, Colors.GREEN])
 
     def act(self, place: Grid, action: jax.Array) -> tuple[Grid, jax.Array]:
         """Take an action; return whether it reached the goal."""
@@ -188,7 +189,7 @@ class GoTo(FourRooms):
         for_rooms, for_kinds, for_colours, for_cells, for_turn = jax.random.split(key, 5)
         kinds = jax.random.choice(for_kinds, jnp.array(KINDS), (self.num_objects,))
         colours = jax.random.choice(for_colours, jnp.array(COLOURS), (self.num_objects,))
-        objects = TILES_REGISTRY[kinds, colours]
+        objects = TILE_AT[kinds, colours]
         _, cells = generate_nine_rooms(for_rooms, self.side, self.side)
         where = sample_coordinates(for_cells, cells, self.num_objects + 1)
         cells = cells.at[where[1:, 0], where[1:, 1]].set(objects)
@@ -240,7 +241,7 @@ def _scaled(tiles: jax.Array) -> jax.Array:
     return tiles / jnp.array([NUM_TILES - 1, NUM_COLORS - 1], dtype=jnp.float32)
 
 
-LEVELS: dict[str, Level] = {"four_rooms": FourRooms(), "goto": GoTo(), "pickup": Pickup()}
+LEVELS: dict[str, Any] = {"four_rooms": FourRooms(), "goto": GoTo(), "pickup": Pickup()}
 
 
 @dataclass(frozen=True)
