@@ -16,6 +16,8 @@ from setrl.evaluation.summary import SplitSummary
 from setrl.report.drawing import rolling_mean
 from setrl.report.figures_evaluation import band_to, difference_to
 from setrl.report.figures_training import (
+    CONTROL_RETURN,
+    RESETS,
     on_common_steps,
     share_fills,
     smoothing,
@@ -203,12 +205,17 @@ def control_curves(data: RunData) -> list[dict[str, Any]]:
                  if key.startswith("evaluation/")}  # fmt: skip
     wanted = {**evaluated, **CONTROL_OVER_STEPS}
     panels = [_over_environment_steps(data, key, wanted[key]) for key in wanted if key in keys]
+    # What limits a user may be steps or resets: a vine needs no reset.
+    counted = [key for key in (*evaluated, CONTROL_RETURN[0]) if RESETS in keys and key in keys]
+    panels += [_over_environment_steps(data, key, wanted[key], RESETS) for key in counted[-1:]]
     return [panel for panel in panels if panel is not None]
 
 
-def _over_environment_steps(data: RunData, key: str, title: str) -> dict[str, Any] | None:
+def _over_environment_steps(
+    data: RunData, key: str, title: str, over: str = "step"
+) -> dict[str, Any] | None:
     """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
-    found = {arm: on_common_steps(runs, key) for arm, runs in data.trained.items()}
+    found = {arm: on_common_steps(runs, key, over) for arm, runs in data.trained.items()}
     known = {arm: one for arm, one in found.items() if one is not None}
     if not known:
         return None
@@ -217,7 +224,10 @@ def _over_environment_steps(data: RunData, key: str, title: str) -> dict[str, An
     longest = max(len(steps_T) for steps_T, _ in known.values())
     grid = np.linspace(first, last, max(2, min(most, longest)))
     curves = {arm: _on_grid(grid, *one) for arm, one in known.items()}
-    return {"key": key, "label": title, "share": False, "curves": curves}
+    panel = {"key": key, "label": title, "share": False, "curves": curves}
+    if over == RESETS:
+        panel |= {"key": f"{key} over resets", "x": {"label": "resets", "name": "reset"}}
+    return panel
 
 
 def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]:

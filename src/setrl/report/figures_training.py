@@ -38,6 +38,7 @@ TIME_FILLS = {
 }
 MOST_CONTROL_CURVES = 8
 CONTROL_RETURN = ("rollout/ep_rew_mean", "mean return of recent episodes")
+RESETS = "rollout/resets"  # episodes from a reset so far: vines do not count
 
 
 def learning(data: RunData) -> list[Chart]:
@@ -84,23 +85,28 @@ def control_curves(data: RunData) -> list[Chart]:
     ]
     if not any(panels[-1][0] in run.metrics for runs in data.arms.values() for run in runs):
         panels[1:] = [("vines/distinct", "different ways among the vines of a state")]
+    counts = [("step", "environment steps")] * len(panels)
+    if any(RESETS in run.metrics for runs in data.arms.values() for run in runs):
+        panels.append(CONTROL_RETURN)
+        counts.append((RESETS, "resets"))
     headline = f"{data.name}: training over environment steps"
 
     def draw(theme: Theme) -> Figure:
         figure, axes = canvas(theme, headline, len(panels), gap=1.6, margins=(0.6, 1.5))
-        for ax, (key, title) in zip(axes, panels, strict=True):
-            found = {arm: on_common_steps(data.arms[arm], key) for arm in arms}
+        for ax, (key, title), (over, axis) in zip(axes, panels, counts, strict=True):
+            found = {arm: on_common_steps(data.arms[arm], key, over) for arm in arms}
             shown = [(data.looks[arm], *rows) for arm, rows in found.items() if rows]
             step_curves(ax, shown, theme, None)
             ax.set_xlim(left=0)
-            ax.set_xlabel("environment steps")
+            ax.set_xlabel(axis)
             ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k"))
             set_title(ax, title, theme)
         return figure
 
     note = (
         "Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth "
-        "of the run. The steps of vines count. Of each sweep, the middle arm is shown."
+        "of the run. The steps of vines count; vines need no resets. Of each sweep, the middle arm "
+        "is shown."
     )
     return [Chart("curves", headline, note, draw)]
 
@@ -114,16 +120,19 @@ def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
     return middle[:MOST_CONTROL_CURVES]
 
 
-def on_common_steps(runs: Sequence[ArmRun], key: str) -> tuple[Floats, Floats] | None:
+def on_common_steps(
+    runs: Sequence[ArmRun], key: str, over: str = "step"
+) -> tuple[Floats, Floats] | None:
     """Return steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.
 
-    The runs of a control arm log at different steps: an update ends when its episodes do.
+    The runs of a control arm log at different steps: an update ends when its episodes do. `over`
+    names another count that grows with the steps, such as resets.
     """
     known = []
-    for metrics in (run.metrics for run in runs if key in run.metrics):
+    for metrics in (run.metrics for run in runs if {key, over} <= set(run.metrics)):
         defined = ~np.isnan(metrics[key])
         if defined.any():
-            known.append((metrics["step"][defined], metrics[key][defined]))
+            known.append((metrics[over][defined], metrics[key][defined]))
     if not known:
         return None
     first, last = max(steps[0] for steps, _ in known), min(steps[-1] for steps, _ in known)

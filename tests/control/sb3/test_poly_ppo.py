@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -117,6 +119,58 @@ def test_an_update_takes_as_many_steps_as_ppos_and_no_family_more() -> None:
 def test_no_vines_are_plain_ppo_to_the_bit(none: str) -> None:
     plain = PPO("MlpPolicy", make_vec_env(Goals, 2, seed=3), **SMALL).learn(128)
     assert torch.equal(weights(poly(vines={none: 0}).learn(128)), weights(plain))
+
+
+class AtRolloutEnd(BaseCallback):
+    """Calls a function when a rollout is collected and the policy has not changed yet."""
+
+    def __init__(self, see: Callable[[dict[str, Any]], None]) -> None:
+        super().__init__()
+        self.see = see
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.see(self.locals)
+
+
+def test_the_control_has_vines_and_ppos_advantages() -> None:
+    """`credit="gae"`: vines are data and starts, and no step has a set advantage."""
+    model, seen = poly(vines={"credit": "gae"}), []
+
+    def see(collected: dict[str, Any]) -> None:
+        seen.append(len(collected["families"][0].vines_BN))
+        assert not any(one.set_advantages for one in collected["segments"])
+        assert not model.rollout_buffer.from_sets.any()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that no step has set credit is what was asked for
+        model.learn(64, AtRolloutEnd(see))
+    assert min(seen) > 0
+
+
+def test_vines_leave_the_states_that_the_critic_finds_uncertain() -> None:
+    model = poly(vines={"where": "uncertain", "num_states": 1})
+
+    def see(collected: dict[str, Any]) -> None:
+        for family in collected["families"]:
+            observed, _ = model.policy.obs_to_tensor(family.trunk.seen_T)
+            with torch.no_grad():
+                chance = model.policy.predict_values(observed).flatten().clamp(0, 1)
+            assert family.times == (int((chance * (1 - chance)).argmax()),)
+
+    model.learn(64, AtRolloutEnd(see))
+
+
+def test_resets_are_counted_and_vines_are_none() -> None:
+    """Plain PPO: the episodes that began; with vines: the trunks."""
+    plain, model = PolyPPO("MlpPolicy", make_vec_env(Goals, 2, seed=3), **SMALL), poly()
+    plain.learn(64)
+    assert plain.num_resets == plain.rollout_buffer.episode_starts.sum() > 2
+    counts: list[int] = []
+    model.learn(64, AtRolloutEnd(lambda collected: counts.append(len(collected["families"]))))
+    assert model.num_resets == sum(counts) < plain.num_resets
 
 
 @pytest.mark.parametrize("credit", ["marginal", "action", "shared", "trunk", "bonus", "reward"])

@@ -26,7 +26,7 @@ export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; 
       <Key looks={arms.map(armOf)} hidden={hidden.value} onToggle={toggle} />
       <div class="charts">
         {panels.map((panel) => (
-          <OverStepsChart key={panel.key} panel={panel} x={x} />
+          <OverStepsChart key={panel.key} panel={panel} x={panel.x ?? x} />
         ))}
       </div>
     </>

@@ -40,6 +40,8 @@ export interface OverSteps {
   readonly key: string;
   readonly label: string;
   readonly share: boolean;
+  /** What the curves are over, where it is not the page's steps. */
+  readonly x?: { readonly label: string; readonly name: string };
   readonly curves: ByArm<{
     readonly steps: readonly number[];
     readonly mean: readonly (number | null)[];

@@ -73,6 +73,7 @@ class PolyPPO(RegularisedPPO):
     vines: Vines | None = None  # not saved: it holds functions that make environments
     checks_resets: bool = True
     set_critic: LearnedOutcomes | None = None
+    num_resets: int = 0
     gave_credit: bool = False  # whether any step so far had a set advantage
     _checked: Vines | None = None
 
@@ -180,7 +181,9 @@ class PolyPPO(RegularisedPPO):
     ) -> bool:
         """Collect as PPO does, or trunks and vines; return whether training continues."""
         if self.vines is None or not self.samples_families:
-            return super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
+            goes_on = super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
+            self._count_resets(int(rollout_buffer.episode_starts.sum()))
+            return goes_on
         self.policy.set_training_mode(False)
         callback.on_rollout_start()
         try:
@@ -216,7 +219,13 @@ class PolyPPO(RegularisedPPO):
         families = self._sampler(num_steps, policy, self._priorities)
         self.family_steps = self._sampler.family_steps
         self.normaliser.learn_rewards(families)
+        self._count_resets(len(families))
         return families
+
+    def _count_resets(self, more: int) -> None:
+        """Count episodes that began with a reset: an environment set back is not reset."""
+        self.num_resets += more
+        self.logger.record("rollout/resets", self.num_resets)
 
     @property
     def normaliser(self) -> Normaliser:

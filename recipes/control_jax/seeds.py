@@ -1,0 +1,65 @@
+"""Train all seeds of each arm in one compiled program: small tasks, many seeds, one core.
+
+python recipes/control_jax/seeds.py CONFIG OUT.json
+
+`setrl control` gives each seed a process, checkpoints and a report. For tasks that train in seconds
+most of that time is compilation, which `jax.vmap` over the seeds needs once for each arm.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from setrl.control.jax_arm import EVALUATION, use_one_thread
+from setrl.control.resolved import ResolvedControl
+
+
+def main(config: Path, out: Path) -> None:
+    """Write {arm: {metric: {mean, stderr, seeds}}}, after each arm."""
+    use_one_thread()
+    resolved = ResolvedControl.load(config)
+    found: dict[str, Any] = {"config": config.name, "steps": resolved.steps, "arms": {}}
+    for arm in resolved.arms:
+        begun = time.perf_counter()
+        rows = train(resolved, arm)
+        found["arms"][arm] = {name: summary([row[name] for row in rows]) for name in rows[0]}
+        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        shown = {
+            name: f"{one['mean']:.3f} ± {one['stderr']:.3f}"
+            for name, one in found["arms"][arm].items()
+        }
+        print(arm, f"{time.perf_counter() - begun:.0f} s", shown, flush=True)
+
+
+def train(resolved: ResolvedControl, arm: str) -> list[dict[str, float]]:
+    """Train all seeds of an arm side by side; return the metrics of each."""
+    model = resolved.arms[arm].model
+    keys = jax.numpy.stack([jax.random.key(seed) for seed in resolved.config.seeds])
+    training, update = jax.vmap(model.init)(keys), jax.jit(jax.vmap(model.update))
+    while int(training.steps.min()) < resolved.steps:
+        training, _ = update(training)
+    rows = []
+    for index, seed in enumerate(resolved.config.seeds):
+        params = jax.tree.map(lambda one, index=index: one[index], training.params)
+        rng = np.random.default_rng([EVALUATION, seed, 0])
+        metrics = model.task.evaluate(model.player(params), rng)
+        counts = {"steps": training.steps[index], "resets": training.resets[index]}
+        rows.append({**metrics, **{name: int(value) for name, value in counts.items()}})
+    return rows
+
+
+def summary(values: list[float]) -> dict[str, Any]:
+    """Return mean, standard error and values of a metric over seeds."""
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+    return {"mean": float(np.mean(values)), "stderr": float(error), "seeds": values}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,109 @@
+"""Runs of a config on JAX: what they leave, and that an interruption changes nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from setrl import files
+from setrl.control import jax_arm, watch
+from setrl.control.config import ControlConfig
+from setrl.control.resolved import ResolvedControl, resolve
+from setrl.control.run import run_control
+from setrl.errors import ConfigError, RunError
+from setrl.files.run_folder import TrainingRun, training_run
+from setrl.runs.pool import Stop
+from tests.at_once import at_once
+
+POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "ucb_coef": 0.1}
+TASK = {"name": "jax_goals", "max_steps": 16, "episodes": 32}
+EVERY = {"checkpoint_every": 100, "rollouts_every": 100, "eval_every": 200}
+
+
+def config(**changes: Any) -> ResolvedControl:
+    values: dict[str, Any] = {
+        "name": "test",
+        "task": TASK,
+        "arms": {"poly": POLY},
+        "total_steps": 400,
+        "ppo": {"n_envs": 6, "n_epochs": 1},
+        "workers": 1,
+        **EVERY,
+    }
+    return resolve(ControlConfig(**{**values, **changes}))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("jax")
+    with at_once():
+        return run_control(config(), path / "run", cache=path / "cache", show_progress=False)
+
+
+def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
+    run = training_run(folder, "poly", 0)
+    rows = list(files.read_lines(run.metrics))
+    found = json.loads(run.evaluation.read_text())
+    assert found["steps"] == rows[-1]["step"] == rows[-1]["rollout/steps"] >= 400
+    assert {"success", "goals", "effective_goals"} <= set(found["metrics"])
+    assert any("evaluation/success" in row for row in rows)
+    first = next(iter(run.rollout_files().values()))
+    trunk = next(iter(files.read_lines(first)))
+    vine = trunk["states"][0]["vines"][0]
+    assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
+    assert len(run.checkpoint_folders()) <= jax_arm.KEPT
+
+
+def test_an_interrupted_run_ends_with_the_same_weights(folder: Path, tmp_path: Path) -> None:
+    run, resolved, stop = TrainingRun(tmp_path / "arm"), config(), Stop()
+
+    def stop_in_the_middle(steps: int) -> None:
+        if steps >= 150:
+            stop.ask()
+
+    given = (resolved, "poly", 0, tmp_path / "cache", run)
+    assert not jax_arm.train_arm(*given, stop_in_the_middle, stop)
+    assert jax_arm.train_arm(*given, lambda _: None, Stop())
+    whole = training_run(folder, "poly", 0)
+    one, other = (load_file(each.final / jax_arm.POLICY) for each in (run, whole))
+    for name in other:
+        np.testing.assert_array_equal(one[name], other[name])
+    steps = [[row["step"] for row in files.read_lines(each.metrics)] for each in (run, whole)]
+    assert steps[0] == steps[1]
+
+
+def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
+    film, sheet = watch.watch(folder, output=tmp_path / "film.gif", most=2, episodes=256)
+    assert film.exists() and sheet.exists()
+
+
+def test_weights_of_another_config_are_refused(folder: Path) -> None:
+    other = config(gru=4)
+    with pytest.raises(RunError, match="damaged, or belongs to another config"):
+        jax_arm.trained(other, "poly", training_run(folder, "poly", 0).final)
+    checkpoint = training_run(folder, "poly", 0).last_checkpoint()
+    assert checkpoint is not None
+    training = jax_arm.model_of(other, "poly").init(jax.random.key(0))
+    with pytest.raises(RunError, match="belongs to another config or version"):
+        jax_arm._load(checkpoint / jax_arm.STATE, training)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"ppo": {"n_steps": 128}}, "n_steps"),
+        ({"vec_normalize": {}}, "vec_normalize is not available on JAX"),
+        ({"arms": {"a": {**POLY, "credit": "set_critic"}}}, "credit must be one of"),
+        ({"arms": {"a": {**POLY, "most_snapshots": 3}}}, "most_snapshots"),
+        ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
+        ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
+        ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
+    ],
+)
+def test_what_jax_cannot_do_is_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        config(**changes)
