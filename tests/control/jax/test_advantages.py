@@ -144,5 +144,7 @@ def test_pieces_hold_every_step_once() -> None:
     assert pieces.usable.shape == (2 * B, 4)  # six steps are two pieces, the second one padded
     kept = np.asarray(pieces.observations)[np.asarray(pieces.usable)]
     alive = np.asarray(grown.steps.alive)
-    expected = np.concatenate([np.asarray(grown.steps.observations)[alive[:, b], b] for b in range(B)])
+    expected = np.concatenate(
+        [np.asarray(grown.steps.observations)[alive[:, b], b] for b in range(B)]
+    )
     np.testing.assert_array_equal(kept, expected)

@@ -78,7 +78,8 @@ def test_an_interrupted_run_ends_with_the_same_weights(folder: Path, tmp_path: P
 
 def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
     film, sheet = watch.watch(folder, output=tmp_path / "film.gif", most=2, episodes=256)
-    assert film.exists() and sheet.exists()
+    assert film.exists()
+    assert sheet.exists()
 
 
 def test_weights_of_another_config_are_refused(folder: Path) -> None:

@@ -55,7 +55,8 @@ def marginal() -> Any:
 
 def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None:
     _, training, found, (families, advantages_BN) = marginal
-    assert families.times.shape == (2, 2) and advantages_BN.shape == (4, 3)
+    assert families.times.shape == (2, 2)
+    assert advantages_BN.shape == (4, 3)
     alive = [int(one.steps.alive.sum()) for one in (families.trunks, families.vines)]
     assert int(training.steps) == sum(alive) == int(found["rollout/steps"])
     assert int(training.resets) == 2
@@ -81,7 +82,11 @@ def test_credit_is_the_exact_credit_of_the_core(marginal: Any) -> None:
 @pytest.mark.parametrize("credit", ["marginal", "bonus", "reward", "action", "shared", "trunk"])
 def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
     rng, shape = np.random.default_rng(0), (3, 4)
-    scores, labels, actions = rng.random(shape), rng.integers(-1, 3, shape), rng.integers(2, size=shape)
+    scores, labels, actions = (
+        rng.random(shape),
+        rng.integers(-1, 3, shape),
+        rng.integers(2, size=shape),
+    )
     scores[0, 1] = np.nan
     vines, key = make(num_vines=4, credit=credit).vines, jax.random.key(4)
     assert vines is not None
@@ -116,7 +121,9 @@ def test_the_control_has_vines_and_no_set_credit() -> None:
     training, found, (families, advantages_BN) = trained(model)
     assert np.isnan(advantages_BN).all() and np.isnan(found["vines/advantage_size"])
     assert families.vines.steps.alive.sum() > 0
-    assert np.isfinite(np.concatenate([one.ravel() for one in jax.tree.leaves(training.params)])).all()
+    assert np.isfinite(
+        np.concatenate([one.ravel() for one in jax.tree.leaves(training.params)])
+    ).all()
 
 
 def test_all_choices_at_once_train() -> None:
@@ -139,7 +146,8 @@ def test_a_missing_reward_is_in_no_set_and_no_update() -> None:
     model = make(BrokenGoals())
     training, found, (families, advantages_BN) = trained(model)
     missing = np.isnan(np.asarray(families.scores_BN))
-    assert missing.any() and np.isnan(np.asarray(advantages_BN)[missing]).all()
+    assert missing.any()
+    assert np.isnan(np.asarray(advantages_BN)[missing]).all()
     assert int(found["vines/without_reward"]) > 0
     assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
 
@@ -147,7 +155,8 @@ def test_a_missing_reward_is_in_no_set_and_no_update() -> None:
 def test_ppo_is_plain_without_vines() -> None:
     model = JaxPolyPPO(JaxGoals(max_steps=20), ActorCritic(3, (8,)), SMALL)
     training, found, (episodes, _) = trained(model)
-    assert int(training.resets) == 12 and not any(key.startswith("vines") for key in found)
+    assert int(training.resets) == 12
+    assert not any(key.startswith("vines") for key in found)
     assert int(training.steps) == int(episodes.lengths.sum())
 
 

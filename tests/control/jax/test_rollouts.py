@@ -59,7 +59,9 @@ def test_trajectories_keep_their_limits(grown: SimpleNamespace) -> None:
     assert (lengths <= np.asarray(grown.limits)).all()
     assert lengths[1] == 5 and lengths[2] == 0
     assert not grown.found.done[2]
-    assert (np.asarray(grown.found.last_values) == 0).tolist() == np.asarray(grown.found.done).tolist()
+    assert (np.asarray(grown.found.last_values) == 0).tolist() == np.asarray(
+        grown.found.done
+    ).tolist()
 
 
 def test_kept_states_replay_the_trajectory(grown: SimpleNamespace) -> None:

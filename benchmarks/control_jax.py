@@ -1,0 +1,137 @@
+"""Environment steps per second of Poly-PPO on JAX, against PureJaxRL's PPO and against SB3.
+
+    python benchmarks/control_jax.py [FOLDER] [--rounds 3]
+
+FOLDER is `purejaxrl/` of a clone of PureJaxRL; it needs distrax, and without it that row is left
+out. All of JAX's contenders learn gymnax's FourRooms with the same network, epochs and minibatches;
+Stable-Baselines3's learn the room with five goals, and so does one of JAX. They take turns in one
+process on one core, after compilation, so that other load on the machine affects all equally.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.control.jax_arm import use_one_thread
+
+use_one_thread()  # before JAX computes for the first time
+
+import jax  # noqa: E402
+import torch  # noqa: E402
+from control_step import contenders  # noqa: E402
+
+from setrl import methods  # noqa: E402
+from setrl.control.jax.credit import JaxVines  # noqa: E402
+from setrl.control.jax.networks import ActorCritic  # noqa: E402
+from setrl.control.jax.poly_ppo import JaxPolyPPO  # noqa: E402
+from setrl.control.jax.update import Options  # noqa: E402
+from setrl.control.tasks import from_config  # noqa: E402
+from setrl.control.tasks.multi_goal import MultiGoal  # noqa: E402
+
+ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
+SECONDS = 4.0  # of a turn of ours
+ROOMS = {"name": "gymnax", "id": "FourRooms-misc"}
+Turn = Callable[[], float]  # environment steps per second of CPU time
+
+
+def ours(task: Any, **vines: Any) -> Turn:
+    """Return turns of our update, with vines or without."""
+    given = JaxVines(lambda: task.env, task.label, **vines) if vines else None
+    method = methods.poly_epo(4) if vines else None
+    options = Options(n_envs=ENVS, batch_size=ENVS * STEPS // MINIBATCHES, n_epochs=EPOCHS)
+    model = JaxPolyPPO(task, ActorCritic(task.env.num_actions), options, method, given)
+    training = model.init(jax.random.key(0))
+    update = jax.jit(model.update).lower(training).compile()
+
+    def turns() -> Iterator[float]:
+        state = training
+        while True:
+            before, began = int(state.steps), time.process_time()
+            while time.process_time() - began < SECONDS:
+                state, _ = update(state)
+                jax.block_until_ready(state)
+            yield (int(state.steps) - before) / (time.process_time() - began)
+
+    return turns().__next__
+
+
+def purejaxrl(folder: Path) -> Turn:
+    """Return turns of PureJaxRL's PPO."""
+    sys.path.insert(0, str(folder))
+    from ppo import make_train
+
+    config = {
+        **{"LR": 3e-4, "NUM_ENVS": ENVS, "NUM_STEPS": STEPS, "UPDATE_EPOCHS": EPOCHS},
+        **{"NUM_MINIBATCHES": MINIBATCHES, "TOTAL_TIMESTEPS": ENVS * STEPS * UPDATES},
+        **{"GAMMA": 0.99, "GAE_LAMBDA": 0.95, "CLIP_EPS": 0.2, "ENT_COEF": 0.0, "VF_COEF": 0.5},
+        **{"MAX_GRAD_NORM": 0.5, "ACTIVATION": "tanh", "ENV_NAME": ROOMS["id"]},
+        **{"ANNEAL_LR": False, "DEBUG": False},
+    }
+    key = jax.random.PRNGKey(0)
+    train = jax.jit(make_train(config)).lower(key).compile()
+
+    def turn() -> float:
+        began = time.process_time()
+        jax.block_until_ready(train(key))
+        return ENVS * STEPS * UPDATES / (time.process_time() - began)
+
+    return turn
+
+
+def stable_baselines(name: str) -> Turn:
+    """Return turns of a contender of `control_step`, which learns the room with five goals."""
+    make = contenders(MultiGoal())[name]
+
+    def turn() -> float:
+        model = make(0)
+        model.learn(1)
+        before, began = model.num_timesteps, time.process_time()
+        model.learn(6_000, reset_num_timesteps=False)
+        return (model.num_timesteps - before) / (time.process_time() - began)
+
+    return turn
+
+
+def main(folder: Path | None, rounds: int) -> None:
+    """Print the speeds, and the ratios to the first row of each task."""
+    torch.set_num_threads(1)
+    rooms, goals = from_config(ROOMS), from_config("jax_goals")
+    label = {"num_vines": 8, "num_states": 2, "window": 5}
+    groups: dict[str, dict[str, Turn]] = {
+        "gymnax FourRooms": {
+            **({"PureJaxRL's PPO": purejaxrl(folder)} if folder else {}),
+            "ours, PPO": ours(rooms),
+            "ours, vines": ours(rooms, **label),
+            "ours, vines with GAE": ours(rooms, **label, credit="gae"),
+        },
+        "room with five goals": {
+            "SB3's path, vines": stable_baselines("PolyPPO, vines"),
+            "ours, vines": ours(goals, num_vines=8, num_states=3, window=None),
+        },
+    }
+    for task, turns in groups.items():
+        found: dict[str, list[float]] = {name: [] for name in turns}
+        for _ in range(rounds):
+            for name, turn in turns.items():
+                found[name].append(turn())
+        print(f"{task:26}{'steps / CPU s':>14}{'ratio':>9}   range of {rounds}")
+        first = np.array(next(iter(found.values())))
+        for name, speeds in found.items():
+            ratios = np.array(speeds) / first
+            spread = f"{ratios.min():.2f} to {ratios.max():.2f}"
+            print(f"  {name:24}{np.median(speeds):14,.0f}{np.median(ratios):9.2f}   {spread}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    main(given.folder, given.rounds)
