@@ -7,6 +7,7 @@ import pytest
 
 from setrl.cli.evaluate import Evaluate
 from setrl.errors import ConfigError
+from setrl.evaluation.comparison import compare_paths
 from setrl.evaluation.loading import load_evaluation
 from setrl.evaluation.metrics import metric_values
 from tests import fake_run
@@ -31,6 +32,22 @@ def test_metrics_are_chosen_by_name(tmp_path, capsys):
     assert {"G-pass(τ=0.75)@k", "Cover@τ"} <= set(capsys.readouterr().out.split())
     with pytest.raises(ConfigError, match="did you mean 'cover'"):
         Evaluate(file=path, metrics=("covr",)).run()
+
+
+def test_it_reads_the_folders_that_compare_reads(tmp_path, capsys):
+    run = fake_run.make(tmp_path / "run", arms=("grpo",), n=8, steps=1, problems=3)
+    Evaluate(file=run / "grpo").run()
+    assert "2 seeds, 95% intervals over problems and seeds" in capsys.readouterr().out
+    Evaluate(file=run / "grpo", json=True).run()
+    printed = json.loads(capsys.readouterr().out)
+    compared = compare_paths(run / "base", run / "grpo", metrics=["pass"])
+    assert printed["seeds"] == [0, 1]
+    for row in compared.rows:
+        assert printed["metrics"][f"pass@{row.k}"]["value"] == row.second.value
+    Evaluate(file=run / "base", split="shifted", json=True).run()
+    of_folder = json.loads(capsys.readouterr().out)["metrics"]
+    Evaluate(file=run / "base/evaluation/shifted.jsonl", json=True).run()
+    assert of_folder == json.loads(capsys.readouterr().out)["metrics"]
 
 
 def test_a_single_problem_has_no_interval(tmp_path, capsys):

@@ -65,7 +65,7 @@ def test_the_output_folder_of_a_trainer_of_trl_is_read(tmp_path, capsys):
             2,
             "unknown tool 'wandb'. Known: jsonl, trl, verl",
         ),
-        (["evaluate", "."], 3, ".: is a folder without the log of another tool; give a"),
+        (["evaluate", "."], 3, ". is neither a file of samples, nor the folder of another tool"),
         (["import", "verl", "x", "--output", "o", "--steps", "a"], 2, "--steps must be FIRST"),
         (
             ["import", "verl", "x", "--output", "o", "--group", "a"],

@@ -16,6 +16,7 @@ from setrl.evaluation.intervals import (
     paired_difference,
 )
 from setrl.evaluation.metrics import METRICS, metric_values
+from setrl.evaluation.sides import only_split
 from setrl.evaluation.support import support_of
 from setrl.evaluation.text import FEW, comparison_text, sentences
 from tests import fake_run
@@ -156,12 +157,6 @@ def test_what_does_not_match_is_named(run, tmp_path):
 @pytest.mark.parametrize(
     ("first", "options", "message"),
     [
-        ("nowhere", {}, "nowhere: no such file or folder"),
-        (
-            "grpo/seed_0/rollouts",
-            {},
-            "neither an evaluation file nor a folder with",
-        ),
         ("base", {"split": "dev"}, "base holds no evaluation of 'dev', only of shifted, test"),
         ("base", {"metrics": ["pas"]}, "unknown metric 'pas'; did you mean 'pass'"),
         ("base", {"metrics": ["max"]}, "unknown metric 'max'"),
@@ -170,6 +165,24 @@ def test_what_does_not_match_is_named(run, tmp_path):
 def test_wrong_arguments_are_config_errors(run, first, options, message):
     with pytest.raises(ConfigError, match=message):
         compare_paths(run / first, run / "base", **options)
+
+
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        ("nowhere", "nowhere: no such file or folder"),
+        (
+            "grpo/seed_0/rollouts",
+            "rollouts is neither a file of samples, nor the folder of another",
+        ),
+        ("", "is a run with several arms: give one, .*/base, grpo"),
+    ],
+)
+def test_paths_without_samples_are_data_errors(run, first, message):
+    with pytest.raises(DataError, match=message):
+        compare_paths(run / first, run / "base")
+    with pytest.raises(DataError, match=message):
+        only_split(run / first)
 
 
 def test_sentences_say_above_and_below_only_where_the_interval_does(run):

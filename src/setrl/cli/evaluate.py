@@ -1,4 +1,4 @@
-"""`setrl evaluate`: a file of samples → metrics."""
+"""`setrl evaluate`: samples → metrics."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from tyro.conf import Positional
 from setrl import names
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, DataError, explain, usage_errors
+from setrl.errors import ConfigError, explain, usage_errors
 from setrl.files import plain_json
 
 if TYPE_CHECKING:
+    from setrl.evaluation.sides import Side
     from setrl.evaluation.summary import ArmSummary
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate(EvaluatedFields, Said):
-    """Print unbiased pass@k, majority@k and strategies@k of a file of samples.
+    """Print unbiased pass@k, majority@k and strategies@k of samples.
 
     `setrl sample` draws samples of a model and writes such a file.
 
     Attributes:
-        file: The file of samples: an evaluation file, or your log in JSON Lines, a JSON array or
-            Parquet, whose fields are recognised and shown.
+        file: The samples: an evaluation file; your log in JSON Lines, a JSON array or Parquet,
+            whose fields are recognised and shown; another tool's log; the folder of a model; or the
+            folder of an arm, whose training seeds are averaged.
+        split: The evaluation of a folder, by the name of its file; test by default.
         k: The k of the curves, such as --k 1 5 30; 1, 2, 4, … by default, up to the number of
             graded samples that every problem has. Problems with fewer than the largest k are left
             out of all figures, and counted, so that every k uses the same problems.
@@ -37,10 +40,10 @@ class Evaluate(EvaluatedFields, Said):
             has their formulas.
 
     Json:
-        path: The file.
+        path: The file or folder.
         notes: What was noticed, in sentences.
         arm: Always model.
-        seeds: Always [0].
+        seeds: The training seeds of an arm's folder; otherwise [0].
         n: The number of samples that every problem has.
         most: The largest number of samples of a problem.
         problems: The number of problems in the figures.
@@ -56,6 +59,7 @@ class Evaluate(EvaluatedFields, Said):
     """
 
     file: Positional[Path]
+    split: str | None = None
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
     metrics: tuple[str, ...] = ()
@@ -70,8 +74,8 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluation.summary import write_checkpoint_summary
 
         self._check()
-        is_log = self._print()
-        if self.file.parent.name == "evaluation" and not is_log:
+        side = self._print()
+        if self.file.parent.name == "evaluation" and self.file.is_file() and not side.is_log:
             try:
                 write_checkpoint_summary(self.file.parent, allow_damaged=self.allow_damaged)
             except OSError as error:  # the run of somebody else, on a disk that is only read
@@ -79,29 +83,24 @@ class Evaluate(EvaluatedFields, Said):
 
     def _check(self) -> None:
         from setrl.evaluation.metrics import METRICS
-        from setrl.groups.importers.tools import tool_of
 
         with usage_errors():
             for metric in self.metrics:
                 names.look_up("metric", metric, {**METRICS, "all": None})
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
-        if self.file.is_dir() and tool_of(self.file) is None:
-            raise DataError(f"{self.file}: is a folder without the log of another tool; give a "
-                            "file of samples (`setrl report` reads runs)")  # fmt: skip
-        if not self.file.exists():
-            raise DataError(f"{self.file}: no such file; give the file of samples")
 
-    def _print(self) -> bool:
-        """Print the metrics; return whether the samples come from a log."""
-        from setrl.evaluation.loading import load_samples
+    def _print(self) -> Side:
+        """Print the metrics; return the samples."""
+        from setrl.evaluation.sides import load_side, only_split
         from setrl.evaluation.summary import summarise
         from setrl.evaluation.text import metric_table
 
-        loaded = load_samples(self.file, self.log_options, keep_bare=True)
-        self.say(loaded.reading)
-        given = {"all": {"model": {0: loaded.evaluation}}}
-        split = summarise(given, reference=None, ks=self.k).splits["all"]
+        chosen = self.split or only_split(self.file)
+        side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
+        self.say(side.reading)
+        by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
+        split = summarise({"all": {"model": by_seed}}, reference=None, ks=self.k).splits["all"]
         arm = split.arms["model"]
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm))]
@@ -112,7 +111,7 @@ class Evaluate(EvaluatedFields, Said):
         else:
             print(self.file)
             print(metric_table(arm, self.metrics, notes))
-        return loaded.is_log
+        return side
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

@@ -11,7 +11,7 @@ SAMPLE = "draw the samples with `setrl sample` first; `setrl evaluate FILE` read
 OPTIONS = {
     "evaluate": {
         **dict.fromkeys(
-            ("--checkpoint", "--endpoint", "--model", "--domain", "--task", "--split", "--data",
+            ("--checkpoint", "--endpoint", "--model", "--domain", "--task", "--data",
              "--benchmark", "--problems", "--temperature", "--top-p", "--max-tokens", "--chat",
              "--no-chat", "--concurrency", "--seed", "--output"),
             f"is an option of `setrl sample` now: {SAMPLE}",

@@ -1,7 +1,7 @@
-"""One side of a comparison: a path → its evaluations, one for each training seed.
+"""A path → its evaluations, one for each training seed; one side of a comparison.
 
-A side is an evaluation file, a log, the folder of a model (with evaluation/<split>.jsonl in it), or
-the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
+The path is an evaluation file, a log, the folder of a model (with evaluation/<split>.jsonl in it),
+or the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
 """
 
 from __future__ import annotations
@@ -13,26 +13,31 @@ from pathlib import Path
 from setrl.errors import ConfigError, DataError
 from setrl.evaluation.loading import load_evaluation, load_samples
 from setrl.evaluation.samples import Evaluation
-from setrl.files.run_folder import evaluation_files, seed_folders
+from setrl.files.run_folder import evaluation_files, find_arms, seed_folders
 from setrl.groups.importers.tools import tool_of
 from setrl.groups.options import LogOptions
+from setrl.wording import first_of
 
 
 @dataclass(frozen=True)
 class Side:
-    """The evaluations of one side of a comparison.
+    """The evaluations of a path, such as one side of a comparison.
 
     Attributes:
         name: Its path.
         split: Which evaluation file was read.
         evaluations: One for each training seed.
         reading: How the fields of a log were read, and what was noticed.
+        seeds: The training seed of each evaluation; 0 outside the folder of an arm.
+        is_log: Whether it is a log, and neither an evaluation file nor a folder of them.
     """
 
     name: str
     split: str
     evaluations: tuple[Evaluation, ...]
     reading: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    is_log: bool = False
 
     @property
     def n(self) -> int:
@@ -55,7 +60,7 @@ def load_side(
     allow_damaged: bool = False,
     log: LogOptions | None = None,
 ) -> Side:
-    """Read one side of a comparison.
+    """Read the evaluations of a path.
 
     Args:
         path: An evaluation file, a log, a model's folder or an arm's folder.
@@ -64,22 +69,37 @@ def load_side(
         log: How a log is read.
 
     Raises:
-        ConfigError: When the path holds no evaluation of this split.
-        DataError: When a file is not an evaluation, or seeds do not match.
+        ConfigError: When the path holds evaluations, and none of this split.
+        DataError: When the path holds no samples, a file is not an evaluation, or the seeds do not
+            match.
     """
     path = Path(path)
     if is_samples(path):
         options = replace(log or LogOptions(), allow_damaged=allow_damaged)
         loaded = load_samples(path, options, keep_bare=True)
-        return Side(str(path), path.stem, (loaded.evaluation,), loaded.reading)
-    found = [files[split] for files in _files(path) if split in files]
-    if not found:
-        raise ConfigError(_no_evaluation(path, split))
-    evaluations = tuple(load_evaluation(file, allow_damaged) for file in found)
+        found = (loaded.evaluation,)
+        return Side(str(path), path.stem, found, loaded.reading, is_log=loaded.is_log)
+    files = {seed: found[split] for seed, found in _files(path).items() if split in found}
+    if not files:
+        raise _no_evaluation(path, split)
+    evaluations = tuple(load_evaluation(file, allow_damaged) for file in files.values())
     sizes = sorted({evaluation.n for evaluation in evaluations})
     if len(sizes) > 1:
         raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
-    return Side(str(path), split, evaluations)
+    return Side(str(path), split, evaluations, seeds=tuple(files))
+
+
+def only_split(path: Path) -> str:
+    """Choose the split of one path: a given file, "test", or the only split that it has."""
+    if is_samples(path):
+        return path.stem
+    splits = _splits(path)
+    if not splits:
+        raise _no_evaluation(path, "test")
+    if "test" in splits or len(splits) == 1:
+        return "test" if "test" in splits else splits.pop()
+    raise ConfigError(f"{path} has evaluations of {', '.join(sorted(splits))}: choose one with "
+                      "--split")  # fmt: skip
 
 
 def common_split(first: Path, second: Path) -> str:
@@ -87,10 +107,10 @@ def common_split(first: Path, second: Path) -> str:
     for path in (first, second):
         if is_samples(path):
             return path.stem
-    of_first, of_second = ({s for files in _files(p) for s in files} for p in (first, second))
+    of_first, of_second = _splits(first), _splits(second)
     for path, splits in ((first, of_first), (second, of_second)):
         if not splits:
-            raise ConfigError(_no_evaluation(path, "test"))
+            raise _no_evaluation(path, "test")
     both = of_first & of_second
     if "test" in both or len(both) == 1:
         return "test" if "test" in both else both.pop()
@@ -100,20 +120,28 @@ def common_split(first: Path, second: Path) -> str:
 
 def is_samples(path: Path) -> bool:
     """Return whether a path holds samples, and is not the folder of a run, an arm or a model."""
-    return path.is_file() or tool_of(path) is not None
+    return (path.exists() and not path.is_dir()) or tool_of(path) is not None
 
 
-def _files(path: Path) -> list[dict[str, Path]]:
-    """Split → evaluation file, of a model's folder, or of each seed of an arm's folder."""
-    seeds = seed_folders(path)
-    return [evaluation_files(folder) for folder in (seeds.values() if seeds else [path])]
+def _files(path: Path) -> dict[int, dict[str, Path]]:
+    """Training seed → split → evaluation file; a model's folder has seed 0."""
+    seeds = seed_folders(path) or {0: path}
+    return {seed: evaluation_files(folder) for seed, folder in seeds.items()}
 
 
-def _no_evaluation(path: Path, split: str) -> str:
+def _splits(path: Path) -> set[str]:
+    return {split for files in _files(path).values() for split in files}
+
+
+def _no_evaluation(path: Path, split: str) -> ConfigError | DataError:
+    """Return the error for a path without samples, or without samples of this split."""
     if not path.exists():
-        return f"{path}: no such file or folder"
-    known = sorted({name for files in _files(path) for name in files})
-    if known:
-        return f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}"
-    return f"{path} is neither an evaluation file nor a folder with evaluation/{split}.jsonl or " \
-           f"seed_*/evaluation/{split}.jsonl in it"  # fmt: skip
+        return DataError(f"{path}: no such file or folder; give samples, or a folder with them")
+    if known := sorted(_splits(path)):
+        return ConfigError(f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}")
+    if arms := [one.arm for one in find_arms(path) if any(map(_splits, one.seeds.values()))]:
+        return DataError(f"{path} is a run with several arms: give one, {path / first_of(arms)}")
+    return DataError(
+        f"{path} is neither a file of samples, nor the folder of another tool's log, nor a folder "
+        f"with evaluation/{split}.jsonl or seed_*/evaluation/{split}.jsonl in it"
+    )

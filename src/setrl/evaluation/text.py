@@ -51,7 +51,8 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[s
     ]
     temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
     drawn = size(arm.problems, "problem", arm.n, arm.most)
-    head = f"{drawn}{temperature}, 95% intervals over problems"
+    seeds, over = (f", {len(arm.seeds)} seeds", " and seeds") if len(arm.seeds) > 1 else ("", "")
+    head = f"{drawn}{temperature}{seeds}, 95% intervals over problems{over}"
     return "\n\n".join(["\n".join([head, *notes]), *tables])
 
 
