@@ -126,9 +126,8 @@ class Difference(WithInterval):
 
     Attributes:
         stderr, problems, missing: As in `Estimate`, of the difference.
-        improvement: Probability of improvement: the share of problems on which the first arm is
-            above the second, ties counting half (Agarwal et al., arXiv:2108.13264, with
-            problems as tasks).
+        improvement: The share of problems on which the first arm is above the second, ties counting
+            half (the probability of improvement of arXiv:2108.13264, with problems as tasks).
     """
 
     stderr: float

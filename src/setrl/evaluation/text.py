@@ -27,6 +27,7 @@ from setrl.wording import (
 
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
+ONE_SEED = "The intervals hold for these two models: no second training seed was compared."
 FEW = 4  # places of a curve in a comparison
 SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
                    "NSCR", "")  # fmt: skip
@@ -185,6 +186,7 @@ def _head(comparison: Comparison) -> str:
         f"{count(comparison.problems, 'problem')}{split}; "
         f"{comparison.intervals.in_words(max(comparison.seeds))}"
     )
+    lines += [ONE_SEED] if max(comparison.seeds) == 1 else []
     lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
     lines += comparison.notes
     first, second = comparison.temperatures
@@ -272,7 +274,7 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[st
         difference = row.difference
         if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
-            text += f"; one of {_amount(row, abs(difference.value))} needs {wanted:,} problems"
+            text += f"; one of {_amount(row, abs(difference.value))} needs {count(wanted, 'problem')}"
         result.append(text + ".")
     return result
 

@@ -1,4 +1,4 @@
-/** In words: at which k an arm is above or below another one, and where it first loses. */
+/** In words: at which k an arm is above or below another one, and where it is first below. */
 
 import type { Difference, Evaluation as Answer, Loss, Run } from "../api";
 import { lookOf } from "../looks";
@@ -7,13 +7,12 @@ const ranges = (found: readonly (readonly [number, number])[]): string =>
   found.map(([low, high]) => (low === high ? `${low}` : `${low} to ${high}`)).join(", ");
 
 const loss = (name: string, other: string, found: Loss | null, last: number): string => {
-  if (found === null) return `Where ${name} may lose to ${other} is unknown: the problems do not differ enough.`;
-  if (found.low > last) return `${name} loses to ${other} at no k up to ${last}.`;
-  if (found.high === null)
-    return `If ${name} loses to ${other} at all, it is first at k = ${found.low} or later: no loss is shown.`;
-  return found.low === found.high
-    ? `${name} first loses to ${other} at k = ${found.low}.`
-    : `${name} first loses to ${other} at a k from ${found.low} to ${found.high}.`;
+  if (found === null) return `Whether ${name} is below ${other} is unknown: the problems do not differ enough.`;
+  const { low, high } = found;
+  if (low > last) return `${name} is below ${other} at no k up to ${last}.`;
+  if (high === null)
+    return `${name} is not shown to be below ${other}${low > 1 ? `, and may be only from k = ${low} on` : ""}.`;
+  return `The first k at which ${name} is below ${other} is ${low === high ? low : `between ${low} and ${high}`}.`;
 };
 
 export function Verdicts({ run, found }: { run: Run; found: Answer }) {
