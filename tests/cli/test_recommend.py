@@ -98,7 +98,7 @@ def test_the_choice_comes_first_with_its_ties_and_the_next_command(tmp_path, cap
     tied, of_all = len(found["near"]) + 1, len(found["candidates"])
     assert tied > 1
     assert out.startswith(f"take   {found['choice']}: ")
-    assert f"{tied - 1} of {of_all - 1} others are tied with it" in out
+    assert f"{tied - 1} of {of_all - 1} others are as good within the error of forecasts" in out
     assert out.count("\n= ") == tied - 1
     block = out.partition("setrl train --config YOURS:\n")[2].partition("\n\n")[0]
     arms = yaml.safe_load(block)["arms"]
@@ -177,7 +177,7 @@ def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("rows", "options", "code", "message"),
     [
-        (groups(3), [], 3, "3 prompts say too little"),
+        (groups(3), [], 3, "too few prompts to say something about others: 3"),
         ([{"id": str(n), "rewards": [1, 1]} for n in range(9)], [], 3, "all 18 samples are right"),
         (groups(), ["--goal", "best"], 2, "goal must be strategies, pass@1, or the points"),
         (groups(), ["--resamples", "0"], 2, "--resamples must be at least 1"),

@@ -56,7 +56,8 @@ def test_an_endpoint_on_one_s_own_problems(data, tmp_path, capsys):
         asked = len(server.bodies)
         sample(**options, output=path, temperature=0.6, top_p=0.95)
         assert len(server.bodies) == asked == 2
-    printed = capsys.readouterr().out
+    printed, err = capsys.readouterr()
+    assert "note: 2 problems: `setrl recommend` needs 5, better 50" in err
     assert printed.startswith(f"{path}\n")
     assert "2 problems × 4 samples, temperature 0.6" in printed
     assert "50.0% [" in printed

@@ -38,7 +38,17 @@ def test_one_sample_a_problem(tmp_path):
     first, second = read(path.parent).records
     assert (first["prompt"], first["texts"], first["answers"]) == ("Q: q0", ["#### 7"], ["7"])
     assert (first["correct"], second["correct"], second["answers"]) == ([1], [0], [None])
-    assert first["id"] == "samples_gsm8k_2026-03-01T00-00-00/0"
+    assert first["id"] == "samples_gsm8k/0"
+
+
+def test_two_runs_of_a_task_share_ids_except_in_one_folder(tmp_path):
+    for run, time in (("a", "2026-03-01T00-00-00.5"), ("b", "2026-03-02T00-00-00.5")):
+        path = write(tmp_path, line(0, ["7"], ["7"], 1.0))
+        (tmp_path / run).mkdir()
+        path.rename(tmp_path / run / f"samples_gsm8k_{time}.jsonl")
+    ids = [[one["id"] for one in read(tmp_path / run).records] for run in ("a", "b", ".")]
+    names = ["samples_gsm8k_2026-03-01T00-00-00.5/0", "samples_gsm8k_2026-03-02T00-00-00.5/0"]
+    assert ids == [["samples_gsm8k/0"], ["samples_gsm8k/0"], names]
 
 
 def test_a_missing_score_is_left_out_or_wrong_as_in_every_log(tmp_path):

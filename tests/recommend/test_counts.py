@@ -132,7 +132,7 @@ def test_disagreement_is_the_share_of_samples_that_must_move():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (ROWS[:4], "4 prompts say too little about others"),
+        (ROWS[:4], "too few prompts to say something about others: 4"),
         ([(p, [1], ["x"]) for p in "abcdef"], "every prompt has one sample"),
         ([(p, [0, 0], ["x", "y"]) for p in "abcdef"], "all 12 samples are wrong.*easier problems"),
         ([(p, [1, 1], ["x", "y"]) for p in "abcdef"], "all 12 samples are right"),

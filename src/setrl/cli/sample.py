@@ -139,6 +139,7 @@ class SampleModel(Said):
         task = self._task()
         generator = self._generator(task)
         problems = self._problems(task, generator)
+        _warn_of_few(len(problems.problems))
         path = self.output or self._default_output(problems)
         for written in (path, path.parent / "samples" / path.name):
             refuse_own_input(written, self.data, self.task)
@@ -234,6 +235,18 @@ class SampleModel(Said):
                 "generation config has do_sample)"
             )
         return notes
+
+
+def _warn_of_few(problems: int) -> None:
+    """Say before the work that so few problems answer few questions."""
+    from setrl.recommend.counts import FEWEST
+
+    if problems < FEWEST:
+        print(
+            f"note: {count(problems, 'problem')}: `setrl recommend` needs {FEWEST}, better 50, and "
+            "a comparison on so few problems shows only large differences",
+            file=sys.stderr,
+        )
 
 
 def _one_of(options: Mapping[str, Any], what: str) -> None:

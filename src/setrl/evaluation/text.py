@@ -274,7 +274,8 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[st
         difference = row.difference
         if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
-            text += f"; one of {_amount(row, abs(difference.value))} needs {count(wanted, 'problem')}"
+            amount = _amount(row, abs(difference.value))
+            text += f"; one of {amount} needs {count(wanted, 'problem')}"
         result.append(text + ".")
     return result
 

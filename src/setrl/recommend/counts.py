@@ -13,6 +13,7 @@ from setrl.errors import DataError
 from setrl.evaluation.agreement import flips
 from setrl.evaluation.samples import Evaluation
 from setrl.recommend.forecasts import Strategies
+from setrl.wording import count
 
 Labels = Literal["auto", "shared", "by_prompt"]
 FEWEST = 5  # prompts: resampling fewer says nothing about other prompts
@@ -166,7 +167,8 @@ def _repeated(numbers_PN: np.ndarray, num: int) -> float:
 def _refuse_uninformative(right_P: np.ndarray, n_P: np.ndarray) -> None:
     if len(n_P) < FEWEST:
         raise DataError(
-            f"{len(n_P)} prompts say too little about others: log at least {FEWEST}, better 50"
+            f"too few prompts to say something about others: {len(n_P)}; log at least {FEWEST}, "
+            "better 50"
         )
     if n_P.max() == 1:
         raise DataError(
@@ -178,8 +180,8 @@ def _refuse_uninformative(right_P: np.ndarray, n_P: np.ndarray) -> None:
     ):
         if right_P.sum() == right:
             raise DataError(
-                f"all {n_P.sum():,} samples are {what}: no method that reads rewards can learn "
-                f"from such groups; {then}"
+                f"all {count(int(n_P.sum()), 'sample')} are {what}: no method that reads rewards "
+                f"can learn from such groups; {then}"
             )
 
 

@@ -77,12 +77,12 @@ def _advice(found: Recommendation, command: str) -> str:
 
 def _take(found: Recommendation) -> list[str]:
     assert found.choice is not None
-    tied = f"{len(found.near)} of {len(found.candidates) - 1} others are tied with it"
+    near, others = len(found.near), len(found.candidates) - 1
+    tied = f"{near} of {others} others {'is' if near == 1 else 'are'}" if near else "no other is"
     return [
         f"take   {found.choice}: forecast {_in_words(found.candidates[found.choice])}; "
         f"GRPO {_in_words(found.candidates[REFERENCE])}",
-        f"       {tied if found.near else 'no other is tied with it'}: forecasts were wrong by "
-        f"{ERRORS} on average",
+        f"       {tied} as good within the error of forecasts: {ERRORS} on average",
         *(f"       {line}" for line in [_beyond(found)] if line),
     ]
 
@@ -106,10 +106,11 @@ def _beyond(found: Recommendation) -> str:
 def _pilot(found: Recommendation) -> list[str]:
     """Say which two methods to train for a while, where no forecast can be trusted."""
     lines = [
-        f"pilot  {' and '.join(found.pilot)}, a method of another kind: train both next to "
-        f"GRPO for {count(_pilot_steps(found), 'step')}, a quarter of those planned.",
-        f"       The base is right in {percent(found.success.value)} of its samples; below "
-        f"{HARDEST:.0%} forecasts of pass@1 were 4 to 36 points too high (docs/recommend.md).",
+        f"pilot  train {'; '.join(found.pilot)}; and GRPO for "
+        f"{count(_pilot_steps(found), 'step')}, a quarter of those planned, and compare them.",
+        f"       No forecast is safe here: the base is right in {percent(found.success.value)} of "
+        f"its samples, and below {HARDEST:.0%} forecasts of pass@1 were 4 to 36 points too high "
+        "(docs/recommend.md).",
     ]
     if found.success.value < HOPELESS:
         lines.append(
@@ -252,7 +253,7 @@ def _below(found: Recommendation, details: bool) -> Iterator[str]:
     marks = {_mark(found, name) for name in found.candidates}
     means = {
         CHOSEN: "the two of the pilot" if found.pilot else "taken",
-        TIED: "tied with the best" if found.pilot else "tied with it",
+        TIED: "as good within the error of forecasts",
         UNSAFE: f"never taken: pays wrong strategies in more than {TOLERATED:.0%} of prompts",
     }
     yield "; ".join(f"{mark}{text}" for mark, text in means.items() if mark in marks)

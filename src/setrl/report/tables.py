@@ -121,7 +121,8 @@ def difference_table(data: RunData, split: SplitSummary) -> Table:
         at_k = found.metrics.get(f"pass@{k}")
         cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
         rows.append((name, tuple(cells)))
-    columns = [*(f"{name}, points" for name in shares), *numbers, f"problems with a higher pass@{k}"]
+    higher = f"problems with a higher pass@{k}"
+    columns = [*(f"{name}, points" for name in shares), *numbers, higher]
     start = "P" if split.split == GIVEN else f"{split.split} split: p"
     caption = f"{start}aired differences with intervals"
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))

@@ -27,6 +27,14 @@ def unknown(_path: Path, _start: bytes) -> bool:
     return False
 
 
+def _stem(path: Path) -> str:
+    return path.stem
+
+
+def _whole(path: Path) -> str:
+    return str(path.with_suffix(""))
+
+
 @dataclass(frozen=True)
 class LogReader:
     """How the log of one tool is read.
@@ -40,7 +48,9 @@ class LogReader:
         fields: Which of reward, strategy, answer and gold `groups` reads from `options.fields`. A
             user who names another one is refused.
         shared_ids: Whether equal ids in different files are one group. Otherwise an id gets the
-            name of its file.
+            name of its `source`.
+        source: A file → the name that its ids get where no two of the files share it: without the
+            time of the run, so that the same problems of two runs have the same ids.
         opens: A file and its first bytes → whether only this tool writes such a file, so that a
             single file is read without naming the tool.
         known: A regular expression of the names that tell the tool, if patterns also match files of
@@ -53,6 +63,7 @@ class LogReader:
     notice: Callable[[list[Group]], list[str]] = nothing
     fields: tuple[str, ...] = ("reward",)
     shared_ids: bool = False
+    source: Callable[[Path], str] = _stem
     opens: Callable[[Path, bytes], bool] = unknown
     known: str | None = None
 
@@ -63,11 +74,16 @@ class LogReader:
 
     def read(self, files: Sequence[Path], options: LogOptions, notes: list[str]) -> Iterator[Group]:
         """Yield the groups of all files, with ids that only the parts of one group share."""
-        stems = Counter(file.stem for file in files)
-        for file in files:
-            name = file.stem if stems[file.stem] == 1 else str(file.with_suffix(""))
+        for file, name in zip(files, self._names(files), strict=True):
             for group in self.groups(file, options, notes):
                 yield group if self.shared_ids else replace(group, id=f"{name}/{group.id}")
+
+    def _names(self, files: Sequence[Path]) -> list[str]:
+        ways = [(way, Counter(map(way, files))) for way in (self.source, _stem, _whole)]
+        return [
+            next((name for way, times in ways if times[name := way(file)] == 1), str(file))
+            for file in files
+        ]
 
 
 def merged(parts: Iterable[Group]) -> list[Group]:

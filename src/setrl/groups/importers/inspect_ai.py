@@ -32,6 +32,7 @@ ZSTANDARD = 93  # a compression of zip
 LOCAL_HEADER = struct.Struct("<26xHH")  # of a file in a zip: ends with the sizes of name and extra
 ATTACHMENT = "attachment://"
 SPACES = re.compile(r"\s*")
+NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[A-Za-z0-9]{22}")  # time, task, id of the run
 OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
 
 
@@ -195,4 +196,8 @@ def _opens(path: Path, start: bytes) -> bool:
     return path.suffix == ".eval" or OPENING.match(start) is not None
 
 
-READER = LogReader(("*.json", "*.eval"), _groups, opens=_opens, known=r".*\.eval")
+def _task(path: Path) -> str:
+    return found[1] if (found := NAME.fullmatch(path.stem)) else path.stem
+
+
+READER = LogReader(("*.json", "*.eval"), _groups, opens=_opens, known=r".*\.eval", source=_task)

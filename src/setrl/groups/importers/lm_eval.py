@@ -20,6 +20,7 @@ from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
 
 OPENING = re.compile(rb'\s*\{"doc_id":.*"(?:doc|target|arguments|resps)":', re.DOTALL)
+TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.-]+$")  # in the name of a file
 NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys before the metrics
 
 
@@ -106,4 +107,5 @@ READER = LogReader(
     _groups,
     fields=("reward", "gold"),
     opens=lambda _, start: OPENING.match(start) is not None,
+    source=lambda path: TIME.sub("", path.stem),
 )
