@@ -34,6 +34,19 @@ def weights(run):
     return (run.final / "model.safetensors").read_bytes()
 
 
+# `setrl`, whose jobs are forked from itself: a server for them would import everything once more.
+FORKING = """
+import multiprocessing
+from setrl import cli
+from setrl.runs import pool
+
+fork = multiprocessing.get_context("fork")
+multiprocessing.get_context = lambda _: fork
+pool._start_forkserver = lambda _: None
+cli.main()
+"""
+
+
 def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_path):
     """Interrupted while two arms train: checkpoints, the exit code; then it goes on to the end.
 
@@ -51,7 +64,7 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
     )
     (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
-    command = [sys.executable, "-c", "from setrl.cli import main; main()", "train", *options]
+    command = [sys.executable, "-c", FORKING, "train", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
     first = training_run(run_dir, "grpo", 0)
     process = subprocess.Popen(
@@ -83,7 +96,8 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
 
     kept = files.read_lines(first.metrics)[:-1]
     files.write_lines(first.metrics, kept)
-    with pytest.raises(RunError, match=rf"ends at step {steps - 1}, but step {steps} is done"):
+    message = rf"ends at step {steps - 1}, but step {steps} is done"
+    with pytest.raises(RunError, match=message), at_once():
         run_comparison(resolved, run_dir, cache=cache, show_progress=False)
     assert files.read_lines(first.metrics) == kept
 
