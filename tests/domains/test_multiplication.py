@@ -78,7 +78,7 @@ def test_reader_agrees_with_the_writer(rows):
 
 def test_no_text_one_character_away_from_a_correct_sample_is_correct(rows):
     for strategy in HABITS:
-        samples = [(p, w) for p, w in rows if w.strategy == strategy and w.correct][:8]
+        samples = [(p, w) for p, w in rows if w.strategy == strategy and w.correct][:3]
         for problem, written in samples:
             for text in corruptions(written.text):
                 if text != written.text:
@@ -86,7 +86,7 @@ def test_no_text_one_character_away_from_a_correct_sample_is_correct(rows):
 
 
 def test_corrupted_wrong_samples_are_correct_only_if_they_are_true(rows):
-    wrong = [(p, w) for p, w in rows if not w.correct][:60]
+    wrong = [(p, w) for p, w in rows if not w.correct][:20]
     fixed = 0
     for problem, written in wrong:
         for text in corruptions(written.text):

@@ -53,7 +53,7 @@ def corruptions(text):
 
 
 def test_corrupted_samples_are_right_only_if_they_are_points_of_the_curve(rows):
-    for problem, written in rows[:150]:
+    for problem, written in rows[:50]:
         for text in corruptions(written.text):
             assert DOMAIN.read(problem.prompt, text).correct == is_right(problem.prompt, text), text
 

@@ -15,13 +15,13 @@ from tests.grading.adversary.trial import ours, share, trial
 
 @pytest.fixture(scope="module")
 def result():
-    return trial(ours, per_kind=2, seed=7)
+    return trial(ours, per_kind=1, seed=7)
 
 
 def test_no_near_miss_is_accepted(result):
     accepted = [case for row in result.near_misses.values() for case in row.examples]
     assert accepted == []
-    assert sum(row.tried for row in result.near_misses.values()) > 200
+    assert sum(row.tried for row in result.near_misses.values()) > 150
 
 
 def test_the_checker_refutes_nothing_that_is_accepted(result):
@@ -30,16 +30,16 @@ def test_the_checker_refutes_nothing_that_is_accepted(result):
 
 
 def test_the_fuzzer_finds_its_way_and_no_hole():
-    found = fuzz(300, seed=3)
+    found = fuzz(150, seed=3)
     assert found.refuted == []
-    assert found.lines > 1_000
+    assert found.lines > 500
     assert found.confirmed > 0
-    assert str(fuzz(60, seed=3)) == str(fuzz(60, seed=3))
+    assert str(fuzz(20, seed=3)) == str(fuzz(20, seed=3))
 
 
 def test_the_fuzzer_finds_a_grader_that_is_too_kind(monkeypatch):
     monkeypatch.setattr("setrl.grading.compare.equal_numbers", lambda *_: True)
-    assert fuzz(300, seed=3).refuted
+    assert fuzz(100, seed=3).refuted
 
 
 def test_rewrites_are_accepted(result):

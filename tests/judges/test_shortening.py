@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from setrl.judges.shortening import approximate_tokens, shorten, shorten_together
 
-texts = st.lists(st.text(max_size=400), min_size=1, max_size=6)
+texts = st.lists(st.text(alphabet="ab \n\té日😀", max_size=400), min_size=1, max_size=6)
 
 
 @given(texts, st.integers(200, 500))
