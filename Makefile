@@ -35,7 +35,8 @@ demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a re
 	$(BIN)/setrl train --config recipes/demo/config.yaml --run-dir $(RUN)
 
 test: $(VENV)/ready  ## Run all tests.
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src claims studies
+	# The commands that tests start would compile all of setrl again where Python may write no bytecode.
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src claims studies
 
 core: $(CORE_VENV)/ready  ## Test the core with only its dependencies, on another Python: CORE_PYTHON=python3.12.
 	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims

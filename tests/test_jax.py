@@ -140,6 +140,7 @@ def test_without_jax_the_extra_is_named():
 def test_the_loop_of_the_recipe_trains(method, keeps_all):
     namespace = {"__name__": "recipe"}
     exec(compile(RECIPE.read_text(), str(RECIPE), "exec"), namespace)
+    namespace["STEPS"] = 100
     value = METHOD if keeps_all else getattr(methods, method)()
     logits_C, accuracy_T = namespace["train"](value, jax.random.key(0))
     assert accuracy_T[-1] > 0.9 > 0.5 > accuracy_T[0]

@@ -7,7 +7,7 @@ import pytest
 
 from setrl import files
 from setrl.files.run_folder import TrainingRun, write_status
-from setrl.report import page, publish_report, style, write_report
+from setrl.report import page, publish_report, write_report
 from setrl.report.missing_credit import steps_without_credit, warnings_of
 from setrl.report.run import read_run
 from tests import fake_run
@@ -89,8 +89,8 @@ def test_a_run_that_stopped_is_the_first_line_also_in_markdown(run_dir, tmp_path
     assert warnings_of(read_run(run_dir)) == []
 
 
-def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir, monkeypatch):
-    monkeypatch.setattr(style, "DPI", 40)
+@pytest.mark.usefixtures("without_pictures")
+def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir):
     for path in run_dir.rglob("evaluation/*.jsonl"):
         records = files.read_lines(path)
         files.write_lines(path, [{**one, "strategies": [None] * one["n"]} for one in records])
