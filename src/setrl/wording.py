@@ -124,6 +124,24 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def are(number: int) -> str:
+    """Return the verb for a number of things.
+
+    >>> are(1), are(2)
+    ('is', 'are')
+    """
+    return "is" if number == 1 else "are"
+
+
+def have(number: int) -> str:
+    """Return the verb for a number of things.
+
+    >>> have(1), have(2)
+    ('has', 'have')
+    """
+    return "has" if number == 1 else "have"
+
+
 def size(number: int, noun: str, fewest: int, most: int) -> str:
     """Write how many problems or prompts there are, and the samples of each.
 

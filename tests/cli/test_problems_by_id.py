@@ -93,7 +93,7 @@ def test_one_prompt_with_two_golds_is_two_problems(setrl, tmp_path):
     assert f"{path}:3: the right answer to 'q' is '2' here, and '1' in {path}:1" in err
     code, _, err = setrl("evaluate", path, "--group", "prompt", "--gold", "gold")
     assert code == 0
-    assert "2 rows have another right answer" in err
+    assert "2 rows have another right answer than the first of its group" in err
 
 
 def test_an_answer_that_is_both_right_and_wrong_is_named(setrl, tmp_path):

@@ -140,7 +140,7 @@ def test_problems_whose_gold_cannot_be_graded_are_left_out(tmp_path, capsys):
     with SampleServer() as server:
         sample(endpoint=server.url, model="m", data=path, samples=1, output=tmp_path / "o.jsonl")
     printed = capsys.readouterr()
-    assert "mine: 1 of 2 problems are left out" in printed.err
+    assert "mine: 1 of 2 problems is left out" in printed.err
     assert "mine/0 (an empty group)" in printed.err
     assert "1 problem × 1 sample" in printed.out
 
@@ -172,7 +172,7 @@ def test_the_problems_of_a_config(tiny_checkpoint, tmp_path, capsys):
     assert request["max_tokens"] == 7
     [record] = read_records(out)
     assert (record["gold"], record["split"], record["system"]) == ("4", "test", "Be brief.")
-    assert "1 of 2 problems of test are left out" in capsys.readouterr().err
+    assert "1 of 2 problems of test is left out" in capsys.readouterr().err
     with pytest.raises(ConfigError, match="has no split 'dev', but test"):
         sample(**where, task=tmp_path / "config.yaml", split="dev", output=out)
     with pytest.raises(ConfigError, match="the model has no chat template"):

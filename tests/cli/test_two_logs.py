@@ -164,6 +164,29 @@ def test_only_options_that_help_are_named(setrl, tmp_path):
     assert "no problem has 2 graded samples: the largest number is 1" in err
 
 
+@pytest.mark.parametrize("read", ["answer", "text"])
+def test_grades_against_the_right_answer_are_counted(setrl, tmp_path, read):
+    """Votes follow the log, too: the wrong 3 wins the vote on problem 2 as a right answer."""
+    rows = [(1, "1/2", "0.5", 0), (1, "1/2", "2", 0), (2, "2", "3", 1), (2, "2", "2", 1)]
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        "".join(
+            json.dumps({"id": i, "prompt": f"p{i}", "gold": gold, "correct": right, **(
+                {"answer": said} if read == "answer" else {"completion": f"\\boxed{{{said}}}"}
+            )}) + "\n"
+            for i, gold, said, right in rows
+        )
+    )  # fmt: skip
+    said = (
+        "2 of 4 different answers are graded otherwise than by our grader, the first: '0.5' of '1' "
+        "is marked wrong, and the right answer is '1/2'; pass@k and majority@k follow the log"
+    )
+    assert said in setrl("evaluate", log)[2]
+    assert "otherwise than" not in setrl("evaluate", log, "--verify")[2]
+    log.write_text(log.read_text().replace('"correct": 0', '"correct": null', 1))
+    assert "1 of 3 different answers is graded" in setrl("evaluate", log, "--ungraded", "wrong")[2]
+
+
 def test_only_what_the_log_says_contradicts(setrl, tmp_path):
     """A sample that counts as wrong for want of a grade makes no answer contradictory."""
     a, imported = lost(tmp_path / "a.jsonl", gold=True), tmp_path / "imported.jsonl"

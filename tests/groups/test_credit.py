@@ -261,7 +261,7 @@ def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
     missing = [{"prompt": "p", "reward": 1}, {"prompt": "p", "reward": 0, "cluster": 2}]
     log = open_log(write(tmp_path, *missing))
     assert len([*log, *log, log[0]]) == 3  # a group that is read again is not counted again
-    assert any(note.startswith("1 samples have no label") for note in log.notes())
+    assert any(note.startswith("1 sample has no label") for note in log.notes())
     lists = [{"rewards": [1, 0], "clusters": [None, -1]}, {"rewards": [1, 0], "clusters": [0, 1]}]
     said = LogOptions(degenerate="null")
     for options, first in ((None, [None, -1]), (said, [-1, -1])):

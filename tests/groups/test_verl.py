@@ -129,6 +129,6 @@ def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
     assert imported.notes == [
         "left out: 1 sample without a score (null or NaN)",
         "left out: 1 problem without a scored sample",
-        "1 problems have a right answer that cannot be used for grading, such as ' ': their "
+        "1 problem has a right answer that cannot be used for grading, such as ' ': such "
         "samples have no grade",
     ]

@@ -126,7 +126,7 @@ def test_a_file_of_one_s_own(tmp_path):
         ('{"problem": "p", "answer": " "}', "mine.jsonl:1: the gold answer is empty"),
         ("\n[1]", "mine.jsonl:2: a line must be an object"),
         ("{", "mine.jsonl:1: is not JSON"),
-        ('{"id": 1, "problem": "p", "answer": 1}\n' * 2, "1 problems share their id"),
+        ('{"id": 1, "problem": "p", "answer": 1}\n' * 2, "1 problem with the id of another"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, message):

@@ -254,9 +254,7 @@ def test_all_rows_without_a_nested_gold_are_named_and_may_be_skipped(tmp_path):
     assert {*kept[TRAIN], *kept["test"]} == {f"q{i}" for i in range(12) if i % 4}
     assert len(kept[TRAIN]) == 6
     assert len(kept["test"]) == 3
-    assert (
-        task.notes([TRAIN])[0] == "3 rows that cannot be problems are left out (task.skip_missing)"
-    )
+    assert task.notes([TRAIN])[0] == "left out: 3 rows without a problem (task.skip_missing)"
     nowhere = file_task(tmp_path, NESTED, **keys | {"gold": "meta.right", "skip_missing": True})
     with pytest.raises(DataError, match=r"1: has no field 'meta\.right'; it has problem, meta"):
         nowhere.usable(TRAIN)
@@ -268,7 +266,7 @@ def test_null_golds_stay_where_a_function_reads_them_and_are_counted(tmp_path):
     task = file_task(tmp_path, rows, reward={"function": "mine:score"}, splits={TRAIN: 1.0})
     assert len(task.usable(TRAIN)) == 8
     [note] = task.notes([TRAIN])
-    assert note.startswith("1 of 8 problems of train have no gold in 'answer', and are kept")
+    assert note.startswith("1 of 8 problems of train has no gold in 'answer', and is kept")
     assert "own.jsonl:1" in note
     assert len(file_task(tmp_path, rows, reward="number", splits={TRAIN: 1.0}).usable(TRAIN)) == 7
 
@@ -355,9 +353,9 @@ def test_all_rows_with_another_kind_of_nested_value_are_named_and_may_be_skipped
     with pytest.raises(DataError) as refused:
         file_task(tmp_path, rows).usable(TRAIN)
     for said in (
-        "1 of 9 rows have a string in 'meta.level', where most have a number (at 2)",
-        "1 of 9 rows have a string in 'meta', where most have an object (at 5)",
-        "1 of 9 rows have a number in 'meta.tags[]', where most have a string (at 7)",
+        "1 of 9 rows has a string in 'meta.level', where most have a number (at 2)",
+        "1 of 9 rows has a string in 'meta', where most have an object (at 5)",
+        "1 of 9 rows has a number in 'meta.tags[]', where most have a string (at 7)",
     ):
         assert said in str(refused.value)
     task = file_task(tmp_path, rows, skip_missing=True, splits={"test": 2})

@@ -11,7 +11,7 @@ def test_problems_with_unfit_golds_are_left_out_by_name(capsys):
     problems = [Problem("p", id="a/0", gold="\\frac{}{2}"), Problem("q", id="a/1", gold="3")]
     task = math_problems("a", problems)
     assert [problem.id for problem in task.problems] == ["a/1"]
-    assert "a: 1 of 2 problems are left out" in capsys.readouterr().err
+    assert "a: 1 of 2 problems is left out" in capsys.readouterr().err
     with pytest.raises(DataError, match=r"a: no gold answer can be used.*a/0 \(an empty group\)"):
         math_problems("a", problems[:1])
 

@@ -234,8 +234,8 @@ class Summary:
         )
         return (
             f"{self.method.name}{size}: {count(len(self.sizes), 'group')} of "
-            f"{between(min(self.sizes), max(self.sizes))} samples; credited: {c['right']} right "
-            f"and {c['wrong']} wrong ({self._estimator})\n"
+            f"{between(min(self.sizes), max(self.sizes))} sample{'s' * (max(self.sizes) != 1)}; "
+            f"credited: {c['right']} right and {c['wrong']} wrong ({self._estimator})\n"
             f"{null if left_out or skipped else ''}"
             f"groups without a signal: {c['dead']}; wrong samples pushed up: {c['wrong_up']}; "
             f"right samples pushed down: {c['right_down']}"

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations
 
 from setrl.domains.base import Domain, Problem, Written, corpus
+from setrl.wording import are, count
 
 PROBLEMS = 100  # of each split that are looked at
 SAMPLES = 1000  # of the author
@@ -110,12 +111,14 @@ class _Checking:
             if not found:
                 yield f"the split {split} has no problem"
             if len(prompts[split]) < len(found):
-                yield f"the split {split} has {len(found) - len(prompts[split])} problems twice"
+                twice = count(len(found) - len(prompts[split]), "problem")
+                yield f"the split {split} has {twice} twice"
             if found != self._draw(split, len(found)):
                 yield f"the split {split} has other problems with the same seed"
         for one, two in combinations(prompts, 2):
             if both := prompts[one] & prompts[two]:
-                yield f"{len(both)} problems are in {one} and in {two}: {_quoted(min(both))}"
+                many = f"{count(len(both), 'problem')} {are(len(both))}"
+                yield f"{many} in {one} and in {two}: {_quoted(min(both))}"
         for split in set(prompts) - {"train"}:
             held_out = [one.prompt for one, _ in self.written if one.prompt in prompts[split]]
             if held_out:

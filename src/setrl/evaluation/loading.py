@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from setrl.errors import ConfigError
+from setrl.evaluation.misgraded import Misgraded
 from setrl.evaluation.samples import Evaluation, contradiction, evaluation_of
 from setrl.groups.log import open_log
 from setrl.groups.options import LogOptions, Ungraded
@@ -66,12 +67,14 @@ def load_samples(
         _refuse_left_out(options.ungraded, evaluation, path)
         return Loaded(evaluation, _notes(contradiction(evaluation)))
     log = open_log(path, options, ["correct"], tool=tool)
-    evaluation = evaluation_of(log_records(log, keep_bare), str(path))
+    records, checked = log_records(log, keep_bare), Misgraded()
     has_gold = isinstance(log.reader, RowReader) and log.reader.fields.gold is not None
+    has_grades = has_gold and not options.verify and not log.reader.by_answer  # type: ignore[attr-defined]
+    evaluation = evaluation_of(checked.watch(records) if has_grades else records, str(path))
     can_verify = has_gold and not options.verify
     given = ("--ungraded wrong", *(["--verify"] if can_verify else []))
     evaluation = replace(evaluation, options=given)
-    reading = (log.head, *_notes(*log.notes(), contradiction(evaluation)))
+    reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), checked.note()))
     return Loaded(evaluation, reading, is_log=True)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from setrl.errors import DataError
 from setrl.evaluation.samples import VERIFY, Evaluation
 from setrl.evaluation.ungraded import Ungraded, ungraded_of
-from setrl.wording import count
+from setrl.wording import are, count, have
 
 SHOWN = 60  # letters of an id or a prompt in a message
 
@@ -130,18 +130,18 @@ def _too_few(
     end = "in no figure, so that every k uses the same problems"
     notes = []
     if few:
-        notes.append(f"{few:,} {of_all} {_have(few)} fewer than {count(least, 'sample')} and "
-                     f"{_are(few)} {end}")  # fmt: skip
+        notes.append(f"{few:,} {of_all} {have(few)} fewer than {count(least, 'sample')} and "
+                     f"{are(few)} {end}")  # fmt: skip
     if some:
         k = f"--k up to {size_P[some_P].min()} keeps {'it' if some == 1 else 'them'}"
         notes.append(
-            f"{some:,} {of_all} {_have(some)} fewer than {count(least, 'graded sample')} only "
-            f"because grades are missing, and {_are(some)} {end}: {'; '.join([k, *remedies])}"
+            f"{some:,} {of_all} {have(some)} fewer than {count(least, 'graded sample')} only "
+            f"because grades are missing, and {are(some)} {end}: {'; '.join([k, *remedies])}"
         )
     if bare:
         do = f": {'; '.join(remedies)}" if remedies else ""
-        notes.append(f"{bare:,} {of_all} {_have(bare)} no graded sample, because grades are "
-                     f"missing, and {_are(bare)} in no figure{do}")  # fmt: skip
+        notes.append(f"{bare:,} {of_all} {have(bare)} no graded sample, because grades are "
+                     f"missing, and {are(bare)} in no figure{do}")  # fmt: skip
     return notes
 
 
@@ -151,14 +151,6 @@ def _remedies(evaluations: Sequence[Evaluation]) -> list[str]:
     both = set.intersection(*read) if read else set()
     says = {"--ungraded wrong": "--ungraded wrong counts such samples as wrong", "--verify": VERIFY}
     return [text for option, text in says.items() if option in both]
-
-
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _named_as(first: Evaluation, other: Evaluation, first_name: str, name: str) -> Evaluation:

@@ -17,6 +17,7 @@ from setrl.groups.recognition import names_prompt, unrolled, value_at
 from setrl.groups.roles import Recognised
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
+from setrl.wording import count, have
 
 OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "tokens", "proxy",
               "second", "family")  # fmt: skip
@@ -174,18 +175,18 @@ class RowReader:
     def notes(self) -> list[str]:
         """Return what was noticed, in sentences."""
         notes = list(self.recognised.notes)
-        for what, text in (
-            ("unfit", "problems have a right answer that cannot be used for grading, such as "
-                      f"{self._unfit!r}: their samples have no grade"),
-            ("prompt", "rows have another prompt than the first of their group"),
-            ("unlabelled",
-                     "samples have no label (null, or no field): their strategy is unknown. Credit "
-                     "leaves them out of all sets, and an evaluation counts no strategy for them; "
+        for what, noun, text in (
+            ("unfit", "problem", "a right answer that cannot be used for grading, such as "
+                      f"{self._unfit!r}: such samples have no grade"),
+            ("prompt", "row", "another prompt than the first of its group"),
+            ("unlabelled", "sample",
+                     "no label (null, or no field), so that no strategy is known. Credit leaves "
+                     "such samples out of all sets, and an evaluation counts no strategy for them; "
                      "if no label means no cluster, give --degenerate null"),
-            ("gold", "rows have another right answer than the first of their group"),
+            ("gold", "row", "another right answer than the first of its group"),
         ):  # fmt: skip
-            if self.counted[what]:
-                notes.append(f"{self.counted[what]:,} {text}")
+            if number := self.counted[what]:
+                notes.append(f"{count(number, noun)} {have(number)} {text}")
         if len(self._kinds) > 1:
             kinds = " and ".join(sorted(self._kinds))
             notes.append(f"{self.fields.group[0]} holds {kinds}: numbers and texts of equal digits "

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from setrl.serving.usage import Usage
+from setrl.wording import count
 
 
 @dataclass
@@ -49,4 +50,4 @@ class JudgeCounts(Usage):
 
     def __str__(self) -> str:
         by_reason = ", ".join(f"{n} {reason}" for reason, n in self.unknown.most_common())
-        return f"{self.unknown.total()} of {self.groups} prompts unknown ({by_reason})"
+        return f"{self.unknown.total()} of {count(self.groups, 'prompt')} unknown ({by_reason})"

@@ -15,6 +15,7 @@ from setrl.lm.base_spec import BaseSpec
 from setrl.models.imitation import Course, Example, taught_model
 from setrl.models.sampler import sample
 from setrl.models.tokenizer import make_tokenizer
+from setrl.wording import count
 
 LOOKED_AT = 64  # problems on which a base is watched while it learns
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
@@ -72,7 +73,7 @@ def can_do(
 def _say(found: dict[str, str]) -> None:
     """Say on stderr what a new base model can do, and warn of one that can do nothing."""
     said = f"base model: right in {found['right']} samples of training problems"
-    said += f", by {found['strategies']} strategies"
+    said += f", by {count(int(found['strategies']), 'strategy', 'strategies')}"
     if found["right"].startswith("0/"):
         said += (
             "; methods learn nothing from a model that is never right: set base_corpus or "

@@ -18,6 +18,7 @@ from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.files import json_lines
 from setrl.grading.golds import gold_answer
 from setrl.installing import install
+from setrl.wording import count
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
 PROBLEM_KEYS = ("problem", "question", "prompt")
@@ -183,7 +184,9 @@ def load_file(path: Path, template: str = BOXED) -> list[Problem]:
         raise DataError(f"{path} holds no problems")
     ids = {problem.id for problem in problems}
     if len(ids) < len(problems):
-        raise DataError(f"{path}: {len(problems) - len(ids)} problems share their id with another")
+        raise DataError(
+            f"{path}: {count(len(problems) - len(ids), 'problem')} with the id of another"
+        )
     return problems
 
 

@@ -31,7 +31,7 @@ from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.tables import Table
-from setrl.wording import first_of
+from setrl.wording import are, count, first_of, have
 
 SHOWN = 3  # problems listed in a message
 
@@ -269,7 +269,7 @@ class FileTask(Task):
         found = []
         whole = zip(self._stored.values(), self._whole.values(), strict=True)
         if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
-            found.append(f"{skipped} rows that cannot be problems are left out (task.skip_missing)")
+            found.append(f"left out: {count(skipped, 'row')} without a problem (task.skip_missing)")
         fields = {field for table in self._whole.values() for field in table.fields}
         if pictures := sorted(fields & set(problems_of_file.PICTURES)):
             found.append(
@@ -282,16 +282,16 @@ class FileTask(Task):
             if unfit:
                 shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
                 found.append(
-                    f"{len(unfit)} of {len(self.all_problems(split))} problems of {split} are left "
-                    f"out, because their gold cannot be used for grading: {shown}"
-                    f"{', …' if len(unfit) > SHOWN else ''}"
+                    f"{len(unfit)} of {count(len(self.all_problems(split)), 'problem')} of {split} "
+                    f"{are(len(unfit))} left out, because a gold cannot be used for grading: "
+                    f"{shown}{', …' if len(unfit) > SHOWN else ''}"
                 )
         if TRAIN in used:
             found += [
-                f"{count} of {len(self.usable(split))} problems of {split} are also in {TRAIN}: "
-                f"the evaluation on {split} is not on new problems"
+                f"{both} of {count(len(self.usable(split)), 'problem')} of {split} {are(both)} "
+                f"also in {TRAIN}: the evaluation on {split} is not on new problems"
                 for split in used
-                if split != TRAIN and (count := self.overlap(split))
+                if split != TRAIN and (both := self.overlap(split))
             ]
         return found
 
@@ -304,9 +304,9 @@ class FileTask(Task):
         if not without:
             return []
         return [
-            f"{len(without)} of {len(found)} problems of {split} have no gold in "
-            f"{self._gold!r}, and are kept: your reward decides what their samples are worth: "
-            f"{first_of(without, SHOWN)}"
+            f"{len(without)} of {count(len(found), 'problem')} of {split} {have(len(without))} no "
+            f"gold in {self._gold!r}, and {are(len(without))} kept: your reward decides what such "
+            f"samples are worth: {first_of(without, SHOWN)}"
         ]
 
     def _repeated(self, split: str) -> list[str]:

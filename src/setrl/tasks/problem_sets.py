@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from setrl.domains import Domain, Problem, Reading
 from setrl.errors import DataError
 from setrl.rewards.verifier import MathVerifier
+from setrl.wording import are, count
 
 SHOWN = 5  # problems that a message lists
 
@@ -76,8 +77,9 @@ def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
     if unfit:
         more = ", …" if len(unfit) > SHOWN else ""
         reasons = f"{', '.join(unfit[:SHOWN])}{more}"
-        print(f"{name}: {len(unfit)} of {len(problems)} problems are left out, because their gold "
-              f"cannot be used for grading: {reasons}", file=sys.stderr)  # fmt: skip
+        of_all = f"{len(unfit)} of {count(len(problems), 'problem')} {are(len(unfit))}"
+        print(f"{name}: {of_all} left out, because a gold cannot be used for grading: {reasons}",
+              file=sys.stderr)  # fmt: skip
 
     def read(problem: Problem, texts: Sequence[str]) -> list[Reading]:
         assert problem.gold is not None

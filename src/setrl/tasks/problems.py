@@ -15,7 +15,7 @@ from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, p
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
 from setrl.tasks.tables import Table
-from setrl.wording import first_of
+from setrl.wording import count, first_of, have
 
 SHOWN = 30  # rows that a message lists
 
@@ -74,7 +74,8 @@ def complete(table: Table, spec: TaskSpec) -> Table:
             kept.append((where, row))
     if faults and not spec.skip_missing:
         said = "; ".join(
-            f"{len(places)} of {len(table.rows)} rows have {fault} (at {first_of(places, SHOWN)})"
+            f"{len(places)} of {count(len(table.rows), 'row')} {have(len(places))} {fault} "
+            f"(at {first_of(places, SHOWN)})"
             for fault, places in faults.items()
         )
         raise DataError(

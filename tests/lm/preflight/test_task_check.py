@@ -136,7 +136,7 @@ def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
         "train.jsonl:13 ('3') = ",
         "too long: 1 prompt of train; with 24 new tokens there is room for 232 of the model's "
         "context of 256, and ",
-        "1 of 5 problems of test are also in train, so that an evaluation on test is not on new",
+        "1 of 5 problems of test is also in train, so that an evaluation on test is not on new",
         "1 of 6 golds of test cannot be graded, and training leaves them out: ",
     ):
         assert sentence in errors

@@ -23,6 +23,7 @@ from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample
+from setrl.wording import count, have
 
 SUMMARIES = "_rollout_summaries.jsonl"
 TRAIN = f"train{SUMMARIES}"
@@ -301,8 +302,9 @@ def _without_text(groups: list[Group]) -> list[str]:
     missing = sum(not sample.text for sample in samples)
     if not missing:
         return []
-    return [f"{missing} of {len(samples)} samples have no text: the log holds texts of only the "
-            "first groups (num_groups_to_log), and not always who wrote which"]  # fmt: skip
+    return [f"{missing} of {count(len(samples), 'sample')} {have(missing)} no text: the log holds "
+            "texts of only the first groups (num_groups_to_log), and not always who wrote "
+            "which"]  # fmt: skip
 
 
 READER = LogReader(

@@ -19,7 +19,7 @@ from setrl.tasks.base import TRAIN
 from setrl.tasks.duplicates import Pair, contradicting, repeated, shared
 from setrl.tasks.splits import place_of
 from setrl.tasks.visible import escaped, from_here, special_ids, visible
-from setrl.wording import count
+from setrl.wording import are, count
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -243,7 +243,8 @@ class _Checking:
         pairs = shared(usable, self.task.usable(TRAIN))
         if pairs:
             self.problems.append(
-                f"{len(pairs):,} of {len(usable):,} problems of {split} are also in {TRAIN}, so "
+                f"{len(pairs):,} of {count(len(usable), 'problem')} of {split} {are(len(pairs))} "
+                f"also in {TRAIN}, so "
                 f"that an evaluation on {split} is not on new problems: {_places(pairs)}"
             )
         return len(pairs)
