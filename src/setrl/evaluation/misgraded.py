@@ -12,6 +12,7 @@ from setrl.groups.records import Record, problem_of, texts_of
 from setrl.wording import are, count
 
 MOST = 1_000  # different answers that are graded: an evaluation shall stay quick
+PATIENCE = 5  # answers that take too long
 SURE = (Reason.EQUAL, Reason.DIFFERENT)  # what cannot be read shows nothing about a log's grade
 
 
@@ -25,7 +26,7 @@ class Misgraded:
     """
 
     def __init__(self) -> None:
-        self.graded = self.disputed = 0
+        self.graded = self.disputed = self._tried = 0
         self.first = ""
         self._grader = MathGrader(workers=1, time_limit_s=0.5)
 
@@ -33,7 +34,7 @@ class Misgraded:
         """Yield the same records, and compare the first answers."""
         try:
             for record in records:
-                if record.get("gold") is not None and self.graded < MOST:
+                if record.get("gold") is not None and not self._is_done:
                     self._compare(record)
                 yield record
         finally:
@@ -43,15 +44,20 @@ class Misgraded:
         """Say how many grades are disputed, with the first; empty if there are none."""
         if not self.disputed:
             return ""
-        of = "of" if self.graded < MOST else "of the first"
+        of = "of the first" if self._is_done else "of"
         return (
             f"{self.disputed:,} {of} {count(self.graded, 'different answer')} {are(self.disputed)} "
             f"graded otherwise than by our grader, the first: {self.first}; pass@k and majority@k "
             f"follow the log; {VERIFY}"
         )
 
+    @property
+    def _is_done(self) -> bool:
+        return self._tried >= MOST or self._grader.counts.timeouts >= PATIENCE
+
     def _compare(self, record: Record) -> None:
         gold, grade_of = record["gold"], _graded_texts(record)
+        self._tried += len(grade_of)
         try:
             found = self._grader.grades(list(grade_of), [gold] * len(grade_of))
         except RunError:  # a system that cannot fork, and an answer that needs algebra
@@ -74,6 +80,6 @@ def _graded_texts(record: Record) -> dict[str, bool]:
     for place, (answer, right) in enumerate(zip(record["answers"], record["correct"], strict=True)):
         text = texts[place] if place < len(texts) else None
         read = text if answer is None else f"\\boxed{{{answer}}}"
-        if read is not None and place not in skipped:
+        if read is not None and place not in skipped and len(found) < MOST:
             found[read] = bool(right)
     return found
