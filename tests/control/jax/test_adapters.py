@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from functools import lru_cache
 from pathlib import Path
 
 import jax
@@ -14,37 +13,44 @@ import pytest
 from setrl.control.jax.adapters import GymnaxEnv, JumanjiEnv, XMiniGridEnv
 from setrl.control.jax.environment import JaxEnv, JaxTask, check_env
 from setrl.control.tasks import from_config
+from tests.control.jax.conftest import compiled
 
 KEY = jax.random.key(0)
-MADE = {  # rewards of gymnax's FourRooms are bool, and its observations int32
-    "gymnax": (lambda: GymnaxEnv("FourRooms-misc", {"max_steps_in_episode": 9}), 4, 9),
-    "xminigrid": (lambda: XMiniGridEnv("MiniGrid-Empty-5x5"), 98, 100),
-    "jumanji": (lambda: JumanjiEnv("Maze-v0"), 109, 100),
-}
+SIZES = {"gymnax": (4, 9), "xminigrid": (98, 100), "jumanji": (109, 100)}
 
 
-@lru_cache
-def made(library):
-    """An adapted environment, its first state, and its compiled step."""
-    pytest.importorskip(library)
-    env = MADE[library][0]()
-    return env, jax.jit(env.reset)(KEY), jax.jit(env.step)
+@pytest.fixture(scope="module")
+def gymnax():
+    """FourRooms: its rewards are bool, and its observations int32."""
+    pytest.importorskip("gymnax")
+    return compiled(GymnaxEnv("FourRooms-misc", {"max_steps_in_episode": 9}))
+
+
+@pytest.fixture(scope="module")
+def jumanji():
+    pytest.importorskip("jumanji")
+    return compiled(JumanjiEnv("Maze-v0"))
+
+
+@pytest.fixture(params=SIZES)
+def made(request):
+    """Name of a library, and what `compiled` returns."""
+    fixture = "xland" if request.param == "xminigrid" else request.param
+    return request.param, *request.getfixturevalue(fixture)
 
 
 def equal(one, other):
-    return jax.tree.all(jax.tree.map(lambda x, y: bool((x == y).all()), one, other))
+    return jax.tree.all(jax.tree.map(np.array_equal, one, other))
 
 
-@pytest.mark.parametrize("library", MADE)
-def test_ids_become_environments(library):
-    env, *_ = made(library)
+def test_ids_become_environments(made):
+    library, env, *_ = made
     assert isinstance(env, JaxEnv)
-    assert (check_env(env), env.max_steps) == MADE[library][1:]
+    assert (check_env(env), env.max_steps) == SIZES[library]
 
 
-@pytest.mark.parametrize("library", MADE)
-def test_a_state_goes_on_as_its_fork_does(library):
-    env, start, step = made(library)
+def test_a_state_goes_on_as_its_fork_does(made):
+    _, env, start, step = made
     state, _, _ = step(KEY, start, 1)
     keys = jax.random.split(jax.random.key(5), 6)
     actions = np.random.default_rng(0).integers(env.num_actions, size=6)
@@ -59,8 +65,8 @@ def test_a_state_goes_on_as_its_fork_does(library):
     assert not equal(found[0][-1][0], state)
 
 
-def test_gymnax_ends_at_its_time_limit_and_is_not_reset():
-    _, state, step = made("gymnax")
+def test_gymnax_ends_at_its_time_limit_and_is_not_reset(gymnax):
+    _, state, step = gymnax
     ends = []
     for _ in range(9):
         state, _, done = step(KEY, state, 0)
@@ -69,10 +75,11 @@ def test_gymnax_ends_at_its_time_limit_and_is_not_reset():
     assert int(state.inner.time) == 9
 
 
-def test_xminigrid_ends_at_success_only():
-    _, state, step = made("xminigrid")
-    agent = state.inner.agent.replace(position=jnp.array([3, 1]), direction=jnp.array(1))
-    state = state._replace(inner=state.inner.replace(agent=agent, step_num=jnp.array(98)))
+def test_xminigrid_ends_at_success_only(xland):
+    _, state, step = xland
+    near = {"position": np.array([20, 18], np.int32), "direction": np.int32(1)}
+    inner = state.inner.replace(agent=state.inner.agent.replace(**near), step_num=np.int32(98))
+    state = state._replace(inner=inner)
     ends = []
     for action in (0, 1, 2, 0):  # its own limit is 100 steps; the goal is two steps ahead
         state, reward, done = step(KEY, state, action)
@@ -81,9 +88,9 @@ def test_xminigrid_ends_at_success_only():
     assert float(reward) > 0
 
 
-def test_pictures_are_xminigrids():
-    env, start, _ = made("xminigrid")
-    assert env.render(start).shape == (160, 160, 3)
+def test_pictures_are_xminigrids(xland):
+    env, start, _ = xland
+    assert env.render(start).shape == (22 * 32, 22 * 32, 3)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +136,7 @@ class Resets:
         return type("Played", (), played)
 
 
-def test_a_task_of_an_id_measures_its_labels(tmp_path: Path):
+def test_a_task_of_an_id_measures_its_labels(gymnax, tmp_path: Path):
     (tmp_path / "own.py").write_text(
         "import jax.numpy as jnp\n"
         "def column(state):\n    return jnp.where(state.pos[0] < 6, -1, state.pos[1] > 6)\n"
@@ -147,14 +154,14 @@ def test_a_task_of_an_id_measures_its_labels(tmp_path: Path):
     assert found["strategies"] == 2.0
     assert 0.3 < found["labelled"] < 0.7
     assert 1.7 < found["effective_strategies"] <= 2.0
-    _, start, _ = made("gymnax")
+    _, start, _ = gymnax
     assert task.render(start).tolist() == [[[0, 0, 0]]]
     assert equal(task.forget(start), start)
 
 
-def test_without_a_label_no_episode_has_a_strategy():
+def test_without_a_label_no_episode_has_a_strategy(xland):
     task = from_config({"name": "xminigrid", "id": "MiniGrid-Empty-5x5"})
-    assert int(task.label(made("xminigrid")[1])) == -1
+    assert int(task.label(xland[1])) == -1
     with pytest.raises(ValueError, match="has no expert"):
         task.demonstrate(np.random.default_rng(0))
 

@@ -186,10 +186,9 @@ class GoTo(FourRooms):
 
     @override
     def generate(self, key: jax.Array) -> Grid:
-        for_rooms, for_kinds, for_colours, for_cells, for_turn = jax.random.split(key, 5)
-        kinds = jax.random.choice(for_kinds, jnp.array(KINDS), (self.num_objects,))
-        colours = jax.random.choice(for_colours, jnp.array(COLOURS), (self.num_objects,))
-        objects = TILE_AT[kinds, colours]
+        for_rooms, for_objects, for_cells, for_turn = jax.random.split(key, 4)
+        known = TILE_AT[jnp.array(KINDS)[:, None], jnp.array(COLOURS)].reshape(-1, 2)
+        objects = jax.random.choice(for_objects, known, (self.num_objects,))
         _, cells = generate_nine_rooms(for_rooms, self.side, self.side)
         where = sample_coordinates(for_cells, cells, self.num_objects + 1)
         cells = cells.at[where[1:, 0], where[1:, 1]].set(objects)
