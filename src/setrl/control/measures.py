@@ -158,7 +158,7 @@ def layout_metrics(
         for objective in (objectives.distinct(), objectives.distinct_correct())
     )
     return {
-        "mean_return": float(np.mean(returns_PN)),
+        "mean_return": float(np.asarray(returns_PN).mean()),
         "success": float(correct_PN.mean()),
         **{
             f"pass@{k}": float(estimators.pass_at_k(correct_P, n, k).mean())
@@ -176,11 +176,11 @@ def strategy_metrics(
     """Measure N episodes by their scores, the labels of their strategies, and their lengths."""
     labels_N = np.asarray(clusters_N)
     return {
-        "score": float(np.mean(scores_N)),
+        "score": float(np.asarray(scores_N).mean()),
         "labelled": float(np.mean(labels_N >= 0)),
         "strategies": float(np.count_nonzero(label_counts(labels_N))),
         "effective_strategies": effective_labels(labels_N),
-        "length": float(np.mean(lengths_N)),
+        "length": float(np.asarray(lengths_N).mean()),
     }
 
 

@@ -14,7 +14,7 @@ from setrl.control.jax.environment import JaxEnv, JaxTask, check_env
 from setrl.control.tasks import from_config
 from setrl.control.tasks.jax_layouts import LayoutEnv
 from setrl.control.tasks.layouts import HORIZON, PROBES, SHOWN, TRAINED, UNSEEN
-from setrl.control.tasks.xminigrid import TOGGLE, GoTo, Pickup, XMiniGrid
+from setrl.control.tasks.xminigrid import TOGGLE, FourRooms, GoTo, Pickup, XMiniGrid
 
 KEY = jax.random.key(0)
 
@@ -148,6 +148,12 @@ def test_an_expert_that_is_shut_in_gives_up(four_rooms):
     assert (
         four_rooms.env.level.expert(place._replace(cells=cells), np.random.default_rng(0)) is None
     )
+
+
+def test_no_success_to_imitate_is_refused(monkeypatch, four_rooms):
+    monkeypatch.setattr(FourRooms, "expert", lambda *_: None)
+    with pytest.raises(ValueError, match="the expert succeeds in none of 6 layouts"):
+        four_rooms.demonstrate(np.random.default_rng(0))
 
 
 def test_demonstrations_succeed_at_their_last_step_and_show_the_rooms(four_rooms, step):

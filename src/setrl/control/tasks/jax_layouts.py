@@ -203,10 +203,18 @@ class JaxLayoutTask(ABC):
         """Return the successful episodes of the expert, each in another layout.
 
         The expert fails where an object blocks a door, or where no path has ≤ H steps.
+
+        Raises:
+            ValueError: If the expert fails in all of them.
         """
         starts = self.env.starts(SHOWN, np.arange(self.demonstrations))
         paths = [self._path(_row(starts, layout), rng) for layout in range(self.demonstrations)]
         solved = np.flatnonzero([len(path) for path in paths])
+        if not len(solved):
+            raise ValueError(
+                f"the expert succeeds in none of {self.demonstrations} layouts: ask for more "
+                "`demonstrations`, or for 0 to learn from scratch"
+            )
         lengths_E = np.array([len(paths[layout]) for layout in solved])
         mask_ET = np.arange(lengths_E.max()) < lengths_E[:, None]
         actions_ET = np.zeros(mask_ET.shape, dtype=np.int32)

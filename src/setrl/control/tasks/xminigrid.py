@@ -26,9 +26,8 @@ from xminigrid.rendering.rgb_render import render
 from xminigrid.types import AgentState
 
 from setrl import names
-from setrl.control.jax.environment import JaxTask
 from setrl.control.tasks.jax_layouts import JaxLayoutTask, Level
-from setrl.control.tasks.jax_registered import registered
+from setrl.control.tasks.jax_registered import RegisteredJaxTask, registered
 from setrl.control.tasks.paths import shortest
 
 VIEW = 7
@@ -263,6 +262,6 @@ class XMiniGrid(JaxLayoutTask):
         return names.look_up("level", self.level, LEVELS)
 
 
-def from_options(**options: Any) -> JaxTask:
+def from_options(**options: Any) -> RegisteredJaxTask | XMiniGrid:
     """Make the task of a config: {name: xminigrid, level: goto, …}, or {…, id: MiniGrid-…}."""
     return registered("xminigrid", **options) if "id" in options else XMiniGrid(**options)
