@@ -47,6 +47,7 @@ USES = {
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
     "jax": "`setrl.jax`: set credit inside `jax.jit`",
+    "jax-control": "control tasks on JAX: jax_goals, xminigrid, gymnax, jumanji",
     "all": "all of these, and the tests",
 }
 """Extra → what needs it."""
@@ -80,6 +81,8 @@ MODULES = {
     "ale_py": "atari",
     "tensorboard": "tensorboard",
     "jax": "jax",
+    "optax": "jax-control",
+    "xminigrid": "jax-control",
     "tinker": "tinker",
     "reasoning_gym": "reasoning-gym",
     "verifiers": "verifiers",

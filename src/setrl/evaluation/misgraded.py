@@ -76,7 +76,7 @@ class Misgraded:
 def _graded_texts(record: Record) -> dict[str, bool]:
     """Return what a grader reads of each sample that has a grade → that grade."""
     texts, skipped = texts_of(record), set(record.get("as_wrong", ()))
-    found = {}
+    found: dict[str, bool] = {}
     for place, (answer, right) in enumerate(zip(record["answers"], record["correct"], strict=True)):
         text = texts[place] if place < len(texts) else None
         read = text if answer is None else f"\\boxed{{{answer}}}"

@@ -1,1 +1,25 @@
-"""Poly-PPO on JAX: environments are pure functions, and setting one back is free."""
+"""Poly-PPO on JAX: environments are pure functions, and setting one back is free.
+
+Nothing is imported until it is used: each name imports what it needs (the extra jax-control).
+"""
+
+from setrl.names import imported_on_demand
+
+_MODULES = {
+    "JaxPolyPPO": "setrl.control.jax.poly_ppo",
+    "Training": "setrl.control.jax.poly_ppo",
+    "Player": "setrl.control.jax.poly_ppo",
+    "JaxVines": "setrl.control.jax.credit",
+    "Options": "setrl.control.jax.update",
+    "ActorCritic": "setrl.control.jax.networks",
+    "JaxEnv": "setrl.control.jax.environment",
+    "JaxTask": "setrl.control.jax.environment",
+    "check_env": "setrl.control.jax.environment",
+    "GymnaxEnv": "setrl.control.jax.adapters",
+    "XMiniGridEnv": "setrl.control.jax.adapters",
+    "JumanjiEnv": "setrl.control.jax.adapters",
+}
+
+__all__ = list(_MODULES)
+
+__getattr__ = imported_on_demand(__name__, _MODULES, "jax-control")

@@ -53,7 +53,8 @@ class JaxPolyPPO:
 
     `PolyPPO`, for environments that are pure functions: Algorithm 2 of the Set RL note,
     arXiv:2509.25424. Without vines it is PPO on whole episodes. `update` is a pure function of
-    `Training`; `jax.jit` compiles it, and `jax.vmap` trains seeds side by side.
+    `Training`; `jax.jit` compiles it, and `jax.vmap` trains seeds side by side. An example of forty
+    lines is recipes/jax_poly_ppo.py.
 
     Args:
         task: The environment, its labels and measures.
@@ -65,15 +66,6 @@ class JaxPolyPPO:
     Raises:
         ValueError: If they do not fit together, or the environment cannot be compiled: before
             anything is compiled.
-
-    >>> from setrl import methods
-    >>> from setrl.control.tasks.jax_goals import JaxGoals
-    >>> task = JaxGoals()
-    >>> vines = JaxVines(lambda: task.env, task.label, num_vines=4, num_states=2)
-    >>> model = JaxPolyPPO(task, ActorCritic(3), Options(n_envs=16), methods.poly_epo(2), vines)
-    >>> training, found = jax.jit(model.update)(model.init(jax.random.key(0)))
-    >>> int(training.steps) > 0, int(training.resets)
-    (True, 2)
     """
 
     task: JaxTask

@@ -108,7 +108,7 @@ def _pieces(part: Credited, length: int) -> Pieces:
 
     taken = (steps.observations, steps.actions, steps.logits, steps.log_probs)
     learnt = (part.advantages, part.returns, part.from_sets, part.usable)
-    return Pieces(*map(cut, (*taken, *learnt)), cut(steps.memories)[:, 0])
+    return Pieces._make([*map(cut, (*taken, *learnt)), cut(steps.memories)[:, 0]])
 
 
 def learn(
