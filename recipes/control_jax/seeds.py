@@ -1,6 +1,6 @@
 """Train all seeds of each arm in one compiled program: small tasks, many seeds, one core.
 
-python recipes/control_jax/seeds.py CONFIG OUT.json
+python recipes/control_jax/seeds.py CONFIG OUT.json [KEY=VALUE …]
 
 `setrl control` gives each seed a process, checkpoints and a report. For tasks that train in seconds
 most of that time is compilation, which `jax.vmap` over the seeds needs once for each arm.
@@ -21,11 +21,12 @@ from setrl.control.jax_arm import EVALUATION, use_one_thread
 from setrl.control.resolved import ResolvedControl
 
 
-def main(config: Path, out: Path) -> None:
+def main(config: Path, out: Path, *overrides: str) -> None:
     """Write {arm: {metric: {mean, stderr, seeds}}}, after each arm."""
     use_one_thread()
-    resolved = ResolvedControl.load(config)
-    found: dict[str, Any] = {"config": config.name, "steps": resolved.steps, "arms": {}}
+    resolved = ResolvedControl.load(config, overrides)
+    found: dict[str, Any] = {"config": config.name, "set": list(overrides)}
+    found |= {"steps": resolved.steps, "arms": {}}
     for arm in resolved.arms:
         begun = time.perf_counter()
         rows = train(resolved, arm)
@@ -62,4 +63,4 @@ def summary(values: list[float]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])

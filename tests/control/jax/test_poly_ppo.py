@@ -119,7 +119,8 @@ def test_the_control_has_vines_and_no_set_credit() -> None:
     """With `credit="gae"` an update is PPO's on the same trajectories."""
     model = make(credit="gae")
     training, found, (families, advantages_BN) = trained(model)
-    assert np.isnan(advantages_BN).all() and np.isnan(found["vines/advantage_size"])
+    assert np.isnan(advantages_BN).all()
+    assert np.isnan(found["vines/advantage_size"])
     assert families.vines.steps.alive.sum() > 0
     assert np.isfinite(
         np.concatenate([one.ravel() for one in jax.tree.leaves(training.params)])

@@ -57,7 +57,8 @@ def grown() -> SimpleNamespace:
 def test_trajectories_keep_their_limits(grown: SimpleNamespace) -> None:
     lengths = np.asarray(grown.found.lengths)
     assert (lengths <= np.asarray(grown.limits)).all()
-    assert lengths[1] == 5 and lengths[2] == 0
+    assert lengths[1] == 5
+    assert lengths[2] == 0
     assert not grown.found.done[2]
     assert (np.asarray(grown.found.last_values) == 0).tolist() == np.asarray(
         grown.found.done
@@ -95,7 +96,8 @@ def test_rollout_states_are_those_of_stable_baselines(where: str) -> None:
     for b, length in enumerate(lengths):
         found = np.asarray(times[b])[np.asarray(wanted[b])].tolist()
         if where == "uniform":
-            assert len(set(found)) == min(p, length) and all(0 <= t < length for t in found)
+            assert len(set(found)) == min(p, length)
+            assert all(0 <= t < length for t in found)
             continue
         expected = rollout_times(int(length), p, where, rng, np.asarray(ranked[:length, b]))  # type: ignore[arg-type]
         assert found == expected
