@@ -1,9 +1,9 @@
-"""Train all seeds of each arm in one compiled program: small tasks, many seeds, one core.
+"""Train all seeds of each arm with one compilation: small tasks, many seeds, one core.
 
 python recipes/control_jax/seeds.py CONFIG OUT.json [KEY=VALUE …]
 
-`setrl control` gives each seed a process, checkpoints and a report. For tasks that train in seconds
-most of that time is compilation, which `jax.vmap` over the seeds needs once for each arm.
+`setrl control` gives each seed a process, checkpoints and a report, and compiles for each seed. A
+task that trains in seconds spends most of its time there.
 """
 
 from __future__ import annotations
@@ -40,19 +40,16 @@ def main(config: Path, out: Path, *overrides: str) -> None:
 
 
 def train(resolved: ResolvedControl, arm: str) -> list[dict[str, float]]:
-    """Train all seeds of an arm side by side; return the metrics of each."""
-    model = resolved.arms[arm].model
-    keys = jax.numpy.stack([jax.random.key(seed) for seed in resolved.config.seeds])
-    training, update = jax.vmap(model.init)(keys), jax.jit(jax.vmap(model.update))
-    while int(training.steps.min()) < resolved.steps:
-        training, _ = update(training)
-    rows = []
-    for index, seed in enumerate(resolved.config.seeds):
-        params = jax.tree.map(lambda one, index=index: one[index], training.params)
+    """Train the seeds of an arm, one after the other; return the metrics of each."""
+    model, rows = resolved.arms[arm].model, []
+    update = jax.jit(model.update)
+    for seed in resolved.config.seeds:
+        training = model.init(jax.random.key(seed))
+        while int(training.steps) < resolved.steps:
+            training, _ = update(training)
         rng = np.random.default_rng([EVALUATION, seed, 0])
-        metrics = model.task.evaluate(model.player(params), rng)
-        counts = {"steps": training.steps[index], "resets": training.resets[index]}
-        rows.append({**metrics, **{name: int(value) for name, value in counts.items()}})
+        metrics = model.task.evaluate(model.player(training.params), rng)
+        rows.append({**metrics, "steps": int(training.steps), "resets": int(training.resets)})
     return rows
 
 
