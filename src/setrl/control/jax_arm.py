@@ -97,7 +97,7 @@ class _Loop:
         self.model, self.run_folder, self.seed = model, run, seed
         self.every, self.total = resolved.config, resolved.steps
         self.on_step, self.stop = on_step, stop
-        self.update = jax.jit(model.update_and_show)
+        self.update = model.compiled
 
     def run(self, training: Training) -> Training:
         """Return the state after the last update, or after the one in which it was stopped."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import jax
-import numpy as np
-import pytest
+import os
 
-from setrl.control.jax.adapters import XMiniGridEnv
+# Read when JAX computes for the first time: tests compile much and compute little.
+FAST_COMPILATION = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+os.environ.setdefault("XLA_FLAGS", FAST_COMPILATION)
+
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+from setrl.control.jax.adapters import XMiniGridEnv  # noqa: E402
 
 
 @pytest.fixture(scope="session")

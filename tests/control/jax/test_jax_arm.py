@@ -28,7 +28,7 @@ def config(**changes: Any) -> ResolvedControl:
     values: dict[str, Any] = {
         "name": "test",
         "task": TASK,
-        "arms": {"poly": POLY},
+        "arms": {"poly": POLY, "ppo": {}},
         "total_steps": 400,
         "ppo": {"n_envs": 6, "n_epochs": 1},
         "workers": 1,
@@ -38,10 +38,16 @@ def config(**changes: Any) -> ResolvedControl:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def resolved() -> ResolvedControl:
+    """One value for all runs, so that its arms are compiled once."""
+    return config()
+
+
+@pytest.fixture(scope="module")
+def folder(resolved: ResolvedControl, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("jax")
     with at_once():
-        return run_control(config(), path / "run", cache=path / "cache", show_progress=False)
+        return run_control(resolved, path / "run", cache=path / "cache", show_progress=False)
 
 
 def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
@@ -58,8 +64,16 @@ def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
     assert len(run.checkpoint_folders()) <= jax_arm.KEPT
 
 
-def test_an_interrupted_run_ends_with_the_same_weights(folder: Path, tmp_path: Path) -> None:
-    run, resolved, stop = TrainingRun(tmp_path / "arm"), config(), Stop()
+def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
+    rows = list(files.read_lines(training_run(folder, "ppo", 0).metrics))
+    assert not any(key.startswith("vines") for key in rows[-1])
+    assert rows[-1]["rollout/resets"] == 6 * len(rows)
+
+
+def test_an_interrupted_run_ends_with_the_same_weights(
+    resolved: ResolvedControl, folder: Path, tmp_path: Path
+) -> None:
+    run, stop = TrainingRun(tmp_path / "arm"), Stop()
 
     def stop_in_the_middle(steps: int) -> None:
         if steps >= 150:
@@ -77,7 +91,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(folder: Path, tmp_path: P
 
 
 def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
-    film, sheet = watch.watch(folder, output=tmp_path / "film.gif", most=2, episodes=256)
+    film, sheet = watch.watch(folder, "poly", output=tmp_path / "film.gif", most=2, episodes=256)
     assert film.exists()
     assert sheet.exists()
 

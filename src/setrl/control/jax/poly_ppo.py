@@ -148,6 +148,11 @@ class JaxPolyPPO:
         found |= {"rollout/steps": steps, "rollout/resets": resets}
         return after, found, (sampled, advantages_BN)
 
+    @cached_property
+    def compiled(self) -> Any:
+        """`update_and_show`, compiled when it is called first."""
+        return jax.jit(self.update_and_show)
+
     def _set_advantages(
         self, sampled: Families, key: jax.Array
     ) -> tuple[list[jax.Array | None], jax.Array]:

@@ -120,6 +120,9 @@ class JaxGoals:
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [64, 64]})
     defaults: ClassVar[Mapping[str, Any]] = JAX_FROM_SCRATCH
 
+    def __post_init__(self) -> None:
+        _ = self.env  # too many goals show here
+
     @cached_property
     def env(self) -> GoalRoom:
         """The room."""
