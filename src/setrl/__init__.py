@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from setrl.core.samples import Fields as Fields
     from setrl.core.samples import Samples as Samples
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 _MODULES = {
     "DEGENERATE": "samples",
