@@ -85,6 +85,8 @@ class GoalRoom:
 def ring(size: int, count: int) -> tuple[tuple[int, int], ...]:
     """Return `count` cells along the walls of a room, evenly spaced.
 
+    With a goal in every cell, the four corners cannot be reached: their neighbours end the episode.
+
     >>> ring(5, 4)
     ((1, 1), (3, 1), (3, 3), (1, 3))
     """
