@@ -129,7 +129,7 @@ def test_unknown_groups_are_logged_once_a_minute(caplog):
     ):
         judge.judge(make_groups(20))
     (record,) = caplog.records
-    assert "1 of 1 prompts unknown (1 unparsable); now: there is no JSON" in record.getMessage()
+    assert "1 of 1 prompt unknown (1 unparsable); now: there is no JSON" in record.getMessage()
 
 
 def test_an_unknown_judgement_has_the_answer_of_the_server():
