@@ -64,7 +64,7 @@ def wait_until(condition) -> None:
 
 
 def test_hanging_answers_are_killed_and_counted_and_the_others_are_right():
-    grader = MathGrader(workers=2, time_limit_s=0.5)
+    grader = MathGrader(workers=2, time_limit_s=1.0)
     gold = r"\sqrt{x}+1"
     other_hangs = HANGS.replace("1+", "2-1+")
     same = r"\frac{x-1}{\sqrt{x}-1}"
