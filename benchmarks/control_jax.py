@@ -3,9 +3,9 @@
     python benchmarks/control_jax.py [FOLDER] [--rounds 3]
 
 FOLDER is `purejaxrl/` of a clone of PureJaxRL; it needs distrax, and without it that row is left
-out. All of JAX's contenders learn gymnax's FourRooms with the same network, epochs and minibatches;
-Stable-Baselines3's learn the room with five goals, and so does one of JAX. They take turns in one
-process on one core, after compilation, so that other load on the machine affects all equally.
+out. First all contenders learn gymnax's FourRooms, with the same network, epochs and minibatches.
+Then the paths learn MiniGrid's FourRooms and XLand-MiniGrid's, with the paper's settings. They take
+turns in one process on one core, after compilation, so that other load affects all equally.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 
@@ -25,15 +26,17 @@ use_one_thread()  # before JAX computes for the first time
 
 import jax  # noqa: E402
 import torch  # noqa: E402
-from control_step import contenders  # noqa: E402
+from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from setrl import methods  # noqa: E402
+from setrl.control.credit.vines import Vines  # noqa: E402
 from setrl.control.jax.credit import JaxVines  # noqa: E402
 from setrl.control.jax.networks import ActorCritic  # noqa: E402
 from setrl.control.jax.poly_ppo import JaxPolyPPO  # noqa: E402
 from setrl.control.jax.update import Options  # noqa: E402
+from setrl.control.sb3.poly_ppo import PolyPPO  # noqa: E402
 from setrl.control.tasks import from_config  # noqa: E402
-from setrl.control.tasks.multi_goal import MultiGoal  # noqa: E402
+from setrl.control.tasks.four_rooms import FourRoomsTask  # noqa: E402
 
 ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
 SECONDS = 4.0  # of a turn of ours
@@ -65,6 +68,14 @@ def ours(task: Any, **vines: Any) -> Turn:
 def purejaxrl(folder: Path) -> Turn:
     """Return turns of PureJaxRL's PPO."""
     sys.path.insert(0, str(folder))
+    for module in (
+        "brax",
+        "brax.envs",
+        "brax.envs.wrappers",
+        "brax.envs.wrappers.training",
+        "navix",
+    ):
+        sys.modules.setdefault(module, MagicMock())  # its wrappers import what is not used here
     from ppo import make_train
 
     config = {
@@ -85,15 +96,17 @@ def purejaxrl(folder: Path) -> Turn:
     return turn
 
 
-def stable_baselines(name: str) -> Turn:
-    """Return turns of a contender of `control_step`, which learns the room with five goals."""
-    make = contenders(MultiGoal())[name]
+def stable_baselines(task: Any, **vines: Any) -> Turn:
+    """Return turns of PolyPPO on Stable-Baselines3, with vines."""
+    given = Vines(task.make_env, task.label, task.score, **vines)
+    arguments = {k: v for k, v in task.defaults.items() if k not in ("total_timesteps", "n_envs")}
 
     def turn() -> float:
-        model = make(0)
+        env = DummyVecEnv([task.make_env] * 8)
+        model = PolyPPO("MlpPolicy", env, methods.poly_epo(4), given, **arguments, device="cpu")
         model.learn(1)
         before, began = model.num_timesteps, time.process_time()
-        model.learn(6_000, reset_num_timesteps=False)
+        model.learn(4_000, reset_num_timesteps=False)
         return (model.num_timesteps - before) / (time.process_time() - began)
 
     return turn
@@ -102,8 +115,8 @@ def stable_baselines(name: str) -> Turn:
 def main(folder: Path | None, rounds: int) -> None:
     """Print the speeds, and the ratios to the first row of each task."""
     torch.set_num_threads(1)
-    rooms, goals = from_config(ROOMS), from_config("jax_goals")
-    label = {"num_vines": 8, "num_states": 2, "window": 5}
+    rooms, label = from_config(ROOMS), {"num_vines": 8, "num_states": 2, "window": 5}
+    level = from_config({"name": "xminigrid", "level": "four_rooms"})
     groups: dict[str, dict[str, Turn]] = {
         "gymnax FourRooms": {
             **({"PureJaxRL's PPO": purejaxrl(folder)} if folder else {}),
@@ -111,9 +124,9 @@ def main(folder: Path | None, rounds: int) -> None:
             "ours, vines": ours(rooms, **label),
             "ours, vines with GAE": ours(rooms, **label, credit="gae"),
         },
-        "room with five goals": {
-            "SB3's path, vines": stable_baselines("PolyPPO, vines"),
-            "ours, vines": ours(goals, num_vines=8, num_states=3, window=None),
+        "FourRooms in fifty layouts": {
+            "SB3's path, vines": stable_baselines(FourRoomsTask(), **label),
+            "ours, vines": ours(level, **label),
         },
     }
     for task, turns in groups.items():
