@@ -31,6 +31,7 @@ from setrl.control.resolved import ResolvedControl
 from setrl.errors import RunError
 from setrl.files.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
+from setrl.wording import count
 
 STATE, POLICY = "training.npz", "policy.safetensors"
 EVALUATION, CLONING = 0xE7A1, 0xBC  # in seeds, so that they share no random numbers
@@ -105,6 +106,7 @@ class _Loop:
         while done < self.total and not ends:
             before, (training, metrics, shown) = done, self.update(training)
             done = int(training.steps)
+            self._refuse_what_teaches_nothing(metrics)
             record = {name: float(value) for name, value in sorted(metrics.items())}
             if self._is_due(self.every.eval_every, before, done):
                 found = evaluation(self.model, training.params, self.seed, done)
@@ -117,6 +119,16 @@ class _Loop:
                 _save(training, self.run_folder)
             self.on_step(done)
         return training
+
+    def _refuse_what_teaches_nothing(self, metrics: dict[str, Any]) -> None:
+        missing = int(metrics["rollout/without_reward"])
+        if self.model.vines is None and missing:
+            raise RunError(
+                f"{count(missing, 'episode')} had a reward that is NaN or infinite: without vines "
+                "this is an error"
+            )
+        if not np.isfinite(float(metrics["train/loss"])):
+            raise RunError("the loss is not finite: take a smaller learning_rate, or check rewards")
 
     def _is_due(self, interval: int | None, before: int, done: int) -> bool:
         return interval is not None and done // interval > before // interval

@@ -105,6 +105,8 @@ def resolve(config: ControlConfig) -> ResolvedControl:
         task = from_config(config.task)
     if is_of_jax(task):
         make = _arm_on_jax
+        if config.total_steps is not None and config.total_steps >= 2**31:
+            raise KeyedError("total_steps must be below 2,147,483,648 on JAX", "total_steps")
         if config.vec_normalize is not None:
             raise KeyedError("vec_normalize is not available on JAX", "vec_normalize")
     else:
@@ -154,7 +156,13 @@ def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
         if algorithm == "poly_ppo":
             method = methods.from_config({"method": "poly_epo", **keys})
             refuse_unknown(vine_keys, JAX_VINES, "a vine on JAX")
-            vines = JaxVines(lambda: task.env, task.label, **vine_keys)
+            label = None if getattr(task, "label_by", task) is None else task.label
+            vines = JaxVines(lambda: task.env, label, **vine_keys)
+            if vines.judged == "from_state" and hasattr(task, "label_by"):
+                raise ValueError(
+                    "judged must be 'episode': the label of an environment by its id is a function "
+                    "of its last state, which may hold all of the episode"
+                )
         merged = _merged(task, config.ppo, ALGORITHMS[algorithm], ppo)
         refuse_unknown(merged, [one.name for one in fields(Options)], "ppo on JAX")
         widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))

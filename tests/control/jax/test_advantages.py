@@ -1,5 +1,6 @@
 """Advantages of padded trajectories, against the loops that define them."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -148,3 +149,27 @@ def test_pieces_hold_every_step_once() -> None:
         [np.asarray(grown.steps.observations)[alive[:, b], b] for b in range(B)]
     )
     np.testing.assert_array_equal(kept, expected)
+
+
+def test_what_is_not_usable_poisons_no_gradient() -> None:
+    """0 · NaN is NaN: steps that are left out are zeros before the network sees them."""
+    policy = ActorCritic(2, (5,))
+    params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
+    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    left_out = ~np.asarray(pieces.usable)[..., None]
+    poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
+    options = update.Options()
+    found = [
+        jax.grad(
+            lambda w, one=one: update._loss(w, policy, options, update._cleaned(one), None)[0]
+        )(params)
+        for one in (pieces, poisoned)
+    ]
+    for one, other in zip(*map(jax.tree.leaves, found), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_rounding_of_returns_is_not_scaled_up() -> None:
+    own = advantages.spread(jnp.array([7e-8, -7e-8, 0.0, 0.0]), 0, None, T)
+    (found,) = advantages.scaled([advantages.credited(make_grown(), 0.0, GAMMA, DECAY, own)])
+    assert np.abs(np.asarray(found.advantages)[np.asarray(found.from_sets)]).max() < 0.1

@@ -116,6 +116,10 @@ def test_weights_of_another_config_are_refused(folder: Path) -> None:
         ({"arms": {"a": {**POLY, "most_snapshots": 3}}}, "most_snapshots"),
         ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
         ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
+        ({"total_steps": 2**31}, "total_steps must be below 2,147,483,648"),
+        ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
+        ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
+        ({"task": {"name": "gymnax", "id": "CartPole-v1"}}, r"reads clusters: give Vines\(label"),
         ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
     ],
 )

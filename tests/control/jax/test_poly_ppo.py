@@ -10,6 +10,7 @@ import pytest
 
 from setrl import methods
 from setrl.control.credit import vine_advantages
+from setrl.control.jax import families
 from setrl.control.jax.credit import JaxVines, set_credit
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
@@ -36,7 +37,9 @@ class BrokenGoals(JaxGoals):
 
 def make(task: JaxGoals | None = None, options: Options = SMALL, **vines: Any) -> JaxPolyPPO:
     task = task or JaxGoals(max_steps=20)
-    given = JaxVines(lambda: task.env, task.label, **{"num_vines": 3, "num_states": 2, **vines})
+    given = JaxVines(
+        lambda: task.env, **{"label": task.label, "num_vines": 3, "num_states": 2, **vines}
+    )
     return JaxPolyPPO(task, ActorCritic(3, (8,)), options, METHOD, given)
 
 
@@ -54,22 +57,22 @@ def marginal() -> Any:
 
 
 def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None:
-    _, training, found, (families, advantages_BN) = marginal
-    assert families.times.shape == (2, 2)
+    _, training, found, (sampled, advantages_BN) = marginal
+    assert sampled.times.shape == (2, 2)
     assert advantages_BN.shape == (4, 3)
-    alive = [int(one.steps.alive.sum()) for one in (families.trunks, families.vines)]
+    alive = [int(one.steps.alive.sum()) for one in (sampled.trunks, sampled.vines)]
     assert int(training.steps) == sum(alive) == int(found["rollout/steps"])
     assert int(training.resets) == 2
     assert float(found["vines/step_share"]) == pytest.approx(alive[1] / sum(alive))
-    left = 20 - np.asarray(families.times).repeat(3)
-    assert (np.asarray(families.vines.lengths) <= left).all()
+    left = 20 - np.asarray(sampled.times).repeat(3)
+    assert (np.asarray(sampled.vines.lengths) <= left).all()
 
 
 def test_scores_and_labels_are_about_whole_episodes(marginal: Any) -> None:
-    families, _ = marginal[3]
-    goals = np.asarray(families.vines.ends.goal).reshape(4, 3)
-    np.testing.assert_array_equal(families.labels_BN, goals)
-    np.testing.assert_array_equal(families.scores_BN, (goals >= 0).astype(float))
+    sampled, _ = marginal[3]
+    goals = np.asarray(sampled.vines.ends.goal).reshape(4, 3)
+    np.testing.assert_array_equal(sampled.labels_BN, goals)
+    np.testing.assert_array_equal(sampled.scores_BN, (goals >= 0).astype(float))
 
 
 def test_credit_is_the_exact_credit_of_the_core(marginal: Any) -> None:
@@ -116,35 +119,69 @@ def test_seeds_can_be_mapped(marginal: Any) -> None:
 
 def test_the_control_has_vines_and_no_set_credit(marginal: Any) -> None:
     """With `credit="gae"` no step of the same trajectories has a set advantage."""
-    families, _ = marginal[3]
-    own, advantages_BN = make(credit="gae")._set_advantages(families, jax.random.key(0))
+    sampled, _ = marginal[3]
+    own, advantages_BN = make(credit="gae")._set_advantages(sampled, jax.random.key(0))
     assert own == [None, None]
     assert np.isnan(advantages_BN).all()
-    parts = (families.trunks, families.vines)
+    parts = (sampled.trunks, sampled.vines)
     credits, _ = marginal[0]._credited(parts, own, jnp.zeros(0, jnp.int32))
     assert not any(one.from_sets.any() for one in credits)
 
 
 def test_all_choices_at_once_train() -> None:
-    """A memory, cut vines from the state on, the trunk among the vines, bonus and KL."""
+    """A memory, vines judged from the state on, the trunk among the vines, bonus and KL."""
     options = replace(SMALL, ucb_coef=0.1, kl_coef=0.1, kl_anchor="start", sequence_length=4)
-    model = make(options=options, num_states=1, cut=5, judged="from_state", trunk_is_vine=True)
+    model = make(options=options, num_states=1, judged="from_state", trunk_is_vine=True)
     model = replace(model, policy=ActorCritic(3, (8,), gru=6))
-    training, found, (families, advantages_BN) = trained(model, 2)
-    assert families.scores_BN.shape == advantages_BN.shape == (4, 3)
-    assert (np.asarray(families.vines.lengths) <= 5).all()
+    training, found, (sampled, advantages_BN) = trained(model, 2)
+    assert sampled.scores_BN.shape == advantages_BN.shape == (4, 3)
     assert int(training.visits.sum()) == int(training.steps)
-    # The last member is the trunk; the scores of cut vines hold the critic's value beyond.
-    np.testing.assert_allclose(families.scores_BN[:, -1], families.trunks.returns)
-    own = np.asarray(families.vines.returns + families.vines.last_values).reshape(4, 2)
-    np.testing.assert_allclose(families.scores_BN[:, :2], own, atol=1e-6)
+    np.testing.assert_allclose(sampled.scores_BN[:, -1], sampled.trunks.returns)
+    own = np.asarray(sampled.vines.returns).reshape(4, 2)
+    np.testing.assert_allclose(sampled.scores_BN[:, :2], own, atol=1e-6)
     assert float(found["train/kl_penalty"]) > 0
+
+
+def test_the_critic_stands_only_for_steps_that_were_cut_off() -> None:
+    model = make(cut=5, judged="from_state")
+    assert model.vines is not None
+    params = model.init(jax.random.key(0)).params
+    sample = jax.jit(
+        lambda key: families.sample(model.task, model.policy, params, model.vines, 8, key)
+    )
+    vines, scores = (lambda one: (one.vines, one.scores_BN))(sample(jax.random.key(1)))
+    returns, lengths = np.asarray(vines.returns), np.asarray(vines.lengths)
+    assert (lengths <= 5).all()
+    left = 20 - np.asarray(sample(jax.random.key(1)).times).reshape(-1).repeat(3)
+    was_cut = ~np.asarray(vines.done) & (left > 5)
+    expected = returns + np.where(was_cut, np.asarray(vines.last_values), 0)
+    known = lengths > 0
+    np.testing.assert_allclose(np.asarray(scores).reshape(-1)[known], expected[known], atol=1e-6)
+    assert len(set(was_cut[known].tolist())) == 2
+
+
+def test_what_came_after_a_state_is_no_part_of_its_vines() -> None:
+    """A trunk's reward that is missing later leaves the vines of earlier states usable."""
+    model = make(BrokenGoals())
+    assert model.vines is not None
+    params = model.init(jax.random.key(0)).params
+    sample = jax.jit(
+        lambda key: families.sample(model.task, model.policy, params, model.vines, 16, key)
+    )
+    found = sample(jax.random.key(2))
+    rewards, times = np.asarray(found.trunks.steps.rewards), np.asarray(found.times)
+    own = np.asarray(found.vines.returns).reshape(16, 2, 3)
+    for f, row in enumerate(times):
+        for p, time in enumerate(row):
+            usable = np.isfinite(own[f, p]) & np.isfinite(rewards[:time, f].sum())
+            scores = np.asarray(found.scores_BN).reshape(16, 2, 3)[f, p]
+            np.testing.assert_array_equal(np.isfinite(scores), usable)
 
 
 def test_a_missing_reward_is_in_no_set_and_no_update() -> None:
     model = make(BrokenGoals())
-    training, found, (families, advantages_BN) = trained(model)
-    missing = np.isnan(np.asarray(families.scores_BN))
+    training, found, (sampled, advantages_BN) = trained(model)
+    missing = np.isnan(np.asarray(sampled.scores_BN))
     assert missing.any()
     assert np.isnan(np.asarray(advantages_BN)[missing]).all()
     assert int(found["vines/without_reward"]) > 0
@@ -195,6 +232,14 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
     [
         ({"num_vines": 2}, "num_vines"),  # sets of two need three vines
         ({"trunk_is_vine": True}, "trunk_is_vine needs num_states=1"),
+        ({"trunk_is_vine": True, "num_states": 1, "cut": 3}, "cut must be None if trunk_is_vine"),
+        ({"label": lambda state: "left"}, "a label must be a function of JAX"),
+        ({"label": lambda state: state.x * 0.1}, "got shape .. and kind float32"),
+        ({"score": len}, "score is not available on JAX"),
+        ({"max_steps": 3}, "max_steps is not available on JAX"),
+        ({"num_states": 0}, "num_states and num_vines must be at least 1"),
+        ({"num_states": 21}, "num_states must be at most 20"),
+        ({"cut": 3, "options": replace(SMALL, ucb_coef=0.1)}, "ucb_coef must be 0 with cut"),
         ({"judged": "all"}, "judged must be 'episode' or 'from_state'"),
         ({"cut": 0}, "cut must be a whole number ≥ 1"),
         ({"num_states": None}, "num_states must be a number on JAX"),

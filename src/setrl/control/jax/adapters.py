@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from setrl import names
 from setrl.control.jax.environment import State
+from setrl.errors import DataError
 
 
 class Observed(NamedTuple):
@@ -72,7 +73,7 @@ class Adapter(ABC):
 
     def render(self, state: Observed) -> Any:
         """Return the library's picture of a state, if it draws any."""
-        raise ValueError(
+        raise DataError(
             f"{type(self).__name__} draws no pictures: give the task a function of the state as "
             "`render`"
         )

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from setrl.control.credit.assign import Use
 from setrl.control.jax.rollouts import Grown
 
+ROUNDING = 1e-5  # of sums of some hundred rewards in float32, with a margin
 SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
 
 
@@ -100,7 +101,11 @@ def scaled(parts: list[Credited]) -> list[Credited]:
     ]
     total = sum(one.sum() for one in squares)
     count = sum(own.sum() for own in kept)
-    size = jnp.maximum(jnp.sqrt(total / jnp.maximum(count, 1)), SIZE_FLOOR)
+    # Returns are sums in float32: what is smaller than their rounding must not be scaled up to 1.
+    returns = [jnp.where(jnp.isfinite(one.grown.returns), one.grown.returns, 0.0) for one in parts]
+    largest = jnp.maximum(*[jnp.abs(one).max() for one in (returns * 2)[:2]])
+    floor = jnp.maximum(SIZE_FLOOR, ROUNDING * largest)
+    size = jnp.maximum(jnp.sqrt(total / jnp.maximum(count, 1)), floor)
     return [
         part._replace(advantages=jnp.where(part.from_sets, part.advantages / size, part.advantages))
         for part in parts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
 
@@ -16,18 +18,19 @@ def no_visits(weight: float) -> jax.Array:
     return jnp.zeros(TABLE if weight else 0, jnp.int32)
 
 
-def count_bonus(
-    steps: Steps, visits: jax.Array, weight: float
-) -> tuple[jax.Array | float, jax.Array]:
-    """λ·N(s, a)^−½ of each step, (T, B), and the table with these steps: see `CountBonus`.
+def count_bonuses(
+    parts: Sequence[Steps], visits: jax.Array, weight: float
+) -> tuple[list[jax.Array | float], jax.Array]:
+    """λ·N(s, a)^−½ of each step of each part, (T, B), and the table with them: see `CountBonus`.
 
     N counts the visits of earlier updates and all visits of this update.
     """
     if not weight:
-        return 0.0, visits
-    places = _hash(steps)
-    visits = visits.at[places].add(steps.alive.astype(jnp.int32))
-    return weight * jnp.maximum(visits[places], 1) ** -0.5, visits
+        return [0.0] * len(parts), visits
+    places = [_hash(steps) for steps in parts]
+    for steps, own in zip(parts, places, strict=True):
+        visits = visits.at[own].add(steps.alive.astype(jnp.int32))
+    return [weight * jnp.maximum(visits[own], 1) ** -0.5 for own in places], visits
 
 
 def _hash(steps: Steps) -> jax.Array:

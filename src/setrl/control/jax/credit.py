@@ -51,6 +51,16 @@ class JaxVines(Vines):
                 "trunk_is_vine needs num_states=1 and where='equal': only at a state that is "
                 "chosen before the trunk is known is the trunk a fair sample of what follows"
             )
+        if self.trunk_is_vine and self.cut is not None:
+            raise ValueError("cut must be None if trunk_is_vine: trunks are not cut")
+        for name in ("score", "correct", "distances", "max_steps", "most_snapshots"):
+            if getattr(self, name) != Vines.__dataclass_fields__[name].default:
+                raise ValueError(
+                    f"{name} is not available on JAX: scores are returns of episodes, labels are "
+                    "integers, and the environment has max_steps"
+                )
+        if self.num_states == 0 or self.num_vines == 0:
+            raise ValueError("num_states and num_vines must be at least 1; for PPO give no vines")
         if not isinstance(self.credit, str):
             raise ValueError("a set critic is not available on JAX: use vines")
         if self.num_states is None:

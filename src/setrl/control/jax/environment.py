@@ -5,7 +5,7 @@ Nothing sets such an environment back: N vines from a state are N calls of `step
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -135,6 +135,22 @@ def check_env(env: JaxEnv) -> int:
                 f"{value.shape} {value.dtype}"
             )
     return int(seen.shape[0])
+
+
+def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:
+    """Check by its shape that a label is an integer for each state.
+
+    Raises:
+        ValueError: If it is something else, or cannot be compiled.
+    """
+    wanted = "a label must be a function of JAX from a state to an integer, −1 for none"
+    try:
+        found = jax.eval_shape(label, jax.eval_shape(env.reset, jax.random.key(0)))
+    except Exception as error:
+        raise ValueError(f"{wanted}: {error}") from error
+    shape, kind = getattr(found, "shape", None), getattr(found, "dtype", type(found))
+    if shape != () or not jnp.issubdtype(kind, jnp.integer):
+        raise ValueError(f"{wanted}: got shape {shape} and kind {kind}")
 
 
 def _require_number(env: JaxEnv, name: str, least: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -11,6 +12,8 @@ from setrl.control.jax.credit import JaxVines
 from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Grown, Leaves, at_times, grow
+
+Label = Callable[..., Any]
 
 
 class Families(NamedTuple):
@@ -60,8 +63,9 @@ def sample(
     actions = grown.steps.actions[0]
     rows = [one.reshape(times.size, -1) for one in (scores, labels, actions)]
     if vines.trunk_is_vine:
-        score = jnp.where(trunks.lengths > 0, trunks.returns, jnp.nan)
-        own = (score, jax.vmap(task.label)(trunks.ends), trunks.steps.actions[0])
+        known = (trunks.lengths > 0) & jnp.isfinite(trunks.returns)
+        score = jnp.where(known, trunks.returns, jnp.nan)
+        own = (score, jax.vmap(_label(task, vines))(trunks.ends), trunks.steps.actions[0])
         rows = [jnp.concatenate([row, one[:, None]], 1) for row, one in zip(rows, own, strict=True)]
     return Families(trunks, times, wanted, grown, *rows)
 
@@ -93,12 +97,19 @@ def _repeated(values: Any, count: int) -> Any:
 def _judged(
     task: JaxTask, vines: JaxVines, trunks: Grown, times: jax.Array, grown: Grown
 ) -> tuple[jax.Array, jax.Array]:
-    """Return scores and labels of vines; a vine without steps has NaN."""
+    """Return scores and labels of vines; NaN without steps, or with a reward that is not finite."""
     scores = grown.returns
     if vines.cut is not None:
-        scores = scores + grown.last_values
+        left = _repeated((task.env.max_steps - times).reshape(-1), vines.sampled_vines)
+        was_cut = ~grown.done & (grown.lengths == vines.cut) & (left > vines.cut)
+        scores = scores + jnp.where(was_cut, grown.last_values, 0.0)
     if vines.judged == "episode":
-        rewards = trunks.steps.rewards
-        before = at_times(jnp.cumsum(rewards, axis=0) - rewards, times)
+        rewards = jnp.roll(trunks.steps.rewards, 1, axis=0).at[0].set(0.0)
+        before = at_times(jnp.cumsum(rewards, axis=0), times)
         scores = scores + _repeated(before, vines.sampled_vines)
-    return jnp.where(grown.lengths > 0, scores, jnp.nan), jax.vmap(task.label)(grown.ends)
+    known = (grown.lengths > 0) & jnp.isfinite(scores)
+    return jnp.where(known, scores, jnp.nan), jax.vmap(_label(task, vines))(grown.ends)
+
+
+def _label(task: JaxTask, vines: JaxVines) -> Label:
+    return vines.label or task.label

@@ -15,9 +15,9 @@ from setrl.control.credit.assign import USES
 from setrl.control.credit.vines import check_vines
 from setrl.control.jax import families
 from setrl.control.jax.advantages import Credited, credited, scaled, spread
-from setrl.control.jax.bonuses import count_bonus, no_visits
+from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.credit import JaxVines, set_credit
-from setrl.control.jax.environment import JaxTask, State, check_env
+from setrl.control.jax.environment import JaxTask, State, check_env, check_label
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Grown, entropies, grow
@@ -81,15 +81,33 @@ class JaxPolyPPO:
                 "num_vines must be at least 2 if trunk_is_vine, so that a vine is left"
             )
         check_env(self.task.env)
+        self._check_vines()
         if self.policy.num_actions != self.task.env.num_actions:
             raise ValueError(
                 f"the policy has {self.policy.num_actions} actions, and the environment "
                 f"{self.task.env.num_actions}"
             )
 
+    def _check_vines(self) -> None:
+        if self.vines is None:
+            return
+        if self.vines.cut is not None and self.options.ucb_coef:
+            raise ValueError(
+                "ucb_coef must be 0 with cut: the critic's values, which join the scores of cut "
+                "vines, would carry the bonus into sets"
+            )
+        if self.vines.label is not None:
+            check_label(self.task.env, self.vines.label)
+        assert self.vines.num_states is not None
+        if self.vines.num_states > self.task.env.max_steps:
+            raise ValueError(
+                f"num_states must be at most {self.task.env.max_steps}, the steps of an episode, "
+                f"got {self.vines.num_states}"
+            )
+
     @property
     def num_trunks(self) -> int:
-        """Number of trunks of an update: as many as give `n_envs` vines, or episodes."""
+        """Number of trunks of an update: n_envs // (p·N), at least 1; without vines n_envs."""
         if self.vines is None:
             return self.options.n_envs
         assert self.vines.num_states is not None
@@ -190,8 +208,9 @@ class JaxPolyPPO:
     ) -> tuple[list[Credited], jax.Array]:
         options, credits = self.options, []
         use = USES.get("" if self.vines is None else str(self.vines.credit), "replaces")
-        for part, each in zip(parts, own, strict=True):
-            bonus, visits = count_bonus(part.steps, visits, options.ucb_coef)
+        steps = [part.steps for part in parts]
+        bonuses, visits = count_bonuses(steps, visits, options.ucb_coef)
+        for part, each, bonus in zip(parts, own, bonuses, strict=True):
             credits.append(credited(part, bonus, options.gamma, options.gae_lambda, each, use))
         return scaled(credits) if options.normalize_advantage else credits, visits
 
@@ -286,7 +305,8 @@ def _measured(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.Arra
         "unfinished": (is_vine & ~sampled.vines.done).sum(),
         "without_credit": (known_BN & ~jnp.isfinite(advantages_BN)).sum(),
         "advantage_size": jnp.sqrt(jnp.nanmean(advantages_BN**2)),
-        "all_equal": jnp.mean(jnp.nanmax(sampled.scores_BN, 1) == jnp.nanmin(sampled.scores_BN, 1)),
+        "all_equal": (jnp.nanmax(sampled.scores_BN, 1) == jnp.nanmin(sampled.scores_BN, 1)).sum()
+        / jnp.maximum(sampled.wanted.sum(), 1),
         "distinct": is_first.sum() / jnp.maximum(sampled.wanted.sum(), 1),
         "degenerate": (known_BN & (labels_BN < 0)).sum() / jnp.maximum(known_BN.sum(), 1),
     }
@@ -302,6 +322,7 @@ def _of_episodes(trunks: Grown, credits: Sequence[Credited]) -> dict[str, jax.Ar
     alive = trunks.steps.alive
     return {
         "rollout/ep_rew_mean": jnp.nanmean(trunks.returns),
+        "rollout/without_reward": (~jnp.isfinite(trunks.returns)).sum(),
         "rollout/ep_len_mean": trunks.lengths.mean(),
         "rollout/entropy": jnp.where(alive, disorder, 0.0).sum() / jnp.maximum(alive.sum(), 1),
         "train/explained_variance": 1

@@ -66,9 +66,22 @@ class Options:
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, or None, got {self.batch_size!r}")
         for name in ("learning_rate", "ent_coef", "vf_coef", "kl_coef", "ucb_coef"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < float("inf"):
-                raise ValueError(f"{name} must be a number ≥ 0, got {value!r}")
+            self._require(name, 0.0, float("inf"))
+        for name, most in (("gamma", 1.0), ("gae_lambda", 1.0)):
+            self._require(name, 0.0, most)
+        for name in ("clip_range", "max_grad_norm"):
+            self._require(name, 1e-12, float("inf"))
+        if not isinstance(self.normalize_advantage, bool):
+            raise ValueError(
+                f"normalize_advantage must be true or false, got {self.normalize_advantage!r}"
+            )
+
+    def _require(self, name: str, least: float, most: float) -> None:
+        value = getattr(self, name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not least <= value <= most or value == float("inf"):
+            wanted = f"a number ≥ {least:g}" if most > 1 else f"a number from {least:g} to {most:g}"
+            raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
     @property
     def optimizer(self) -> optax.GradientTransformation:
@@ -132,7 +145,7 @@ def learn(
         order, params, state, sums = carry
         chosen = jax.lax.dynamic_slice(order, (index * size,), (size,))
         batch = jax.tree.map(lambda one: one[jnp.minimum(chosen, count - 1)], pieces)
-        batch = batch._replace(usable=batch.usable & (chosen < count)[:, None])
+        batch = _cleaned(batch._replace(usable=batch.usable & (chosen < count)[:, None]))
         gradient, found = jax.grad(_loss, has_aux=True)(params, policy, options, batch, anchor)
         updates, state = optimizer.update(gradient, state, params)
         return order, optax.apply_updates(params, updates), state, _added(sums, found)
@@ -151,6 +164,18 @@ def learn(
     )
     total = jnp.maximum(num_batches * options.n_epochs, 1)
     return params, optimizer_state, {f"train/{name}": sums[name] / total for name in MEASURED}
+
+
+def _cleaned(batch: Pieces) -> Pieces:
+    """Return a batch with zeros where steps are not usable: 0 · NaN would be in the gradient."""
+    usable = batch.usable
+    found = {
+        name: jnp.where(usable.reshape(*usable.shape, *[1] * (one.ndim - 2)), one, 0)
+        for name, one in batch._asdict().items()
+        if name not in ("usable", "memories")
+    }
+    kept = jnp.where(usable.any(axis=1)[:, None], batch.memories, 0.0)
+    return batch._replace(**found, memories=kept)
 
 
 MEASURED = (

@@ -62,7 +62,10 @@ class RegisteredJaxTask:
 
     def label(self, state: Observed) -> jax.Array:
         """Return what the user's function says: an integer, −1 for none."""
-        return jnp.asarray(self._label(state.inner), jnp.int32)
+        found = jnp.asarray(self._label(state.inner))
+        if not jnp.issubdtype(found.dtype, jnp.integer):
+            raise ValueError(f"a label must be an integer, −1 for none, got {found.dtype}")
+        return found.astype(jnp.int32)
 
     def forget(self, state: Observed) -> Observed:
         """Return the state: the library's states say what they keep."""

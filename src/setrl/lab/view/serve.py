@@ -57,6 +57,7 @@ def serve(
 def _config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
+        log_config=None,  # a new one closes the handlers of other libraries, and absl's their files
         log_level="warning",
         access_log=False,  # the address holds the token
         server_header=False,
