@@ -17,9 +17,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from setrl.control.checkpoints import POLICY
 from setrl.control.jax import families
 from setrl.control.jax.poly_ppo import JaxPolyPPO, _measured
-from setrl.control.jax_arm import POLICY, load_policy, use_one_thread
+from setrl.control.jax_arm import load_policy, use_one_thread
 from setrl.control.resolved import ResolvedControl
 from setrl.files.run_folder import training_run
 

@@ -47,7 +47,12 @@ def save(model: PolyPPO, run: TrainingRun) -> None:
     (folder / "state.pkl").write_bytes(pickle.dumps(_state(model)))
     _save_statistics(model, folder)
     seal(folder)
-    run.mark_complete(model.num_timesteps)
+    complete(run, model.num_timesteps)
+
+
+def complete(run: TrainingRun, step: int) -> None:
+    """Record that the checkpoint of a step is whole, and remove those that it replaces."""
+    run.mark_complete(step)
     for old in list(run.checkpoint_folders().values())[:-KEPT]:
         shutil.rmtree(old)
 

@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,21 +20,22 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from setrl import files
+from setrl.control.checkpoints import POLICY, complete
 from setrl.control.jax import behaviour_cloning
 from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import Params
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
 from setrl.control.jax.rollouts import Grown
+from setrl.control.records import EVALUATION
 from setrl.control.resolved import ResolvedControl
+from setrl.control.tasks.warm_start import STREAM
 from setrl.errors import RunError
 from setrl.files.run_folder import Status, TrainingRun, write_status
 from setrl.runs.pool import Stop
 from setrl.wording import count
 
-STATE, POLICY = "training.npz", "policy.safetensors"
-EVALUATION, CLONING = 0xE7A1, 0xBC  # in seeds, so that they share no random numbers
-KEPT = 2  # checkpoints: the last one, and a complete one while the last is written
+STATE = "training.npz"
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
@@ -163,7 +163,7 @@ def base_policy(resolved: ResolvedControl, cache: Path) -> Params | None:
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
     folder = cache / f"policy-{task.name}-{digest}"
     if not folder.exists():
-        rng = np.random.default_rng([CLONING, seed])
+        rng = np.random.default_rng([STREAM, seed])
         shown = task.demonstrate(rng)
         params, found = behaviour_cloning.clone(model.policy, first, shown, rng)
         with files.writing_folder(folder) as partial:
@@ -240,9 +240,7 @@ def _save(training: Training, run: TrainingRun) -> None:
     leaves = jax.tree.leaves(_plain(training))
     named: Any = {f"{index:04d}": np.asarray(leaf) for index, leaf in enumerate(leaves)}
     np.savez(folder / STATE, **named)
-    run.mark_complete(steps)
-    for old in list(run.checkpoint_folders().values())[:-KEPT]:
-        shutil.rmtree(old)
+    complete(run, steps)
 
 
 def _load(path: Path, like: Training) -> Training:

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from setrl import files
-from setrl.control import jax_arm, watch
+from setrl.control import checkpoints, jax_arm, watch
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import run_control
@@ -61,7 +61,7 @@ def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
     trunk = next(iter(files.read_lines(first)))
     vine = trunk["states"][0]["vines"][0]
     assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
-    assert len(run.checkpoint_folders()) <= jax_arm.KEPT
+    assert len(run.checkpoint_folders()) <= checkpoints.KEPT
 
 
 def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
@@ -83,7 +83,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     assert not jax_arm.train_arm(*given, stop_in_the_middle, stop)
     assert jax_arm.train_arm(*given, lambda _: None, Stop())
     whole = training_run(folder, "poly", 0)
-    one, other = (load_file(each.final / jax_arm.POLICY) for each in (run, whole))
+    one, other = (load_file(each.final / checkpoints.POLICY) for each in (run, whole))
     for name in other:
         np.testing.assert_array_equal(one[name], other[name])
     steps = [[row["step"] for row in files.read_lines(each.metrics)] for each in (run, whole)]

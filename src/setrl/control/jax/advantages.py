@@ -103,7 +103,7 @@ def scaled(parts: list[Credited]) -> list[Credited]:
     count = sum(own.sum() for own in kept)
     # Returns are sums in float32: what is smaller than their rounding must not be scaled up to 1.
     returns = [jnp.where(jnp.isfinite(one.grown.returns), one.grown.returns, 0.0) for one in parts]
-    largest = jnp.maximum(*[jnp.abs(one).max() for one in (returns * 2)[:2]])
+    largest = jnp.stack([jnp.abs(one).max() for one in returns]).max()
     floor = jnp.maximum(SIZE_FLOOR, ROUNDING * largest)
     size = jnp.maximum(jnp.sqrt(total / jnp.maximum(count, 1)), floor)
     return [

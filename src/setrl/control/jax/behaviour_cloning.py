@@ -17,7 +17,7 @@ import optax
 
 from setrl.control.jax.environment import Demonstrations
 from setrl.control.jax.networks import ActorCritic, Params
-from setrl.control.jax.rollouts import entropies
+from setrl.control.jax.rollouts import entropies, log_prob
 
 PATIENCE = 5  # epochs without a better loss on held-out episodes
 
@@ -56,10 +56,7 @@ def clone(
         seen = jnp.moveaxis(batch.observations_ETD, 1, 0)
         logits, _ = policy.unroll(params, policy.memories(len(batch.actions_ET)), seen)
         logits = jnp.moveaxis(logits, 0, 1)
-        log_probs = jnp.take_along_axis(
-            jax.nn.log_softmax(logits), batch.actions_ET[..., None], axis=-1
-        )[..., 0]
-        each = log_probs + entropy_coef * entropies(logits)
+        each = log_prob(logits, jnp.asarray(batch.actions_ET)) + entropy_coef * entropies(logits)
         return -jnp.where(batch.mask_ET, each, 0.0).sum() / batch.mask_ET.sum()
 
     @jax.jit

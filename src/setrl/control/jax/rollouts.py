@@ -1,6 +1,6 @@
 """Trajectories that grow side by side, and the families of trunks and vines among them.
 
-All arrays have fixed shapes: T steps, of which a trajectory takes only those where it is `alive`.
+All arrays have fixed shapes: T steps. A trajectory takes only the steps where it is `alive`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def grow(
         after, logits, values = policy(params, memory, seen)
         for_action, for_step = jax.random.split(key)
         actions = jax.random.categorical(for_action, logits).astype(jnp.int32)
-        log_probs = _log_prob(logits, actions)
+        log_probs = log_prob(logits, actions)
         following, rewards, ends = jax.vmap(env.step)(
             jax.random.split(for_step, count), state, actions
         )
@@ -141,7 +141,8 @@ def _where(condition_B: jax.Array, yes: State, no: State) -> State:
     return jax.tree.map(choose, yes, no)
 
 
-def _log_prob(logits: jax.Array, actions: jax.Array) -> jax.Array:
+def log_prob(logits: jax.Array, actions: jax.Array) -> jax.Array:
+    """Return log π(a) of the actions taken, in nats; logits have one more axis than actions."""
     return jnp.take_along_axis(jax.nn.log_softmax(logits), actions[..., None], axis=-1)[..., 0]
 
 

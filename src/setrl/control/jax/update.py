@@ -12,7 +12,7 @@ import optax
 
 from setrl.control.jax.advantages import Credited, normalised
 from setrl.control.jax.networks import ActorCritic, Params
-from setrl.control.jax.rollouts import entropies
+from setrl.control.jax.rollouts import entropies, log_prob
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
 Metrics = dict[str, jax.Array]
@@ -198,9 +198,7 @@ def _loss(
         return jnp.sum(jnp.where(batch.usable, each, 0.0)) / count
 
     logits, values = _along(policy, params, batch)
-    log_probs = jnp.take_along_axis(jax.nn.log_softmax(logits), batch.actions[..., None], axis=-1)[
-        ..., 0
-    ]
+    log_probs = log_prob(logits, batch.actions)
     advantages = batch.advantages
     if options.normalize_advantage:
         advantages = normalised(advantages, batch.from_sets, batch.usable)
