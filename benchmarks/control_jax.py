@@ -4,8 +4,9 @@
 
 FOLDER is `purejaxrl/` of a clone of PureJaxRL; it needs distrax, and without it that row is left
 out. First all contenders learn gymnax's FourRooms, with the same network, epochs and minibatches.
-Then the paths learn MiniGrid's FourRooms and XLand-MiniGrid's, with the paper's settings. They take
-turns in one process on one core, after compilation, so that other load affects all equally.
+Then the two paths learn the paper's FourRooms with the paper's epochs and minibatches, on
+MiniGrid's environment and on XLand-MiniGrid's. They take turns in one process on one core, after
+compilation, so that other load affects all equally.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from setrl.control.jax.update import Options  # noqa: E402
 from setrl.control.sb3.poly_ppo import PolyPPO  # noqa: E402
 from setrl.control.tasks import from_config  # noqa: E402
 from setrl.control.tasks.four_rooms import FourRoomsTask  # noqa: E402
+from setrl.control.tasks.layouts import PAPER_PPO  # noqa: E402
 
 ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
 SECONDS = 4.0  # of a turn of ours
@@ -44,11 +46,11 @@ ROOMS = {"name": "gymnax", "id": "FourRooms-misc"}
 Turn = Callable[[], float]  # environment steps per second of CPU time
 
 
-def ours(task: Any, **vines: Any) -> Turn:
+def ours(task: Any, batch_size: int, n_epochs: int, **vines: Any) -> Turn:
     """Return turns of our update, with vines or without."""
     given = JaxVines(lambda: task.env, task.label, **vines) if vines else None
     method = methods.poly_epo(4) if vines else None
-    options = Options(n_envs=ENVS, batch_size=ENVS * STEPS // MINIBATCHES, n_epochs=EPOCHS)
+    options = Options(n_envs=ENVS, batch_size=batch_size, n_epochs=n_epochs)
     model = JaxPolyPPO(task, ActorCritic(task.env.num_actions), options, method, given)
     training = model.init(jax.random.key(0))
     update = jax.jit(model.update).lower(training).compile()
@@ -116,17 +118,19 @@ def main(folder: Path | None, rounds: int) -> None:
     """Print the speeds, and the ratios to the first row of each task."""
     torch.set_num_threads(1)
     rooms, label = from_config(ROOMS), {"num_vines": 8, "num_states": 2, "window": 5}
+    as_theirs = (ENVS * STEPS // MINIBATCHES, EPOCHS)
+    papers = (PAPER_PPO["batch_size"], PAPER_PPO["n_epochs"])
     level = from_config({"name": "xminigrid", "level": "four_rooms"})
     groups: dict[str, dict[str, Turn]] = {
         "gymnax FourRooms": {
             **({"PureJaxRL's PPO": purejaxrl(folder)} if folder else {}),
-            "ours, PPO": ours(rooms),
-            "ours, vines": ours(rooms, **label),
-            "ours, vines with GAE": ours(rooms, **label, credit="gae"),
+            "ours, PPO": ours(rooms, *as_theirs),
+            "ours, vines": ours(rooms, *as_theirs, **label),
+            "ours, vines with GAE": ours(rooms, *as_theirs, **label, credit="gae"),
         },
         "FourRooms in fifty layouts": {
             "SB3's path, vines": stable_baselines(FourRoomsTask(), **label),
-            "ours, vines": ours(level, **label),
+            "ours, vines": ours(level, *papers, **label),
         },
     }
     for task, turns in groups.items():

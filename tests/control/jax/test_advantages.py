@@ -115,7 +115,8 @@ def test_the_loss_is_the_loss_in_pytorch() -> None:
     options = update.Options(ent_coef=0.3, vf_coef=0.7, kl_coef=0.2, clip_range=0.1)
     credited = advantages.credited(make_grown(), 0.0, GAMMA, DECAY)
     pieces = update.pieces_of([credited], 1)
-    found, _ = update._loss(params, policy, options, pieces, None)
+    all_of_them = jnp.arange(len(pieces.usable))
+    _, metrics = update.minibatch_gradient(params, policy, options, pieces, all_of_them, None)
     mask = np.asarray(pieces.usable)[:, 0]
     seen, actions, old_logits, old, returns = (
         torch.tensor(np.asarray(one)[mask, 0])
@@ -136,7 +137,7 @@ def test_the_loss_is_the_loss_in_pytorch() -> None:
         + 0.7 * ((torch.tensor(np.asarray(values)) - returns) ** 2).mean()
         + 0.2 * torch.distributions.kl_divergence(then, now).mean()
     )
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-5)
 
 
 def test_pieces_hold_every_step_once() -> None:
@@ -159,14 +160,38 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
     left_out = ~np.asarray(pieces.usable)[..., None]
     poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
     options = update.Options()
+    chosen = jnp.arange(len(pieces.usable))
     found = [
-        jax.grad(
-            lambda w, one=one: update._loss(w, policy, options, update._cleaned(one), None)[0]
-        )(params)
+        update.minibatch_gradient(params, policy, options, one, chosen, None)[0]
         for one in (pieces, poisoned)
     ]
     for one, other in zip(*map(jax.tree.leaves, found), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("num_chosen", [1, 4, 7])
+def test_chunks_add_up_to_the_gradient(num_chosen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy, options = ActorCritic(2, (5,)), update.Options(ent_coef=0.3, kl_coef=0.2)
+    params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
+    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    usable = jnp.flatnonzero(pieces.usable.any(axis=1))[:num_chosen]
+    chosen = jnp.pad(usable, (0, 9 - num_chosen), constant_values=len(pieces.usable))
+    own = (params, policy, options, pieces, chosen, None)
+    whole = update.minibatch_gradient(*own)
+    monkeypatch.setattr(update, "CHUNK", 2)
+    in_chunks = update.minibatch_gradient(*own)
+    for one, other in zip(*map(jax.tree.leaves, (whole, in_chunks)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_shuffles_hold_usable_pieces_once_and_every_order_is_as_likely() -> None:
+    is_usable = jnp.array([True, False, True, True, False])
+    keys = jax.random.split(jax.random.key(0), 6000)
+    orders = np.asarray(jax.vmap(lambda key: update.shuffled(is_usable, key))(keys))
+    np.testing.assert_array_equal(orders[:, 3:], 5)
+    found, counts = np.unique(orders[:, :3], axis=0, return_counts=True)
+    np.testing.assert_array_equal(np.sort(found, axis=1), [[0, 2, 3]] * 6)
+    np.testing.assert_allclose(counts, 1000, atol=130)  # 4.5 standard deviations
 
 
 def test_rounding_of_returns_is_not_scaled_up() -> None:

@@ -15,6 +15,7 @@ from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
+CHUNK = 256  # steps of which a gradient is computed at once; their layers fit into a core's cache
 Metrics = dict[str, jax.Array]
 
 
@@ -144,26 +145,70 @@ def learn(
     def minibatch(index: jax.Array, carry: tuple[Any, ...]) -> tuple[Any, ...]:
         order, params, state, sums = carry
         chosen = jax.lax.dynamic_slice(order, (index * size,), (size,))
-        batch = jax.tree.map(lambda one: one[jnp.minimum(chosen, count - 1)], pieces)
-        batch = _cleaned(batch._replace(usable=batch.usable & (chosen < count)[:, None]))
-        gradient, found = jax.grad(_loss, has_aux=True)(params, policy, options, batch, anchor)
+        gradient, found = minibatch_gradient(params, policy, options, pieces, chosen, anchor)
         updates, state = optimizer.update(gradient, state, params)
         return order, optax.apply_updates(params, updates), state, _added(sums, found)
 
     def epoch(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
-        rank = jnp.where(is_usable, jax.random.uniform(key, (count,)), jnp.inf)
-        order = jnp.pad(jnp.argsort(rank), (0, size), constant_values=count)
-        order = jnp.where(jnp.arange(count + size) < is_usable.sum(), order, count)
+        order = jnp.pad(shuffled(is_usable, key), (0, size), constant_values=count)
         ended = jax.lax.fori_loop(0, num_batches, minibatch, (order, *carry))
         return ended[1:], None
 
-    nothing = dict.fromkeys(MEASURED, jnp.float32(0.0))
-    first = (params, optimizer_state, nothing)
+    first = (params, optimizer_state, _no_metrics())
     (params, optimizer_state, sums), _ = jax.lax.scan(
         epoch, first, jax.random.split(key, options.n_epochs)
     )
     total = jnp.maximum(num_batches * options.n_epochs, 1)
     return params, optimizer_state, {f"train/{name}": sums[name] / total for name in MEASURED}
+
+
+def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
+    """Return the indices of usable pieces in random order; P for each of the others, at the end.
+
+    One sort of whole numbers, random bits above and the index below, is five times as fast as
+    `argsort` of random numbers. Equal random bits leave two pieces in order: one pair in 2³¹/P.
+    """
+    count = len(is_usable)
+    num_bits = (count - 1).bit_length()
+    random = jax.random.bits(key, (count,)) >> (num_bits + 1) << num_bits
+    last = jnp.where(is_usable, jnp.uint32(0), jnp.uint32(1 << 31))
+    ranked = jnp.sort(last | random | jnp.arange(count, dtype=jnp.uint32))
+    index = (ranked & ((1 << num_bits) - 1)).astype(jnp.int32)
+    return jnp.where(ranked >> 31 == 0, index, count)
+
+
+def minibatch_gradient(
+    params: Params,
+    policy: ActorCritic,
+    options: Options,
+    pieces: Pieces,
+    chosen: jax.Array,
+    anchor: Params | None,
+) -> tuple[Params, Metrics]:
+    """Return the gradient of the loss of the chosen pieces, and metrics; P chooses nothing.
+
+    It sums over chunks, and stops at the last chosen piece: a minibatch that is almost empty costs
+    almost nothing.
+    """
+    count, length = pieces.usable.shape
+    size = min(len(chosen), max(1, CHUNK // length))
+    chosen = jnp.pad(chosen, (0, -len(chosen) % size), constant_values=count)
+    batch = jax.tree.map(lambda one: one[jnp.minimum(chosen, count - 1)], pieces)
+    batch = _cleaned(batch._replace(usable=batch.usable & (chosen < count)[:, None]))
+    if options.normalize_advantage:
+        scaled = normalised(batch.advantages, batch.from_sets, batch.usable)
+        batch = batch._replace(advantages=scaled)
+    weight = 1.0 / jnp.maximum(batch.usable.sum(), 1)
+
+    def add(index: jax.Array, sums: Any) -> Any:
+        part = jax.tree.map(
+            lambda one: jax.lax.dynamic_slice_in_dim(one, index * size, size), batch
+        )
+        found = jax.grad(_loss, has_aux=True)(params, policy, options, part, weight, anchor)
+        return jax.tree.map(jnp.add, sums, found)
+
+    first = (jax.tree.map(jnp.zeros_like, params), _no_metrics())
+    return jax.lax.fori_loop(0, -(-(chosen < count).sum() // size), add, first)
 
 
 def _cleaned(batch: Pieces) -> Pieces:
@@ -184,28 +229,33 @@ MEASURED = (
 )
 
 
+def _no_metrics() -> Metrics:
+    return dict.fromkeys(MEASURED, jnp.float32(0.0))
+
+
 def _added(sums: Metrics, found: Metrics) -> Metrics:
     return {name: sums[name] + found[name] for name in sums}
 
 
 def _loss(
-    params: Params, policy: ActorCritic, options: Options, batch: Pieces, anchor: Params | None
+    params: Params,
+    policy: ActorCritic,
+    options: Options,
+    batch: Pieces,
+    weight: jax.Array,
+    anchor: Params | None,
 ) -> tuple[jax.Array, Metrics]:
-    """Clipped surrogate + ent_coef·(−H) + vf_coef·value loss + kl_coef·KL of a minibatch."""
-    count = jnp.maximum(batch.usable.sum(), 1)
+    """Clipped surrogate + ent_coef·(−H) + vf_coef·value loss + kl_coef·KL, as weighted sums."""
 
     def mean(each: jax.Array) -> jax.Array:
-        return jnp.sum(jnp.where(batch.usable, each, 0.0)) / count
+        return weight * jnp.sum(jnp.where(batch.usable, each, 0.0))
 
     logits, values = _along(policy, params, batch)
     log_probs = log_prob(logits, batch.actions)
-    advantages = batch.advantages
-    if options.normalize_advantage:
-        advantages = normalised(advantages, batch.from_sets, batch.usable)
     log_ratio = jnp.where(batch.usable, log_probs - batch.log_probs, 0.0)
     ratio = jnp.exp(log_ratio)
     clipped = jnp.clip(ratio, 1 - options.clip_range, 1 + options.clip_range)
-    surrogate = -mean(jnp.minimum(advantages * ratio, advantages * clipped))
+    surrogate = -mean(jnp.minimum(batch.advantages * ratio, batch.advantages * clipped))
     error = mean((values - batch.returns) ** 2)
     disorder = -mean(entropies(logits))
     loss = surrogate + options.ent_coef * disorder + options.vf_coef * error
