@@ -19,7 +19,7 @@ import numpy as np
 
 from setrl.control.checkpoints import POLICY
 from setrl.control.jax import families
-from setrl.control.jax.poly_ppo import JaxPolyPPO, _measured
+from setrl.control.jax.poly_ppo import JaxPolyPPO, vine_metrics
 from setrl.control.jax_arm import load_policy, use_one_thread
 from setrl.control.resolved import ResolvedControl
 from setrl.files.run_folder import training_run
@@ -64,7 +64,7 @@ def measured(model: JaxPolyPPO, params: Any, changes: dict[str, Any]) -> dict[st
         sampled = families.sample(own.task, own.policy, params, vines, FAMILIES, key)
         _, advantages = own._set_advantages(sampled, key)
         steps = sampled.vines.steps.alive.sum() + sampled.trunks.steps.alive.sum()
-        return _measured(sampled, advantages), steps
+        return vine_metrics(sampled, advantages), steps
 
     metrics, steps = jax.jit(sample)(params, jax.random.key(KEY))
     found = {name.removeprefix("vines/"): float(value) for name, value in metrics.items()}

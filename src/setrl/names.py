@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -42,10 +43,41 @@ def make(
         raise ValueError(f"a {kind} needs the key 'name', got {options!r}")
     name = options.pop("name")
     factory = look_up(kind, name, factories)
+    return call(f"options of the {kind} {name!r}", factory, options)
+
+
+def call(what: str, function: Callable[..., T], options: Mapping[str, Any]) -> T:
+    """Call a function with options of a config.
+
+    >>> call("options of the number 'i'", complex, {"rael": 1})
+    Traceback (most recent call last):
+    ValueError: options of the number 'i': unknown option 'rael'; did you mean 'real'? Known: ...
+
+    Raises:
+        ValueError: If an option is unknown or missing, or the function refuses one by a TypeError.
+    """
     try:
-        return factory(**options)
-    except TypeError as error:
-        raise ValueError(f"options of the {kind} {name!r}: {error}") from error
+        _check_options(inspect.signature(function).parameters, options)
+        return function(**options)
+    except (TypeError, _OptionError) as error:
+        raise ValueError(f"{what}: {error}") from error
+
+
+class _OptionError(ValueError):
+    pass
+
+
+def _check_options(known: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> None:
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        return
+    for name in options:
+        try:
+            look_up("option", name, known)
+        except ValueError as error:
+            raise _OptionError(str(error)) from error
+    for name, one in known.items():
+        if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and name not in options:
+            raise _OptionError(f"the option {name!r} is missing")
 
 
 def imported_on_demand(

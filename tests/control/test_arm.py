@@ -17,9 +17,9 @@ import torch
 
 from setrl import files
 from setrl.control import tasks
-from setrl.control.arm import train_arm
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
+from setrl.control.run import train_arm
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.errors import RunError
 from setrl.files.run_folder import TrainingRun

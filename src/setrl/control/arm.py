@@ -1,4 +1,4 @@
-"""One training run of a control config: one arm with one seed."""
+"""One training run of a control config on Stable-Baselines3; `jax_arm` does the same on JAX."""
 
 from __future__ import annotations
 
@@ -22,42 +22,29 @@ from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import ControlTask
 from setrl.control.tasks.warm_start import warm_start
-from setrl.files.run_folder import Status, TrainingRun, write_status
+from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 
 GAMMA = 0.99  # the default of Stable-Baselines3's PPO and VecNormalize
 
 
-def train_arm(
+def learn(
     resolved: ResolvedControl,
     arm: str,
     seed: int,
     cache: Path,
     run: TrainingRun,
+    checkpoint: Path | None,
     on_step: Callable[[int], None],
     stop: Stop,
-) -> bool:
-    """Train an arm with a seed, from its last checkpoint if there is one, and evaluate it.
+) -> int:
+    """Train from a checkpoint, or from the start; if all steps are done, save and evaluate.
 
-    Args:
-        resolved: The comparison.
-        arm: Name of one of its arms.
-        seed: One of its seeds.
-        cache: Folder of pretrained policies.
-        run: Folder to write to.
-        on_step: Called with the number of environment steps done so far.
-        stop: When it asks to stop, training ends early with a checkpoint.
+    Arguments are those of `setrl.control.run.train_arm`.
 
     Returns:
-        Whether all steps are done; False if training was stopped.
+        Environment steps done so far.
     """
-    if run.evaluation.exists():
-        run.refuse_cut_metrics(files.read_json(run.evaluation).get("steps", 0))
-        on_step(resolved.steps)
-        return True
-    checkpoint = run.usable_checkpoint()
-    run.remove_incomplete()
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
     model = make_model(resolved, arm, seed, cache, checkpoint)
     model.set_logger(Logger(str(run.path), [MetricsWriter(run)]))
     if checkpoint is not None:
@@ -66,13 +53,12 @@ def train_arm(
     callback = RunCallback(run, resolved, on_step, stop)
     missing = resolved.steps - model.num_timesteps
     model.learn(missing, callback, reset_num_timesteps=checkpoint is None)
-    finished = model.num_timesteps >= resolved.steps
-    if finished:
-        _finish(resolved.task, model, run, {"arm": arm, "seed": seed})
+    if model.num_timesteps >= resolved.steps:
+        with files.writing_folder(run.final) as partial_folder:
+            checkpoints.save_final(model, partial_folder)
+        write_evaluation(resolved.task, model, run, {"arm": arm, "seed": seed})
         on_step(model.num_timesteps)
-    status: Status = "finished" if finished else "interrupted"
-    write_status(run.path, status, step=model.num_timesteps)
-    return finished
+    return model.num_timesteps
 
 
 def make_model(
@@ -146,12 +132,6 @@ def policy_of(resolved: ResolvedControl, space: gym.Space) -> tuple[Any, dict[st
     if has_dicts:
         arguments.setdefault("features_extractor_class", CombinedExtractor)
     return GRUPolicy, {**arguments, "hidden_size": resolved.config.gru}
-
-
-def _finish(task: ControlTask, model: PolyPPO, run: TrainingRun, about: dict[str, Any]) -> None:
-    with files.writing_folder(run.final) as partial_folder:
-        checkpoints.save_final(model, partial_folder)
-    write_evaluation(task, model, run, about)
 
 
 def write_evaluation(

@@ -21,17 +21,17 @@ from safetensors.numpy import load_file, save_file
 
 from setrl import files
 from setrl.control.checkpoints import POLICY, complete
-from setrl.control.jax import behaviour_cloning
+from setrl.control.jax import behaviour_cloning, networks
 from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import Params
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
 from setrl.control.jax.rollouts import Grown
-from setrl.control.records import EVALUATION
+from setrl.control.records import EVALUATION, is_due
 from setrl.control.resolved import ResolvedControl
 from setrl.control.tasks.warm_start import STREAM
 from setrl.errors import RunError
-from setrl.files.run_folder import Status, TrainingRun, write_status
+from setrl.files.run_folder import TrainingRun
 from setrl.runs.pool import Stop
 from setrl.wording import count
 
@@ -46,41 +46,29 @@ def use_one_thread() -> None:
         os.environ["XLA_FLAGS"] = f"{known} {ONE_THREAD}".strip()
 
 
-def train_arm(
+def learn(
     resolved: ResolvedControl,
     arm: str,
     seed: int,
     cache: Path,
     run: TrainingRun,
+    checkpoint: Path | None,
     on_step: Callable[[int], None],
     stop: Stop,
-) -> bool:
-    """Train an arm with a seed, from its last checkpoint if there is one, and evaluate it.
-
-    Arguments and result are those of `setrl.control.arm.train_arm`.
-    """
-    if run.evaluation.exists():
-        run.refuse_cut_metrics(files.read_json(run.evaluation).get("steps", 0))
-        on_step(resolved.steps)
-        return True
-    checkpoint = run.usable_checkpoint()
-    run.remove_incomplete()
+) -> int:
+    """Do what `setrl.control.arm.learn` does."""
     model = model_of(resolved, arm)
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(model.method))
     training = model.init(jax.random.key(seed), base_policy(resolved, cache))
     if checkpoint is not None:
         training = _load(checkpoint / STATE, training)
     run.truncate(int(training.steps))
     training = _Loop(resolved, model, run, seed, on_step, stop).run(training)
-    finished = int(training.steps) >= resolved.steps
-    if finished:
+    done = int(training.steps)
+    if done >= resolved.steps:
         with files.writing_folder(run.final) as partial:
             save_file(_flat(training.params), partial / POLICY)
-        about = {"arm": arm, "seed": seed, "steps": int(training.steps)}
-        write_evaluation(model, training.params, run, about)
-    status: Status = "finished" if finished else "interrupted"
-    write_status(run.path, status, step=int(training.steps))
-    return finished
+        write_evaluation(model, training.params, run, {"arm": arm, "seed": seed, "steps": done})
+    return done
 
 
 class _Loop:
@@ -108,14 +96,14 @@ class _Loop:
             done = int(training.steps)
             self._refuse_what_teaches_nothing(metrics)
             record = {name: float(value) for name, value in sorted(metrics.items())}
-            if self._is_due(self.every.eval_every, before, done):
+            if is_due(self.every.eval_every, before, done):
                 found = evaluation(self.model, training.params, self.seed, done)
                 record |= {f"evaluation/{name}": value for name, value in found.items()}
             files.append_line(self.run_folder.metrics, {"step": done, **record})
-            if shown[0] is not None and self._is_due(self.every.rollouts_every, before, done):
+            if shown[0] is not None and is_due(self.every.rollouts_every, before, done):
                 files.write_lines(self.run_folder.rollouts(done), records(*shown))
             ends = self.stop.asked
-            if ends or self._is_due(self.every.checkpoint_every, before, done):
+            if ends or is_due(self.every.checkpoint_every, before, done):
                 _save(training, self.run_folder)
             self.on_step(done)
         return training
@@ -127,11 +115,10 @@ class _Loop:
                 f"{count(missing, 'episode')} had a reward that is NaN or infinite: without vines "
                 "this is an error"
             )
+        if missing == self.model.num_trunks and np.isnan(float(metrics["vines/score"])):
+            raise RunError("every episode and every vine had a reward that is NaN or infinite")
         if not np.isfinite(float(metrics["train/loss"])):
             raise RunError("the loss is not finite: take a smaller learning_rate, or check rewards")
-
-    def _is_due(self, interval: int | None, before: int, done: int) -> bool:
-        return interval is not None and done // interval > before // interval
 
 
 def evaluate_base(resolved: ResolvedControl, cache: Path, run: TrainingRun, arm: str) -> None:
@@ -173,8 +160,12 @@ def base_policy(resolved: ResolvedControl, cache: Path) -> Params | None:
 
 
 def _describe(task: JaxTask, params: Params, seed: int) -> dict[str, Any]:
-    sources = [Path(inspect.getfile(each)) for each in (type(task), behaviour_cloning)]
-    source = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+    # All of our code that decides what is demonstrated, and what is cloned from it.
+    bases = [one for one in type(task).__mro__[1:] if one.__module__.startswith("setrl.")]
+    parts: list[Any] = [type(task), *bases, behaviour_cloning, networks]
+    sources = {inspect.getfile(one) for one in parts}
+    content = b"\0".join(Path(source).read_bytes() for source in sorted(sources))
+    source = hashlib.sha256(content).hexdigest()[:12]
     shapes = {name: list(weight.shape) for name, weight in _flat(params).items()}
     known = {"schema_version": 1, "task": repr(task), "source": source}
     return {**known, "policy": "JaxPolyPPO", "shapes": shapes, "seed": seed}

@@ -85,26 +85,31 @@ class RunCallback(BaseCallback):
         """Act between two updates: only there does a checkpoint hold all that matters."""
         steps = self.model.num_timesteps
         self.on_step_done(steps)
-        if self._is_due(self.every.eval_every, steps):
+        if is_due(self.every.eval_every, self._start, steps):
             found = evaluation(self.task, self.model)
             for name, value in found.items():
                 self.logger.record(f"evaluation/{name}", value)
         self._ends = self.stop.asked
-        if steps and (self._ends or self._is_due(self.every.checkpoint_every, steps)):
+        if steps and (self._ends or is_due(self.every.checkpoint_every, self._start, steps)):
             checkpoints.save(self.model, self.run)
         self._start = steps
 
     @override
     def _on_rollout_end(self) -> None:
         families = self.locals.get("families")
-        if families and self._is_due(self.every.rollouts_every, self.num_timesteps):
+        if families and is_due(self.every.rollouts_every, self._start, self.num_timesteps):
             given = (self.locals[name] for name in ("scored", "advantages_BN", "segments"))
             found = records(families, *given)
             files.write_lines(self.run.rollouts(self.num_timesteps), found)
 
-    def _is_due(self, interval: int | None, steps: int) -> bool:
-        """Return whether a multiple of the interval lies in the steps since the last update."""
-        return interval is not None and steps // interval > self._start // interval
+
+def is_due(interval: int | None, before: int, done: int) -> bool:
+    """Return whether a multiple of the interval lies in the steps of the last update.
+
+    >>> is_due(100, 90, 110), is_due(100, 110, 190), is_due(None, 90, 110)
+    (True, False, False)
+    """
+    return interval is not None and done // interval > before // interval
 
 
 def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -11,9 +12,10 @@ from typing import Any
 import torch
 from typing_extensions import override
 
+from setrl import files
 from setrl.control import arm as sb3_arm
 from setrl.control.resolved import ResolvedControl
-from setrl.files.run_folder import BASE, TrainingRun
+from setrl.files.run_folder import BASE, Status, TrainingRun, write_status
 from setrl.runs.pool import OnProgress, Stop
 from setrl.runs.run import Arms, cache_folder, run_arms
 
@@ -65,7 +67,7 @@ class ControlArms(Arms):
                 f"pretraining the policy that all arms start from, unless {self.cache} has it",
                 file=sys.stderr,
             )
-        self._engine().base_policy(self.resolved, self.cache)
+        _engine(self.resolved).base_policy(self.resolved, self.cache)
         return True
 
     @property
@@ -87,21 +89,58 @@ class ControlArms(Arms):
         def on_step(done: int) -> None:
             on_progress(min(done, steps))  # the last update exceeds the budget a little
 
-        engine = self._engine()
-        engine.train_arm(self.resolved, arm, seed, self.cache, run, on_step, stop)
-
-    def _engine(self) -> ModuleType:
-        """Return the module that trains, on one thread of this process."""
-        if self.resolved.on_jax:
-            from setrl.control import jax_arm
-
-            jax_arm.use_one_thread()
-            return jax_arm
-        torch.set_num_threads(1)
-        return sb3_arm
+        train_arm(self.resolved, arm, seed, self.cache, run, on_step, stop)
 
     @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         if not run.evaluation.exists():
-            self._engine().evaluate_base(self.resolved, self.cache, run, BASE)
+            _engine(self.resolved).evaluate_base(self.resolved, self.cache, run, BASE)
         on_progress(self.cost(None))
+
+
+def train_arm(
+    resolved: ResolvedControl,
+    arm: str,
+    seed: int,
+    cache: Path,
+    run: TrainingRun,
+    on_step: Callable[[int], None],
+    stop: Stop,
+) -> bool:
+    """Train an arm with a seed, from its last checkpoint if there is one, and evaluate it.
+
+    Args:
+        resolved: The comparison.
+        arm: Name of one of its arms.
+        seed: One of its seeds.
+        cache: Folder of pretrained policies.
+        run: Folder to write to.
+        on_step: Called with the number of environment steps done so far.
+        stop: When it asks to stop, training ends early with a checkpoint.
+
+    Returns:
+        Whether all steps are done; False if training was stopped.
+    """
+    if run.evaluation.exists():
+        run.refuse_cut_metrics(files.read_json(run.evaluation).get("steps", 0))
+        on_step(resolved.steps)
+        return True
+    checkpoint = run.usable_checkpoint()
+    run.remove_incomplete()
+    write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
+    engine = _engine(resolved)
+    done = engine.learn(resolved, arm, seed, cache, run, checkpoint, on_step, stop)
+    status: Status = "finished" if done >= resolved.steps else "interrupted"
+    write_status(run.path, status, step=done)
+    return status == "finished"
+
+
+def _engine(resolved: ResolvedControl) -> ModuleType:
+    """Return the module that trains, on one thread of this process."""
+    if resolved.on_jax:
+        from setrl.control import jax_arm
+
+        jax_arm.use_one_thread()
+        return jax_arm
+    torch.set_num_threads(1)
+    return sb3_arm

@@ -1,12 +1,14 @@
 """Advantages of padded trajectories, against the loops that define them."""
 
+from collections import Counter
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
-from setrl.control.jax import advantages, update
+from setrl.control.jax import advantages, bonuses, update
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.rollouts import Grown, Steps
 from setrl.control.sb3 import update as torch_update
@@ -138,6 +140,32 @@ def test_the_loss_is_the_loss_in_pytorch() -> None:
         + 0.2 * torch.distributions.kl_divergence(then, now).mean()
     )
     np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-5)
+
+
+def test_bonuses_count_every_visit_of_a_pair() -> None:
+    """λ·N(s, a)^−½ with N counted in a dict, over two updates of two parts each."""
+    visits, counts = bonuses.no_visits(0.5), Counter[tuple[float, ...]]()
+    for seed in (0, 1):
+        parts = [rounded(make_grown(2 * seed + part).steps) for part in (0, 1)]
+        pairs = [pairs_of(steps) for steps in parts]
+        for steps, own in zip(parts, pairs, strict=True):
+            counts.update(own[t][b] for t, b in np.argwhere(np.asarray(steps.alive)))
+        found, visits = bonuses.count_bonuses(parts, visits, 0.5)
+        for steps, own, one in zip(parts, pairs, found, strict=True):
+            for t, b in np.argwhere(np.asarray(steps.alive)):
+                assert float(one[t, b]) == pytest.approx(0.5 * counts[own[t][b]] ** -0.5)
+    assert max(counts.values()) > 2
+    assert int(visits.sum()) == counts.total()
+
+
+def rounded(steps: Steps) -> Steps:
+    """Make observations few, so that pairs come back."""
+    return steps._replace(observations=jnp.sign(steps.observations[..., :1]))
+
+
+def pairs_of(steps: Steps) -> list[list[tuple[float, ...]]]:
+    seen, actions = np.asarray(steps.observations), np.asarray(steps.actions)
+    return [[(*seen[t, b].tolist(), int(actions[t, b])) for b in range(B)] for t in range(T)]
 
 
 def test_pieces_hold_every_step_once() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
@@ -13,7 +14,8 @@ from setrl import files
 from setrl.control import checkpoints, jax_arm, watch
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
-from setrl.control.run import run_control
+from setrl.control.run import run_control, train_arm
+from setrl.control.tasks.jax_goals import GoalRoom
 from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun, training_run
 from setrl.runs.pool import Stop
@@ -80,14 +82,39 @@ def test_an_interrupted_run_ends_with_the_same_weights(
             stop.ask()
 
     given = (resolved, "poly", 0, tmp_path / "cache", run)
-    assert not jax_arm.train_arm(*given, stop_in_the_middle, stop)
-    assert jax_arm.train_arm(*given, lambda _: None, Stop())
+    assert not train_arm(*given, stop_in_the_middle, stop)
+    assert train_arm(*given, lambda _: None, Stop())
     whole = training_run(folder, "poly", 0)
     one, other = (load_file(each.final / checkpoints.POLICY) for each in (run, whole))
     for name in other:
         np.testing.assert_array_equal(one[name], other[name])
     steps = [[row["step"] for row in files.read_lines(each.metrics)] for each in (run, whole)]
     assert steps[0] == steps[1]
+
+
+@pytest.mark.parametrize(
+    ("arm", "sentence"), [("ppo", "6 episodes had a reward"), ("poly", "every episode and every")]
+)
+def test_rewards_that_are_all_missing_end_the_run(
+    arm: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = GoalRoom.step
+
+    def without_reward(*given: Any) -> Any:
+        state, _, done = step(*given)
+        return state, jnp.float32(jnp.nan), done
+
+    monkeypatch.setattr(GoalRoom, "step", without_reward)
+    given = (config(), arm, 0, tmp_path / "cache", TrainingRun(tmp_path / "arm"))
+    with pytest.raises(RunError, match=sentence):
+        train_arm(*given, lambda _: None, Stop())
+
+
+def test_a_picture_of_states_changes_no_result() -> None:
+    plain = {"name": "gymnax", "id": "CartPole-v1"}
+    drawn = {**plain, "render": "operator:neg"}
+    one, other = (config(task=task, arms={"ppo": {}}).config for task in (plain, drawn))
+    assert one.differences(other) == []
 
 
 def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
@@ -120,6 +147,15 @@ def test_weights_of_another_config_are_refused(folder: Path) -> None:
         ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
         ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
         ({"task": {"name": "gymnax", "id": "CartPole-v1"}}, r"reads clusters: give Vines\(label"),
+        (
+            {
+                "task": {"name": "gymnax", "id": "CartPole-v1", "label": "operator:index"},
+                "arms": {"a": {**POLY, "judged": "from_state"}},
+            },
+            "judged must be 'episode': the label of an environment by its id",
+        ),
+        ({"task": {"name": "gymnax", "idd": "CartPole-v1"}}, "unknown option 'idd'; did you mean"),
+        ({"task": {"name": "gymnax"}}, "the option 'id' is missing"),
         ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
     ],
 )

@@ -14,7 +14,7 @@ from setrl.control.jax import families
 from setrl.control.jax.credit import JaxVines, set_credit
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
-from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Training, vine_metrics
 from setrl.control.jax.update import Options
 from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
 
@@ -188,6 +188,49 @@ def test_a_missing_reward_is_in_no_set_and_no_update() -> None:
     assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
 
 
+def test_metrics_are_about_states_and_usable_vines(marginal: Any) -> None:
+    """Counted again, state by state."""
+    sampled, advantages_BN = marginal[3]
+    scores_BN, labels_BN = np.asarray(sampled.scores_BN), np.asarray(sampled.labels_BN)
+    scores_BN = np.where(np.arange(3) == np.array([[0], [9], [9], [9]]), np.nan, scores_BN)
+    changed = sampled._replace(scores_BN=jnp.asarray(scores_BN))
+    metrics = vine_metrics(changed, advantages_BN)
+    wanted = np.asarray(sampled.wanted).reshape(-1)
+    rows = [row[~np.isnan(row)] for row, own in zip(scores_BN, wanted, strict=True) if own]
+    equal = sum(len(row) > 0 and len(set(row)) == 1 for row in rows)
+    assert float(metrics["vines/all_equal"]) == pytest.approx(equal / len(rows))
+    known = ~np.isnan(scores_BN)
+    kinds = [len(set(row[own & (row >= 0)])) for row, own in zip(labels_BN, known, strict=True)]
+    assert float(metrics["vines/distinct"]) == pytest.approx(sum(kinds) / len(rows))
+    assert float(metrics["vines/score"]) == pytest.approx(np.nanmean(scores_BN))
+    without_label = (labels_BN < 0) & known
+    assert float(metrics["vines/degenerate"]) == pytest.approx(without_label.sum() / known.sum())
+
+
+@dataclass(frozen=True)
+class Infinite(GoalRoom):
+    """A room whose reward has no bound at one goal."""
+
+    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
+        state, reward, done = super().step(key, state, action)
+        return state, jnp.where(done & (state.goal == 0), jnp.inf, reward), done
+
+
+class InfiniteGoals(JaxGoals):
+    env = Infinite(9, JaxGoals().env.goals, 20)  # type: ignore[assignment]
+
+
+def test_an_infinite_reward_is_a_missing_one() -> None:
+    options = replace(SMALL, n_envs=96, n_epochs=2)
+    training, found, (sampled, advantages_BN) = trained(make(InfiniteGoals(), options))
+    infinite = np.isinf(np.asarray(sampled.vines.returns)).reshape(advantages_BN.shape)
+    assert infinite.any()
+    assert np.isnan(np.asarray(sampled.scores_BN)[infinite]).all()
+    assert np.isnan(np.asarray(advantages_BN)[infinite]).all()
+    assert np.isfinite(float(found["train/loss"]))
+    assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
+
+
 def test_ppo_is_plain_without_vines() -> None:
     model = JaxPolyPPO(JaxGoals(max_steps=20), ActorCritic(3, (8,)), SMALL)
     training, found = jax.eval_shape(model.update, jax.eval_shape(model.init, jax.random.key(0)))
@@ -214,9 +257,16 @@ class Counted(GoalRoom):
         return state, jnp.int32(1), jnp.bool_(False)
 
 
+@dataclass(frozen=True)
+class Informed(GoalRoom):
+    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
+        return *super().step(key, state, action), {}
+
+
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
+        (Informed, "step must return the next state, the reward and done, got 4 values"),
         (Hosted, "reset must return a pytree of arrays.*simulator"),
         (Growing, "step must return a state of the same shapes and kinds as reset"),
         (Counted, "step must return a reward of shape .. and kind floating"),

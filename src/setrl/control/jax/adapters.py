@@ -237,7 +237,11 @@ def _params(own: Any, asked: Any) -> Any:
     """Return parameters: the environment's own, or with changes, or others."""
     if asked is None:
         return own
-    return own.replace(**asked) if isinstance(asked, Mapping) else asked
+    if not isinstance(asked, Mapping):
+        return asked
+    for name in asked:
+        names.look_up("parameter of the environment", name, vars(own))
+    return own.replace(**asked)
 
 
 def _flat(seen: Any) -> jax.Array:

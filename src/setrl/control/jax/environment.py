@@ -122,7 +122,11 @@ def check_env(env: JaxEnv) -> int:
     seen = jax.eval_shape(env.observe, state)
     if seen.ndim != 1 or seen.dtype != jnp.float32:
         raise ValueError(f"observe must return (D,) float32, got {seen.shape} {seen.dtype}")
-    following, reward, done = jax.eval_shape(env.step, key, state, jnp.int32(0))
+    found = jax.eval_shape(env.step, key, state, jnp.int32(0))
+    if not isinstance(found, tuple) or len(found) != 3:
+        got = f"{len(found)} values" if isinstance(found, tuple) else type(found).__name__
+        raise ValueError(f"step must return the next state, the reward and done, got {got}")
+    following, reward, done = found
     if _kinds(following) != _kinds(state):
         raise ValueError(
             "step must return a state of the same shapes and kinds as reset: reset has "

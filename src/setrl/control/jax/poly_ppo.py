@@ -80,7 +80,7 @@ class JaxPolyPPO:
             raise ValueError(
                 "num_vines must be at least 2 if trunk_is_vine, so that a vine is left"
             )
-        check_env(self.task.env)
+        _ = self._observation_size  # checks the environment
         self._check_vines()
         if self.policy.num_actions != self.task.env.num_actions:
             raise ValueError(
@@ -105,6 +105,10 @@ class JaxPolyPPO:
                 f"got {self.vines.num_states}"
             )
 
+    @cached_property
+    def _observation_size(self) -> int:
+        return check_env(self.task.env)
+
     @property
     def num_trunks(self) -> int:
         """Number of trunks of an update: n_envs // (p·N), at least 1; without vines n_envs."""
@@ -117,7 +121,7 @@ class JaxPolyPPO:
         """Return the start of training: first weights of this key, or `params`."""
         for_weights, key = jax.random.split(key)
         if params is None:
-            params = self.policy.init(for_weights, check_env(self.task.env))
+            params = self.policy.init(for_weights, self._observation_size)
         return Training(
             params,
             self.options.optimizer.init(params),
@@ -151,7 +155,7 @@ class JaxPolyPPO:
                 self.task, policy, params, self.vines, self.num_trunks, for_sample
             )
             own, advantages_BN = self._set_advantages(sampled, for_credit)
-            parts, found = [sampled.trunks, sampled.vines], _measured(sampled, advantages_BN)
+            parts, found = [sampled.trunks, sampled.vines], vine_metrics(sampled, advantages_BN)
         credits, visits = self._credited(parts, own, training.visits)
         length = self.options.sequence_length if policy.gru is not None else 1
         pieces = pieces_of(credits, length)
@@ -286,7 +290,7 @@ class Player:
         return labels_B, state, lengths_B
 
 
-def _measured(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.Array]:
+def vine_metrics(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.Array]:
     """Return what `assign.metrics` returns, for families with fixed shapes."""
     lengths, alive = sampled.vines.lengths, sampled.vines.steps.alive
     is_vine = lengths > 0

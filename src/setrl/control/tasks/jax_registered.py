@@ -54,7 +54,7 @@ class RegisteredJaxTask:
     def env(self) -> Adapter:
         """The environment."""
         adapter = names.look_up("library", self.name, LIBRARIES)
-        return adapter(self.id, **self.make)
+        return names.call(f"make of {self.name}", partial(adapter, self.id), self.make)
 
     @cached_property
     def _label(self) -> Callable[[Any], Any]:
