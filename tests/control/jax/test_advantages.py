@@ -197,18 +197,20 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-@pytest.mark.parametrize("num_chosen", [1, 4, 7])
-def test_chunks_add_up_to_the_gradient(num_chosen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_add_up_to_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     policy, options = ActorCritic(2, (5,)), update.Options(ent_coef=0.3, kl_coef=0.2)
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
     pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
-    usable = jnp.flatnonzero(pieces.usable.any(axis=1))[:num_chosen]
-    chosen = jnp.pad(usable, (0, 9 - num_chosen), constant_values=len(pieces.usable))
-    own = (params, policy, options, pieces, chosen, None)
-    whole = update.minibatch_gradient(*own)
-    monkeypatch.setattr(update, "CHUNK", 2)
-    in_chunks = update.minibatch_gradient(*own)
-    for one, other in zip(*map(jax.tree.leaves, (whole, in_chunks)), strict=True):
+    count, usable = len(pieces.usable), np.flatnonzero(pieces.usable.any(axis=1))
+    choices = [np.pad(usable[:n], (0, 9 - n), constant_values=count) for n in (1, 4, 7)]
+    found = []
+    for chunk in (update.CHUNK, 2):
+        monkeypatch.setattr(update, "CHUNK", chunk)
+        gradient = jax.jit(
+            lambda chosen: update.minibatch_gradient(params, policy, options, pieces, chosen, None)
+        )
+        found.append([gradient(chosen) for chosen in choices])
+    for one, other in zip(*map(jax.tree.leaves, found), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
