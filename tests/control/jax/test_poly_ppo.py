@@ -20,14 +20,16 @@ from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
 
 SMALL = Options(n_envs=12, batch_size=32, n_epochs=1, gamma=0.99)
 METHOD = methods.poly_epo(2)
+INFINITE = 0  # the goal at the right
 
 
 @dataclass(frozen=True)
 class Broken(GoalRoom):
-    """A room whose reward is missing on its left side."""
+    """A room whose reward is missing on its left side, and infinite at one goal."""
 
     def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
         state, reward, done = super().step(key, state, action)
+        reward = jnp.where(done & (state.goal == INFINITE), jnp.inf, reward)
         return state, jnp.where(state.x < 4, jnp.nan, reward), done
 
 
@@ -178,13 +180,17 @@ def test_what_came_after_a_state_is_no_part_of_its_vines() -> None:
             np.testing.assert_array_equal(np.isfinite(scores), usable)
 
 
-def test_a_missing_reward_is_in_no_set_and_no_update() -> None:
-    model = make(BrokenGoals())
+def test_a_missing_or_infinite_reward_is_in_no_set_and_no_update() -> None:
+    model = make(BrokenGoals(), replace(SMALL, n_envs=96))
     training, found, (sampled, advantages_BN) = trained(model)
-    missing = np.isnan(np.asarray(sampled.scores_BN))
-    assert missing.any()
-    assert np.isnan(np.asarray(advantages_BN)[missing]).all()
-    assert int(found["vines/without_reward"]) > 0
+    returns, scores_BN = np.asarray(sampled.vines.returns), np.asarray(sampled.scores_BN)
+    assert np.isinf(returns).any()
+    assert np.isnan(returns).any()
+    unknown = ~np.isfinite(returns).reshape(scores_BN.shape)
+    assert np.isnan(scores_BN[unknown]).all()
+    assert np.isnan(np.asarray(advantages_BN)[np.isnan(scores_BN)]).all()
+    assert int(found["vines/without_reward"]) == unknown.sum()
+    assert np.isfinite(float(found["train/loss"]))
     assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
 
 
@@ -205,30 +211,6 @@ def test_metrics_are_about_states_and_usable_vines(marginal: Any) -> None:
     assert float(metrics["vines/score"]) == pytest.approx(np.nanmean(scores_BN))
     without_label = (labels_BN < 0) & known
     assert float(metrics["vines/degenerate"]) == pytest.approx(without_label.sum() / known.sum())
-
-
-@dataclass(frozen=True)
-class Infinite(GoalRoom):
-    """A room whose reward has no bound at one goal."""
-
-    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
-        state, reward, done = super().step(key, state, action)
-        return state, jnp.where(done & (state.goal == 0), jnp.inf, reward), done
-
-
-class InfiniteGoals(JaxGoals):
-    env = Infinite(9, JaxGoals().env.goals, 20)  # type: ignore[assignment]
-
-
-def test_an_infinite_reward_is_a_missing_one() -> None:
-    options = replace(SMALL, n_envs=96, n_epochs=2)
-    training, found, (sampled, advantages_BN) = trained(make(InfiniteGoals(), options))
-    infinite = np.isinf(np.asarray(sampled.vines.returns)).reshape(advantages_BN.shape)
-    assert infinite.any()
-    assert np.isnan(np.asarray(sampled.scores_BN)[infinite]).all()
-    assert np.isnan(np.asarray(advantages_BN)[infinite]).all()
-    assert np.isfinite(float(found["train/loss"]))
-    assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
 
 
 def test_ppo_is_plain_without_vines() -> None:
