@@ -47,7 +47,7 @@ def make(
 
 
 def call(what: str, function: Callable[..., T], options: Mapping[str, Any]) -> T:
-    """Call a function with options of a config.
+    """Call a function with options of a config; an error begins with `what`.
 
     >>> call("options of the number 'i'", complex, {"rael": 1})
     Traceback (most recent call last):
@@ -57,27 +57,36 @@ def call(what: str, function: Callable[..., T], options: Mapping[str, Any]) -> T
         ValueError: If an option is unknown or missing, or the function refuses one by a TypeError.
     """
     try:
-        _check_options(inspect.signature(function).parameters, options)
-        return function(**options)
-    except (TypeError, _OptionError) as error:
+        return checked(function, options)
+    except (TypeError, OptionError) as error:
         raise ValueError(f"{what}: {error}") from error
 
 
-class _OptionError(ValueError):
-    pass
+class OptionError(ValueError):
+    """An option of a config is unknown or missing."""
+
+
+def checked(function: Callable[..., T], options: Mapping[str, Any]) -> T:
+    """Call a function with options, after all of them are known and none is missing.
+
+    Raises:
+        OptionError: If one is unknown or missing; functions with `**options` check their own.
+    """
+    known = inspect.signature(function).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        _check_options(known, options)
+    return function(**options)
 
 
 def _check_options(known: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> None:
-    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        return
-    for name in options:
-        try:
+    try:
+        for name in options:
             look_up("option", name, known)
-        except ValueError as error:
-            raise _OptionError(str(error)) from error
+    except ValueError as error:
+        raise OptionError(str(error)) from error
     for name, one in known.items():
         if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and name not in options:
-            raise _OptionError(f"the option {name!r} is missing")
+            raise OptionError(f"the option {name!r} is missing")
 
 
 def imported_on_demand(

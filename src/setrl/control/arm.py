@@ -40,7 +40,7 @@ def learn(
 ) -> int:
     """Train from a checkpoint, or from the start; if all steps are done, save and evaluate.
 
-    Arguments are those of `setrl.control.run.train_arm`.
+    `setrl.control.run.train_arm` describes the arguments.
 
     Returns:
         Environment steps done so far.

@@ -163,8 +163,8 @@ def _describe(task: JaxTask, params: Params, seed: int) -> dict[str, Any]:
     # All of our code that decides what is demonstrated, and what is cloned from it.
     bases = [one for one in type(task).__mro__[1:] if one.__module__.startswith("setrl.")]
     parts: list[Any] = [type(task), *bases, behaviour_cloning, networks]
-    sources = {inspect.getfile(one) for one in parts}
-    content = b"\0".join(Path(source).read_bytes() for source in sorted(sources))
+    sources = dict.fromkeys(map(inspect.getfile, parts))
+    content = b"\0".join(Path(source).read_bytes() for source in sources)
     source = hashlib.sha256(content).hexdigest()[:12]
     shapes = {name: list(weight.shape) for name, weight in _flat(params).items()}
     known = {"schema_version": 1, "task": repr(task), "source": source}

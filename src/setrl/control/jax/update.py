@@ -15,7 +15,7 @@ from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
-CHUNK = 256  # steps of which a gradient is computed at once; their layers fit into a core's cache
+CHUNK = 256  # a gradient takes so many steps at once: their layers fit into a core's cache
 Metrics = dict[str, jax.Array]
 
 
@@ -147,7 +147,12 @@ def learn(
         chosen = jax.lax.dynamic_slice(order, (index * size,), (size,))
         gradient, found = minibatch_gradient(params, policy, options, pieces, chosen, anchor)
         updates, state = optimizer.update(gradient, state, params)
-        return order, optax.apply_updates(params, updates), state, _added(sums, found)
+        return (
+            order,
+            optax.apply_updates(params, updates),
+            state,
+            jax.tree.map(jnp.add, sums, found),
+        )
 
     def epoch(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
         order = jnp.pad(shuffled(is_usable, key), (0, size), constant_values=count)
@@ -231,10 +236,6 @@ MEASURED = (
 
 def _no_metrics() -> Metrics:
     return dict.fromkeys(MEASURED, jnp.float32(0.0))
-
-
-def _added(sums: Metrics, found: Metrics) -> Metrics:
-    return {name: sums[name] + found[name] for name in sums}
 
 
 def _loss(

@@ -15,30 +15,23 @@ from setrl.control.tasks.base import ControlTask
 from setrl.files.loading import is_reference, load
 
 
-def _factory(task: str, module: str, name: str) -> Callable[..., ControlTask]:
+def _factory(module: str, name: str) -> Callable[..., ControlTask]:
     """Return the factory in a module of this package; calling it imports the module."""
-
-    def make(**options: Any) -> ControlTask:
-        factory = getattr(import_module(f"{__name__}.{module}"), name)
-        return names.call(f"options of the task {task!r}", factory, options)
-
-    return make
+    path = f"{__name__}.{module}"
+    return lambda **options: names.checked(getattr(import_module(path), name), options)
 
 
-_PLACES = {
-    "multi_goal": ("multi_goal", "MultiGoal"),
-    "triangles": ("triangles", "Triangles"),
-    "four_rooms": ("four_rooms", "FourRoomsTask"),
-    "babyai": ("babyai", "BabyAI"),
-    "point_mass": ("point_mass", "PointMass"),
-    "gymnasium": ("registered", "registered"),
-    "jax_goals": ("jax_goals", "JaxGoals"),
-    "xminigrid": ("xminigrid", "from_options"),
-    "gymnax": ("jax_registered", "gymnax"),
-    "jumanji": ("jax_registered", "jumanji"),
-}
 by_name: dict[str, Callable[..., ControlTask]] = {
-    task: _factory(task, *place) for task, place in _PLACES.items()
+    "multi_goal": _factory("multi_goal", "MultiGoal"),
+    "triangles": _factory("triangles", "Triangles"),
+    "four_rooms": _factory("four_rooms", "FourRoomsTask"),
+    "babyai": _factory("babyai", "BabyAI"),
+    "point_mass": _factory("point_mass", "PointMass"),
+    "gymnasium": _factory("registered", "registered"),
+    "jax_goals": _factory("jax_goals", "JaxGoals"),
+    "xminigrid": _factory("xminigrid", "from_options"),
+    "gymnax": _factory("jax_registered", "gymnax"),
+    "jumanji": _factory("jax_registered", "jumanji"),
 }
 """Name → factory that makes the task from its options."""
 
