@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from xminigrid.wrappers import DirectionObservationWrapper, GymAutoResetWrapper
 
-from setrl.control.jax.adapters import GymnaxEnv, JumanjiEnv, XMiniGridEnv
+from setrl.control.jax.adapters import Adapter, GymnaxEnv, JumanjiEnv, XMiniGridEnv
 from setrl.control.jax.environment import JaxEnv, JaxTask, check_env
 from setrl.control.tasks import from_config
 from tests.control.jax.conftest import compiled
@@ -88,6 +91,40 @@ def test_xminigrid_ends_at_success_only(xland):
     assert float(reward) > 0
 
 
+@jax.tree_util.register_dataclass
+@dataclass
+class Dice:
+    """A state as Jumanji's are: it holds the key of what follows."""
+
+    key: jax.Array
+    shown: jax.Array
+
+
+class DiceGame:
+    """An environment as Jumanji's are: the state's key decides what follows."""
+
+    time_limit, action_spec = 9, SimpleNamespace(shape=(), num_values=2)
+
+    def reset(self, key):
+        return self._rolled(key)
+
+    def step(self, state, action):
+        return self._rolled(state.key)
+
+    def _rolled(self, key):
+        following, own = jax.random.split(key)
+        state = Dice(following, jax.random.randint(own, (), 0, 2**30))
+        return state, SimpleNamespace(observation=state.shown, reward=0.0, discount=1.0)
+
+
+def test_vines_of_jumanji_have_different_noise():
+    """Its states hold a key: with it, all vines of a state would see the same future."""
+    env = JumanjiEnv(DiceGame())
+    state = env.reset(KEY)
+    shown = [int(env.step(jax.random.key(n), state, 0)[0].inner.shown) for n in (0, 1, 1)]
+    assert shown[0] != shown[1] == shown[2]
+
+
 def test_pictures_are_xminigrids(xland):
     env, start, _ = xland
     assert env.render(start).shape == (22 * 32, 22 * 32, 3)
@@ -100,11 +137,33 @@ def test_pictures_are_xminigrids(xland):
         (lambda: XMiniGridEnv("MiniGrid-Emty-5x5"), "did you mean 'MiniGrid-Empty-5x5'"),
         (lambda: GymnaxEnv("Pendulum-v1"), "Pendulum-v1 does not take one discrete action"),
         (lambda: GymnaxEnv("CartPole-v1").render(None), "draws no pictures: give the task"),
+        (lambda: Counting().reset_and_step(), "a step returns float32 where the reset returns int"),
     ],
 )
 def test_what_cannot_be_adapted_is_refused_by_name(make, says):
     with pytest.raises(ValueError, match=says):
         make()
+
+
+class Counting(Adapter):
+    """An environment whose step returns fractions, and whose reset returns an integer."""
+
+    def __init__(self):
+        super().__init__(None, 2, 9)
+
+    def first(self, key):
+        return 0, jnp.zeros(1)
+
+    def following(self, key, inner, action):
+        return inner + 0.5, jnp.zeros(1), 0.0, False
+
+    def reset_and_step(self):
+        return self.step(KEY, self.reset(KEY), 0)
+
+
+def test_an_environment_that_resets_itself_is_refused(xland):
+    with pytest.raises(ValueError, match="GymAutoResetWrapper replaces the state in which"):
+        XMiniGridEnv(DirectionObservationWrapper(GymAutoResetWrapper(xland[0].env)))
 
 
 def test_a_state_of_objects_is_refused():
@@ -140,6 +199,7 @@ def test_a_task_of_an_id_measures_its_labels(gymnax, tmp_path: Path):
     (tmp_path / "own.py").write_text(
         "import jax.numpy as jnp\n"
         "def column(state):\n    return jnp.where(state.pos[0] < 6, -1, state.pos[1] > 6)\n"
+        "def hashed(state):\n    return state.pos[0].astype(jnp.uint32)\n"
         "def picture(state):\n    return [[[int(state.time)] * 3]]\n"
     )
     config = {"name": "gymnax", "id": "FourRooms-misc", "label": "own:column", "episodes": 64}
@@ -157,6 +217,9 @@ def test_a_task_of_an_id_measures_its_labels(gymnax, tmp_path: Path):
     _, start, _ = gymnax
     assert task.render(start).tolist() == [[[0, 0, 0]]]
     assert equal(task.forget(start), start)
+    hashed = from_config({**config, **own, "label": "own:hashed"})  # 2³² − 1 would be "none"
+    with pytest.raises(ValueError, match="an integer below 2³¹, −1 for none, got uint32"):
+        hashed.label(start)
 
 
 def test_without_a_label_no_episode_has_a_strategy(xland):

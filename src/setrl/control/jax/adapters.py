@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -40,8 +41,9 @@ class Adapter(ABC):
         max_steps: Steps after which an episode is cut.
     """
 
-    def __init__(self, num_actions: int, max_steps: int) -> None:
-        self.num_actions, self.max_steps = num_actions, max_steps
+    def __init__(self, env: Any, num_actions: int, max_steps: int) -> None:
+        _refuse_resets(env)
+        self.env, self.num_actions, self.max_steps = env, num_actions, max_steps
 
     @abstractmethod
     def first(self, key: jax.Array) -> tuple[State, Any]:
@@ -98,10 +100,10 @@ class GymnaxEnv(Adapter):
             registration = _library("gymnax").registration
             _check_id("gymnax", env, registration.registered_envs)
             env, _ = registration.make(env)
-        self.env, self.params = env, _params(env.default_params, params)
+        self.params = _params(env.default_params, params)
         actions = env.action_space(self.params)
         num_actions = _discrete(getattr(actions, "n", None), env.name)
-        super().__init__(num_actions, int(self.params.max_steps_in_episode))
+        super().__init__(env, num_actions, int(self.params.max_steps_in_episode))
 
     @override
     def first(self, key: jax.Array) -> tuple[State, Any]:
@@ -134,8 +136,8 @@ class XMiniGridEnv(Adapter):
             env, own = library.make(env)
         else:
             own = env.default_params()
-        self.env, self.params = env, _params(own, params)
-        super().__init__(env.num_actions(self.params), int(self.params.max_steps))
+        self.params = _params(own, params)
+        super().__init__(env, env.num_actions(self.params), int(self.params.max_steps))
 
     @override
     def first(self, key: jax.Array) -> tuple[State, Any]:
@@ -163,6 +165,8 @@ class JumanjiEnv(Adapter):
     """An environment of Jumanji with one discrete action; time limits are ends if it says so.
 
     Jumanji ends an episode by a discount of 0. Observations include its mask of valid actions.
+    Jumanji keeps the random key of what follows in the state. Each step replaces it, so that the
+    vines of a state have different noise.
 
     Args:
         env: The id, such as "Snake-v1", or an environment.
@@ -177,14 +181,14 @@ class JumanjiEnv(Adapter):
             library = _library("jumanji")
             _check_id("Jumanji", env, library.registered_environments())
             env = library.make(env)
-        self.env, name = env, type(env).__name__
+        name = type(env).__name__
         limit = getattr(env, "time_limit", None) if max_steps is None else max_steps
         if limit is None:
             raise ValueError(f"{name} of Jumanji has no time limit: give `max_steps`")
         actions = env.action_spec
         shaped = getattr(actions, "shape", None) == ()
         number = getattr(actions, "num_values", None) if shaped else None
-        super().__init__(_discrete(number, name), int(limit))
+        super().__init__(env, _discrete(number, name), int(limit))
 
     @override
     def first(self, key: jax.Array) -> tuple[State, Any]:
@@ -195,6 +199,8 @@ class JumanjiEnv(Adapter):
     def following(
         self, key: jax.Array, inner: State, action: jax.Array
     ) -> tuple[State, Any, jax.Array, jax.Array]:
+        if hasattr(inner, "key"):
+            inner = replace(inner, key=key)
         inner, timestep = self.env.step(inner, action)
         return inner, timestep.observation, timestep.reward, timestep.discount == 0
 
@@ -215,6 +221,17 @@ def _library(name: str) -> Any:
         ) from error
 
 
+def _refuse_resets(env: Any) -> None:
+    """Refuse a wrapper that resets an environment where an episode ends."""
+    while env is not None:
+        if "AutoReset" in type(env).__name__:
+            raise ValueError(
+                f"{type(env).__name__} replaces the state in which an episode ended, which labels "
+                "need: give the environment without it"
+            )
+        env = getattr(env, "_env", None)
+
+
 def _check_id(library: str, name: str, known: Iterable[str]) -> None:
     names.look_up(f"environment of {library}", name, dict.fromkeys(known))
 
@@ -230,7 +247,17 @@ def _discrete(number: Any, name: str) -> int:
 
 def _of_kinds(inner: State, like: State) -> State:
     """Return a state as arrays of fixed kinds: some steps return others than their resets."""
-    return jax.tree.map(lambda new, old: jnp.asarray(new, jnp.asarray(old).dtype), inner, like)
+
+    def of_kind(new: Any, old: Any) -> jax.Array:
+        own, kind = jnp.asarray(new).dtype, jnp.asarray(old).dtype
+        if jnp.issubdtype(own, jnp.inexact) and not jnp.issubdtype(kind, jnp.inexact):
+            raise ValueError(
+                f"a step returns {own} where the reset returns {kind}, which would lose fractions: "
+                f"return {own} at the reset, too"
+            )
+        return jnp.asarray(new, kind)
+
+    return jax.tree.map(of_kind, inner, like)
 
 
 def _params(own: Any, asked: Any) -> Any:

@@ -49,7 +49,12 @@ class JaxEnv(Protocol):
     def step(
         self, key: jax.Array, state: State, action: jax.Array
     ) -> tuple[State, jax.Array, jax.Array]:
-        """Return the next state, the reward, and whether the episode has ended there."""
+        """Return the next state, the reward, and whether the episode has ended there.
+
+        If it has ended, the next state is the last one, not the first of another episode: labels
+        are about it. All noise comes from `key`. With a key in the state, all vines of the state
+        would have the same noise.
+        """
         ...
 
     def observe(self, state: State) -> jax.Array:
