@@ -94,7 +94,7 @@ class _Loop:
         while done < self.total and not ends:
             before, (training, metrics, shown) = done, self.update(training)
             done = int(training.steps)
-            self._refuse_what_teaches_nothing(metrics)
+            self._refuse_what_teaches_nothing(metrics, training.params)
             record = {name: float(value) for name, value in sorted(metrics.items())}
             if is_due(self.every.eval_every, before, done):
                 found = evaluation(self.model, training.params, self.seed, done)
@@ -108,7 +108,7 @@ class _Loop:
             self.on_step(done)
         return training
 
-    def _refuse_what_teaches_nothing(self, metrics: dict[str, Any]) -> None:
+    def _refuse_what_teaches_nothing(self, metrics: dict[str, Any], params: Params) -> None:
         missing = int(metrics["rollout/without_reward"])
         if self.model.vines is None and missing:
             raise RunError(
@@ -117,8 +117,13 @@ class _Loop:
             )
         if missing == self.model.num_trunks and np.isnan(float(metrics["vines/score"])):
             raise RunError("every episode and every vine had a reward that is NaN or infinite")
-        if not np.isfinite(float(metrics["train/loss"])):
-            raise RunError("the loss is not finite: take a smaller learning_rate, or check rewards")
+        # The loss is measured before each step of the optimiser: the last step is seen in weights.
+        weights = [np.isfinite(weight).all() for weight in jax.tree.leaves(params)]
+        if not (np.isfinite(float(metrics["train/loss"])) and all(weights)):
+            raise RunError(
+                "the loss or a weight is not finite: take a smaller learning_rate, or check "
+                "rewards and observations"
+            )
 
 
 def evaluate_base(resolved: ResolvedControl, cache: Path, run: TrainingRun, arm: str) -> None:

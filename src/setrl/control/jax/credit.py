@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from setrl.control.credit import vine_advantages
 from setrl.control.credit.vines import Vines
+from setrl.control.jax.advantages import ROUNDING
 from setrl.core.advantages import AnyMethod, Method
 
 Judged = Literal["episode", "from_state"]
@@ -99,6 +100,18 @@ def set_credit(
     return jax.pure_callback(call, shape, *stopped, vmap_method="sequential")
 
 
+def _without_rounding(scores_BN: np.ndarray) -> np.ndarray:
+    """Return scores that are equal where a state's scores differ by no more than their rounding.
+
+    Scores are sums in float32. A method that divides by their deviation scales rounding up to 1.
+    """
+    largest_B = np.fmax.reduce(scores_BN, axis=1)
+    spread_B = largest_B - np.fmin.reduce(scores_BN, axis=1)
+    size_B = np.fmax.reduce(np.abs(scores_BN), axis=1)
+    are_equal_BN = (spread_B <= ROUNDING * size_B)[:, None] & np.isfinite(scores_BN)
+    return np.where(are_equal_BN, largest_B[:, None], scores_BN)
+
+
 @dataclass(frozen=True)
 class _OnHost:
     method: AnyMethod
@@ -106,6 +119,8 @@ class _OnHost:
 
     def __call__(self, scores: Any, labels: Any, actions: Any, seed: Any) -> np.ndarray:
         scores_BN = np.asarray(scores, np.float64)
+        if self.method.scale is not None:
+            scores_BN = _without_rounding(scores_BN)
         fields = {"clusters": np.asarray(labels)} if "clusters" in self.method.reads else {}
         with np.errstate(invalid="ignore"):
             found = self._values(scores_BN, fields, np.asarray(actions), int(seed))
