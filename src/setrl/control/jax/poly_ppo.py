@@ -32,7 +32,7 @@ class Training(NamedTuple):
         params: Weights of the policy.
         optimizer: State of the optimiser.
         key: Random numbers of all that follows.
-        steps: Environment steps so far, of trunks and vines.
+        steps: Environment steps so far, of trunks and vines: int32, so fewer than 2³¹.
         resets: Episodes from a reset so far: vines do not count.
         visits: Visits of hashed state-action pairs; empty without a bonus.
         start: Weights at the start, the anchor of a KL penalty; None if not needed.
@@ -133,7 +133,12 @@ class JaxPolyPPO:
         )
 
     def update(self, training: Training) -> tuple[Training, dict[str, jax.Array]]:
-        """Sample trunks and vines, and learn from them; return metrics, too."""
+        """Sample trunks and vines, and learn from them; return metrics, too.
+
+        A compiled function raises no errors. Trajectories without a finite reward are left out, and
+        `rollout/without_reward` counts the trunks among them; check also that `train/loss` is
+        finite.
+        """
         training, metrics, _ = self.update_and_show(training)
         return training, metrics
 
@@ -295,6 +300,7 @@ def vine_metrics(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.A
     lengths, alive = sampled.vines.lengths, sampled.vines.steps.alive
     is_vine = lengths > 0
     labels_BN, known_BN = sampled.labels_BN, jnp.isfinite(sampled.scores_BN)
+    wanted_B = sampled.wanted.reshape(-1)
     in_cluster = known_BN & (labels_BN >= 0)
     is_first = (labels_BN[:, :, None] == labels_BN[:, None, :]) & in_cluster[:, None, :]
     is_first = in_cluster & (jnp.argmax(is_first, axis=2) == jnp.arange(labels_BN.shape[1]))
@@ -307,7 +313,7 @@ def vine_metrics(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.A
         "step_share": vine_steps / (vine_steps + trunk_steps),
         "without_reward": (is_vine & ~jnp.isfinite(sampled.vines.returns)).sum(),
         "unfinished": (is_vine & ~sampled.vines.done).sum(),
-        "without_credit": (known_BN & ~jnp.isfinite(advantages_BN)).sum(),
+        "without_credit": (wanted_B[:, None] & ~jnp.isfinite(advantages_BN)).sum(),
         "advantage_size": jnp.sqrt(jnp.nanmean(advantages_BN**2)),
         "all_equal": (jnp.nanmax(sampled.scores_BN, 1) == jnp.nanmin(sampled.scores_BN, 1)).sum()
         / jnp.maximum(sampled.wanted.sum(), 1),
@@ -322,14 +328,14 @@ def _of_episodes(trunks: Grown, credits: Sequence[Credited]) -> dict[str, jax.Ar
     usable = jnp.concatenate([one.usable.reshape(-1) for one in credits])
     returns = jnp.concatenate([one.returns.reshape(-1) for one in credits])
     values = jnp.concatenate([one.grown.steps.values.reshape(-1) for one in credits])
-    disorder = entropies(trunks.steps.logits)
-    alive = trunks.steps.alive
+    disorder, alive = entropies(trunks.steps.logits), trunks.steps.alive
+    variance = jnp.var(returns, where=usable)
     return {
         "rollout/ep_rew_mean": jnp.nanmean(trunks.returns),
         "rollout/without_reward": (~jnp.isfinite(trunks.returns)).sum(),
         "rollout/ep_len_mean": trunks.lengths.mean(),
         "rollout/entropy": jnp.where(alive, disorder, 0.0).sum() / jnp.maximum(alive.sum(), 1),
+        # NaN where all returns are equal, as in Stable-Baselines3.
         "train/explained_variance": 1
-        - jnp.var(returns - values, where=usable)
-        / jnp.maximum(jnp.var(returns, where=usable), 1e-12),
+        - jnp.var(returns - values, where=usable) / jnp.where(variance > 0, variance, jnp.nan),
     }

@@ -15,6 +15,7 @@ from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
+MOST_INDEX_BITS = 16  # of 31: at least 15 random bits are left
 CHUNK = 256  # a gradient takes so many steps at once: their layers fit into a core's cache
 Metrics = dict[str, jax.Array]
 
@@ -25,7 +26,9 @@ class Options:
 
     Attributes:
         n_envs: Trajectories that grow side by side in an update: vines, or episodes without vines.
-        batch_size: Steps of a minibatch; None: one minibatch.
+        batch_size: Steps of a minibatch; None: one minibatch. With a memory, a minibatch has
+            batch_size // sequence_length pieces, at least one, and the last piece of a trajectory
+            is shorter: Stable-Baselines3's path adds pieces until it has `batch_size` steps.
         n_epochs: Passes over the steps of an update.
         learning_rate: Step size of Adam.
         gamma: Discount γ.
@@ -36,8 +39,11 @@ class Options:
         vf_coef: Weight of the critic's loss.
         max_grad_norm: Largest norm of the gradient.
         kl_coef: Weight of KL(anchor ‖ π).
-        kl_anchor: "behaviour", the policy that sampled the steps, or "start".
-        ucb_coef: λ of a bonus λ·N(s, a)^−½ in the critic's rewards; a pair counts itself.
+        kl_anchor: "behaviour", the policy that sampled the steps, or "start". Both read the
+            memories of the policy that sampled the steps.
+        ucb_coef: λ of a bonus λ·N(s, a)^−½ in the critic's rewards. N counts all visits so far,
+            with all visits of the update: on Stable-Baselines3's path a step counts only the
+            visits before it and itself.
         sequence_length: Steps through which gradients of a memory flow back.
     """
 
@@ -60,12 +66,12 @@ class Options:
     def __post_init__(self) -> None:
         if self.kl_anchor not in ("behaviour", "start"):
             raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {self.kl_anchor!r}")
-        for name in ("n_envs", "n_epochs", "sequence_length"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
-        if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, or None, got {self.batch_size!r}")
+        for name in ("n_envs", "n_epochs", "sequence_length", "batch_size"):
+            value, may_be_none = getattr(self, name), name == "batch_size"
+            is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+            if not is_number and not (may_be_none and value is None):
+                wanted = "a whole number ≥ 1" + ", or None" * may_be_none
+                raise ValueError(f"{name} must be {wanted}, got {value!r}")
         for name in ("learning_rate", "ent_coef", "vf_coef", "kl_coef", "ucb_coef"):
             self._require(name, 0.0, float("inf"))
         for name, most in (("gamma", 1.0), ("gae_lambda", 1.0)):
@@ -134,7 +140,11 @@ def learn(
     anchor: Params | None,
     key: jax.Array,
 ) -> tuple[Params, Any, Metrics]:
-    """Pass `n_epochs` times over the usable pieces in minibatches; return means of the metrics."""
+    """Pass `n_epochs` times over the usable pieces in minibatches; return means of the metrics.
+
+    The means are over all minibatches, but for `approx_kl` over those of the last epoch, as in
+    Stable-Baselines3. Its `loss` is the last minibatch's; here it is a mean, too.
+    """
     is_usable = pieces.usable.any(axis=1)
     count, length = pieces.usable.shape
     size = count if options.batch_size is None else max(1, options.batch_size // length)
@@ -156,7 +166,9 @@ def learn(
 
     def epoch(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
         order = jnp.pad(shuffled(is_usable, key), (0, size), constant_values=count)
-        ended = jax.lax.fori_loop(0, num_batches, minibatch, (order, *carry))
+        params, state, sums = carry
+        sums = {**sums, OF_LAST_EPOCH: jnp.zeros_like(sums[OF_LAST_EPOCH])}
+        ended = jax.lax.fori_loop(0, num_batches, minibatch, (order, params, state, sums))
         return ended[1:], None
 
     first = (params, optimizer_state, _no_metrics())
@@ -164,7 +176,9 @@ def learn(
         epoch, first, jax.random.split(key, options.n_epochs)
     )
     total = jnp.maximum(num_batches * options.n_epochs, 1)
-    return params, optimizer_state, {f"train/{name}": sums[name] / total for name in MEASURED}
+    found = {f"train/{name}": sums[name] / total for name in MEASURED}
+    of_last = sums[OF_LAST_EPOCH] / jnp.maximum(num_batches, 1)
+    return params, optimizer_state, {**found, f"train/{OF_LAST_EPOCH}": of_last}
 
 
 def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
@@ -172,14 +186,19 @@ def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
 
     One sort of whole numbers, random bits above and the index below, is five times as fast as
     `argsort` of random numbers. Equal random bits leave two pieces in order: one pair in 2³¹/P.
+    With more than 2¹⁶ pieces too few random bits would be left, and the next minibatches would
+    come from neighbouring trajectories: then all random bits are sorted, beside the indices.
     """
     count = len(is_usable)
     num_bits = (count - 1).bit_length()
-    random = jax.random.bits(key, (count,)) >> (num_bits + 1) << num_bits
+    random, index = jax.random.bits(key, (count,)), jnp.arange(count, dtype=jnp.uint32)
     last = jnp.where(is_usable, jnp.uint32(0), jnp.uint32(1 << 31))
-    ranked = jnp.sort(last | random | jnp.arange(count, dtype=jnp.uint32))
-    index = (ranked & ((1 << num_bits) - 1)).astype(jnp.int32)
-    return jnp.where(ranked >> 31 == 0, index, count)
+    if num_bits > MOST_INDEX_BITS:
+        ranked, index = jax.lax.sort((last | random >> 1, index), num_keys=1)
+    else:
+        ranked = jnp.sort(last | random >> (num_bits + 1) << num_bits | index)
+        index = ranked & ((1 << num_bits) - 1)
+    return jnp.where(ranked >> 31 == 0, index.astype(jnp.int32), count)
 
 
 def minibatch_gradient(
@@ -232,6 +251,9 @@ MEASURED = (
     *("loss", "policy_gradient_loss", "value_loss", "entropy_loss", "clip_fraction", "approx_kl"),
     "kl_penalty",
 )
+
+
+OF_LAST_EPOCH = "approx_kl"
 
 
 def _no_metrics() -> Metrics:
