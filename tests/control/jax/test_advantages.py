@@ -1,6 +1,7 @@
 """Advantages of padded trajectories, against the loops that define them."""
 
 from collections import Counter
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import torch
 
 from setrl.control.jax import advantages, bonuses, update
 from setrl.control.jax.networks import ActorCritic
+from setrl.control.jax.poly_ppo import _of_episodes
 from setrl.control.jax.rollouts import Grown, Steps
 from setrl.control.sb3 import update as torch_update
 
@@ -110,36 +112,75 @@ def test_minibatches_are_normalised_as_in_pytorch(case: str) -> None:
     np.testing.assert_allclose(again[:10], found, atol=1e-6)
 
 
-def test_the_loss_is_the_loss_in_pytorch() -> None:
-    """Clipping, critic, entropy and KL, by the functions that train on Stable-Baselines3."""
+def test_learning_is_the_loop_in_pytorch() -> None:
+    """Minibatches, loss, cut gradients and Adam, by the functions of Stable-Baselines3's path."""
     policy = ActorCritic(2, (5,))
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    options = update.Options(ent_coef=0.3, vf_coef=0.7, kl_coef=0.2, clip_range=0.1)
-    credited = advantages.credited(make_grown(), 0.0, GAMMA, DECAY)
-    pieces = update.pieces_of([credited], 1)
-    all_of_them = jnp.arange(len(pieces.usable))
-    _, metrics = update.minibatch_gradient(params, policy, options, pieces, all_of_them, None)
-    mask = np.asarray(pieces.usable)[:, 0]
-    seen, actions, old_logits, old, returns = (
-        torch.tensor(np.asarray(one)[mask, 0])
-        for one in (
-            *(pieces.observations, pieces.actions, pieces.logits, pieces.log_probs),
-            pieces.returns,
-        )
+    options = update.Options(
+        **{"batch_size": 4, "n_epochs": 2, "learning_rate": 0.03, "clip_range": 0.1},
+        **{"ent_coef": 0.3, "vf_coef": 0.7, "kl_coef": 0.2},
     )
-    _, logits, values = policy(params, policy.memories(len(seen)), jnp.asarray(seen))
-    now = torch.distributions.Categorical(logits=torch.tensor(np.asarray(logits)))
-    then = torch.distributions.Categorical(logits=old_logits)
-    own = torch.tensor(np.asarray(pieces.advantages)[mask, 0])
-    own = torch_update.normalised(own, torch.zeros(len(own), dtype=torch.bool))
-    ratio = torch.exp(now.log_prob(actions) - old)
-    expected = (
-        torch_update.clipped_surrogate(own, ratio, 0.1)
-        - 0.3 * now.entropy().mean()
-        + 0.7 * ((torch.tensor(np.asarray(values)) - returns) ** 2).mean()
-        + 0.2 * torch.distributions.kl_divergence(then, now).mean()
+    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    key, state = jax.random.key(3), options.optimizer.init(params)
+    found, _, metrics = update.learn(policy, options, params, state, pieces, None, key)
+    leaves, tree = jax.tree.flatten(params)
+    weights = [torch.tensor(np.asarray(leaf), requires_grad=True) for leaf in leaves]
+    adam = torch.optim.Adam(weights, options.learning_rate, eps=update.ADAM_EPSILON)
+    steps = pieces._replace(memories=pieces.usable)
+    rows = update.Pieces(*(torch.tensor(np.array(one)[:, 0]) for one in steps))
+    losses, moves = [], []
+    for own in jax.random.split(key, options.n_epochs):
+        order = np.array(update.shuffled(pieces.usable[:, 0], own))
+        for chosen in np.split(order[: sum(LENGTHS)], (4, 8)):  # the last minibatch has two steps
+            batch = update.Pieces(*(one[chosen] for one in rows))
+            loss, moved = torch_loss(jax.tree.unflatten(tree, weights), batch, options)
+            adam.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(weights, options.max_grad_norm)
+            adam.step()
+            losses.append(loss.item())
+            moves.append(moved)
+    for one, other in zip(jax.tree.leaves(found), weights, strict=True):
+        np.testing.assert_allclose(one, other.detach(), atol=1e-5)
+    np.testing.assert_allclose(metrics["train/loss"], np.mean(losses), rtol=1e-5)
+    np.testing.assert_allclose(metrics["train/approx_kl"], np.mean(moves[3:]), rtol=1e-3)
+
+
+def torch_loss(
+    layers: Any, batch: update.Pieces, options: update.Options
+) -> tuple[torch.Tensor, float]:
+    """Return the loss of a minibatch, and the estimate of KL(old ‖ new)."""
+    hidden = {name: torch.tanh(dense(layers[name][0], batch.observations)) for name in layers}
+    now = torch.distributions.Categorical(logits=dense(layers["actor"][1], hidden["actor"]))
+    then = torch.distributions.Categorical(logits=batch.logits)
+    values = dense(layers["critic"][1], hidden["critic"])[:, 0]
+    own = torch_update.normalised(batch.advantages, batch.from_sets)
+    log_ratio = now.log_prob(batch.actions) - batch.log_probs
+    loss = (
+        torch_update.clipped_surrogate(own, torch.exp(log_ratio), options.clip_range)
+        - options.ent_coef * now.entropy().mean()
+        + options.vf_coef * torch_update.value_loss(values, values, batch.returns, None)
+        + options.kl_coef * torch.distributions.kl_divergence(then, now).mean()
     )
-    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-5)
+    return loss, torch_update.approximate_kl(log_ratio)
+
+
+def dense(layer: Any, inputs: torch.Tensor) -> torch.Tensor:
+    return inputs @ layer["weight"] + layer["bias"]
+
+
+def test_explained_variance_has_no_unit() -> None:
+    """Returns of 1e-7 are explained as well as returns of 1; equal returns have no variance."""
+    found = []
+    for scale in (1.0, 1e-7, 0.0):
+        grown = make_grown()
+        values, rewards = (scale * one for one in (grown.steps.values, grown.steps.rewards))
+        steps = grown.steps._replace(values=values, rewards=rewards)
+        grown = grown._replace(steps=steps, last_values=scale * grown.last_values)
+        metrics = _of_episodes(grown, [advantages.credited(grown, 0.0, GAMMA, DECAY)])
+        found.append(float(metrics["train/explained_variance"]))
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
+    assert np.isnan(found[2])
 
 
 def test_bonuses_count_every_visit_of_a_pair() -> None:
@@ -222,6 +263,15 @@ def test_shuffles_hold_usable_pieces_once_and_every_order_is_as_likely() -> None
     found, counts = np.unique(orders[:, :3], axis=0, return_counts=True)
     np.testing.assert_array_equal(np.sort(found, axis=1), [[0, 2, 3]] * 6)
     np.testing.assert_allclose(counts, 1000, atol=130)  # 4.5 standard deviations
+
+
+def test_minibatches_of_many_pieces_come_from_everywhere() -> None:
+    """With few random bits beside a large index, neighbours would be in ascending order."""
+    count = 2**17
+    order = np.asarray(update.shuffled(jnp.arange(count) > 9, jax.random.key(0)))
+    np.testing.assert_array_equal(np.sort(order[:-10]), np.arange(10, count))
+    np.testing.assert_array_equal(order[-10:], count)
+    assert np.mean(np.diff(order[:-10]) > 0) == pytest.approx(0.5, abs=0.005)
 
 
 def test_rounding_of_returns_is_not_scaled_up() -> None:

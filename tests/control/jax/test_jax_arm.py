@@ -110,6 +110,17 @@ def test_rewards_that_are_all_missing_end_the_run(
         train_arm(*given, lambda _: None, Stop())
 
 
+def test_weights_that_are_not_finite_end_the_run(resolved: ResolvedControl, tmp_path: Path) -> None:
+    """The last step of the optimiser can break them after the last loss was measured."""
+    model = jax_arm.model_of(resolved, "poly")
+    run = TrainingRun(tmp_path)
+    loop = jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop())
+    metrics = {"rollout/without_reward": 0, "train/loss": 0.1}
+    loop._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
+    with pytest.raises(RunError, match="a weight is not finite"):
+        loop._refuse_what_teaches_nothing(metrics, {"weight": np.array([1, np.nan])})
+
+
 def test_a_picture_of_states_changes_no_result() -> None:
     plain = {"name": "gymnax", "id": "CartPole-v1"}
     drawn = {**plain, "render": "operator:neg"}
@@ -144,6 +155,7 @@ def test_weights_of_another_config_are_refused(folder: Path) -> None:
         ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
         ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
         ({"total_steps": 2**31}, "total_steps must be below 2,147,483,648"),
+        ({"ppo": {"batch_size": True}}, "batch_size must be a whole number ≥ 1, or None"),
         ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
         ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
         ({"task": {"name": "gymnax", "id": "CartPole-v1"}}, r"reads clusters: give Vines\(label"),

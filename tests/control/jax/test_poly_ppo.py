@@ -11,7 +11,7 @@ import pytest
 from setrl import methods
 from setrl.control.credit import vine_advantages
 from setrl.control.jax import families
-from setrl.control.jax.credit import JaxVines, set_credit
+from setrl.control.jax.credit import JaxVines, _OnHost, set_credit
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Training, vine_metrics
@@ -109,6 +109,16 @@ def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
     np.testing.assert_allclose(found, np.broadcast_to(expected, shape), atol=1e-6)
 
 
+def test_methods_that_scale_do_not_scale_rounding() -> None:
+    """Returns of 1000 that differ in the last digits of float32 are equal."""
+    vines, none = make().vines, np.zeros((2, 3))
+    assert vines is not None
+    scores = np.float32([[1000, 1000.0001, 999.9999], [1000, 1001, 999]])
+    found = _OnHost(methods.grpo(), vines)(scores, none, none, 0)
+    np.testing.assert_array_equal(found[0], 0)
+    np.testing.assert_allclose(found[1], methods.grpo().advantages(scores[1:]).values_BN[0])
+
+
 def test_seeds_can_be_mapped(marginal: Any) -> None:
     """`jax.vmap` over seeds trains each as it trains alone."""
     model, alone = marginal[:2]
@@ -200,7 +210,8 @@ def test_metrics_are_about_states_and_usable_vines(marginal: Any) -> None:
     scores_BN, labels_BN = np.asarray(sampled.scores_BN), np.asarray(sampled.labels_BN)
     scores_BN = np.where(np.arange(3) == np.array([[0], [9], [9], [9]]), np.nan, scores_BN)
     changed = sampled._replace(scores_BN=jnp.asarray(scores_BN))
-    metrics = vine_metrics(changed, advantages_BN)
+    advantages_BN = np.where(np.isnan(scores_BN), np.nan, 1.0)
+    metrics = vine_metrics(changed, jnp.asarray(advantages_BN))
     wanted = np.asarray(sampled.wanted).reshape(-1)
     rows = [row[~np.isnan(row)] for row, own in zip(scores_BN, wanted, strict=True) if own]
     equal = sum(len(row) > 0 and len(set(row)) == 1 for row in rows)
@@ -209,6 +220,7 @@ def test_metrics_are_about_states_and_usable_vines(marginal: Any) -> None:
     kinds = [len(set(row[own & (row >= 0)])) for row, own in zip(labels_BN, known, strict=True)]
     assert float(metrics["vines/distinct"]) == pytest.approx(sum(kinds) / len(rows))
     assert float(metrics["vines/score"]) == pytest.approx(np.nanmean(scores_BN))
+    assert int(metrics["vines/without_credit"]) == np.isnan(advantages_BN[wanted]).sum() > 0
     without_label = (labels_BN < 0) & known
     assert float(metrics["vines/degenerate"]) == pytest.approx(without_label.sum() / known.sum())
 
