@@ -217,8 +217,8 @@ def test_a_task_of_an_id_measures_its_labels(gymnax, tmp_path: Path):
     _, start, _ = gymnax
     assert task.render(start).tolist() == [[[0, 0, 0]]]
     assert equal(task.forget(start), start)
-    hashed = from_config({**config, **own, "label": "own:hashed"})  # 2³² − 1 would be "none"
-    with pytest.raises(ValueError, match="an integer below 2³¹, −1 for none, got uint32"):
+    hashed = from_config({**config, **own, "label": "own:hashed"})
+    with pytest.raises(ValueError, match="a signed integer, −1 for none, got uint32"):
         hashed.label(start)
 
 

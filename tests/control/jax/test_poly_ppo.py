@@ -279,6 +279,7 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
         ({"trunk_is_vine": True, "num_states": 1, "cut": 3}, "cut must be None if trunk_is_vine"),
         ({"label": lambda state: "left"}, "a label must be a function of JAX"),
         ({"label": lambda state: state.x * 0.1}, "got shape .. and kind float32"),
+        ({"label": lambda state: jnp.where(state.x > 1, jnp.uint8(3), -1)}, "kind uint8"),
         ({"score": len}, "score is not available on JAX"),
         ({"max_steps": 3}, "max_steps is not available on JAX"),
         ({"num_states": 0}, "num_states and num_vines must be at least 1"),

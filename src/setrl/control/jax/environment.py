@@ -147,18 +147,20 @@ def check_env(env: JaxEnv) -> int:
 
 
 def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:
-    """Check by its shape that a label is an integer for each state.
+    """Check by its shape that a label is a signed integer for each state.
+
+    In an unsigned kind, −1 for none is a large number: a strategy of its own.
 
     Raises:
         ValueError: If it is something else, or cannot be compiled.
     """
-    wanted = "a label must be a function of JAX from a state to an integer, −1 for none"
+    wanted = "a label must be a function of JAX from a state to a signed integer, −1 for none"
     try:
         found = jax.eval_shape(label, jax.eval_shape(env.reset, jax.random.key(0)))
     except Exception as error:
         raise ValueError(f"{wanted}: {error}") from error
     shape, kind = getattr(found, "shape", None), getattr(found, "dtype", type(found))
-    if shape != () or not jnp.issubdtype(kind, jnp.integer):
+    if shape != () or not jnp.issubdtype(kind, jnp.signedinteger):
         raise ValueError(f"{wanted}: got shape {shape} and kind {kind}")
 
 

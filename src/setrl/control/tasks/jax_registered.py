@@ -63,10 +63,8 @@ class RegisteredJaxTask:
     def label(self, state: Observed) -> jax.Array:
         """Return what the user's function says: an integer, −1 for none."""
         found = jnp.asarray(self._label(state.inner))
-        if not jnp.issubdtype(found.dtype, jnp.integer) or found.dtype == jnp.uint32:
-            raise ValueError(
-                f"a label must be an integer below 2³¹, −1 for none, got {found.dtype}"
-            )
+        if not jnp.issubdtype(found.dtype, jnp.signedinteger):
+            raise ValueError(f"a label must be a signed integer, −1 for none, got {found.dtype}")
         return found.astype(jnp.int32)
 
     def forget(self, state: Observed) -> Observed:
