@@ -103,6 +103,7 @@ def resolve(config: ControlConfig) -> ResolvedControl:
     """
     with blamed_on("task", "task: "):
         task = from_config(config.task)
+        _check_defaults(task)
     if is_of_jax(task):
         make = _arm_on_jax
         if config.total_steps is not None and config.total_steps >= 2**31:
@@ -115,6 +116,14 @@ def resolve(config: ControlConfig) -> ResolvedControl:
     arms = {arm: make(arm, config, task) for arm in config.arms}
     steps = config.total_steps or int(task.defaults["total_timesteps"])
     return ResolvedControl(config, task, arms, steps)
+
+
+def _check_defaults(task: ControlTask) -> None:
+    """Refuse what a task gives to PPO or to policies, and nobody would read."""
+    for name in task.defaults:
+        names.look_up("default", name, dict.fromkeys((*PPO_KEYS, "total_timesteps")))
+    for name in task.policy_kwargs if is_of_jax(task) else ():
+        names.look_up("policy_kwargs on JAX", name, {"net_arch": None})
 
 
 def _check_normalising(config: ControlConfig, task: ControlTask) -> None:

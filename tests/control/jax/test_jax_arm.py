@@ -15,7 +15,7 @@ from setrl.control import checkpoints, jax_arm, watch
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import run_control, train_arm
-from setrl.control.tasks.jax_goals import GoalRoom
+from setrl.control.tasks.jax_goals import GoalRoom, JaxGoals
 from setrl.errors import ConfigError, RunError
 from setrl.files.run_folder import TrainingRun, training_run
 from setrl.runs.pool import Stop
@@ -143,6 +143,15 @@ def test_weights_of_another_config_are_refused(folder: Path) -> None:
     training = jax_arm.model_of(other, "poly").init(jax.random.key(0))
     with pytest.raises(RunError, match="belongs to another config or version"):
         jax_arm._load(checkpoint / jax_arm.STATE, training)
+
+
+@pytest.mark.parametrize("name", ["defaults", "policy_kwargs"])
+def test_what_a_task_gives_and_nobody_reads_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JaxGoals, name, {**getattr(JaxGoals, name), "activation": 1})
+    with pytest.raises(ConfigError, match="'activation'"):
+        config()
 
 
 @pytest.mark.parametrize(
