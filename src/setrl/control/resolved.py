@@ -25,6 +25,7 @@ from setrl.files import strict_yaml
 from setrl.files.strict_yaml import KeyedError
 from setrl.runs.config import blamed_on, refuse_unknown
 
+MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 # Vines of JAX keep no snapshots, and the environment says how long an episode may be.
 JAX_VINES = [k for k in VINE_KEYS if k not in ("max_steps", "most_snapshots")] + [*JAX_VINE_KEYS]
 
@@ -106,8 +107,6 @@ def resolve(config: ControlConfig) -> ResolvedControl:
         _check_defaults(task)
     if is_of_jax(task):
         make = _arm_on_jax
-        if config.total_steps is not None and config.total_steps >= 2**31:
-            raise KeyedError("total_steps must be below 2,147,483,648 on JAX", "total_steps")
         if config.vec_normalize is not None:
             raise KeyedError("vec_normalize is not available on JAX", "vec_normalize")
     else:
@@ -115,6 +114,11 @@ def resolve(config: ControlConfig) -> ResolvedControl:
         _check_normalising(config, task)
     arms = {arm: make(arm, config, task) for arm in config.arms}
     steps = config.total_steps or int(task.defaults["total_timesteps"])
+    if is_of_jax(task) and steps > MOST_JAX_STEPS:
+        raise KeyedError(
+            f"total_steps must be at most {MOST_JAX_STEPS:,} on JAX, which counts them in 32 bits",
+            "total_steps",
+        )
     return ResolvedControl(config, task, arms, steps)
 
 

@@ -163,7 +163,7 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
         ({"arms": {"a": {**POLY, "most_snapshots": 3}}}, "most_snapshots"),
         ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
         ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
-        ({"total_steps": 2**31}, "total_steps must be below 2,147,483,648"),
+        ({"total_steps": 2**31 - 1}, "total_steps must be at most 2,000,000,000 on JAX"),
         ({"ppo": {"batch_size": True}}, "batch_size must be a whole number ≥ 1, or None"),
         ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
         ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -199,8 +200,8 @@ class JumanjiEnv(Adapter):
     def following(
         self, key: jax.Array, inner: State, action: jax.Array
     ) -> tuple[State, Any, jax.Array, jax.Array]:
-        if hasattr(inner, "key"):
-            inner = replace(inner, key=key)
+        if hasattr(inner, "key"):  # of a dataclass, or of a named tuple
+            inner = getattr(inner, "_replace", partial(replace, inner))(key=key)
         inner, timestep = self.env.step(inner, action)
         return inner, timestep.observation, timestep.reward, timestep.discount == 0
 
