@@ -48,7 +48,7 @@ Turn = Callable[[], float]  # environment steps per second of CPU time
 
 def ours(task: Any, batch_size: int, n_epochs: int, **vines: Any) -> Turn:
     """Return turns of our update, with vines or without."""
-    given = JaxVines(lambda: task.env, task.label, **vines) if vines else None
+    given = JaxVines(**vines) if vines else None
     method = methods.poly_epo(4) if vines else None
     options = Options(n_envs=ENVS, batch_size=batch_size, n_epochs=n_epochs)
     model = JaxPolyPPO(task, ActorCritic(task.env.num_actions), options, method, given)

@@ -43,7 +43,7 @@ def train(credit, steps=60_000, seeds=4):
     """Return the share of episodes that end at each door, for each seed."""
     env = Doors()
     task = SimpleNamespace(env=env, label=label, forget=lambda state: state)
-    vines = JaxVines(lambda: env, label, num_vines=8, num_states=1, window=None, credit=credit)
+    vines = JaxVines(num_vines=8, num_states=1, window=None, credit=credit)
     options = Options(n_envs=64, learning_rate=3e-3, batch_size=256, n_epochs=4)
     model = JaxPolyPPO(task, ActorCritic(2, (32,)), options, methods.poly_epo(4), vines)
     training = jax.vmap(model.init)(jax.random.split(jax.random.key(0), seeds))

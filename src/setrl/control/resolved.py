@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.files import strict_yaml
 from setrl.files.strict_yaml import KeyedError
-from setrl.runs.config import blamed_on, refuse_unknown
+from setrl.runs.config import blamed_on
 
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 # Vines of JAX keep no snapshots, and the environment says how long an episode may be.
@@ -36,7 +36,8 @@ class ResolvedArm:
 
     Attributes:
         method: Scores sets of vines; None without vines.
-        vines: How vines are sampled; without a method, episodes for a memory; None for neither.
+        vines: How vines are sampled; without a method, episodes for a memory; None for neither, and
+            on JAX, where the model has them.
         ppo: Arguments of PPO, `n_envs` among them.
         options: The penalties and bonuses beyond PPO's.
         model: On JAX, the `JaxPolyPPO` that all of these make; None on Stable-Baselines3.
@@ -168,20 +169,26 @@ def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
         if algorithm == "poly_ppo":
             method = methods.from_config({"method": "poly_epo", **keys})
-            refuse_unknown(vine_keys, JAX_VINES, "a vine on JAX")
-            label = None if getattr(task, "label_by", task) is None else task.label
-            vines = JaxVines(lambda: task.env, label, **vine_keys)
+            _refuse_on_jax(vine_keys, JAX_VINES)
+            vines = JaxVines(**vine_keys)
             if vines.judged == "from_state" and hasattr(task, "label_by"):
                 raise ValueError(
                     "judged must be 'episode': the label of an environment by its id is a function "
                     "of its last state, which may hold all of the episode"
                 )
         merged = _merged(task, config.ppo, ALGORITHMS[algorithm], ppo)
-        refuse_unknown(merged, [one.name for one in fields(Options)], "ppo on JAX")
+        _refuse_on_jax(merged, [one.name for one in fields(Options)])
         widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
         policy = ActorCritic(task.env.num_actions, widths, config.gru)
         model = JaxPolyPPO(task, policy, Options(**merged, **options), method, vines)
-    return ResolvedArm(method, vines, merged, options, model)
+    return ResolvedArm(method, None, merged, options, model)
+
+
+def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse a key that only Stable-Baselines3's path has."""
+    for key in (key for key in given if key not in known):
+        instead = ": an update has n_envs trajectories" if key == "n_steps" else ""
+        raise KeyedError(f"{key} is not available on JAX{instead}", key)
 
 
 def _with_critic(vine_keys: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from xminigrid.wrappers import DirectionObservationWrapper, GymAutoResetWrapper
 
 from setrl.control.jax.adapters import Adapter, GymnaxEnv, JumanjiEnv, XMiniGridEnv
-from setrl.control.jax.environment import JaxEnv, JaxTask, check_env
+from setrl.control.jax.environment import JaxEnv, JaxTask, check_env, label_of
 from setrl.control.tasks import from_config
 from tests.control.jax.conftest import compiled
 
@@ -224,7 +224,8 @@ def test_a_task_of_an_id_measures_its_labels(gymnax, tmp_path: Path):
 
 def test_without_a_label_no_episode_has_a_strategy(xland):
     task = from_config({"name": "xminigrid", "id": "MiniGrid-Empty-5x5"})
-    assert int(task.label(xland[1])) == -1
+    assert task.label is None
+    assert int(label_of(task.label)(xland[1])) == -1
     with pytest.raises(ValueError, match="has no expert"):
         task.demonstrate(np.random.default_rng(0))
 

@@ -1,6 +1,7 @@
 """Poly-PPO on JAX as a whole: families, credit, updates, and what is refused."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -39,9 +40,7 @@ class BrokenGoals(JaxGoals):
 
 def make(task: JaxGoals | None = None, options: Options = SMALL, **vines: Any) -> JaxPolyPPO:
     task = task or JaxGoals(max_steps=20)
-    given = JaxVines(
-        lambda: task.env, **{"label": task.label, "num_vines": 3, "num_states": 2, **vines}
-    )
+    given = JaxVines(**{"num_vines": 3, "num_states": 2, **vines})
     return JaxPolyPPO(task, ActorCritic(3, (8,)), options, METHOD, given)
 
 
@@ -252,6 +251,12 @@ class Counted(GoalRoom):
 
 
 @dataclass(frozen=True)
+class Branching(GoalRoom):
+    def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
+        return state, jnp.float32(1 if state.x > 0 else 0), jnp.bool_(False)
+
+
+@dataclass(frozen=True)
 class Informed(GoalRoom):
     def step(self, key: jax.Array, state: GoalState, action: jax.Array) -> Any:
         return *super().step(key, state, action), {}
@@ -261,7 +266,8 @@ class Informed(GoalRoom):
     ("kind", "sentence"),
     [
         (Informed, "step must return the next state, the reward and done, got 4 values"),
-        (Hosted, "reset must return a pytree of arrays.*simulator"),
+        (Hosted, "reset must take and return pytrees of arrays.*simulator"),
+        (Branching, "step reads the value of an array in Python, for example by `if`"),
         (Growing, "step must return a state of the same shapes and kinds as reset"),
         (Counted, "step must return a reward of shape .. and kind floating"),
     ],
@@ -277,11 +283,6 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
         ({"num_vines": 2}, "num_vines"),  # sets of two need three vines
         ({"trunk_is_vine": True}, "trunk_is_vine needs num_states=1"),
         ({"trunk_is_vine": True, "num_states": 1, "cut": 3}, "cut must be None if trunk_is_vine"),
-        ({"label": lambda state: "left"}, "a label must be a function of JAX"),
-        ({"label": lambda state: state.x * 0.1}, "got shape .. and kind float32"),
-        ({"label": lambda state: jnp.where(state.x > 1, jnp.uint8(3), -1)}, "kind uint8"),
-        ({"score": len}, "score is not available on JAX"),
-        ({"max_steps": 3}, "max_steps is not available on JAX"),
         ({"num_states": 0}, "num_states and num_vines must be at least 1"),
         ({"num_states": 21}, "num_states must be at most 20"),
         ({"cut": 3, "options": replace(SMALL, ucb_coef=0.1)}, "ucb_coef must be 0 with cut"),
@@ -293,3 +294,20 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
 def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         make(**vines)
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        (lambda state: "left", "a label must be a function of JAX"),
+        (lambda state: state.x * 0.1, "got shape .. and kind float32"),
+        (None, "poly_epo reads clusters: the task has no label"),
+    ],
+)
+def test_labels_are_the_tasks(label: Any, sentence: str) -> None:
+    goals = JaxGoals(max_steps=20)
+    task: Any = SimpleNamespace(env=goals.env, label=label, forget=goals.forget)
+    with pytest.raises(ValueError, match=sentence):
+        make(task)
+    with pytest.raises(ValueError, match="has no label and no forget"):
+        make(SimpleNamespace(env=goals.env))  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from setrl.control.credit.diversity import clusters
 from setrl.control.credit.set_critic import Outcome, SetCritic
@@ -39,18 +40,11 @@ def episode_return(trajectory: Trajectory) -> float:
     return trajectory.total_reward
 
 
-@dataclass(frozen=True)
-class Vines:
-    """How vines are sampled and credited.
+@dataclass(frozen=True, kw_only=True)
+class VineChoices:
+    """Where vines leave, how many there are, and how sets of them credit steps.
 
     Attributes:
-        make_env: Makes an environment that `make_resettable` can set back.
-        label: The strategy of an episode; None if it has none (degenerate). Methods that read
-            clusters need it.
-        score: The worth of a single episode, in [0, 1] for products with diversity.
-        correct: Whether an episode is right. Methods that compare right with wrong episodes need
-            it, unless scores are 0 and 1.
-        distances: (N, N) distances of N episodes, for methods that read pairs.
         num_vines: N, vines from each state. 0 for no vines.
         num_states: p, states of each trunk that vines leave. 0 for no vines; None: all states.
         where: Which states: "equal" in time from the first on, "inner" equally spaced without the
@@ -71,6 +65,57 @@ class Vines:
             other members are drawn from a learned distribution of outcomes. It needs no vines:
             `num_vines=0`.
         num_sets: M, where sets are sampled.
+    """
+
+    num_vines: int = 8
+    num_states: int | None = 2
+    where: Where = "equal"
+    window: int | None = 5
+    credit: CreditName | SetCritic = "marginal"
+    num_sets: int = 4
+
+    def __post_init__(self) -> None:
+        for name, choices in (("where", get_args(Where)), ("credit", get_args(CreditName))):
+            if isinstance(getattr(self, name), SetCritic) and name == "credit":
+                continue
+            if getattr(self, name) not in choices:
+                known = ", ".join(map(repr, choices))
+                raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
+        for name, least in (("num_vines", 0), ("num_sets", 2)):
+            _require_whole(self, name, least)
+        for name in ("num_states", "window"):
+            _require_whole(self, name, 0, may_be_none=True)
+
+    @property
+    def are_sampled(self) -> bool:
+        """Whether there are vines; without them PPO is plain."""
+        return self.num_vines > 0 and self.num_states != 0
+
+    @property
+    def give_credit(self) -> bool:
+        """Whether sets credit steps: sets of vines, or of outcomes that a set critic draws."""
+        return self.are_sampled or (isinstance(self.credit, SetCritic) and self.num_states != 0)
+
+
+def _require_whole(choices: Any, name: str, least: int, may_be_none: bool = False) -> None:
+    value = getattr(choices, name)
+    is_number = isinstance(value, int) and value >= least
+    if not (is_number or (may_be_none and value is None)):
+        raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Vines(VineChoices):
+    """How vines are sampled and credited: the choices of `VineChoices`, and an environment.
+
+    Attributes:
+        make_env: Makes an environment that `make_resettable` can set back.
+        label: The strategy of an episode; None if it has none (degenerate). Methods that read
+            clusters need it.
+        score: The worth of a single episode, in [0, 1] for products with diversity.
+        correct: Whether an episode is right. Methods that compare right with wrong episodes need
+            it, unless scores are 0 and 1.
+        distances: (N, N) distances of N episodes, for methods that read pairs.
         max_steps: A trajectory is cut after this many steps.
         most_snapshots: While a trunk grows, at most this many of its states are kept. If a vine
             leaves a state between them, the trunk's steps from the last kept state are repeated,
@@ -82,45 +127,19 @@ class Vines:
     score: Score = episode_return
     distances: Distances | None = None
     correct: Correct | None = None
-    num_vines: int = 8
-    num_states: int | None = 2
-    where: Where = "equal"
-    window: int | None = 5
-    credit: CreditName | SetCritic = "marginal"
-    num_sets: int = 4
     max_steps: int = 1000
     most_snapshots: int | None = 32
 
+    @override
     def __post_init__(self) -> None:
         if not callable(self.make_env):
             raise ValueError(
                 "make_env must be a function that makes an environment, such as "
                 f"lambda: gym.make('CartPole-v1'), got {self.make_env!r}"
             )
-        for name, choices in (("where", get_args(Where)), ("credit", get_args(CreditName))):
-            if isinstance(getattr(self, name), SetCritic) and name == "credit":
-                continue
-            if getattr(self, name) not in choices:
-                known = ", ".join(map(repr, choices))
-                raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
-        least = {"num_vines": 0, "num_states": 0, "window": 0, "num_sets": 2, "max_steps": 1}
-        least["most_snapshots"] = 2
-        for name, low in least.items():
-            value = getattr(self, name)
-            may_be_none = name in ("window", "num_states", "most_snapshots")
-            is_number = isinstance(value, int) and value >= low
-            if not (is_number or (may_be_none and value is None)):
-                raise ValueError(f"{name} must be a whole number ≥ {low}, got {value!r}")
-
-    @property
-    def are_sampled(self) -> bool:
-        """Whether there are vines; without them PPO is plain."""
-        return self.num_vines > 0 and self.num_states != 0
-
-    @property
-    def give_credit(self) -> bool:
-        """Whether sets credit steps: sets of vines, or of outcomes that a set critic draws."""
-        return self.are_sampled or (isinstance(self.credit, SetCritic) and self.num_states != 0)
+        super().__post_init__()
+        _require_whole(self, "max_steps", 1)
+        _require_whole(self, "most_snapshots", 2, may_be_none=True)
 
     def outcome(self, episode: Trajectory, reads: tuple[str, ...]) -> Outcome | None:
         """Return how an episode ended, as a set critic sees it; None if its score is unknown."""
@@ -153,18 +172,25 @@ class Vines:
 
 def _check_kinds(method: Any, vines: Any) -> None:
     """Refuse values of other kinds, such as arguments in another order."""
-    if isinstance(method, Vines) and (vines is None or isinstance(vines, AnyMethod)):
+    if isinstance(method, VineChoices) and (vines is None or isinstance(vines, AnyMethod)):
         raise ValueError("method comes before vines: write method=…, vines=…")
     if method is not None and not isinstance(method, AnyMethod):
         raise ValueError(
             f"method must be a value such as setrl.methods.poly_epo(4), got {method!r:.80}"
         )
-    if vines is not None and not isinstance(vines, Vines):
+    if vines is not None and not isinstance(vines, VineChoices):
         raise ValueError(f"vines must be a value such as Vines(make_env), got {vines!r:.80}")
 
 
-def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
+def check_vines(
+    method: AnyMethod | None, vines: VineChoices | None, task: object | None = None
+) -> None:
     """Refuse a method without vines, vines without a method, sets too large, missing functions.
+
+    Args:
+        method: The worth of sets.
+        vines: How vines are sampled and credited.
+        task: What has the functions that label episodes; by default `vines`.
 
     Raises:
         ValueError: If something is missing; the message names it.
@@ -183,8 +209,10 @@ def check_vines(method: AnyMethod | None, vines: Vines | None) -> None:
                 f"{method.name} reads {field}, which trajectories do not have: use a method that "
                 "reads only rewards, clusters or pairs"
             )
-        if getattr(vines, givers[field]) is None:
-            raise ValueError(f"{method.name} reads {field}: give Vines({givers[field]}=...)")
+        giver = givers[field]
+        if getattr(vines if task is None else task, giver, None) is None:
+            wanted = f"give Vines({giver}=...)" if task is None else f"the task has no {giver}"
+            raise ValueError(f"{method.name} reads {field}: {wanted}")
     if isinstance(vines.credit, SetCritic):
         if "pairs" in method.reads:
             raise ValueError(f"{method.name} reads pairs, which outcomes of a set critic lack")

@@ -16,16 +16,18 @@ import numpy as np
 from typing_extensions import override
 
 from setrl.control.credit import vine_advantages
-from setrl.control.credit.vines import Vines
+from setrl.control.credit.vines import VineChoices
 from setrl.control.jax.advantages import ROUNDING
 from setrl.core.advantages import AnyMethod, Method
 
 Judged = Literal["episode", "from_state"]
 
 
-@dataclass(frozen=True)
-class JaxVines(Vines):
-    """How vines are sampled and credited on JAX; what `Vines` has, and three choices.
+@dataclass(frozen=True, kw_only=True)
+class JaxVines(VineChoices):
+    """How vines are sampled and credited on JAX: what `VineChoices` has, and three choices.
+
+    The environment and the label are the task's.
 
     Attributes:
         judged: What scores and labels are about: the whole "episode", or only the vine's own steps
@@ -54,12 +56,6 @@ class JaxVines(Vines):
             )
         if self.trunk_is_vine and self.cut is not None:
             raise ValueError("cut must be None if trunk_is_vine: trunks are not cut")
-        for name in ("score", "correct", "distances", "max_steps", "most_snapshots"):
-            if getattr(self, name) != Vines.__dataclass_fields__[name].default:
-                raise ValueError(
-                    f"{name} is not available on JAX: scores are returns of episodes, labels are "
-                    "integers, and the environment has max_steps"
-                )
         if self.num_states == 0 or self.num_vines == 0:
             raise ValueError("num_states and num_vines must be at least 1; for PPO give no vines")
         if not isinstance(self.credit, str):
@@ -75,7 +71,7 @@ class JaxVines(Vines):
 
 def set_credit(
     method: AnyMethod,
-    vines: Vines,
+    vines: JaxVines,
     scores_BN: jax.Array,
     labels_BN: jax.Array,
     actions_BN: jax.Array,
@@ -115,7 +111,7 @@ def _without_rounding(scores_BN: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class _OnHost:
     method: AnyMethod
-    vines: Vines
+    vines: JaxVines
 
     def __call__(self, scores: Any, labels: Any, actions: Any, seed: Any) -> np.ndarray:
         scores_BN = np.asarray(scores, np.float64)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 State = Any  # a pytree of arrays
+Label = Callable[[State], jax.Array]
 
 
 class Demonstrations(NamedTuple):
@@ -68,6 +69,8 @@ class JaxTask(Protocol):
 
     A task is a frozen dataclass of its options, so that its `repr` determines it.
 
+    `JaxPolyPPO` needs only `env`, `label` and `forget`; the others are for `setrl control`.
+
     Attributes:
         name: Name of the task in configs and figures.
         env: The environment.
@@ -83,8 +86,9 @@ class JaxTask(Protocol):
     policy_kwargs: Mapping[str, Any]
     demonstrations: int
 
-    def label(self, state: State) -> jax.Array:
-        """Return the strategy of the episode that ended in this state: an integer, −1 for none."""
+    @property
+    def label(self) -> Label | None:
+        """The strategy of the episode that ended in a state, −1 for none; None: no strategies."""
         ...
 
     def forget(self, state: State) -> State:
@@ -104,6 +108,29 @@ class JaxTask(Protocol):
         ...
 
 
+def label_of(label: Label | None) -> Label:
+    """Return the label of a task; if it has none, −1 for every episode."""
+    return label or _no_strategy
+
+
+def _no_strategy(state: State) -> jax.Array:
+    return jnp.int32(-1)
+
+
+def check_task(task: JaxTask) -> None:
+    """Check that a task has what training needs.
+
+    Raises:
+        ValueError: If something is missing; the message names it.
+    """
+    missing = [name for name in ("env", "label", "forget") if not hasattr(task, name)]
+    if missing:
+        raise ValueError(
+            f"a task must have env, label (None for no strategies) and forget; {task!r:.80} has no "
+            + " and no ".join(missing)
+        )
+
+
 def check_env(env: JaxEnv) -> int:
     """Check by its shapes, before anything is compiled, that JAX can run an environment.
 
@@ -115,19 +142,15 @@ def check_env(env: JaxEnv) -> int:
             or kinds than it must; the message names it.
     """
     key = jax.random.key(0)
-    try:
-        state = jax.eval_shape(env.reset, key)
-    except TypeError as error:
-        raise ValueError(
-            "reset must return a pytree of arrays, so that JAX can compile and copy it; objects of "
-            f"Python, such as a simulator, cannot be part of a state: {error}"
-        ) from error
+    state = _shapes("reset", env.reset, key)
     _require_number(env, "num_actions", 2)
     _require_number(env, "max_steps", 1)
-    seen = jax.eval_shape(env.observe, state)
+    seen = _shapes("observe", env.observe, state)
+    if not hasattr(seen, "dtype"):
+        raise ValueError(f"observe must return (D,) float32, got {_kinds(seen)}")
     if seen.ndim != 1 or seen.dtype != jnp.float32:
         raise ValueError(f"observe must return (D,) float32, got {seen.shape} {seen.dtype}")
-    found = jax.eval_shape(env.step, key, state, jnp.int32(0))
+    found = _shapes("step", env.step, key, state, jnp.int32(0))
     if not isinstance(found, tuple) or len(found) != 3:
         got = f"{len(found)} values" if isinstance(found, tuple) else type(found).__name__
         raise ValueError(f"step must return the next state, the reward and done, got {got}")
@@ -144,6 +167,23 @@ def check_env(env: JaxEnv) -> int:
                 f"{value.shape} {value.dtype}"
             )
     return int(seen.shape[0])
+
+
+def _shapes(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Return the shapes of what a function of an environment returns."""
+    try:
+        return jax.eval_shape(function, *args)
+    except jax.errors.ConcretizationTypeError as error:
+        raise ValueError(
+            f"{name} reads the value of an array in Python, for example by `if`, which JAX cannot "
+            f"compile: use jnp.where or jax.lax.cond. {error}"
+        ) from error
+    except TypeError as error:
+        raise ValueError(
+            f"{name} must take and return pytrees of arrays, which JAX can compile and copy; "
+            "objects of Python, such as a simulator, cannot be part of a state, and reset returns "
+            f"the state only: {error}"
+        ) from error
 
 
 def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:

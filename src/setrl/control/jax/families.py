@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from setrl.control.jax.credit import JaxVines
-from setrl.control.jax.environment import JaxTask
+from setrl.control.jax.environment import JaxTask, label_of
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Grown, Leaves, at_times, grow
-
-Label = Callable[..., Any]
 
 
 class Families(NamedTuple):
@@ -65,7 +62,7 @@ def sample(
     if vines.trunk_is_vine:
         known = (trunks.lengths > 0) & jnp.isfinite(trunks.returns)
         score = jnp.where(known, trunks.returns, jnp.nan)
-        own = (score, jax.vmap(_label(task, vines))(trunks.ends), trunks.steps.actions[0])
+        own = (score, jax.vmap(label_of(task.label))(trunks.ends), trunks.steps.actions[0])
         rows = [jnp.concatenate([row, one[:, None]], 1) for row, one in zip(rows, own, strict=True)]
     return Families(trunks, times, wanted, grown, *rows)
 
@@ -108,8 +105,4 @@ def _judged(
         before = at_times(jnp.cumsum(rewards, axis=0), times)
         scores = scores + _repeated(before, vines.sampled_vines)
     known = (grown.lengths > 0) & jnp.isfinite(scores)
-    return jnp.where(known, scores, jnp.nan), jax.vmap(_label(task, vines))(grown.ends)
-
-
-def _label(task: JaxTask, vines: JaxVines) -> Label:
-    return vines.label or task.label
+    return jnp.where(known, scores, jnp.nan), jax.vmap(label_of(task.label))(grown.ends)

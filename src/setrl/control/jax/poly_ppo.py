@@ -17,7 +17,14 @@ from setrl.control.jax import families
 from setrl.control.jax.advantages import Credited, credited, scaled, spread
 from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.credit import JaxVines, set_credit
-from setrl.control.jax.environment import JaxTask, State, check_env, check_label
+from setrl.control.jax.environment import (
+    JaxTask,
+    State,
+    check_env,
+    check_label,
+    check_task,
+    label_of,
+)
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Grown, entropies, grow
@@ -57,7 +64,9 @@ class JaxPolyPPO:
     lines is recipes/jax_poly_ppo.py.
 
     Args:
-        task: The environment, its labels and measures.
+        task: An object with `env`, the environment; `label`, from the last state of an episode to
+            its strategy, an integer, −1 for none (None: no strategies); and `forget`, from a state
+            to the state without its history.
         policy: Actor and critic.
         options: PPO's arguments.
         method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
@@ -75,7 +84,8 @@ class JaxPolyPPO:
     vines: JaxVines | None = None
 
     def __post_init__(self) -> None:
-        check_vines(self.method, self.vines)
+        check_task(self.task)
+        check_vines(self.method, self.vines, self.task)
         if self.vines is not None and self.vines.sampled_vines < 1:
             raise ValueError(
                 "num_vines must be at least 2 if trunk_is_vine, so that a vine is left"
@@ -96,8 +106,8 @@ class JaxPolyPPO:
                 "ucb_coef must be 0 with cut: the critic's values, which join the scores of cut "
                 "vines, would carry the bonus into sets"
             )
-        if self.vines.label is not None:
-            check_label(self.task.env, self.vines.label)
+        if self.task.label is not None:
+            check_label(self.task.env, self.task.label)
         assert self.vines.num_states is not None
         if self.vines.num_states > self.task.env.max_steps:
             raise ValueError(
@@ -291,7 +301,7 @@ class Player:
                 return jax.tree.map(lambda one: one[index], found.ends)
             return jax.tree.map(lambda one: one[time, index], found.states)
 
-        labels_B = np.asarray(jax.vmap(self.model.task.label)(found.ends))
+        labels_B = np.asarray(jax.vmap(label_of(self.model.task.label))(found.ends))
         return labels_B, state, lengths_B
 
 

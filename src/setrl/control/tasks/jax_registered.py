@@ -15,7 +15,7 @@ import numpy as np
 from setrl import names
 from setrl.control import measures
 from setrl.control.jax.adapters import LIBRARIES, Adapter, Observed
-from setrl.control.jax.environment import Demonstrations
+from setrl.control.jax.environment import Demonstrations, Label, label_of
 from setrl.control.tasks.base import JAX_FROM_SCRATCH
 from setrl.files.loading import check_reference, load_function
 
@@ -57,12 +57,17 @@ class RegisteredJaxTask:
         return names.call(f"make of {self.name}", partial(adapter, self.id), self.make)
 
     @cached_property
-    def _label(self) -> Callable[[Any], Any]:
-        return _none if self.label_by is None else load_function(self.label_by, self.folder).value
+    def _own_label(self) -> Callable[[Any], Any] | None:
+        return None if self.label_by is None else load_function(self.label_by, self.folder).value
 
-    def label(self, state: Observed) -> jax.Array:
-        """Return what the user's function says: an integer, −1 for none."""
-        found = jnp.asarray(self._label(state.inner))
+    @property
+    def label(self) -> Label | None:
+        """What the user's function says of a state: an integer, −1 for none."""
+        return None if self._own_label is None else self._labelled
+
+    def _labelled(self, state: Observed) -> jax.Array:
+        assert self._own_label is not None
+        found = jnp.asarray(self._own_label(state.inner))
         if not jnp.issubdtype(found.dtype, jnp.signedinteger):
             raise ValueError(f"a label must be a signed integer, −1 for none, got {found.dtype}")
         return found.astype(jnp.int32)
@@ -84,7 +89,7 @@ class RegisteredJaxTask:
     def evaluate(self, player: Any, rng: np.random.Generator) -> dict[str, float]:
         """Measure the mean return, the strategies of whole episodes, and their length."""
         played = player.play_resets(self.episodes, int(rng.integers(2**31)))
-        labels_N = jax.jit(jax.vmap(self.label))(played.ends)
+        labels_N = jax.jit(jax.vmap(label_of(self.label)))(played.ends)
         return measures.strategy_metrics(played.returns_B, labels_N, played.lengths_B)
 
 
@@ -101,12 +106,8 @@ def registered(
     for reference in filter(None, (label, render)):
         check_reference(reference)
     task = RegisteredJaxTask(library, id, label, render, dict(make or {}), episodes, folder)
-    _ = task.env, task._label  # a wrong id, argument or reference shows here
+    _ = task.env, task.label  # a wrong id, argument or reference shows here
     return task
 
 
 gymnax, jumanji = (partial(registered, library) for library in ("gymnax", "jumanji"))
-
-
-def _none(state: Any) -> int:
-    return -1
