@@ -14,6 +14,7 @@ from setrl.control.resolved import ResolvedControl
 from setrl.errors import ConfigError
 
 SOURCE = """
+from types import SimpleNamespace
 import gymnasium as gym
 import numpy as np
 from setrl.control.tasks.multi_goal import MultiGoal, MultiGoalEnv
@@ -32,6 +33,7 @@ def goals(episodes=8):
 
 fixed = MultiGoal(episodes=9)
 number = 3
+on_jax = SimpleNamespace(name='mine', env=None, label=None, forget=None)
 if "Rooms-v0" not in gym.registry:  # another test has registered it
     gym.register("Rooms-v0", MultiGoalEnv)
 """
@@ -93,7 +95,8 @@ def test_a_task_is_a_value_or_what_a_function_returns(load: Any, tmp_path: Path)
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ("own:number", "must be a control task, or a function that returns one"),
+        ("own:number", "must be a control task, or a function.*3 has no .*evaluate.*make_env"),
+        ("own:on_jax", "has no evaluate, defaults, policy_kwargs, demonstrations$"),
         ("{name: own:goals, steps: 5}", "options of the task 'own:goals': .*'steps'"),
         ("{name: gymnasium, id: Nowhere-v0, label: own:side}", "knows no environment 'Nowhere-v0'"),
         ("{name: gymnasium, id: CartPole-v1, label: left}", "given as 'module:name'"),

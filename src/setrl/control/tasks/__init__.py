@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from typing_extensions import get_protocol_members
+
 from setrl import names
 from setrl.control.tasks.base import ControlTask
 from setrl.files.loading import is_reference, load
@@ -36,11 +38,16 @@ by_name: dict[str, Callable[..., ControlTask]] = {
 """Name → factory that makes the task from its options."""
 
 
+# What `setrl control` uses of a `JaxTask`, which is not imported here: it needs JAX.
+OF_JAX = (
+    *("env", "label", "forget", "evaluate"),
+    *("name", "defaults", "policy_kwargs", "demonstrations"),
+)
+
+
 def is_of_jax(task: Any) -> bool:
     """Return whether a task is one of `JaxTask`: it has an environment of pure functions."""
-    return not isinstance(task, ControlTask) and all(
-        hasattr(task, name) for name in ("env", "label", "forget", "evaluate")
-    )
+    return not isinstance(task, ControlTask) and all(hasattr(task, name) for name in OF_JAX)
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:
@@ -67,9 +74,16 @@ def _own(reference: str, options: dict[str, Any]) -> ControlTask:
     if not isinstance(made, ControlTask) and not is_of_jax(made):
         raise ValueError(
             f"{reference} must be a control task, or a function that returns one: see "
-            f"setrl.control.ControlTask for what a task has; got {made!r:.80}"
+            f"setrl.control.ControlTask, or setrl.control.jax.JaxTask; {made!r:.80} has no "
+            + _missing(made)
         )
     return made
+
+
+def _missing(made: Any) -> str:
+    """Name what an object lacks to be a task, on JAX if it has an `env`."""
+    wanted = OF_JAX if hasattr(made, "env") else sorted(get_protocol_members(ControlTask))
+    return ", ".join(name for name in wanted if not hasattr(made, name))
 
 
 def located(config: Any, folder: str) -> Any:
