@@ -57,6 +57,34 @@ def test_metrics_of_what_no_sample_has_are_left_out_at_any_k(setrl, tmp_path):
     assert "strategies" not in out
 
 
+@pytest.mark.parametrize(
+    ("metric", "lacking"),
+    [
+        ("strategies", "no sample has a strategy; --strategy"),
+        ("majority", "no sample has an answer; --answer"),
+        ("max", "all rewards are 0 or 1 (max@k is pass@k then)"),
+        ("shared_prefix", "not every problem has two texts; --text"),
+        ("strategy", "unknown metric 'strategy'; did you mean 'strategies'?"),
+    ],
+)
+def test_a_metric_that_a_log_cannot_have_is_refused_before_anything_is_printed(
+    setrl, tmp_path, metric, lacking
+):
+    path = bare(tmp_path / "bare.jsonl")
+    whose = "" if metric == "strategy" else f"{path}: cannot have the metric {metric}: "
+    for command in (["evaluate", path], ["compare", path, path]):
+        code, out, err = setrl(*command, "--metrics", "pass", metric)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"setrl: {whose}{lacking}")
+
+
+def test_json_holds_the_metrics_that_were_asked_for(setrl, tmp_path):
+    command = ("evaluate", log(tmp_path / "a.jsonl", True), "--metrics", "strategies", "--json")
+    found = json.loads(setrl(*command)[1])
+    assert [*found["metrics"]] == ["strategies@1", "strategies@2", "strategies@4"]
+    assert (found["sampling_stderr"], found["band"]) == ({}, None)
+
+
 # In log a, 21 of 30 graded samples are right; problem 0 has 3/3, problem 1 has 2/3, problem 7 none.
 BOUNDS = ((0.75 + 0.5 + 5 * 0.75) / 8, (1 + 0.75 + 5 * 0.75) / 8)
 LEFT_OUT = (

@@ -159,7 +159,7 @@ def test_what_does_not_match_is_named(run, tmp_path):
     [
         ("base", {"split": "dev"}, "base holds no evaluation of 'dev', only of shifted, test"),
         ("base", {"metrics": ["pas"]}, "unknown metric 'pas'; did you mean 'pass'"),
-        ("base", {"metrics": ["max"]}, "unknown metric 'max'"),
+        ("base", {"metrics": ["max"]}, r"base: cannot have the metric max: all rewards are 0 or 1"),
     ],
 )
 def test_wrong_arguments_are_config_errors(run, first, options, message):

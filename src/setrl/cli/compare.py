@@ -30,7 +30,8 @@ class Compare(EvaluatedFields, Said):
             top_share, degenerate, shared_prefix; support compares which problems or strategies A
             and B can solve; all prints all of them. By default pass; also majority if both have
             answers; also correct_strategies, effective_number and top_share if both have
-            strategies. docs/metrics.md has their formulas.
+            strategies. A metric that A or B cannot have is refused. docs/metrics.md has their
+            formulas.
         k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
             with fewer graded samples than the largest k are left out, and counted, so that every k
             uses the same problems.

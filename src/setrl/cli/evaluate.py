@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
-from setrl import names
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, explain, usage_errors
+from setrl.errors import ConfigError, explain
 from setrl.files import plain_json
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ class Evaluate(EvaluatedFields, Said):
             out of all figures, and counted, so that every k uses the same problems.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
-        metrics: The metrics to print: {metrics}, or all; the usual ones by default. docs/metrics.md
-            has their formulas.
+        metrics: The metrics to print: {metrics}, or all; the usual ones by default. A metric that
+            the samples cannot have is refused. docs/metrics.md has their formulas.
 
     Json:
         path: The file or folder.
@@ -82,11 +81,9 @@ class Evaluate(EvaluatedFields, Said):
                 print(f"note: no summary.json is written: {explain(error)}", file=sys.stderr)
 
     def _check(self) -> None:
-        from setrl.evaluation.metrics import METRICS
+        from setrl.evaluation.metrics import check_names
 
-        with usage_errors():
-            for metric in self.metrics:
-                names.look_up("metric", metric, {**METRICS, "all": None})
+        check_names(self.metrics)
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
 
@@ -98,10 +95,10 @@ class Evaluate(EvaluatedFields, Said):
 
         chosen = self.split or only_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
-        self.say(side.reading)
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
         split = summarise({"all": {"model": by_seed}}, reference=None, ks=self.k).splits["all"]
-        arm = split.arms["model"]
+        arm = self._asked(split.arms["model"])
+        self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm))]
         if self.json:
@@ -112,6 +109,22 @@ class Evaluate(EvaluatedFields, Said):
             print(self.file)
             print(metric_table(arm, self.metrics, notes))
         return side
+
+    def _asked(self, arm: ArmSummary) -> ArmSummary:
+        """Return the metrics that were asked for by name; all if none were."""
+        from setrl.evaluation.metrics import by_metric, refuse_lacking
+
+        if not self.metrics or "all" in self.metrics:
+            return arm
+        known = by_metric(arm.metrics)
+        refuse_lacking(self.metrics, {str(self.file): known})
+        asked = {name for metric in self.metrics for name in known[metric]}
+        return replace(
+            arm,
+            metrics={name: one for name, one in arm.metrics.items() if name in asked},
+            sampling_stderr={k: v for k, v in arm.sampling_stderr.items() if k in asked},
+            band=arm.band if "pass" in self.metrics else None,
+        )
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

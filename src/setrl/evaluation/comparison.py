@@ -30,14 +30,21 @@ from setrl.evaluation.intervals import (
     mean_over_problems,
     paired_difference,
 )
-from setrl.evaluation.metrics import METRICS, by_metric, is_known, powers_of_two, seed_values
+from setrl.evaluation.metrics import (
+    METRICS,
+    by_metric,
+    check_names,
+    is_known,
+    powers_of_two,
+    refuse_lacking,
+    seed_values,
+)
 from setrl.evaluation.problems import Common, comparable
 from setrl.evaluation.sides import Side, common_split, load_side
 from setrl.evaluation.support import Item, SupportDynamics, support_of
 from setrl.evaluation.ungraded import Ungraded
 from setrl.evaluation.verdicts import STRATEGIES, strategies_in_words
 from setrl.groups.options import LogOptions
-from setrl.names import look_up
 from setrl.wording import short_names
 
 SCHEMA_VERSION = 2  # 1 had A − B
@@ -203,14 +210,20 @@ def compare(
             samples as the largest; by default 1, 2, 4, … up to what every problem has.
 
     Raises:
-        ConfigError: When a metric is unknown.
+        ConfigError: When a metric is unknown, or a run cannot have it.
         DataError: When the runs share no problem, or it is not clear which problems are equal.
     """
     intervals = intervals or IntervalConfig()
+    check_names(metrics, [SUPPORT])
     first, second, common = _on_shared(first, second, max(ks, default=1))
-    values = _both_values(first, second, ks or powers_of_two(min(first.n, second.n)))
+    ks = ks or powers_of_two(min(first.n, second.n))
+    values = _both_values(first, second, ks)
     names = by_metric(list(values))
-    chosen = _chosen(names, metrics or [metric for metric in USUAL if metric in names])
+    chosen = list(metrics or (metric for metric in USUAL if metric in names))
+    if "all" in chosen:
+        chosen = [*names, SUPPORT]
+    elif not {*chosen} <= {*names, SUPPORT}:
+        _refuse(chosen, first, second, ks)
     band = _pass_band(first, second, intervals)
     shown = band if "pass" in chosen else None
     return Comparison(
@@ -369,14 +382,12 @@ def _support(
     }
 
 
-def _chosen(known: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[str]:
-    """Return the chosen metrics, in their order."""
-    available = (*known, SUPPORT)
-    if "all" in metrics:
-        return list(available)
-    try:
-        for metric in metrics:
-            look_up("metric", metric, dict.fromkeys(available))
-    except ValueError as error:
-        raise ConfigError(f"{error} (these are the metrics that both runs have)") from error
-    return list(metrics)
+def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
+    """Say which run lacks what one of these metrics needs."""
+    known = {
+        run.name: {*by_metric(list(seed_values(run.evaluations, ks))), SUPPORT}
+        for run in (first, second)
+    }
+    refuse_lacking(metrics, known)
+    both = f"{first.name} and {second.name}"
+    raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

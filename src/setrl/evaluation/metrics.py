@@ -6,7 +6,7 @@ the text, and just `metric` where it is one number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from setrl import mean_set_scores, objectives
 from setrl.core.objectives.clusters import find_clusters
+from setrl.errors import ConfigError, usage_errors
 from setrl.evaluation.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluation.estimators import (
     Floats,
@@ -25,6 +26,7 @@ from setrl.evaluation.estimators import (
     mean_g_pass_at_k,
 )
 from setrl.evaluation.samples import Evaluation
+from setrl.names import look_up
 
 Axis = Literal["k", "τ", "position", ""]
 
@@ -83,6 +85,54 @@ READ_FROM = {  # labels → metrics of them, which are unknown where no sample h
     "strategies_PN": ("strategies", "correct_strategies", "top_share", "degenerate"),
     "answers_PN": ("majority", "vote_share"),
 }
+
+TWO_TEXTS = "not every problem has two texts; --text names the field of a log"
+LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
+    **dict.fromkeys(
+        READ_FROM["strategies_PN"],
+        "no sample has a strategy; --strategy names the field of a log, and `setrl judge` adds one",
+    ),
+    **dict.fromkeys(
+        READ_FROM["answers_PN"], "no sample has an answer; --answer names the field of a log"
+    ),
+    "max": "all rewards are 0 or 1 (max@k is pass@k then), or every problem lacks one; --reward "
+    "names the field of a log",
+    "best_of": "no problem has a selector's score of each sample, in the field proxy",
+    "g_pass_mean": "it needs a k of 2 or more, and as many samples of each problem",
+    "branches": TWO_TEXTS,
+    "shared_prefix": TWO_TEXTS,
+}
+
+
+def check_names(metrics: Sequence[str], more: Collection[str] = ()) -> None:
+    """Refuse names that no metric has.
+
+    Args:
+        metrics: The names; "all" stands for all metrics.
+        more: Further names that are known.
+
+    Raises:
+        ConfigError: Naming the nearest name, and all names.
+    """
+    with usage_errors():
+        for metric in metrics:
+            look_up("metric", metric, dict.fromkeys((*METRICS, *more, "all")))
+
+
+def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]]) -> None:
+    """Refuse metrics that some samples cannot have.
+
+    Args:
+        metrics: Their names, without "all".
+        known: Where samples come from → the metrics that they have.
+
+    Raises:
+        ConfigError: Saying what the samples lack.
+    """
+    for metric in metrics:
+        for name, of_samples in known.items():
+            if metric not in of_samples:
+                raise ConfigError(f"{name}: cannot have the metric {metric}: {LACKING[metric]}")
 
 
 def powers_of_two(n: int) -> list[int]:
