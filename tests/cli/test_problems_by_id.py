@@ -146,13 +146,18 @@ def test_what_is_wrong_with_a_file_is_named(setrl, tmp_path, text, message):
 
 
 def test_a_damaged_line_in_the_middle_is_left_out_where_that_is_allowed(setrl, tmp_path):
-    path = log(tmp_path / "log.jsonl", RATES)
+    path = log(tmp_path / "log.jsonl", RATES, completion="it")
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:5], lines[5][:20], *lines[6:]]))
     assert "--allow-damaged leaves such lines out" in setrl("evaluate", path)[2]
-    code, _, err = setrl("evaluate", path, "--allow-damaged")
-    assert code == 0
-    assert "1 damaged line left out, the first: line 6 is not JSON" in err
+    for command in (["evaluate"], ["credit", "--method", "grpo"], ["judge", "--judge", "exact"]):
+        code, out, err = setrl(*command, path, "--allow-damaged", "--quiet")
+        assert code == 0
+        assert "note: left out: 1 damaged line of log.jsonl, the first: line 6 is not JSON" in err
+        assert "role" not in err
+        if command[0] == "credit":  # a row for each line that can be read
+            ids = [json.loads(line)["id"] for line in out.splitlines()]
+            assert ids == [json.loads(line)["id"] for line in [*lines[:5], *lines[6:]]]
 
 
 def lm_eval(path, resps=1, filters=("strict", "flexible"), **without):

@@ -171,7 +171,9 @@ class AuditEstimator(MethodOptions, LogFields, Said):
                 raise ConfigError(f"{path} is a log: --set, --field and --trainer are of functions")
             log = open_log(path, self.log_options, ["reward"])
             self.say([log.head])
-            return Recorded.of(log), None
+            recorded = Recorded.of(log)
+            self.note(log.notes())
+            return recorded, None
         if is_reference(self.estimator):
             with _audited():
                 function = load(self.estimator, Path.cwd()).value

@@ -41,7 +41,7 @@ class CreditLog(MethodOptions, LogFields, Said):
     it gets the list `advantages`. The advantage is null if it is unknown: the sample lacks what the
     method reads, such as a label, or the group was skipped, because too few of its samples can be
     used. The key `credit` in each row names the method of each key with advantages. Other fields
-    are kept.
+    are kept. The rows of a group are written together, at the place of its first row.
 
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
@@ -53,7 +53,8 @@ class CreditLog(MethodOptions, LogFields, Said):
         into: The key of the advantage: by default advantage, or advantage_METHOD if the log has an
             advantage already.
         output: The file for the rows (JSONL); standard output by default.
-        allow_damaged: Leave out a last line that was cut off, instead of stopping.
+        allow_damaged: Leave out lines that cannot be read, and count them, instead of stopping:
+            they get no row, and the credit of their groups is computed without them.
         json: Print the summary as one JSON object; the rows need --output then.
 
     Json:

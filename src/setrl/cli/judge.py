@@ -40,7 +40,7 @@ class JudgeOptions(LogFields, Said):
         model: The name of the model.
         style: The instructions for lm: {styles}, or the path of your own file.
         threshold: The cosine distance for embedding; the probability for cross_encoder.
-        allow_damaged: Leave out a last line that was cut off, instead of stopping.
+        allow_damaged: Leave out lines that cannot be read, and count them, instead of stopping.
     """
 
     file: Positional[Path]
@@ -198,6 +198,7 @@ class JudgeLog(JudgeOptions):
         with opened(settings) as judge:
             self.say([log.head])
             labelled = label_log(log, output, judge, self.into)
+        self.note(log.notes())
         if self.json:
             self.say_json(judge=judge.name, output=str(output), **asdict(labelled))
         else:

@@ -50,7 +50,7 @@ class Recommend(EvaluatedFields, Said):
         second_strategy: The field of another judge's labels; the share of labels on which the
             judges differ is used as --judge-noise.
         resamples: The number of resamples of the prompts, for the intervals and the column wins.
-        allow_damaged: Leave out lines of evaluation files that were cut off or repeat a problem,
+        allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
         details: Also print the strategies with their shares and success rates, the reasons, and how
             sure the choice is.

@@ -21,7 +21,7 @@ from setrl.errors import ConfigError, DataError
 from setrl.files.progress import watched
 from setrl.groups.evaluation_reader import EvaluationReader
 from setrl.groups.field_names import STRATEGIES
-from setrl.groups.options import LogOptions, Verify
+from setrl.groups.options import LOSS, LogOptions, Verify
 from setrl.groups.recognition import SNIFFED, recognise
 from setrl.groups.records import is_record
 from setrl.groups.roles import Fields
@@ -137,11 +137,12 @@ class Log:
         """Return what was noticed while all groups were read, in sentences."""
         notes = [*self._notes, *self.reader.notes()]
         if damage := self.rows.damage:
-            notes.append(f"{count(len(damage), 'damaged line')} left out, the first: {damage[0]}")
+            lines = count(len(damage), "damaged line")
+            notes.append(f"{LOSS}{lines} of {self.path.name}, the first: {damage[0]}")
         if self._equal:
             rows = count(self._equal, "row")
             notes.append(
-                f"left out: {rows} equal to an earlier one, also in the number of the sample"
+                f"{LOSS}{rows} equal to an earlier one, also in the number of the sample"
                 if self.numbered
                 else f"counted as further samples: {rows} equal to an earlier one; {self._how}"
             )

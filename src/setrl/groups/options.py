@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from setrl.groups.roles import Fields
 
+LOSS = "left out: "  # is in each note about a loss, which --quiet does not hide
 Ungraded = Literal["left-out", "wrong"]  # what becomes of samples without a grade
 Verify = Callable[[str, Sequence[str]], list[Any]]
 
