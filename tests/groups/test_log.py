@@ -226,7 +226,7 @@ SCORED = [{"qid": q, "score": s} for q in "ab" for s in (0.2, 0.9)]
         ([{"qid": "a", "x": 1}], {}, "no field says whether a sample is correct"),
         ([{"qid": "a", "correct": "maybe"}], {}, "correct seems to say whether a sample is "
          "correct, but it holds 'maybe'"),
-        ([*ROWS, {"qid": "d"}], {}, "log.jsonl:9: has no 'is_right'"),
+        ([*ROWS, {"qid": "d"}], {}, "log.jsonl:9: has no 'is_right'; write null where"),
         ([{**row, "correct": not row["is_right"]} for row in ROWS], {},
          "correct and is_right may both say whether a sample is correct, and they differ"),
         (ROWS, {"correct": "right"}, "--correct: there is no field 'right'; the rows have qid"),
@@ -265,6 +265,19 @@ def test_rows_after_the_first_are_checked_as_they_are_read(tmp_path):
     path = write(tmp_path / "log.jsonl", [*rows, {"qid": "q1", "correct": "maybe"}])
     with pytest.raises(DataError, match=r"log.jsonl:2501: correct: it must be true or false"):
         load(path)
+
+
+@pytest.mark.parametrize("needs", [["correct"], ["reward"]])
+@pytest.mark.parametrize("other", [{}, {"correct": 1}])
+def test_an_odd_reward_among_rewards_is_named_with_its_line(tmp_path, needs, other):
+    rows = [{"qid": "q", "reward": reward, **other} for reward in (1, 0.5, None, "n/a", 0)]
+    path = write(tmp_path / "log.jsonl", rows)
+    if other and needs == ["correct"]:  # what is not needed may be odd
+        assert open_log(path, needs=needs)[0].samples[3].correct
+        return
+    message = r"log.jsonl:4: reward: it must .*, got 'n/a'; write null where it is missing"
+    with pytest.raises(DataError, match=message):
+        open_log(path, needs=needs)
 
 
 def test_graded_scores_are_kept_as_rewards(tmp_path):

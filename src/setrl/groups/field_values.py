@@ -42,8 +42,8 @@ def verdict(value: Any) -> float | None:
             number = float("inf")
         if abs(number) != float("inf"):
             return number
-    raise ValueError(f"it must be true or false, a number, or a word such as correct or wrong, "
-                     f"got {str(value)[:60]!r}")  # fmt: skip
+    raise ValueError("it must be true or false, a number, or a word such as correct or wrong, "
+                     f"got {str(value)[:60]!r}; write null where it is missing")  # fmt: skip
 
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:

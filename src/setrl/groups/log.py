@@ -22,7 +22,7 @@ from setrl.files.progress import watched
 from setrl.groups.evaluation_reader import EvaluationReader
 from setrl.groups.field_names import STRATEGIES
 from setrl.groups.options import LOSS, LogOptions, Verify
-from setrl.groups.recognition import SNIFFED, recognise
+from setrl.groups.recognition import SNIFFED, OddValueError, recognise
 from setrl.groups.records import is_record
 from setrl.groups.roles import Fields
 from setrl.groups.row_reader import Item, Record, RowReader, explained
@@ -277,6 +277,8 @@ def open_log(
             log.add_note(note)
         if "correct" in needs:
             reader.refuse_graded()
+    except OddValueError as error:
+        raise DataError(f"{rows.where(error.row)}: {error}") from None
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}{'' if tool else tools.command_for(path)}") from None
     return log

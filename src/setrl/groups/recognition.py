@@ -60,6 +60,18 @@ MARKS = ("judged.", "credit.")  # what setrl adds to a row about itself
 Record = dict[str, Any]
 
 
+class OddValueError(ValueError):
+    """A value that the other values of its field do not let expect.
+
+    Attributes:
+        row: The place of its row among the first rows.
+    """
+
+    def __init__(self, row: int, what: str):
+        super().__init__(what)
+        self.row = row
+
+
 def value_at(record: Any, path: str) -> Any:
     """Return the value of a path like metrics.acc; a key that contains the dot itself comes first.
 
@@ -108,6 +120,7 @@ def recognise(
 
     Raises:
         ConfigError: If a named field is not there, or what is needed cannot be decided.
+        OddValueError: If what is needed is there in most rows, and has no meaning in one of them.
     """
     rows = given.rows or _row_list(records)
     try:
@@ -119,6 +132,8 @@ def recognise(
         raise DataError(f"{rows} holds no rows")
     search = _Search(items, replace(given, rows=rows), verify, "text" in needs, strategies)
     found = search.result()
+    if odd := next((search.odd[need] for need in needs if need in search.odd), None):
+        raise OddValueError(*odd)
     found.require(needs)
     return found
 
@@ -161,6 +176,7 @@ class _Search:
             self._strategy_names = [name for name in strategies if name not in self.judged]
         self.notes: list[str] = []
         self.lacks: dict[str, str] = {}
+        self.odd: dict[str, tuple[int, str]] = {}
         for role in self.given - {"rows"}:
             for path in self.found[role]:
                 if path not in self.columns:
@@ -415,6 +431,8 @@ class _Search:
         """Take a reward, whether or not another field says which samples are correct."""
         has_correct = "correct" in self.found
         self._take("reward", REWARDS if has_correct else (*REWARDS, "score"), is_verdict)
+        if "reward" not in self.found:
+            self._look_for_odd("reward", REWARDS)
         if not has_correct and "reward" in self.given and "correct" not in self.lacks:
             self._name("correct", *self.found["reward"], why="--reward")
 
@@ -477,6 +495,7 @@ class _Search:
             self._name("num_samples", pair[1])
         if not {"num_correct", "num_samples"} <= self.found.keys():
             texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
+            self._look_for_odd("correct", (*SAYS_CORRECT, *SCORES))
             self.lacks["correct"] = self._unclear() or (
                 "no field says whether a sample is correct: name it with --correct, or the model's "
                 "and the right answer with --answer and --gold, or counts with --num-correct and "
@@ -487,6 +506,21 @@ class _Search:
                     "no field holds rewards: name it with --reward, or a field that says whether a "
                     "sample is correct with --correct"
                 )
+
+    def _look_for_odd(self, role: str, names: Collection[str]) -> None:
+        """Remember the first value that is no verdict, in a field whose most values are."""
+        for path, values in self.columns.items():
+            if not _norms(path, values) & {*names}:
+                continue
+            each = [
+                (place, _why_unread(one))
+                for place, value in values.items()
+                for one in (value if isinstance(value, list) else [value])
+            ]
+            odd = [(place, why) for place, why in each if why]
+            if 0 < len(odd) < len(each) / 2:
+                place, why = odd[0]
+                self.odd.setdefault(role, (self.row_of[place], f"{path}: {why}"))
 
     def _unclear(self) -> str | None:
         """Return the field that has the name of a verdict, and a value that is not a verdict."""
@@ -505,6 +539,15 @@ class _Search:
                             "such as correct and wrong; or name another field with --correct"
                         )
         return None
+
+
+def _why_unread(value: Any) -> str:
+    """Return why a value is no verdict; empty if it is one."""
+    try:
+        verdict(value)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def names_prompt(group: Sequence[str], why: str) -> bool:

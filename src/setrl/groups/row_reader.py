@@ -200,6 +200,9 @@ class RowReader:
         try:
             return value_at(item, self.paths[role])
         except KeyError:
+            if role == "correct" and role in self.required:
+                path = self.paths[role]
+                raise ValueError(f"has no {path!r}; write null where it is missing") from None
             if role in self.required:
                 raise
             return MISSING
