@@ -215,6 +215,11 @@ SCORED = [{"qid": q, "score": s} for q in "ab" for s in (0.2, 0.9)]
     [
         (b"", {}, "is empty"),
         (b"qid,correct\n1,True\n", {}, "seems to be a table of text (CSV), it begins with 'qid,"),
+        (b"\x89PNG,\0", {}, "is a binary file, not text: it begins with the bytes 89 50 4e 47 2c"),
+        (b'{"qid": 1, "correct": 1}\n{"qid": 1, "corr\n', {},
+         "log.jsonl:2: is not JSON: Unterminated string starting at position 12; --allow-damaged"),
+        ('{"qid": "é"}\n'.encode("latin-1"), {}, "log.jsonl:1: is not text in UTF-8: byte 10 is "
+         "0xe9; save the file as UTF-8"),
         (b"[1, 2]", {}, "row 1: must be an object, got int"),
         (b'[{"a": 1}', {}, "is not JSON"),
         (gzip.compress(lines(ROWS), mtime=0)[:60], {}, "gzip data are damaged or cut off"),
@@ -258,6 +263,12 @@ def test_what_is_wrong_is_a_sentence(tmp_path, rows, named, message):
     path = write(tmp_path / "log.jsonl", rows)
     with pytest.raises((ConfigError, DataError), match=re.escape(message)):
         load(path, **named)
+
+
+def test_a_file_of_damaged_lines_says_so(tmp_path):
+    path = write(tmp_path / "log.jsonl", '{"qid": "é"}\n'.encode("latin-1") * 3)
+    with pytest.raises(DataError, match=r"no rows that can be read: 3 damaged lines .* UTF-8"):
+        open_log(path, LogOptions(allow_damaged=True))
 
 
 def test_rows_after_the_first_are_checked_as_they_are_read(tmp_path):

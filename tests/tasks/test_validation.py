@@ -57,7 +57,7 @@ def test_rows_are_named_by_line_and_id(tmp_path, grader):
     good, bad = validate(path, grader)
     assert [str(row) for row in bad] == [
         r"line 2 b: an empty group  '\\frac{}{2}'",
-        "line 3: is not JSON: Expecting property name enclosed in double quotes",
+        "line 3: is not JSON: Expecting property name enclosed in double quotes at position 2",
         "line 4 7: no field 'answer': it has unique_id",
         "line 6: no answer",
         "line 7: a line must be an object, got list",

@@ -118,11 +118,13 @@ def parse(line: bytes) -> dict[str, Any]:
         ValueError: If the line is not an object; the message says what it is.
     """
     try:
-        record = json.loads(line.decode("utf-8"))
+        record = json.loads(line.rstrip().decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ValueError(f"is not text in UTF-8: {error}") from None
+        wrong = f"byte {error.start + 1} is 0x{error.object[error.start]:02x}"
+        raise ValueError(f"is not text in UTF-8: {wrong}; save the file as UTF-8") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error.msg}") from None
+        what = error.msg.removesuffix(" at")
+        raise ValueError(f"is not JSON: {what} at position {error.colno}") from None
     except RecursionError:
         raise ValueError("is nested too deeply to be read") from None
     if not isinstance(record, dict):

@@ -8,6 +8,7 @@ from pathlib import Path
 from setrl.errors import DataError
 
 OPENING = 4096  # bytes that tell the kind of a file
+CONTROLS = frozenset(range(32)) - {*b"\t\n\v\f\r"}  # bytes that no text has
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 _HTML = (
     "is a page in HTML, as a server answers when a download needs a login: fetch the file itself"
@@ -33,8 +34,8 @@ def text_of(start: bytes) -> bytes:
     return start.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
-def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes = b"\0") -> None:
-    """Refuse a file that is neither JSON nor text of another meaning, by what it is.
+def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes | None = None) -> None:
+    """Refuse a file of another kind than text, or text of another meaning, by what it is.
 
     Args:
         path: The file.
@@ -54,3 +55,7 @@ def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes = b"\0
     found += [what for opening, what in _TEXTS.items() if text.startswith(opening)]
     if found:
         raise DataError(f"{path}: {found[0]}")
+    is_known = text[:1] in (b"[", b"{") or (but is not None and start.startswith(but))
+    if not is_known and CONTROLS & {*start}:
+        opening = start[:8].hex(" ")
+        raise DataError(f"{path}: is a binary file, not text: it begins with the bytes {opening}")

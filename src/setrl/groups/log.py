@@ -136,9 +136,8 @@ class Log:
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
         notes = [*self._notes, *self.reader.notes()]
-        if damage := self.rows.damage:
-            lines = count(len(damage), "damaged line")
-            notes.append(f"{LOSS}{lines} of {self.path.name}, the first: {damage[0]}")
+        if self.rows.damage:
+            notes.append(f"{LOSS}{self.rows.damage_note}")
         if self._equal:
             rows = count(self._equal, "row")
             notes.append(
@@ -257,7 +256,8 @@ def open_log(
     scan = _watched(rows, islice(rows.scan(), first), seen)
     start = list(islice(scan, SNIFFED))
     if not start:
-        raise DataError(f"{path}: holds no rows")
+        why = f" that can be read: {rows.damage_note}" if rows.damage else ""
+        raise DataError(f"{path}: holds no rows{why}")
     if tool is None and is_record(start[0].record):
         _refuse_names(path, given)
         log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",

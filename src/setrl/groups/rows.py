@@ -22,6 +22,7 @@ from setrl.files import json_lines
 from setrl.files.gzipped import open_gzip
 from setrl.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
 from setrl.files.progress import watched
+from setrl.wording import count
 
 
 class Row(NamedTuple):
@@ -66,6 +67,12 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self._places)
+
+    @property
+    def damage_note(self) -> str:
+        """How many lines are left out, and what is wrong with the first."""
+        lines = count(len(self.damage), "damaged line")
+        return f"{lines} of {self.path.name}, the first: {self.damage[0]}"
 
     @property
     def place(self) -> int:
