@@ -12,6 +12,7 @@ from setrl import methods
 DOCS = Path(__file__).parents[1] / "docs"
 GUIDE = DOCS / "your-own-objective.md"
 METHODS = DOCS / "methods.md"
+LOG = DOCS / "from-a-log.md"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
 
 
@@ -19,8 +20,9 @@ def without_times(text: str) -> str:
     return re.sub(r"[\d,…]+ µs", "… µs", text).strip()
 
 
-@pytest.mark.parametrize(("guide", "least"), [(GUIDE, 8), (METHODS, 1)])
-def test_every_block_of_the_guide_prints_what_it_shows(guide, least):
+@pytest.mark.parametrize(("guide", "least"), [(GUIDE, 8), (METHODS, 1), (LOG, 1)])
+def test_every_block_of_the_guide_prints_what_it_shows(monkeypatch, guide, least):
+    monkeypatch.chdir(DOCS.parent / "tests" / "data")
     blocks = BLOCK.findall(guide.read_text())
     assert len(blocks) >= least
     namespace: dict = {"__name__": "guide"}

@@ -63,10 +63,11 @@ def set_advantages(
     unless `reduction="sum"`. Every set counts, exactly, where the objective has a closed form.
 
     Args:
-        rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets.
+        rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets:
+            its advantage is 0.0, and its `usable_BN` False. `setrl credit` writes null for it.
         method: A value of `setrl.methods`, a `Method` of your own, or a sum of methods.
         rng: A generator, or its seed; needed where sets are sampled.
-        **given: Clusters, answers and whatever else the method reads; see `setrl.Fields`. For an
+        **given: Clusters, answers and whatever else the method reads; see `setrl.Fields`. For
             your own objective, give `objective=…, set_size=…` instead of a method, and any other
             field of `setrl.Method`, such as `baseline=…`.
 

@@ -46,13 +46,17 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
 
 
 def load_samples(
-    path: str | Path, options: LogOptions, tool: str | None = None, *, keep_bare: bool = False
+    path: str | Path,
+    options: LogOptions | None = None,
+    tool: str | None = None,
+    *,
+    keep_bare: bool = False,
 ) -> Loaded:
     """Return the samples of an evaluation file, or of the log of any program.
 
     Args:
         path: The file, or the folder of another tool's log.
-        options: How a log is read.
+        options: How a log is read; by default its fields are recognised.
         tool: The tool that wrote it; by default recognised.
         keep_bare: Keep the problems of a log of which no sample has a grade, with 0 samples:
             `on_common` counts them and leaves them out. By default they are left out here.
@@ -61,7 +65,7 @@ def load_samples(
         ConfigError: When a field that is needed cannot be recognised, or options do not fit.
         DataError: When the file cannot be read.
     """
-    path = Path(path)
+    path, options = Path(path), options or LogOptions()
     if tool is None and path.is_file() and is_evaluation_file(path) and not options.fields.named():
         evaluation = load_evaluation(path, options.allow_damaged)
         _refuse_left_out(options.ungraded, evaluation, path)
