@@ -237,7 +237,7 @@ def test_compare_shows_strategies_by_default_and_says_who_is_narrower(setrl, tmp
                 "share of the commonest"):  # fmt: skip
         assert f"\n{row} " in out
     assert "b uses fewer strategies than a: effective number 1.75 against 4.00" in out
-    assert "its pass@k is not distinguishable from the pass@k of a at any k." in out
+    assert "its pass@k is not distinguishable from the pass@k of a at any k (all k at once)." in out
     assert "a uses more strategies than b: effective number" in setrl("compare", b, a)[1]
     without = setrl("compare", *[bare(tmp_path / f"{name}.jsonl") for name in "cd"])[1]
     assert "strategies than" not in without

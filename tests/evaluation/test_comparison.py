@@ -116,6 +116,10 @@ def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):
     chosen = compare_paths(path, ragged, metrics=["pass"], intervals=FAST, ks=(3, 12))
     assert ([row.k for row in chosen.rows], chosen.problems) == ([3, 12], 7)
     assert chosen.band.ks == tuple(range(1, 17))
+    assert "16 samples per problem, temperature 1.00; 7 of its 10 problems" in comparison_text(
+        chosen
+    )
+    assert "of its" not in comparison_text(both)
     with pytest.raises(
         DataError,
         match=r"no problem has 17 samples .* numbers are 16 and 16",
@@ -209,6 +213,24 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     assert sentences(compare(high, low, ["pass"], intervals=FAST), "pass")[0].startswith(
         "pass@k: B is below A "
     )
+
+
+def test_a_single_k_that_differs_is_named_where_the_band_does_not_show_it(run):
+    found = compare_paths(run / "grpo/seed_0", run / "base", metrics=["pass"], intervals=FAST)
+    above = dataclasses.replace(found.rows[1].difference, value=0.177, low=0.025, high=0.329)
+    rows = (dataclasses.replace(found.rows[1], difference=above),)
+    wide = dataclasses.replace(
+        found.band, low=(-1.0,) * len(found.band.ks), high=(1.0,) * len(found.band.ks)
+    )
+    text = comparison_text(dataclasses.replace(found, rows=rows, band=wide))
+    assert (
+        "pass@k: B is not distinguishable from A at any k (95% confidence for all k from 1 to 16 "
+        "at once).\nLooked at by itself, pass@2 differs: +17.7 points [2.5, 32.9]. " in text
+    )
+    sure = dataclasses.replace(wide, low=(0.001,) * len(wide.ks))
+    text = comparison_text(dataclasses.replace(found, rows=rows, band=sure))
+    assert "B is above A at every k" in text
+    assert "by itself" not in text
 
 
 def test_a_difference_whose_interval_includes_zero_is_no_verdict(run):

@@ -63,6 +63,7 @@ class Compare(EvaluatedFields, Said):
         first_loss: The first k at which a run is below the other one.
         ungraded: Run → samples without a grade, also of problems that are left out because of them.
         notes: What was left out, in sentences, one for each cause.
+        problems_read: The number of problems of A and of B, before any were left out.
         reading: How the fields of the logs were read.
     """
 

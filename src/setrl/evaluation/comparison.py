@@ -101,6 +101,7 @@ class Comparison:
         reading: How the fields of the user's logs were read.
         ungraded: "A" and "B" → the samples of a log without a grade, also of problems that are
             left out because of them; a run whose samples all have a grade is not in it.
+        problems_read: Problems of the first run and of the second, before any were left out.
         verdict: Whether B uses fewer strategies than A, and whether it solves fewer problems; empty
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
@@ -123,6 +124,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     ungraded: dict[str, Ungraded] = field(default_factory=dict)
+    problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
 
     @property
@@ -215,6 +217,7 @@ def compare(
     """
     intervals = intervals or IntervalConfig()
     check_names(metrics, [SUPPORT])
+    read = (len(first.evaluations[0]), len(second.evaluations[0]))
     first, second, common = _on_shared(first, second, max(ks, default=1))
     ks = ks or powers_of_two(min(first.n, second.n))
     values = _both_values(first, second, ks)
@@ -248,6 +251,7 @@ def compare(
             for side, name in zip("AB", common.arms, strict=True)
             if (one := common.ungraded.get(name))
         },
+        problems_read=read,
         verdict=_in_words(_names(first.name, second.name), values, band, intervals),
     )
 

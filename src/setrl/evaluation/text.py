@@ -17,9 +17,11 @@ from setrl.wording import (
     between,
     chosen_range,
     count,
+    in_a_row,
     interval,
     percent,
     plain,
+    points,
     signed,
     size,
     table,
@@ -98,6 +100,8 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     most = None if details else most
     rows = [row for metric in metrics for row in _spread(comparison.of(metric), most)]
     said = {metric: sentences(comparison, metric) for metric in metrics}
+    if "pass" in said:
+        said["pass"][0] += _by_itself(rows, comparison.band)
     if details:
         notes = [sentence for found in said.values() for sentence in found]
     else:
@@ -166,18 +170,37 @@ def band_sentences(
     return result
 
 
+def _by_itself(rows: Sequence[PairedMetric], band: Band | None) -> str:
+    """Say which pass@k of the table differs by its own interval, and not by the band."""
+    sure = () if band is None else (*band.above, *band.below)
+    found = [row for row in rows if row.metric == "pass" and row.difference.excludes_zero]
+    found = [row for row in found if row.k not in sure]
+    if not found:
+        return ""
+    names = in_a_row([_name(row) for row in found])
+    gaps = [points(row.difference.value, row.difference.ends) for row in found]
+    start = "Looked at by itself" if len(found) == 1 else "Each looked at by itself"
+    does = "differs" if len(found) == 1 else "differ"
+    return (
+        f"\n{start}, {names} {does}: {in_a_row(gaps)}. Of several k, one may differ by chance; "
+        "all k at once allows for this."
+    )
+
+
 def _head(comparison: Comparison) -> str:
     lines = [
         f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} per problem"
         + ("" if math.isnan(t) else f", temperature {plain(t, 2)}")
         + (f", {count(seeds, 'seed')}" if seeds > 1 else "")
-        for letter, name, n, most, t, seeds in zip(
+        + (f"; {comparison.problems:,} of its {of:,} problems" if comparison.problems < of else "")
+        for letter, name, n, most, t, seeds, of in zip(
             "AB",
             (comparison.first, comparison.second),
             comparison.samples,
             comparison.most,
             comparison.temperatures,
             comparison.seeds,
+            comparison.problems_read,
             strict=True,
         )
     ]

@@ -104,7 +104,7 @@ def strategies_in_words(
 
 def _solved(other: str, band: Band | None, is_narrower: bool) -> str:
     """Whether it solves fewer problems."""
-    where = f"its pass@k is {place(band, f'the pass@k of {other}')}"
+    where = f"its pass@k is {place(band, f'the pass@k of {other}')} (all k at once)"
     if band is None or not (band.above or band.below):
         return where
     if not band.below:
