@@ -88,8 +88,8 @@ def test_json_holds_the_metrics_that_were_asked_for(setrl, tmp_path):
 # In log a, 21 of 30 graded samples are right; problem 0 has 3/3, problem 1 has 2/3, problem 7 none.
 BOUNDS = ((0.75 + 0.5 + 5 * 0.75) / 8, (1 + 0.75 + 5 * 0.75) / 8)
 LEFT_OUT = (
-    "2 of 32 samples have no grade and are left out, also from votes and strategies; pass@1 would "
-    "be 62.5% if all of them were wrong, 68.8% if all were right"
+    "2 of 32 samples have no grade and are left out of everything, including votes and strategies; "
+    "pass@1 would be 62.5% if all of them were wrong, 68.8% if all were right"
 )
 
 

@@ -90,7 +90,7 @@ class EvaluatedFields(LogFields):
     """The options of a command that computes figures.
 
     Attributes:
-        ungraded: How samples without a grade (null or NaN) count: left-out of everything, also of
+        ungraded: How samples without a grade (null or NaN) count: left-out of everything, including
             votes and strategies, or as wrong. They are counted, and the bounds of pass@1 are shown.
     """
 

@@ -35,13 +35,13 @@ class Ungraded:
         """Say what became of them, and the bounds of pass@1.
 
         >>> Ungraded(27, 2280, "left-out", 0.31, 0.322).sentence("a")
-        'a: 27 of 2,280 samples have no grade and are left out, also from votes and strategies;
-        pass@1 would be 31.0% if all of them were wrong, 32.2% if all were right'
+        'a: 27 of 2,280 samples have no grade and are left out of everything, including votes and
+        strategies; pass@1 would be 31.0% if all of them were wrong, 32.2% if all were right'
         """
         is_one = self.samples == 1
         counts, are, have = ("counts", "is", "has") if is_one else ("count", "are", "have")
         fate = f"{counts} as wrong" if self.are == "wrong" else (
-            f"{are} left out, also from votes and strategies")  # fmt: skip
+            f"{are} left out of everything, including votes and strategies")  # fmt: skip
         return (
             f"{name}: {self.samples:,} of {count(self.of_all, 'sample')} {have} no grade and {fate}"
             f"; pass@1 would be {percent(self.if_wrong)} if all of them were wrong, "
