@@ -105,8 +105,8 @@ def control_curves(data: RunData) -> list[Chart]:
 
     note = (
         "Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth "
-        "of the run. The steps of vines count; vines need no resets. Of each sweep, the middle arm "
-        "is shown."
+        "of the run, and end where the arm's shortest seed ends. The steps of vines count; vines "
+        "need no resets. Of each sweep, the middle arm is shown."
     )
     return [Chart("curves", headline, note, draw)]
 

@@ -37,7 +37,7 @@ export function ControlPage({ data }: { data: Control }) {
         <Panel
           id="training"
           title="Training"
-          lead="Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth of the run. The steps of vines count. Point at a curve to read its values."
+          lead="Thick lines: mean over seeds; thin lines: each seed; all are rolling means over a tenth of the run, and end where the arm’s shortest seed ends. The steps of vines count. Point at a curve to read its values."
         >
           <Training panels={data.training} x={{ label: "environment steps", name: "environment step" }} />
         </Panel>
