@@ -16,6 +16,7 @@ _MODULES = {
     "VinePool": "setrl.control.credit.vine_pool",
     "PolyPPO": "setrl.control.sb3.poly_ppo",
     "Vines": "setrl.control.credit.vines",
+    "VineChoices": "setrl.control.credit.vines",
     "ControlTask": "setrl.control.tasks.base",
     "SetCritic": "setrl.control.credit.set_critic",
     "RecurrentPolyPPO": "setrl.control.sb3.recurrent",
