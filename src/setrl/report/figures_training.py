@@ -99,7 +99,7 @@ def control_curves(data: RunData) -> list[Chart]:
             step_curves(ax, shown, theme, None)
             ax.set_xlim(left=0)
             ax.set_xlabel(axis)
-            ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k"))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _short(x)))
             set_title(ax, title, theme)
         return figure
 
@@ -109,6 +109,16 @@ def control_curves(data: RunData) -> list[Chart]:
         "need no resets. Of each sweep, the middle arm is shown."
     )
     return [Chart("curves", headline, note, draw)]
+
+
+def _short(steps: float) -> str:
+    """Write a number of steps with k or M.
+
+    >>> _short(0), _short(2500), _short(7.5e6)
+    ('0', '2.5k', '7.5M')
+    """
+    unit, sign = (1e6, "M") if steps >= 1e6 else (1e3, "k")
+    return f"{steps / unit:g}{sign}" if steps else "0"
 
 
 def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
