@@ -186,9 +186,10 @@ def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
 
 def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
     """Refuse a key that only Stable-Baselines3's path has."""
-    for key in (key for key in given if key not in known):
-        instead = ": an update has n_envs trajectories" if key == "n_steps" else ""
-        raise KeyedError(f"{key} is not available on JAX{instead}", key)
+    for key in given:
+        if key not in known:
+            instead = ": an update has n_envs trajectories" if key == "n_steps" else ""
+            raise KeyedError(f"{key} is not available on JAX{instead}", key)
 
 
 def _with_critic(vine_keys: dict[str, Any]) -> dict[str, Any]:

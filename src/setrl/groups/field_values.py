@@ -129,11 +129,16 @@ def plain_name(path: str) -> str:
 
 def is_verdict(value: Any) -> bool:
     """Return whether a value may say that a sample is correct or wrong."""
+    return not why_no_verdict(value)
+
+
+def why_no_verdict(value: Any) -> str:
+    """Return why a value cannot say whether a sample is correct; empty if it can."""
     try:
         verdict(value)
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def kind(value: Any) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from setrl.errors import ConfigError, DataError
@@ -49,6 +48,7 @@ from setrl.groups.field_values import (
     plain_name,
     shown,
     verdict,
+    why_no_verdict,
 )
 from setrl.groups.roles import Fields, Recognised
 
@@ -61,7 +61,7 @@ Record = dict[str, Any]
 
 
 class OddValueError(ValueError):
-    """A value that the other values of its field do not let expect.
+    """A value without a meaning, in a field whose other values have one.
 
     Attributes:
         row: The place of its row among the first rows.
@@ -508,15 +508,11 @@ class _Search:
                 )
 
     def _look_for_odd(self, role: str, names: Collection[str]) -> None:
-        """Remember the first value that is no verdict, in a field whose most values are."""
+        """Remember the first value that says nothing, in a field most of whose values do."""
         for path, values in self.columns.items():
             if not _norms(path, values) & {*names}:
                 continue
-            each = [
-                (place, _why_unread(one))
-                for place, value in values.items()
-                for one in (value if isinstance(value, list) else [value])
-            ]
+            each = [(place, why_no_verdict(one)) for place, one in _listed(values)]
             odd = [(place, why) for place, why in each if why]
             if 0 < len(odd) < len(each) / 2:
                 place, why = odd[0]
@@ -529,9 +525,7 @@ class _Search:
                 if all(value is None for value in values.values()):
                     return (f"{path} seems to say whether a sample is correct, but it is null in "
                             f"all of the first {len(values):,} rows")  # fmt: skip
-                for value in chain.from_iterable(
-                    value if isinstance(value, list) else [value] for value in values.values()
-                ):
+                for _, value in _listed(values):
                     if not is_verdict(value):
                         return (
                             f"{path} seems to say whether a sample is correct, but it holds "
@@ -541,13 +535,13 @@ class _Search:
         return None
 
 
-def _why_unread(value: Any) -> str:
-    """Return why a value is no verdict; empty if it is one."""
-    try:
-        verdict(value)
-    except ValueError as error:
-        return str(error)
-    return ""
+def _listed(values: Mapping[int, Any]) -> list[tuple[int, Any]]:
+    """Return the place and the value of each sample: a row may have a list of them."""
+    return [
+        (place, one)
+        for place, value in values.items()
+        for one in (value if isinstance(value, list) else [value])
+    ]
 
 
 def names_prompt(group: Sequence[str], why: str) -> bool:
