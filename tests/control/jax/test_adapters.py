@@ -118,7 +118,7 @@ class DiceGame:
 
 
 def test_vines_of_jumanji_have_different_noise():
-    """Its states hold a key: with it, all vines of a state would see the same future."""
+    """Jumanji's states hold a key: with it, all vines of a state would see the same future."""
     env = JumanjiEnv(DiceGame())
     state = env.reset(KEY)
     shown = [int(env.step(jax.random.key(n), state, 0)[0].inner.shown) for n in (0, 1, 1)]

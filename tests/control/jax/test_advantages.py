@@ -266,7 +266,7 @@ def test_shuffles_hold_usable_pieces_once_and_every_order_is_as_likely() -> None
 
 
 def test_minibatches_of_many_pieces_come_from_everywhere() -> None:
-    """With few random bits beside a large index, neighbours would be in ascending order."""
+    """With few random bits above a large index, neighbours would be in ascending order."""
     count = 2**17
     order = np.asarray(update.shuffled(jnp.arange(count) > 9, jax.random.key(0)))
     np.testing.assert_array_equal(np.sort(order[:-10]), np.arange(10, count))

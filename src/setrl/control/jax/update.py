@@ -142,8 +142,8 @@ def learn(
 ) -> tuple[Params, Any, Metrics]:
     """Pass `n_epochs` times over the usable pieces in minibatches; return means of the metrics.
 
-    The means are over all minibatches, but for `approx_kl` over those of the last epoch, as in
-    Stable-Baselines3. Its `loss` is the last minibatch's; here it is a mean, too.
+    The means are over all minibatches; the mean of `approx_kl` is over the minibatches of the last
+    epoch, as in Stable-Baselines3. `loss` is a mean, too; there it is the last minibatch's.
     """
     is_usable = pieces.usable.any(axis=1)
     count, length = pieces.usable.shape
@@ -187,7 +187,7 @@ def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
     One sort of whole numbers, random bits above and the index below, is five times as fast as
     `argsort` of random numbers. Equal random bits leave two pieces in order: one pair in 2³¹/P.
     With more than 2¹⁶ pieces too few random bits would be left, and the next minibatches would
-    come from neighbouring trajectories: then all random bits are sorted, beside the indices.
+    come from neighbouring trajectories: then all random bits are sorted, and carry the indices.
     """
     count = len(is_usable)
     num_bits = (count - 1).bit_length()
