@@ -110,9 +110,9 @@ web-check: web/node_modules/.package-lock.json  ## Check that the committed bund
 	cd web && npm run --silent form && npm run --silent types && npm run --silent test
 	@cd web && built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT && \
 	LAB_BUNDLE="$$built" npm run --silent build && \
-	{ diff -r "$$built" ../src/setrl/lab/bundle > /dev/null || \
-	{ echo "src/setrl/lab/bundle is not what web/ builds: run make web and commit it"; exit 1; }; } && \
-	echo "src/setrl/lab/bundle is what web/ builds"
+	{ diff -r "$$built" ../src/setrl/show/lab/bundle > /dev/null || \
+	{ echo "src/setrl/show/lab/bundle is not what web/ builds: run make web and commit it"; exit 1; }; } && \
+	echo "src/setrl/show/lab/bundle is what web/ builds"
 
 web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless Chromium; needs Chromium.
 	cd web && LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser

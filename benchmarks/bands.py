@@ -11,9 +11,9 @@ from math import exp, inf, lgamma
 
 import numpy as np
 
-from setrl.evaluation.bands import first_loss, simultaneous_band
-from setrl.evaluation.estimators import pass_at_k
-from setrl.evaluation.intervals import IntervalConfig
+from setrl.evaluate.bands import first_loss, simultaneous_band
+from setrl.evaluate.estimators import pass_at_k
+from setrl.evaluate.intervals import IntervalConfig
 
 CASES = [
     (problems, n, arms)

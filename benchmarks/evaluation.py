@@ -26,10 +26,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from setrl import mean_set_scores, objectives, set_advantages
-from setrl.evaluation import mean_over_problems
-from setrl.evaluation.loading import load_evaluation
-from setrl.evaluation.metrics import metric_values, powers_of_two
-from setrl.evaluation.samples import Evaluation
+from setrl.evaluate import mean_over_problems
+from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.metrics import metric_values, powers_of_two
+from setrl.evaluate.samples import Evaluation
 
 PROBLEMS, SAMPLES = 1000, 1000
 T = TypeVar("T")

@@ -28,10 +28,10 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from setrl.files import write_json, write_text
 from setrl.judges import Endpoint, Group, Limits, LMJudge
 from setrl.judges.rendering import render
-from setrl.report.style import BLUE, GREEN, LIGHT, ORANGE, OTHER_FILL, VERMILION
+from setrl.show.report.style import BLUE, GREEN, LIGHT, ORANGE, OTHER_FILL, VERMILION
+from setrl.support.files import write_json, write_text
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FAULTS, FaultyServer
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from setrl import files, methods
-from setrl.evaluation import mean_over_problems
-from setrl.evaluation.judge_audit import NO_SIGNAL, Values, audit
+from setrl import methods
+from setrl.evaluate import mean_over_problems
+from setrl.evaluate.judge_audit import NO_SIGNAL, Values, audit
 from setrl.judges import Group
 from setrl.judges.exact import ExactJudge
+from setrl.support import files
 from studies.faulty import NoisyJudge
 
 DATA = Path(__file__).parents[1] / "tests" / "data"

@@ -26,12 +26,13 @@ from transformers import PrinterCallback, TrainerCallback
 
 from benchmarks.judge_client import serving
 from benchmarks.tiny_run import arguments
-from setrl import domains, methods
-from setrl.engines.trl import SetGRPOTrainer
+from setrl import methods
 from setrl.judges import Endpoint, Limits, LMJudge
-from setrl.models import sampler
-from setrl.scoring import ScoredBatch
-from setrl.scoring.batch import JudgingTimes
+from setrl.tasks import domains
+from setrl.tasks.models import sampler
+from setrl.train.scoring import ScoredBatch
+from setrl.train.scoring.batch import JudgingTimes
+from setrl.train.trl import SetGRPOTrainer
 from tests import tiny_model
 
 PROMPTS, SAMPLES = 16, 8

@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
 
-from setrl import files
 from setrl.judges import Group
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.pairwise import ByJudge, PairwiseJudge
+from setrl.support import files
 
 THRESHOLDS = np.round(np.arange(0.05, 1.0, 0.05), 2)
 FOLDS, RESAMPLES = 5, 1000

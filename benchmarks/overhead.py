@@ -30,7 +30,7 @@ from trl import GRPOTrainer
 
 from benchmarks.tiny_run import arguments, leave, make_model, start
 from setrl import methods
-from setrl.engines.trl import set_credit
+from setrl.train.trl import set_credit
 
 PROMPTS = [f"y={a}x, x!=1: " for a in (2, 3)]
 SAMPLES = (8, 64, 512)

@@ -27,14 +27,14 @@ count = sum(len(group) for group in open_log(path, needs=["correct"]))
 """,
     "arrays": """
 from setrl.groups import LogOptions
-from setrl.evaluation.loading import load_samples
+from setrl.evaluate.loading import load_samples
 count = load_samples(path, LogOptions()).evaluation.present_PN.sum()
 """,
 }
 MEASURE = """
 import resource, sys, time
 from pathlib import Path
-import numpy, setrl.groups.log, setrl.evaluation.loading, setrl.groups.importers.tools
+import numpy, setrl.groups.log, setrl.evaluate.loading, setrl.groups.importers.tools
 path = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.process_time()

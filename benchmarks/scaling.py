@@ -84,7 +84,7 @@ def work(folder: Path, steps: int, samples: int) -> None:
     from transformers import PrinterCallback, TrainerCallback
 
     from benchmarks.tiny_run import arguments, leave
-    from setrl.engines.trl import SetGRPOTrainer
+    from setrl.train.trl import SetGRPOTrainer
 
     spent: list[tuple[float, float]] = []
 

@@ -24,17 +24,17 @@ import numpy as np
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.lm.base_model import base_model
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.prompts import training_prompts
-from setrl.lm.resolved import ResolvedConfig, resolve
-from setrl.lm.run import quiet
-from setrl.lm.trl_arguments import grpo_config
-from setrl.models import sampler
-from setrl.rewards.from_domain import Verifier
-from setrl.scoring import ScoredBatch
 from setrl.tasks import DomainTask
+from setrl.tasks.domains.verifier import Verifier
+from setrl.tasks.models import sampler
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.prompts import training_prompts
+from setrl.train.lm.resolved import ResolvedConfig, resolve
+from setrl.train.lm.run import quiet
+from setrl.train.lm.trl_arguments import grpo_config
+from setrl.train.scoring import ScoredBatch
+from setrl.train.trl import SetGRPOTrainer
 
 WARM_UP = 5
 TURNS = 3

@@ -68,8 +68,8 @@ def measure(root: Path) -> dict[str, float]:
     """Return processor seconds of each answer, and the memory of this process in MB."""
     from starlette.testclient import TestClient
 
-    from setrl.lab.view.app import application
-    from setrl.lab.view.catalogue import Catalogue
+    from setrl.show.lab.view.app import application
+    from setrl.show.lab.view.catalogue import Catalogue
 
     client = TestClient(application(Catalogue(root)), base_url="http://localhost")
     run = client.get("/api/runs").json()["runs"][0]["id"]
@@ -137,9 +137,9 @@ def measure_log(path: Path) -> dict[str, float]:
     """Return processor seconds to the first problems, the index and answers; and memory."""
     from starlette.testclient import TestClient
 
-    from setrl.lab.view.app import application
-    from setrl.lab.view.catalogue import Catalogue
-    from setrl.lab.view.serve import PATIENCE
+    from setrl.show.lab.view.app import application
+    from setrl.show.lab.view.catalogue import Catalogue
+    from setrl.show.lab.view.serve import PATIENCE
 
     before, began = _megabytes(), time.process_time()
     app = application(Catalogue(path), patience=PATIENCE)

@@ -39,7 +39,7 @@ from claims import (
     tutorial_objective,
 )
 from claims.claims import Claim, Finding, Verdict, examine
-from setrl import names
+from setrl.support import names
 
 __all__ = ["CLAIMS", "Claim", "Finding", "Verdict", "examine", "find", "report", "verify"]
 

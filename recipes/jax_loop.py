@@ -13,7 +13,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-import setrl.jax
+import setrl.core.jax
 from setrl import methods
 
 NUM_PROMPTS, NUM_SAMPLES, STEPS, LEARNING_RATE = 8, 16, 300, 2.0
@@ -23,7 +23,7 @@ RIGHT = jnp.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0])
 def step(method, logits_C, key):
     answers_BN = jax.random.categorical(key, logits_C, shape=(NUM_PROMPTS, NUM_SAMPLES))
     rewards_BN = RIGHT[answers_BN]
-    credit = setrl.jax.set_advantages(rewards_BN, method, clusters=answers_BN)
+    credit = setrl.core.jax.set_advantages(rewards_BN, method, clusters=answers_BN)
 
     def loss(logits_C):
         return -(jax.nn.log_softmax(logits_C)[answers_BN] * credit.values_BN).mean()

@@ -20,12 +20,12 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from setrl import Method, mean_set_scores, methods, objectives, set_advantages
-from setrl.domains import Domain, Polynomial, Reading
-from setrl.evaluation import pass_at_k
-from setrl.lm import strategy_label
-from setrl.lm.base_model import base_model
-from setrl.lm.base_spec import BaseSpec
-from setrl.models.sampler import sample
+from setrl.evaluate import pass_at_k
+from setrl.tasks.domains import Domain, Polynomial, Reading
+from setrl.tasks.models.sampler import sample
+from setrl.train.lm import strategy_label
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.base_spec import BaseSpec
 
 B, N = 16, 16  # prompts of a step, samples of a prompt
 

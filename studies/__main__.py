@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from setrl.names import look_up
+from setrl.support.names import look_up
 from studies import (
     bandits,
     bases,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from setrl.report.style import DARK, LIGHT, Theme
+from setrl.show.report.style import DARK, LIGHT, Theme
 
 # Seconds: the first frame, each frame, then results, their growth, the way back, the end.
 FIRST, FRAME, RESULT, GROWTH, BACK, LOOP = 1.3, 1 / 3, 9.1, 0.6, 12.6, 13.0

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from setrl import credit, names, objectives
+from setrl import credit, objectives
 from setrl.core.advantages import Advantages, set_advantages
+from setrl.support import names
 from setrl.theory.multisets import multisets
 from setrl.theory.policies import softmax
 

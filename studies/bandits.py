@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-from setrl.report.style import axes_grid
+from setrl.show.report.style import axes_grid
 from studies import adam_proxy
 from studies.adam_proxy import WINDOW, Training
 from studies.bandit import (

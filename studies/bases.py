@@ -11,13 +11,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from setrl.evaluation.sampling import LocalModel
-from setrl.lm.base_model import base_model
-from setrl.lm.resolved import ResolvedConfig
-from setrl.lm.run import EVALUATION_SEED
-from setrl.runs.run import cache_folder
-from setrl.serving.generators import problem_seed
+from setrl.evaluate.sampling import LocalModel
+from setrl.judges.serving.generators import problem_seed
 from setrl.tasks import DomainTask
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.run import EVALUATION_SEED
+from setrl.train.runs.run import cache_folder
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 DOMAINS = ("polynomial", "multiplication", "quadratic")

@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from setrl import credit, objectives
 from setrl.core.advantages import set_advantages
 from setrl.core.objectives import Objective
-from setrl.report.style import LIGHT, axes_grid
+from setrl.show.report.style import LIGHT, axes_grid
 from studies.bandit import ESTIMATORS
 from studies.summaries import (
     draw_interval,

@@ -25,21 +25,21 @@ import torch
 import tyro
 from transformers import PreTrainedTokenizerBase
 
-from setrl import files
-from setrl.domains import Domain, Problem
-from setrl.errors import ConfigError, RunError
-from setrl.evaluation.sampling import load_tokenizer
-from setrl.evaluation.summary import summarise_run
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import train_arm
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.preflight.checks import check_before_training
-from setrl.lm.resolved import resolve
-from setrl.lm.run import LanguageModelArms, quiet
-from setrl.runs.pool import OnProgress, Stop
-from setrl.runs.run import cache_folder, run_arms
+from setrl.evaluate.sampling import load_tokenizer
+from setrl.evaluate.summary import summarise_run
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
+from setrl.tasks.domains import Domain, Problem
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.preflight.checks import check_before_training
+from setrl.train.lm.resolved import resolve
+from setrl.train.lm.run import LanguageModelArms, quiet
+from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.run import cache_folder, run_arms
 from studies import bases
 from studies.summaries import SHOWN, by_arm
 

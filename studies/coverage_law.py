@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import curve_fit
 
-from setrl import files
-from setrl.report.style import BLACK, BLUE, GREEN, ORANGE, axes_grid
+from setrl.show.report.style import BLACK, BLUE, GREEN, ORANGE, axes_grid
+from setrl.support import files
 from studies.summaries import legend_below, save, title, write_numbers
 
 LOOKS = {

@@ -29,22 +29,23 @@ from matplotlib.figure import Figure
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from setrl import AnyMethod, files, methods
-from setrl.domains import Domain
-from setrl.evaluation.sampling import load_tokenizer, load_weights, one_thread
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import train_arm
-from setrl.lm.base_model import base_model
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.resolved import ResolvedConfig, resolve
-from setrl.lm.run import quiet
-from setrl.models.imitation import IGNORED, Example, collate
-from setrl.models.sampler import sample_ids
-from setrl.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid
-from setrl.runs.pool import Stop
-from setrl.runs.run import cache_folder
+from setrl import AnyMethod, methods
+from setrl.evaluate.sampling import load_tokenizer, load_weights, one_thread
+from setrl.show.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid
+from setrl.support import files
+from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
+from setrl.tasks.domains import Domain
+from setrl.tasks.models.imitation import IGNORED, Example, collate
+from setrl.tasks.models.sampler import sample_ids
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.resolved import ResolvedConfig, resolve
+from setrl.train.lm.run import quiet
+from setrl.train.runs.pool import Stop
+from setrl.train.runs.run import cache_folder
 from studies import bases
 
 METHODS: dict[str, AnyMethod] = {

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setrl import methods
-from setrl.report.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION, axes_grid
+from setrl.show.report.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION, axes_grid
 from setrl.theory.dynamics import Success, expected_steps, simulate
 from setrl.theory.tabular import ActionTable, TabularMethod
 

@@ -20,14 +20,14 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from setrl import files
-from setrl.errors import RunError, explain
-from setrl.evaluation.intervals import WithInterval
-from setrl.evaluation.looks import Look, looks
-from setrl.evaluation.summary import Evaluations, Summary, run_evaluations, summarise
-from setrl.report.front import draw_front, front_legend
-from setrl.report.style import LIGHT, axes_grid
-from setrl.wording import MISSING, interval, markdown_table, percent, plain, signed
+from setrl.evaluate.intervals import WithInterval
+from setrl.evaluate.looks import Look, looks
+from setrl.evaluate.summary import Evaluations, Summary, run_evaluations, summarise
+from setrl.show.report.front import draw_front, front_legend
+from setrl.show.report.style import LIGHT, axes_grid
+from setrl.support import files
+from setrl.support.errors import RunError, explain
+from setrl.support.wording import MISSING, interval, markdown_table, percent, plain, signed
 from studies.summaries import by_arm, rounded, save, title
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "front"

@@ -15,10 +15,11 @@ import numpy as np
 import tyro
 
 from recipes.graded.far_points import family, worth
-from setrl import DEGENERATE, files, mean_set_scores, objectives
-from setrl.files.run_folder import BASE, find_arms, read_config
-from setrl.report.style import axes_grid
-from setrl.rewards.from_domain import strategy_label
+from setrl import DEGENERATE, mean_set_scores, objectives
+from setrl.show.report.style import axes_grid
+from setrl.support import files
+from setrl.support.files.run_folder import BASE, find_arms, read_config
+from setrl.tasks.domains.verifier import strategy_label
 from studies.summaries import (
     SCHEMA_VERSION,
     Interval,

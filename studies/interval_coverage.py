@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 import tyro
 
-from setrl.evaluation.intervals import (
+from setrl.evaluate.intervals import (
     IntervalConfig,
     paired_difference,
     resampling_weights,

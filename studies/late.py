@@ -13,8 +13,8 @@ from typing import Any
 
 import tyro
 
-from setrl import files
-from setrl.files.run_folder import BASE, find_arms, training_run
+from setrl.support import files
+from setrl.support.files.run_folder import BASE, find_arms, training_run
 
 RARE, LARGE = 0.001, 0.01  # shares of all samples
 

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from setrl import files, objectives
-from setrl.audit.calling import Estimator, estimator
-from setrl.audit.least import least_variance
-from setrl.audit.paid import Paid, pay
-from setrl.audit.variance import of_update
+from setrl import objectives
 from setrl.core.method import Method
+from setrl.support import files
+from setrl.support.wording import markdown_table
+from setrl.theory.audit.calling import Estimator, estimator
+from setrl.theory.audit.least import least_variance
+from setrl.theory.audit.paid import Paid, pay
+from setrl.theory.audit.variance import of_update
 from setrl.theory.tabular import ActionTable
-from setrl.wording import markdown_table
 
 # Right and wrong answers of a prompt; N and K.
 CASES = [(1, 1, 4, 1), (1, 1, 8, 1), (1, 1, 8, 2), (1, 3, 4, 1), (2, 2, 4, 1), (3, 3, 4, 1),
@@ -83,7 +84,7 @@ def _method(set_size: int, baseline: str) -> Estimator:
 
 
 def _signal(paid: Paid, policies_PA: np.ndarray) -> np.ndarray:
-    from setrl.audit.field import Field
+    from setrl.theory.audit.field import Field
 
     return (Field(paid, policies_PA).values_PA ** 2).sum(axis=1)
 

@@ -15,12 +15,12 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from setrl import files
-from setrl.errors import RunError
-from setrl.report.figures_training import SHARE, share_fills
-from setrl.report.run import RunData, read_run
-from setrl.report.style import OTHER_FILL, STRATEGY_FILLS
-from setrl.wording import in_a_row, percent
+from setrl.show.report.figures_training import SHARE, share_fills
+from setrl.show.report.run import RunData, read_run
+from setrl.show.report.style import OTHER_FILL, STRATEGY_FILLS
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.wording import in_a_row, percent
 from studies.animation import Animation, at, text
 from studies.front import FOLDER, PASS, Run
 

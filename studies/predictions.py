@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from setrl import methods
 from setrl.core.advantages import Method
 from setrl.recommend.forecasts import Miniature, Strategies, forecast
-from setrl.report.style import BLUE, GREEN, GREY, VERMILION, axes_grid
+from setrl.show.report.style import BLUE, GREEN, GREY, VERMILION, axes_grid
 from studies.bases import read
 from studies.summaries import save, title, write_numbers
 

@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 
 import tyro
 
-from setrl import files
-from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
-from setrl.evaluation.looks import looks
-from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
-from setrl.files.run_folder import read_config
-from setrl.report.drawing import Chart
-from setrl.report.figures_evaluation import frontier, pass_at_k
-from setrl.report.run import RunData
-from setrl.report.style import LIGHT
+from setrl.evaluate.intervals import Difference, Estimate, IntervalConfig
+from setrl.evaluate.looks import looks
+from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.show.report.drawing import Chart
+from setrl.show.report.figures_evaluation import frontier, pass_at_k
+from setrl.show.report.run import RunData
+from setrl.show.report.style import LIGHT
+from setrl.support import files
+from setrl.support.files.run_folder import read_config
 
 AGAIN = {"band": None, "first_loss": None}  # made from samples
 Made = TypeVar("Made")

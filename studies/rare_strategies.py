@@ -20,9 +20,9 @@ import numpy as np
 
 from setrl import methods, objectives
 from setrl.core.method import AnyMethod
-from setrl.evaluation.looks import Look
-from setrl.report.drawing import band
-from setrl.report.style import BLUE, GREEN, ORANGE, PINK, SKY, axes_grid
+from setrl.evaluate.looks import Look
+from setrl.show.report.drawing import band
+from setrl.show.report.style import BLUE, GREEN, ORANGE, PINK, SKY, axes_grid
 from setrl.theory.dynamics import Success, simulate
 from studies.summaries import legend_below, mean_interval, save, title, write_numbers
 

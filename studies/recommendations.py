@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from setrl import methods
-from setrl.files import strict_yaml
 from setrl.recommend.choice import REFERENCE, Goal
 from setrl.recommend.forecasts import Miniature, forecast
+from setrl.support.files import strict_yaml
 from studies.bases import DOMAINS, RECIPES
 from studies.predictions import NAMES, RESULTS, PredictionsConfig, base_strategies, fit_to, numbers
 from studies.summaries import write_numbers

@@ -20,7 +20,7 @@ import numpy as np
 
 from setrl import methods
 from setrl.core.method import AnyMethod
-from setrl.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, SKY, axes_grid
+from setrl.show.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, SKY, axes_grid
 from setrl.theory.policies import softmax
 from studies.summaries import legend_below, save, title, write_numbers
 

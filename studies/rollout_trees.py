@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from setrl import objectives
-from setrl.report.style import BLUE, VERMILION, axes_grid
+from setrl.show.report.style import BLUE, VERMILION, axes_grid
 from setrl.theory import ActionTable, TabularObjective
 from setrl.theory.trees import (
     PolicyIteration,

@@ -13,11 +13,11 @@ from typing import Any
 
 import tyro
 
-from setrl import files
-from setrl.evaluation.summary import run_evaluations, summarise
-from setrl.files.run_folder import BASE, training_run
-from setrl.lm.resolved import resolve
-from setrl.lm.run import LanguageModelArms, quiet
+from setrl.evaluate.summary import run_evaluations, summarise
+from setrl.support import files
+from setrl.support.files.run_folder import BASE, training_run
+from setrl.train.lm.resolved import resolve
+from setrl.train.lm.run import LanguageModelArms, quiet
 from studies.summaries import by_arm
 from studies.wise_ft import claim, opened
 

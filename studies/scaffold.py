@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl import names
+from setrl.support import names
 from setrl.theory.policies import check_policy
 from setrl.theory.tabular import TabularObjective
 

@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from setrl.evaluation.intervals import t_quantile
-from setrl.evaluation.looks import Look
-from setrl.evaluation.summary import Summary
-from setrl.report import style
-from setrl.report.drawing import band
+from setrl.evaluate.intervals import t_quantile
+from setrl.evaluate.looks import Look
+from setrl.evaluate.summary import Summary
+from setrl.show.report import style
+from setrl.show.report.drawing import band
 
 SCHEMA_VERSION = 1
 LEVEL = 0.95

@@ -24,13 +24,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from setrl import mean_set_scores, methods, objectives, set_advantages
 from setrl.core.method import AnyMethod
-from setrl.domains import Domain, by_name
-from setrl.evaluation import pass_at_k
-from setrl.files.progress import progress_bar
-from setrl.lm import strategy_label
-from setrl.lm.base_model import base_model
-from setrl.lm.base_spec import BaseSpec
-from setrl.models.sampler import sample_ids
+from setrl.evaluate import pass_at_k
+from setrl.support.files.progress import progress_bar
+from setrl.tasks.domains import Domain, by_name
+from setrl.tasks.models.sampler import sample_ids
+from setrl.train.lm import strategy_label
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.base_spec import BaseSpec
 from studies.summaries import mean_interval, write_numbers
 
 Ids = list[int]

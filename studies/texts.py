@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from setrl import files
-from setrl.errors import ConfigError
-from setrl.evaluation.branching import mean_shared_prefix
-from setrl.evaluation.estimators import corrected_entropy
-from setrl.evaluation.loading import load_evaluation
-from setrl.files.run_folder import evaluation_files, find_arms
-from setrl.scoring.ngrams import ngrams
+from setrl.evaluate.branching import mean_shared_prefix
+from setrl.evaluate.estimators import corrected_entropy
+from setrl.evaluate.loading import load_evaluation
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import evaluation_files, find_arms
+from setrl.train.scoring.ngrams import ngrams
 
 LENGTH = 4  # characters of a run of letters
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setrl import objectives
-from setrl.report.style import (
+from setrl.show.report.style import (
     BLACK,
     BLUE,
     GREEN,

@@ -18,13 +18,13 @@ from typing import Any
 import torch
 import tyro
 
-from setrl import files
-from setrl.errors import ConfigError
-from setrl.evaluation.sampling import load_tokenizer, load_weights
-from setrl.evaluation.summary import Evaluations, run_evaluations, summarise
-from setrl.files.run_folder import BASE, CONFIG, seed_folders, training_run
-from setrl.lm.resolved import ResolvedConfig
-from setrl.lm.run import LanguageModelArms, quiet
+from setrl.evaluate.sampling import load_tokenizer, load_weights
+from setrl.evaluate.summary import Evaluations, run_evaluations, summarise
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import BASE, CONFIG, seed_folders, training_run
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.run import LanguageModelArms, quiet
 from studies.summaries import SHOWN, by_arm
 
 SOURCE = "source.json"  # the run whose models are evaluated again in a folder

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from setrl.runs.pool import Stop
+from setrl.train.runs.pool import Stop
 
 
 def do_at_once(jobs, *_, **__):
@@ -17,5 +17,5 @@ def do_at_once(jobs, *_, **__):
 def at_once():
     """Inside, runs start no processes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("setrl.runs.run.run_jobs", do_at_once)
+        patch.setattr("setrl.train.runs.run.run_jobs", do_at_once)
         yield

@@ -29,7 +29,7 @@ def few_objects_to_search():
 @pytest.fixture(scope="session")
 def base(tmp_path_factory):
     """The base model of the configs in `tests.tiny`, made once for all tests of a process."""
-    from setrl.lm.base_model import base_model
+    from setrl.train.lm.base_model import base_model
     from tests.tiny import tiny
 
     return base_model(tiny().base, tmp_path_factory.mktemp("cache"), show_progress=False)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from setrl.installing import install
+from setrl.support.installing import install
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`setrl.jax`: inside `jit`, `vmap`, `scan` and `grad` the numbers are those of the core."""
+"""`setrl.core.jax`: inside `jit`, `vmap`, `scan` and `grad` the numbers are those of the core."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from setrl import Method, credit, methods, objectives
 from tests.test_docs import DOCS
 
 jax = pytest.importorskip("jax")
-from setrl.jax import set_advantages  # noqa: E402
+from setrl.core.jax import set_advantages  # noqa: E402
 
 RNG = np.random.default_rng(0)
 REWARDS = RNG.integers(0, 2, (3, 2, 6)).astype(np.float64)
@@ -131,9 +131,9 @@ def test_a_mistake_in_the_numbers_is_named_when_they_are_known():
 
 
 def test_without_jax_the_extra_is_named():
-    code = "import sys; sys.modules['jax'] = None; import setrl; import setrl.jax"
+    code = "import sys; sys.modules['jax'] = None; import setrl; import setrl.core.jax"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "setrl.jax needs JAX: pip install" in ended.stderr.splitlines()[-1]
+    assert "setrl.core.jax needs JAX: pip install" in ended.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("method", "keeps_all"), [("poly_epo", True), ("dr_grpo", False)])

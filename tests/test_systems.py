@@ -12,7 +12,7 @@ for name in ("SIGKILL", "SIGVTALRM", "SIGPROF", "setitimer", "pthread_kill", "pt
     delattr(signal, name)
 """
 IMPORTING = """
-import setrl.rewards, setrl.scoring, setrl.evaluation, setrl.tasks  # all read the grader
+import setrl.rewards, setrl.train.scoring, setrl.evaluate, setrl.tasks  # all read the grader
 from setrl.cli.doctor_facts import _memory_bytes
 from setrl.grading import MathGrader
 assert _memory_bytes() is None
@@ -25,6 +25,6 @@ def test_only_what_forks_is_refused_where_nothing_can_fork():
     code = HIDING + IMPORTING + r"grader.grades([r'\boxed{\sin(x)^2 + \cos(x)^2}'], ['1'])"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ended.stderr.splitlines()[-1] == (
-        "setrl.errors.RunError: this answer needs algebra in forked processes, which this system "
-        "lacks: use Linux or macOS; on Windows, WSL"
+        "setrl.support.errors.RunError: this answer needs algebra in forked processes, which this "
+        "system lacks: use Linux or macOS; on Windows, WSL"
     )

@@ -7,8 +7,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import pytest
 import torch
 
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.resolved import resolve
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.resolved import resolve
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ const page = process.env.LAB_PAGE ?? "playground";
 // modules, and no page should carry the code of another.
 export default defineConfig({
   build: {
-    outDir: process.env.LAB_BUNDLE ?? "../src/setrl/lab/bundle",
+    outDir: process.env.LAB_BUNDLE ?? "../src/setrl/show/lab/bundle",
     emptyOutDir: false,
     target: "es2022",
     license: { fileName: `${page}.licenses.md` },

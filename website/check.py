@@ -18,7 +18,11 @@ from typing_extensions import override
 import setrl
 from website.reference import marked
 
-INTERNAL = {"setrl.core.advantages", "setrl.files", "setrl.lab"}  # only for our own code
+INTERNAL = {
+    "setrl.core.advantages",
+    "setrl.support.files",
+    "setrl.show.lab",
+}  # only for our own code
 LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src",
           "video": "src", "audio": "src", "embed": "src", "object": "data"}  # fmt: skip
 NOT_LOADED = {"canonical", "prev", "next", "alternate"}  # rel of <link>

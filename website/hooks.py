@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from setrl.lab import playground
+from setrl.show.lab import playground
 from website import check, llms, reference, titles
 from website.notebooks import as_markdown
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerFast
 
-from setrl.models.imitation import Example
-from setrl.models.tokenizer import EOS, make_tokenizer
+from setrl.tasks.models.imitation import Example
+from setrl.tasks.models.tokenizer import EOS, make_tokenizer
 
 Messages = list[dict[str, Any]]
 

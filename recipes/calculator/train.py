@@ -33,10 +33,10 @@ from transformers import PrinterCallback, Qwen3ForCausalLM
 from trl import GRPOConfig
 
 from setrl import Method, methods
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.evaluation import pass_at_k
-from setrl.models.imitation import Course, taught_model
-from setrl.models.sampler import sample_ids
+from setrl.evaluate import pass_at_k
+from setrl.tasks.models.imitation import Course, taught_model
+from setrl.tasks.models.sampler import sample_ids
+from setrl.train.trl import SetGRPOTrainer
 
 B, N = 8, 16  # problems of a step, samples of a problem
 SAMPLES = 32  # samples of a problem in evaluation

@@ -14,7 +14,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from setrl.report.style import BLUE, GREY, VERMILION
+from setrl.show.report.style import BLUE, GREY, VERMILION
 from setrl.theory.survival import critical_success
 
 GOALS = 60  # of 64: the corners lie behind other goals

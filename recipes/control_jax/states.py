@@ -22,7 +22,7 @@ from setrl.control.jax import families
 from setrl.control.jax.poly_ppo import JaxPolyPPO, vine_metrics
 from setrl.control.jax_arm import load_policy, use_one_thread
 from setrl.control.resolved import ResolvedControl
-from setrl.files.run_folder import training_run
+from setrl.support.files.run_folder import training_run
 
 FAMILIES, KEY = 64, 7
 RULES: dict[str, dict[str, Any]] = {

@@ -28,7 +28,7 @@ from setrl.control.credit.families import Family
 from setrl.control.resolved import ResolvedControl
 from setrl.control.sb3.outcomes import joined_steps, steps_of
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.files.run_folder import TrainingRun
+from setrl.support.files.run_folder import TrainingRun
 
 
 def main() -> None:

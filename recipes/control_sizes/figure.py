@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from setrl.report.style import BLUE, GREY
+from setrl.show.report.style import BLUE, GREY
 
 METRICS = {
     "effective_goals": "effective goals (of 5)",

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from setrl.domains import by_name
+from setrl.tasks.domains import by_name
 from setrl.tasks.from_domain import DomainTask
 
 FARTHEST = 9  # x beyond it pays nothing: the corpus has few such points, and x = 10 is easy

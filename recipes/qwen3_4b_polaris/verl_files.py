@@ -15,9 +15,9 @@ from typing import Any
 
 from datasets import Dataset
 
-from setrl.errors import ConfigError
-from setrl.lm.resolved import ResolvedConfig
+from setrl.support.errors import ConfigError
 from setrl.tasks import FileTask, Problem
+from setrl.train.lm.resolved import ResolvedConfig
 
 RECIPE = Path(__file__).parent / "trl.yaml"
 

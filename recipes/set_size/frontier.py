@@ -14,9 +14,9 @@ import matplotlib.pyplot as plt
 import yaml
 from matplotlib.axes import Axes
 
-from setrl import files
-from setrl.evaluation.looks import SPARE, label
-from setrl.report.style import BLUE, GREEN, GREY, VERMILION
+from setrl.evaluate.looks import SPARE, label
+from setrl.show.report.style import BLUE, GREEN, GREY, VERMILION
+from setrl.support import files
 
 ACROSS, UP = "correct_strategies@32", "pass@1"
 HUES = (VERMILION, BLUE, GREEN)

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from setrl import files
+from setrl.support import files
 
 
 def main(rollouts: Path) -> None:

@@ -16,7 +16,7 @@ from transformers import PrinterCallback
 from trl import GRPOConfig
 
 from setrl import methods
-from setrl.engines.trl import SetGRPOTrainer
+from setrl.train.trl import SetGRPOTrainer
 
 OUT = Path("runs/pilot")
 STEPS, PROMPTS, N, SAMPLES = 100, 4, 16, 64  # N samples a prompt in training, SAMPLES to measure

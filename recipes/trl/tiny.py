@@ -11,8 +11,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.models.imitation import Course, Example, taught_model
-from setrl.models.tokenizer import make_tokenizer
+from setrl.tasks.models.imitation import Course, Example, taught_model
+from setrl.tasks.models.tokenizer import make_tokenizer
 
 PROMPT = "Two primes with the sum {}: "
 WRITTEN = 120  # answers to each prompt

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from setrl.errors import DataError, explain
+from setrl.support.errors import DataError, explain
 from studies.estimators.page import write
 from studies.estimators.run import run
 

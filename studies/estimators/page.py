@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from setrl import files
-from setrl.audit.compare import share
-from setrl.errors import DataError
-from setrl.wording import MISSING, markdown_table, percent
+from setrl.support import files
+from setrl.support.errors import DataError
+from setrl.support.wording import MISSING, markdown_table, percent
+from setrl.theory.audit.compare import share
 from studies.estimators.registry import LEFT_OUT
 
 UNUSUAL = {

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from setrl import methods
-from setrl.audit.calling import Shape
-from setrl.audit.shapes import (
+from setrl.support.files import strict_yaml
+from setrl.support.names import look_up
+from setrl.theory.audit.calling import Shape
+from setrl.theory.audit.shapes import (
     TRAINERS,
     Batch,
     Settings,
@@ -28,8 +30,6 @@ from setrl.audit.shapes import (
     token_rewards,
     trainer_shape,
 )
-from setrl.files import strict_yaml
-from setrl.names import look_up
 from studies.estimators.source import Package, Stub
 
 RELEASE = ("title", "version", "home", "needs")

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from setrl import __version__, files
-from setrl.audit import Audit, audit
-from setrl.audit.batches import Batched
-from setrl.audit.compare import Match
-from setrl.audit.variance import Variance
+from setrl import __version__
 from setrl.core.method import Method
-from setrl.files.progress import progress_bar
+from setrl.support import files
+from setrl.support.files.progress import progress_bar
+from setrl.theory.audit import Audit, audit
+from setrl.theory.audit.batches import Batched
+from setrl.theory.audit.compare import Match
+from setrl.theory.audit.variance import Variance
 from studies.estimators.registry import Ready, Row, rows
 
 SIZE = 4  # N of the table

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import DataError
+from setrl.support.errors import DataError
 
 IMPORTED = "imported_by_the_study"
 KEPT = ("staticmethod", "classmethod", "property", "dataclass", "torch.no_grad")  # decorators

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setrl.errors import ConfigError, RunError
 from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.interface import Reward
+from setrl.support.errors import ConfigError, RunError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from setrl.audit import Audit, audit
+from setrl.theory.audit import Audit, audit
 
 N = 3  # the smallest groups that can show each fault
 

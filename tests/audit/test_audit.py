@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.audit import audit, audit_sampled, kinds
-from setrl.audit.compare import factor, rest_of
-from setrl.audit.field import Field
-from setrl.audit.least import least_variance
-from setrl.audit.variance import of_update
 from setrl.core.method import AnyMethod
+from setrl.theory.audit import audit, audit_sampled, kinds
+from setrl.theory.audit.compare import factor, rest_of
+from setrl.theory.audit.field import Field
+from setrl.theory.audit.least import least_variance
+from setrl.theory.audit.variance import of_update
 from setrl.theory.survival import water_filling
 
 

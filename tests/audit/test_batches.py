@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from setrl.audit import audit
-from setrl.audit import batches as module
+from setrl.theory.audit import audit
+from setrl.theory.audit import batches as module
 
 
 def whitened(rewards: np.ndarray) -> np.ndarray:

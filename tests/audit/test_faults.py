@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from setrl.audit import Audit, audit
+from setrl.theory.audit import Audit, audit
 
 PASS_2 = "2*pass@2"  # u − v has the factor N/K = 2 for groups of 4
 

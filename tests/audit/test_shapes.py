@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from setrl.audit import audit
-from setrl.audit.shapes import TRAINERS, trainer_of, trainer_shape
+from setrl.theory.audit import audit
+from setrl.theory.audit.shapes import TRAINERS, trainer_of, trainer_shape
 
 
 def verl(token_level_rewards, response_mask, index, config=None, **kwargs):

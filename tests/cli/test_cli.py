@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from setrl import cli, domains, methods
+from setrl import cli, methods
 from setrl.cli import parser
-from setrl.evaluation.metrics import METRICS
+from setrl.evaluate.metrics import METRICS
 from setrl.groups.importers.tools import READERS
 from setrl.judges import config, rendering
-from setrl.tasks import benchmarks
+from setrl.tasks import benchmarks, domains
 
 
 def run(capsys, *arguments):

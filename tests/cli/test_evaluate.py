@@ -6,10 +6,10 @@ import json
 import pytest
 
 from setrl.cli.evaluate import Evaluate
-from setrl.errors import ConfigError
-from setrl.evaluation.comparison import compare_paths
-from setrl.evaluation.loading import load_evaluation
-from setrl.evaluation.metrics import metric_values
+from setrl.evaluate.comparison import compare_paths
+from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.metrics import metric_values
+from setrl.support.errors import ConfigError
 from tests import fake_run
 
 
@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written_is_read(tmp_path, capsys, monkeypatch):
     def read_only(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system", "summary.json")
 
-    monkeypatch.setattr("setrl.evaluation.summary.write_checkpoint_summary", read_only)
+    monkeypatch.setattr("setrl.evaluate.summary.write_checkpoint_summary", read_only)
     Evaluate(file=path).run()
     printed = capsys.readouterr()
     assert "pass@k" in printed.out

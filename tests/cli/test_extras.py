@@ -9,7 +9,7 @@ from pathlib import Path
 
 from setrl.cli import parser
 from setrl.cli.extras import COMMANDS, MODULES, USES
-from setrl.installing import install
+from setrl.support.installing import install
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}  # package → module, where they differ

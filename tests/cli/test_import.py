@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from setrl import cli, mean_set_scores, objectives
-from setrl.evaluation.estimators import pass_at_k
-from setrl.evaluation.loading import load_evaluation
+from setrl.evaluate.estimators import pass_at_k
+from setrl.evaluate.loading import load_evaluation
 
 COMPLETIONS = Path(__file__).parents[1] / "data" / "trl_completions"
 

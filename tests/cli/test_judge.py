@@ -98,7 +98,7 @@ def asleep(monkeypatch):
     async def sleep(seconds, *_):
         pauses.append(seconds)
 
-    monkeypatch.setattr("setrl.serving.client.asyncio.sleep", sleep)
+    monkeypatch.setattr("setrl.judges.serving.client.asyncio.sleep", sleep)
     return pauses
 
 

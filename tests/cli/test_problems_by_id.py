@@ -9,8 +9,8 @@ pytest.importorskip("tyro")
 
 from setrl.groups import LogOptions
 from setrl.groups.importers.tools import READERS
-from setrl.lab.view.catalogue import Catalogue
-from setrl.lab.view.evaluation import Evaluations
+from setrl.show.lab.view.catalogue import Catalogue
+from setrl.show.lab.view.evaluation import Evaluations
 
 
 def write(path, rows):

@@ -6,10 +6,10 @@ import pytest
 
 from setrl.cli.evaluate import Evaluate
 from setrl.cli.sample import SampleModel
-from setrl.errors import ConfigError, RunError
-from setrl.evaluation.loading import load_evaluation
-from setrl.evaluation.metrics import metric_values
+from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.metrics import metric_values
 from setrl.groups.records import read_records
+from setrl.support.errors import ConfigError, RunError
 from tests import tiny_model
 from tests.serving.samples import SampleServer
 

@@ -8,9 +8,10 @@ import warnings
 
 import pytest
 
-from setrl import cli, files
+from setrl import cli
 from setrl.cli.streams import warnings_as_notes
-from setrl.wording import printable
+from setrl.support import files
+from setrl.support.wording import printable
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\r\x7f"
 

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 import torch
 
-from setrl import files
 from setrl.control import tasks
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import train_arm
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.errors import RunError
-from setrl.files.run_folder import TrainingRun
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.runs.pool import Stop
 from tests.control.goals import GoalsTask
 
 ARMS = {

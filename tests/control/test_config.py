@@ -10,7 +10,7 @@ from setrl.control import tasks
 from setrl.control.config import ControlConfig
 from setrl.control.credit.set_critic import SetCritic
 from setrl.control.resolved import ResolvedControl, resolve
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 from tests.control.goals import GoalsTask
 
 load = ResolvedControl.load

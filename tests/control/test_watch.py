@@ -16,7 +16,7 @@ from setrl.control.config import ControlConfig
 from setrl.control.resolved import resolve
 from setrl.control.run import run_control
 from setrl.control.tasks import from_config
-from setrl.errors import ConfigError, DataError, RunError
+from setrl.support.errors import ConfigError, DataError, RunError
 from tests.at_once import at_once
 
 

@@ -154,5 +154,5 @@ def test_inside_jit_the_wrapper_is_named(door):
         "flat": lambda rewards: grouped_advantages(rewards, [0, 0, 0], methods.maxpo(2)),
         "means": lambda rewards: mean_set_scores(rewards[None], objectives.max(), [1]),
     }
-    with pytest.raises(ValueError, match=r"rewards\w*: .*call setrl.jax.set_advantages"):
+    with pytest.raises(ValueError, match=r"rewards\w*: .*call setrl.core.jax.set_advantages"):
         jax.jit(doors[door])(np.ones(3))

@@ -5,7 +5,7 @@ import pytest
 
 from setrl import methods, objectives
 from setrl.core.method_config import located
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 SOURCE = """
 from setrl import methods, objectives

@@ -18,11 +18,11 @@ from trl import GRPOConfig
 
 from setrl import AnyMethod, methods, objectives
 from setrl.core.credit import Sampled
-from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.scoring import ScoredBatch
-from setrl.serving.usage import Usage
+from setrl.judges.serving.usage import Usage
+from setrl.train.scoring import ScoredBatch
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines import chat
 
 PROMPTS = [f"y={a}x, x!=1: " for a in range(2, 8)]

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from setrl.domains import DOMAINS, Domain, Polynomial, by_name
-from setrl.domains.check import check_domain
+from setrl.tasks.domains import DOMAINS, Domain, Polynomial, by_name
+from setrl.tasks.domains.check import check_domain
 
 
 @pytest.mark.parametrize("name", sorted(DOMAINS))
@@ -87,7 +87,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("sentence", BROKEN)
 def test_a_broken_rule_has_a_sentence(sentence, monkeypatch):
-    monkeypatch.setattr("setrl.domains.check.SAMPLES", 101)
+    monkeypatch.setattr("setrl.tasks.domains.check.SAMPLES", 101)
     found = check_domain(Wrapped(**BROKEN[sentence])).problems
     assert any(sentence in one for one in found), found
 

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from setrl.domains import DOMAINS, SPLITS, by_name, corpus
-from setrl.domains.base import is_held_out
-from setrl.domains.check import HOSTILE
+from setrl.tasks.domains import DOMAINS, SPLITS, by_name, corpus
+from setrl.tasks.domains.base import is_held_out
+from setrl.tasks.domains.check import HOSTILE
 from tests.domains.quadratic_by_floats import prompt_polynomial, same, two_values, value
 
 SIZES = {"train": 300, "test": 100, "shifted": 100}

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from setrl.domains.base import corpus, is_held_out
-from setrl.domains.multiplication import CORPUS_SHARES, SPLIT_SHARES, Multiplication
-from setrl.domains.multiplication.author import HABITS, Arithmetic
+from setrl.tasks.domains.base import corpus, is_held_out
+from setrl.tasks.domains.multiplication import CORPUS_SHARES, SPLIT_SHARES, Multiplication
+from setrl.tasks.domains.multiplication.author import HABITS, Arithmetic
 
 DOMAIN = Multiplication()
 COUNT = 12_000

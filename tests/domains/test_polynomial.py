@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from setrl.domains import Polynomial, corpus
-from setrl.domains.polynomial import (
+from setrl.tasks.domains import Polynomial, corpus
+from setrl.tasks.domains.polynomial import (
     ALL_X_SHARES,
     FAVOURITES,
     RARE_X,

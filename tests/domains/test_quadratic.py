@@ -4,16 +4,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from setrl.domains import Quadratic, corpus
-from setrl.domains.quadratic import (
+from setrl.tasks.domains import Quadratic, corpus
+from setrl.tasks.domains.quadratic import (
     CORPUS_KINDS,
     SHIFTED_KINDS,
     TRAINING_KINDS,
     _problem,
     _prompts,
 )
-from setrl.domains.quadratic.author import SHARES, SUCCESS
-from setrl.domains.quadratic.equation import Equation, Roots, parse, square_root
+from setrl.tasks.domains.quadratic.author import SHARES, SUCCESS
+from setrl.tasks.domains.quadratic.equation import Equation, Roots, parse, square_root
 from tests.domains.quadratic_by_floats import is_right
 
 DOMAIN = Quadratic()

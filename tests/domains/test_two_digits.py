@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from setrl.domains import by_name, corpus, two_digits
+from setrl.tasks.domains import by_name, corpus, two_digits
 
 DOMAIN = by_name("two_digits")
 EXAMPLES = re.findall(r"^\| `(\w+)` \| ([0-9*]+): (.+) \|$", two_digits.__doc__, re.MULTILINE)

@@ -14,8 +14,8 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from trl import GRPOConfig
 
 from setrl.core import methods
-from setrl.engines.trl import SetCredit, SetGRPOTrainer
-from setrl.lm.trl_arguments import RECOMPUTES
+from setrl.train.lm.trl_arguments import RECOMPUTES
+from setrl.train.trl import SetCredit, SetGRPOTrainer
 
 # What computes activations again, as this version of Transformers calls it.
 RECOMPUTE = next(name for name in RECOMPUTES if name in GRPOConfig.__dataclass_fields__)

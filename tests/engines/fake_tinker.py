@@ -24,8 +24,8 @@ from tinker._client import AsyncTinker
 from tinker.lib.public_interfaces.rest_client import RestClient
 from transformers import AutoModelForCausalLM
 
-from setrl.engines.tinker import places
-from setrl.models.sampler import sample_ids
+from setrl.tasks.models.sampler import sample_ids
+from setrl.train.tinker import places
 
 PLACES = 7  # of eight on SkyRL's server, the base model has one
 

@@ -10,12 +10,12 @@ import torch
 from transformers import TrainerCallback
 
 from claims.maxpo_variance import adam_proxy as of_moments
-from setrl import files
-from setrl.engines.trl.adam_moments import moments
-from setrl.errors import ConfigError, RunError
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import make_trainer, train_arm
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.lm.arm import make_trainer, train_arm
+from setrl.train.runs.pool import Stop
+from setrl.train.trl.adam_moments import moments
 from tests.tiny import one_thread, tiny
 
 __all__ = ["one_thread"]

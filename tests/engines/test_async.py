@@ -19,9 +19,9 @@ from trl.experimental.async_grpo import async_rollout_worker as theirs
 
 from setrl import Method, objectives
 from setrl.core import methods
-from setrl.engines.trl.asynchronous import SetRolloutLoop, credit_worker
-from setrl.errors import ConfigError, RunError
 from setrl.rewards import Combine, Truncation
+from setrl.support.errors import ConfigError, RunError
+from setrl.train.trl.asynchronous import SetRolloutLoop, credit_worker
 from tests.engines.chat import PROMPTS, fixed_labels
 
 KNOWN = inspect.signature(theirs._AsyncRolloutLoop).parameters  # differ between versions

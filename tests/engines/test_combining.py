@@ -5,11 +5,11 @@ import pytest
 from trl import GRPOTrainer
 
 from setrl.core import methods
-from setrl.engines import functions
-from setrl.engines.trl import checks
-from setrl.errors import RunError
 from setrl.rewards import Combine, Truncation
 from setrl.rewards.guarded import GuardedReward
+from setrl.support.errors import RunError
+from setrl.train.gathering import functions
+from setrl.train.trl import checks
 from tests.engines.chat import REWARDS, arguments, step
 
 OUTCOMES = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0]

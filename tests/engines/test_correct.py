@@ -9,10 +9,10 @@ from datasets import Dataset
 from trl import RLOOConfig, RLOOTrainer
 
 from setrl import methods
-from setrl.engines.metrics import batch_metrics, rollout_records
-from setrl.engines.trl import set_credit
-from setrl.errors import RunError
 from setrl.rewards import Combine
+from setrl.support.errors import RunError
+from setrl.train.gathering.metrics import batch_metrics, rollout_records
+from setrl.train.trl import set_credit
 from tests.engines.chat import PROMPTS, arguments, step
 
 RIGHT = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0]

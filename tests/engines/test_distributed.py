@@ -8,8 +8,8 @@ import textwrap
 import numpy as np
 import torch
 
-from setrl import files
-from setrl.files.run_folder import training_run
+from setrl.support import files
+from setrl.support.files.run_folder import training_run
 from tests.distributed.run import check, free_port
 from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 
@@ -18,7 +18,7 @@ PROGRAM = """
     import gc, os, sys
     from pathlib import Path
     import torch
-    from setrl.lm import ResolvedConfig, run_comparison
+    from setrl.train.lm import ResolvedConfig, run_comparison
     from tests.distributed.training import SETTINGS, train
 
     torch.set_num_threads(1)

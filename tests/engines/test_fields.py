@@ -7,11 +7,11 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods, objectives, schedules
-from setrl.engines.functions import functions_of
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.engines.trl.policy import MeanLogprob
-from setrl.errors import RunError
-from setrl.scoring.fields import as_array, read_answer, read_matrix, read_number
+from setrl.support.errors import RunError
+from setrl.train.gathering.functions import functions_of
+from setrl.train.scoring.fields import as_array, read_answer, read_matrix, read_number
+from setrl.train.trl import SetGRPOTrainer
+from setrl.train.trl.policy import MeanLogprob
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from setrl.engines.trl import gathering
+from setrl.train.trl import gathering
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import torch
 from trl import GRPOTrainer
 
 from setrl.core import methods
-from setrl.engines.trl import set_credit
-from setrl.models import sampler
+from setrl.tasks.models import sampler
+from setrl.train.trl import set_credit
 from tests.engines.chat import step
 
 EQUAL = [1.0] * 4 + [0.0] * 4  # the first group is all right, the second one all wrong

@@ -7,17 +7,18 @@ import pytest
 import torch
 from datasets import Dataset
 
-from setrl import files, methods
-from setrl.engines.judging import JudgeQueue, covered, make_judge
-from setrl.engines.metrics import batch_metrics, rollout_records
-from setrl.engines.trl import SetGRPOTrainer
+from setrl import methods
 from setrl.groups import open_log
 from setrl.judges import Group, Judge, Judgement
-from setrl.models import sampler
-from setrl.scoring.batch import JudgingTimes
-from setrl.scoring.labels import clusters_of
-from setrl.serving.endpoint import Endpoint, Prices
-from setrl.serving.usage import Usage
+from setrl.judges.serving.endpoint import Endpoint, Prices
+from setrl.judges.serving.usage import Usage
+from setrl.support import files
+from setrl.tasks.models import sampler
+from setrl.train.gathering.judging import JudgeQueue, covered, make_judge
+from setrl.train.gathering.metrics import batch_metrics, rollout_records
+from setrl.train.scoring.batch import JudgingTimes
+from setrl.train.scoring.labels import clusters_of
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
 
@@ -186,9 +187,9 @@ def test_wrong_judges_are_named(spec, message, tmp_path):
 
 
 def test_a_comparison_trains_with_a_judge(make_resolved, base, tmp_path):
-    from setrl.files.run_folder import TrainingRun
-    from setrl.lm.arm import train_arm
-    from setrl.runs.pool import Stop
+    from setrl.support.files.run_folder import TrainingRun
+    from setrl.train.lm.arm import train_arm
+    from setrl.train.runs.pool import Stop
 
     judge = {"judge": NOISY, "of": "oracle:polynomial", "flips": 0.5}
     arm = {"method": "poly_epo", "set_size": 2, "judge": judge}

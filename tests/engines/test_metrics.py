@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.judges import Judgement
 from setrl.rewards import Combine
-from setrl.scoring import Columns, score
-from setrl.scoring.batch import JudgingTimes
+from setrl.train.gathering.metrics import batch_metrics, rollout_records
+from setrl.train.scoring import Columns, score
+from setrl.train.scoring.batch import JudgingTimes
 
 NAN = math.nan
 REWARDS_BN = np.array([[1.0, 1, 0, 0], [0, 0, 0, NAN]])

@@ -11,8 +11,8 @@ from datasets import Dataset
 from peft import LoraConfig
 
 from setrl import methods
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import RunError
+from setrl.support.errors import RunError
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS, arguments
 from tests.judges.helpers import make_judge
 from tests.judges.server import FaultyServer

@@ -12,9 +12,9 @@ from trl import GRPOTrainer
 
 from setrl import DEGENERATE, Method
 from setrl.core import methods, objectives
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import RunError
 from setrl.judges import Judge, Judgement
+from setrl.support.errors import RunError
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines.chat import (
     LABELS,
     PROMPTS,

@@ -10,8 +10,8 @@ from trl import GRPOTrainer
 from trl.trainer import grpo_trainer
 
 from setrl.core import methods
-from setrl.engines.trl import SetCredit, seam, set_credit
-from setrl.errors import ConfigError, RunError
+from setrl.support.errors import ConfigError, RunError
+from setrl.train.trl import SetCredit, seam, set_credit
 from tests.engines.chat import LABELS, REWARDS, fixed_labels, fixed_rewards
 
 METHOD = methods.poly_epo(3)

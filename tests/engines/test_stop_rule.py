@@ -10,20 +10,21 @@ import pytest
 from datasets import Dataset
 from transformers import AutoTokenizer
 
-from setrl import files, methods
-from setrl.engines.scorer import SampledGroup, Scorer
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import RunError
-from setrl.files.run_folder import TrainingRun
+from setrl import methods
 from setrl.judges import Judge, Judgement
-from setrl.lm.arm import train_arm
-from setrl.lm.run import LanguageModelArms
-from setrl.lm.server import train_on_server
-from setrl.models import sampler
-from setrl.runs.pool import Stop
-from setrl.runs.run import arm_job
-from setrl.scoring import StopRule
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import Problem
+from setrl.tasks.models import sampler
+from setrl.train.gathering.scorer import SampledGroup, Scorer
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.run import LanguageModelArms
+from setrl.train.lm.server import train_on_server
+from setrl.train.runs.pool import Stop
+from setrl.train.runs.run import arm_job
+from setrl.train.scoring import StopRule
+from setrl.train.trl import SetGRPOTrainer
 from tests.at_once import do_at_once
 from tests.engines.fake_tinker import FakeServer
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length
@@ -162,7 +163,7 @@ def test_a_training_that_never_learned_and_resumes_is_stopped(base, tmp_path):
 
 
 def test_the_asynchronous_worker_stops(make_worker):
-    from setrl.engines.trl.asynchronous import credit_worker
+    from setrl.train.trl.asynchronous import credit_worker
     from tests.engines.test_async import group, loop_of
 
     worker = make_worker()
@@ -186,7 +187,7 @@ def never_right(completions, **_):
 
 
 def test_the_asynchronous_worker_of_a_training_that_resumes_goes_on(make_worker):
-    from setrl.engines.trl.asynchronous import credit_worker
+    from setrl.train.trl.asynchronous import credit_worker
     from tests.engines.test_async import group, loop_of
 
     worker = make_worker(reward_funcs=[never_right])

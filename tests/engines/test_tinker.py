@@ -15,14 +15,15 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from setrl import files, methods
-from setrl.engines.scorer import SampledGroup, Scorer
-from setrl.engines.tinker import client as engine
-from setrl.engines.tinker import server as tinker_server
-from setrl.engines.tinker.journal import Batch, CreditedSample, Journal, Saved
-from setrl.errors import ConfigError, DataError, RunError
+from setrl import methods
 from setrl.rewards import Combine, Truncation
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import Problem, Strategy
+from setrl.train.gathering.scorer import SampledGroup, Scorer
+from setrl.train.tinker import client as engine
+from setrl.train.tinker import server as tinker_server
+from setrl.train.tinker.journal import Batch, CreditedSample, Journal, Saved
 from tests.engines.fake_tinker import FakeServer
 from tests.serving.server import FakeServer as FakeServerOfModels
 from tests.tiny_model import make

@@ -10,9 +10,9 @@ from transformers import AutoTokenizer
 from trl import GRPOTrainer
 
 from setrl.core import methods
-from setrl.engines.trl import SetGRPOTrainer
 from setrl.judges import Judge, Judgement
-from setrl.models import sampler
+from setrl.tasks.models import sampler
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS, step
 
 LONG = {"max_completion_length": 300}

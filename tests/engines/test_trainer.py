@@ -7,10 +7,10 @@ from datasets import Dataset
 from trl import GRPOTrainer
 
 from setrl import DEGENERATE, methods
-from setrl.engines.metrics import batch_metrics
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import RunError
-from setrl.models import sampler
+from setrl.support.errors import RunError
+from setrl.tasks.models import sampler
+from setrl.train.gathering.metrics import batch_metrics
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines import chat
 
 PROMPTS = ["y=x^2+3x+7, x!=4: ", "y=2x+1, x!=-4: ", "y=x^2+2x+2, x!=6: ", "y=3x+5, x!=7: "]

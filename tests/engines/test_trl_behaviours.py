@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOTrainer
 
 from setrl.core import methods
-from setrl.engines.trl import SetGRPOTrainer
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS, RECOMPUTE
 
 PLAIN = ["one", "two", "three", "four"]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from setrl import files
-from setrl.files import atomic
+from setrl.support import files
+from setrl.support.files import atomic
 
 
 def test_a_folder_appears_when_it_is_whole(tmp_path):

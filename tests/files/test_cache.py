@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from setrl.files import cache
+from setrl.support.files import cache
 
 HASH = "0123456789ab"
 RECORD = '{"schema_version": 1, "source": "x"}'

@@ -2,10 +2,10 @@ import gzip
 
 import pytest
 
-from setrl.errors import DataError
-from setrl.files import gzipped
-from setrl.files.gzipped import open_gzip
 from setrl.groups.rows import Rows
+from setrl.support.errors import DataError
+from setrl.support.files import gzipped
+from setrl.support.files.gzipped import open_gzip
 from setrl.tasks import tables
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from setrl import files
-from setrl.errors import DataError
-from setrl.files import json_lines
+from setrl.support import files
+from setrl.support.errors import DataError
+from setrl.support.files import json_lines
 
 WHOLE = b'{"step": 1}\n{"step": 2}\n'
 TORN = [b"{", b'{"step": 3, "x', b'{"step": 3', b'{"text": "\xc2']

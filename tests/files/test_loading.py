@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from setrl.errors import ConfigError
-from setrl.files.loading import load_function
+from setrl.support.errors import ConfigError
+from setrl.support.files.loading import load_function
 
 
 @pytest.fixture(autouse=True)

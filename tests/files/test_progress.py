@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.files import progress
+from setrl.support.files import progress
 from tests.cli.conftest import setrl  # noqa: F401
 
 

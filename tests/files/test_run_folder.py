@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from setrl import files
-from setrl.errors import ConfigError, RunError
-from setrl.files.run_folder import (
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import (
     TrainingRun,
     find_arms,
     is_base,

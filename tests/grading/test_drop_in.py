@@ -2,8 +2,8 @@ r"""`parse` and `verify` with math-verify's arguments; what does not hold here i
 
 import pytest
 
-from setrl.errors import DataError
 from setrl.grading import drop_in, parse, verify
+from setrl.support.errors import DataError
 
 HANGS = r"1+\sqrt{x}" + "+x^{x^x}-x^{x^x}" * 110
 

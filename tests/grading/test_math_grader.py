@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setrl.errors import DataError
 from setrl.grading import MathGrader, Reason
+from setrl.support.errors import DataError
 
 EQUAL, DIFFERENT = ({"equal": equal, "rule": "expression"} for equal in (True, False))
 TINY = {"workers": 2, "time_limit_s": 0.5, "memory_mb": 256}

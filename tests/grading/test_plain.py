@@ -1,8 +1,8 @@
 import pytest
 
-from setrl.errors import DataError
 from setrl.grading import ChoiceGrader, ExactGrader, NumberGrader, Reason
 from setrl.grading.stated import normal_text, stated_answer
+from setrl.support.errors import DataError
 
 
 @pytest.mark.parametrize(

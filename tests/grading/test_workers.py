@@ -12,9 +12,9 @@ import time
 
 import pytest
 
-from setrl.errors import RunError
 from setrl.grading import MathGrader, Reason, workers
 from setrl.grading.workers import CRASH, TIMEOUT, WorkerPool
+from setrl.support.errors import RunError
 
 HANGS = r"1+\sqrt{x}" + "+x^{x^x}-x^{x^x}" * 110  # right, and it takes ten seconds to see that
 FITS = {"gold": r"\sqrt{x}+1", "answer": r"1+\sqrt{x}", "relative_tolerance": 1e-6, "units": False}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from setrl import Method, cli, methods, objectives
-from setrl.errors import ConfigError
 from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.credit import credit_groups
+from setrl.support.errors import ConfigError
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -225,7 +225,7 @@ def test_output_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):
     def full_disk(self, *arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device", str(self))
 
-    before, usual_replace = output.read_bytes(), "setrl.files.atomic.os.replace"
+    before, usual_replace = output.read_bytes(), "setrl.support.files.atomic.os.replace"
     monkeypatch.setattr(usual_replace, full_disk)
     code, _, err = run(capsys, *usual, "--output", output)
     assert code == 1

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
 from setrl.groups import open_log
+from setrl.support.errors import ConfigError, DataError
 from tests.groups.reading import read_log
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError
 from tests.groups.reading import read_log
 
 pa = pytest.importorskip("pyarrow")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError
 from tests.groups.reading import read_log
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl.errors import ConfigError, DataError
-from setrl.evaluation.loading import load_samples
+from setrl.evaluate.loading import load_samples
 from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.field_values import verdict
 from setrl.groups.recognition import recognise
 from setrl.groups.rows import Rows
+from setrl.support.errors import ConfigError, DataError
 
 DATA = Path(__file__).parents[1] / "data"
 VERDICTS = {"a": [True, False, True], "b": [False, False], "c": [True, True, True]}

@@ -14,13 +14,13 @@ pytest.importorskip("tyro")
 
 from setrl import DEGENERATE, cli, methods
 from setrl.cli.recommend import Recommend
-from setrl.evaluation.loading import load_samples
-from setrl.evaluation.sides import load_side
+from setrl.evaluate.loading import load_samples
+from setrl.evaluate.sides import load_side
 from setrl.grading.conversation import sample_text
 from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.strategies import numbered
 from setrl.judges.exact import ExactJudge
-from setrl.lab.view.catalogue import Catalogue
+from setrl.show.lab.view.catalogue import Catalogue
 
 # Problem → (is it correct, which approach) of each sample; "-1" is in no cluster.
 TRUTH = {
@@ -346,7 +346,7 @@ def shown_in_a_page(path, options):
 def reported(path, folder, options):
     """What `setrl report` shows."""
     pytest.importorskip("matplotlib")
-    from setrl.report.own_files import data_of
+    from setrl.show.report.own_files import data_of
 
     [of_arm] = data_of([path], folder, options)[0].problems["given"].values()
     return of_arm[0]

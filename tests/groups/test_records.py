@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from setrl.errors import DataError
-from setrl.evaluation.loading import load_evaluation
-from setrl.evaluation.problems import on_common
+from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.problems import on_common
+from setrl.support.errors import DataError
 
 
 def record(**changes):

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
 from setrl.groups.importers import tinker_cookbook
+from setrl.support.errors import ConfigError, DataError
 from tests.groups.reading import options as how
 from tests.groups.reading import read_log
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from setrl.errors import ConfigError
 from setrl.groups import Fields, Group, LogOptions, open_log
 from setrl.groups.fields import choose_score
 from setrl.groups.importers import tools
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.types import Sample
+from setrl.support.errors import ConfigError
 
 
 def _groups(path, options, notes):

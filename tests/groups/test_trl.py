@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
 from setrl.groups import Fields, LogOptions, open_log
 from setrl.groups.importers.trl import LABEL_COLUMN
-from setrl.scoring.labels import shown
+from setrl.support.errors import ConfigError, DataError
+from setrl.train.scoring.labels import shown
 from tests.groups.reading import read_log
 
 pyarrow = pytest.importorskip("pyarrow")

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from setrl.cli.import_log import ImportLog
-from setrl.errors import ConfigError, DataError
-from setrl.evaluation.loading import load_evaluation
+from setrl.evaluate.loading import load_evaluation
+from setrl.support.errors import ConfigError, DataError
 from tests.groups.reading import read_log
 
 

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from setrl.errors import DataError
 from setrl.judges.cache import JudgementCache
+from setrl.support.errors import DataError
 
 
 def test_what_was_put_is_there_after_reopening(tmp_path):

@@ -7,9 +7,9 @@ import time
 import pytest
 from aiohttp import web
 
-from setrl.errors import RunError
 from setrl.judges import BackgroundJudge, Endpoint, Group, LMJudge, Prices, RetryRule
 from setrl.judges.fences import harmless
+from setrl.support.errors import RunError
 from tests.judges.attacks import PLAIN, attacks
 from tests.judges.helpers import make_groups, make_judge, right_clusters
 from tests.judges.server import FaultyServer, completion, right_numbers

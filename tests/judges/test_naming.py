@@ -10,7 +10,7 @@ import pytest
 from setrl.judges import Group, Judge
 from setrl.judges.config import by_name, from_config
 from setrl.judges.exact import ExactJudge
-from setrl.serving.endpoint import Endpoint
+from setrl.judges.serving.endpoint import Endpoint
 from tests.judges.test_embedding import sentence_transformers  # noqa: F401  (a fixture)
 
 POINT = {"judge": "oracle", "domain": "polynomial", "options": {"strategy": "point"}}

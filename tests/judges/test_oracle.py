@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from setrl.domains import DOMAINS, by_name
 from setrl.judges import Group, Judge
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
+from setrl.tasks.domains import DOMAINS, by_name
 
 
 @pytest.mark.parametrize("name", sorted(DOMAINS))

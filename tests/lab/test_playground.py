@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl import lab
-from setrl.lab import page
-from setrl.lab.page import Page
+from setrl.show import lab
+from setrl.show.lab import page
+from setrl.show.lab.page import Page
 from tests.lab import published
 
 SNIPPETS = Path(__file__).parents[2] / "web" / "tests" / "snippets"

@@ -6,15 +6,15 @@ import threading
 import pytest
 from starlette.testclient import TestClient
 
-from setrl.errors import DataError
 from setrl.groups import Group, LogOptions, Sample
 from setrl.groups.log import open_log
-from setrl.lab.view.app import application
-from setrl.lab.view.catalogue import Catalogue
-from setrl.lab.view.index import Index, disagreement
-from setrl.lab.view.logs import ONLY_STEP, FileLog
-from setrl.lab.view.marks import Marks
-from setrl.lab.view.table import Table
+from setrl.show.lab.view.app import application
+from setrl.show.lab.view.catalogue import Catalogue
+from setrl.show.lab.view.index import Index, disagreement
+from setrl.show.lab.view.logs import ONLY_STEP, FileLog
+from setrl.show.lab.view.marks import Marks
+from setrl.show.lab.view.table import Table
+from setrl.support.errors import DataError
 from tests.groups.test_inspect_ai import sample as inspect_sample
 from tests.groups.test_inspect_ai import write as write_inspect
 from tests.groups.test_lighteval import row as lighteval_row
@@ -141,7 +141,7 @@ def test_labels_are_read_as_strategies(tmp_path):
 @pytest.mark.parametrize("kind", ["lm-eval", "inspect.json", "inspect.eval", "lighteval"])
 def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, monkeypatch, kind):
     """The end of each log is damaged: who reads to the end gets an error."""
-    monkeypatch.setattr("setrl.lab.view.logs.FIRST_ROWS", 2)
+    monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 2)
     monkeypatch.setattr("setrl.groups.log.SNIFFED", 1)
     monkeypatch.setattr("setrl.groups.importers.tools.SNIFFED", 1)
     log = FileLog(BROKEN_LATE[kind](tmp_path), LogOptions())
@@ -151,7 +151,7 @@ def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, mo
 
 
 def test_of_a_damaged_log_the_part_that_can_be_read_is_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("setrl.lab.view.logs.FIRST_ROWS", 4)
+    monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 4)
     monkeypatch.setattr("setrl.groups.log.SNIFFED", 2)
     path = write_log(tmp_path / "cut.jsonl", "35")
     path.write_text(path.read_text() + "{\n")
@@ -199,7 +199,7 @@ BROKEN_LATE = {
 def test_the_first_rows_of_a_long_log_are_there_at_once(tmp_path, monkeypatch):
     """The full pass waits in its middle: groups of the first rows are shown, and none twice."""
     path = write_log(tmp_path / "long.jsonl", "33", problems=50)
-    monkeypatch.setattr("setrl.lab.view.logs.FIRST_ROWS", 20)
+    monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 20)
     log = FileLog(path, LogOptions())
     reached, go_on, each = threading.Event(), threading.Event(), log._each
 

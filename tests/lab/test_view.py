@@ -12,17 +12,17 @@ import pytest
 from starlette.testclient import TestClient
 
 from setrl import methods
-from setrl.errors import ConfigError, DataError
 from setrl.groups import Fields, Group, LogOptions, Sample
 from setrl.groups.outcomes import against
-from setrl.lab.view import metrics, serve
-from setrl.lab.view.app import application
-from setrl.lab.view.catalogue import Catalogue
-from setrl.lab.view.credit import branch_points, group_page, shared_prefix
-from setrl.lab.view.index import Index
-from setrl.lab.view.logs import FileLog, Rollouts
-from setrl.lab.view.origin import Origin
-from setrl.lab.view.table import SHOWN
+from setrl.show.lab.view import metrics, serve
+from setrl.show.lab.view.app import application
+from setrl.show.lab.view.catalogue import Catalogue
+from setrl.show.lab.view.credit import branch_points, group_page, shared_prefix
+from setrl.show.lab.view.index import Index
+from setrl.show.lab.view.logs import FileLog, Rollouts
+from setrl.show.lab.view.origin import Origin
+from setrl.show.lab.view.table import SHOWN
+from setrl.support.errors import ConfigError, DataError
 
 DATA = Path(__file__).parents[1] / "data"
 

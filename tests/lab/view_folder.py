@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from setrl import methods
-from setrl.evaluation.judge_audit import Audit
+from setrl.evaluate.judge_audit import Audit
 from setrl.judges import Group
-from setrl.report.judge_audit import audit_record as audit_record_of
+from setrl.show.report.judge_audit import audit_record as audit_record_of
 
 HOSTILE = [
     "<script>document.title = 'caught'</script>",

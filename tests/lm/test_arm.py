@@ -10,17 +10,17 @@ from types import SimpleNamespace
 import pytest
 from safetensors.torch import load_file
 
-from setrl import files
-from setrl.domains import Problem
-from setrl.errors import ConfigError, DataError, RunError
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import train_arm
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.preflight.checks import check_model, check_problems
-from setrl.lm.prompts import training_prompts
-from setrl.lm.resolved import resolve
-from setrl.lm.trl_arguments import check_trainer_options, grpo_config
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError, RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.tasks.domains import Problem
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.preflight.checks import check_model, check_problems
+from setrl.train.lm.prompts import training_prompts
+from setrl.train.lm.resolved import resolve
+from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config
+from setrl.train.runs.pool import Stop
 from tests.tiny import tiny
 
 CHANGES = {
@@ -84,7 +84,7 @@ def make(make_resolved, name):
 def slow_sampler(request, monkeypatch):
     """In the case "generate", samples are drawn by transformers, with the global generator."""
     if "generate" in request.node.name:
-        monkeypatch.setattr("setrl.lm.arm.sampler.sample_ids", None)
+        monkeypatch.setattr("setrl.train.lm.arm.sampler.sample_ids", None)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -250,7 +250,7 @@ def test_more_problems_than_there_are(make_resolved, monkeypatch):
     def few(*_):
         raise ValueError("count must be at most about 10 for the train split, got 12")
 
-    monkeypatch.setattr("setrl.domains.polynomial.Polynomial.problems", few)
+    monkeypatch.setattr("setrl.tasks.domains.polynomial.Polynomial.problems", few)
     with pytest.raises(ConfigError, match=r"at most about 10 .*: set train_problems lower"):
         prompts_of(make_resolved())
 
@@ -301,7 +301,7 @@ def test_both_names_of_transformers_are_known(make_resolved, tmp_path, monkeypat
     given = {}
     keep = {"__init__": lambda self, **options: given.update(options)}
     known = dataclasses.make_dataclass("Known", [(name, bool)], init=False, namespace=keep)
-    monkeypatch.setattr("setrl.lm.trl_arguments.GRPOConfig", known)
+    monkeypatch.setattr("setrl.train.lm.trl_arguments.GRPOConfig", known)
     resolved = make_resolved()
     grpo_config(resolved, resolved.arms["poly_epo"], 0, tmp_path)
     assert {key for key in given if key.endswith("checkpointing")} == {name}

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from setrl.errors import ConfigError
-from setrl.lm.resolved import ResolvedConfig
-from setrl.lm.run import LanguageModelArms
 from setrl.rewards import Combine, Truncation
+from setrl.support.errors import ConfigError
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.run import LanguageModelArms
 from tests.tiny import tiny
 
 load = ResolvedConfig.load

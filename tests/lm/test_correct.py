@@ -5,8 +5,8 @@ import textwrap
 import numpy as np
 import pytest
 
-from setrl.errors import ConfigError, RunError
 from setrl.rewards.combine import Combine
+from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.from_file import FileTask
 from setrl.tasks.spec import TaskSpec
 

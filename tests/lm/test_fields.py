@@ -7,16 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl import domains, files
-from setrl.engines.metrics import rollout_records
-from setrl.errors import ConfigError
-from setrl.files.run_folder import TrainingRun
 from setrl.groups import open_log
 from setrl.groups.credit import credit_groups
-from setrl.lm.arm import make_trainer, train_arm
-from setrl.lm.preflight.checks import check_problems
-from setrl.lm.resolved import ResolvedConfig
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.tasks import domains
+from setrl.train.gathering.metrics import rollout_records
+from setrl.train.lm.arm import make_trainer, train_arm
+from setrl.train.lm.preflight.checks import check_problems
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.runs.pool import Stop
 from tests.lm import fields_of_mine as mine
 from tests.tiny import tiny_config
 

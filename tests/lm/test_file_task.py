@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from setrl import domains, files, tasks
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import ConfigError
-from setrl.evaluation.sampling import LocalModel
-from setrl.evaluation.summary import summarise_run
-from setrl.files.run_folder import TrainingRun, find_arms, training_run
-from setrl.lm.arm import make_trainer, train_arm
-from setrl.lm.base_model import base_model
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.preflight.checks import check_before_training
-from setrl.lm.resolved import ResolvedConfig, resolve
-from setrl.lm.run import LanguageModelArms, run_comparison
-from setrl.runs.pool import Stop
-from setrl.tasks import PromptForm
+from setrl import tasks
+from setrl.evaluate.sampling import LocalModel
+from setrl.evaluate.summary import summarise_run
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import TrainingRun, find_arms, training_run
+from setrl.tasks import PromptForm, domains
+from setrl.train.lm.arm import make_trainer, train_arm
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.preflight.checks import check_before_training
+from setrl.train.lm.resolved import ResolvedConfig, resolve
+from setrl.train.lm.run import LanguageModelArms, run_comparison
+from setrl.train.runs.pool import Stop
+from setrl.train.trl import SetGRPOTrainer
 from tests.at_once import do_at_once
 from tests.tasks import models
 from tests.tiny import tiny
@@ -110,7 +111,7 @@ def test_real_problems_through_the_whole_path(chat_models, tmp_path, kind, data)
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Runs do their jobs one after another in this process; their names are collected."""
-    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    monkeypatch.setattr("setrl.train.runs.run.run_jobs", do_at_once)
     trained = []
     train_steps = SetGRPOTrainer.train
 

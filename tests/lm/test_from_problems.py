@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from setrl import cli, files
-from setrl.files import loading
-from setrl.files.run_folder import training_run
+from setrl import cli
+from setrl.support import files
+from setrl.support.files import loading
+from setrl.support.files.run_folder import training_run
 from tests import sessions
 from tests.at_once import do_at_once
 
@@ -44,7 +45,7 @@ def without_counts(text):
 
 
 def test_every_command_prints_what_the_page_shows(folder, monkeypatch, capsys):
-    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    monkeypatch.setattr("setrl.train.runs.run.run_jobs", do_at_once)
     capsys.readouterr()
     blocks = sessions.commands(PAGE)
     assert [command.split()[0] for command, _ in blocks] == [
@@ -72,7 +73,7 @@ def score(completions, trainer_state=None, **_):
 
 
 def test_a_reward_that_fails_in_the_middle_loses_nothing(folder, monkeypatch, capsys):
-    monkeypatch.setattr("setrl.runs.run.run_jobs", do_at_once)
+    monkeypatch.setattr("setrl.train.runs.run.run_jobs", do_at_once)
     Path("failing.py").write_text(FAILING)
     Path("broken").touch()
     changes = {

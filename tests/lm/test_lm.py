@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from setrl import lm
+from setrl.train import lm
 
 
 def test_every_public_name_is_there():
@@ -14,7 +14,7 @@ def test_every_public_name_is_there():
 
 
 def test_a_config_needs_no_pytorch():
-    program = "import sys, setrl.lm as t; t.ComparisonConfig; print('torch' in sys.modules)"
+    program = "import sys, setrl.train.lm as t; t.ComparisonConfig; print('torch' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert said.stdout.strip() == b"False"
 
@@ -23,6 +23,6 @@ def test_a_missing_extra_names_its_command(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError("No module named 'trl'", name="trl")
 
-    monkeypatch.setattr("setrl.names.import_module", missing)
+    monkeypatch.setattr("setrl.support.names.import_module", missing)
     with pytest.raises(ImportError, match=r"run_comparison needs trl: pip install"):
         lm.run_comparison  # noqa: B018

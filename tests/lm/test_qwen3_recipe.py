@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from trl import GRPOConfig
 
-from setrl import files, methods
-from setrl.errors import ConfigError
-from setrl.evaluation.sampling import load_tokenizer
-from setrl.files.run_folder import TrainingRun
+from setrl import methods
+from setrl.evaluate.sampling import load_tokenizer
 from setrl.grading import compute_score
-from setrl.lm.arm import train_arm
-from setrl.lm.resolved import ResolvedConfig
-from setrl.lm.server import server_settings, train_on_server
-from setrl.lm.trl_arguments import check_trainer_options, grpo_config
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.server import server_settings, train_on_server
+from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config
+from setrl.train.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer
 

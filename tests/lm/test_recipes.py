@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from setrl.lm.resolved import ResolvedConfig
+from setrl.train.lm.resolved import ResolvedConfig
 
 CONFIGS = sorted((Path(__file__).parents[2] / "recipes").glob("*/config.yaml"))
 RECIPES = [path for path in CONFIGS if not path.parent.name.startswith("control_")]

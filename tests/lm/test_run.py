@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from setrl import cli, files
-from setrl.errors import ConfigError, DataError, RunError
-from setrl.files.run_folder import TrainingRun, training_run, write_status
-from setrl.lm import run as comparison
-from setrl.lm.arm import train_arm
-from setrl.lm.run import LanguageModelArms, run_comparison
-from setrl.report import style
-from setrl.runs.pool import Stop, run_jobs
-from setrl.runs.run import arm_job
+from setrl import cli
+from setrl.show.report import style
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError, RunError
+from setrl.support.files.run_folder import TrainingRun, training_run, write_status
+from setrl.train.lm import run as comparison
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.run import LanguageModelArms, run_comparison
+from setrl.train.runs.pool import Stop, run_jobs
+from setrl.train.runs.run import arm_job
 from tests import tiny_model
 from tests.at_once import at_once
 
@@ -38,7 +39,7 @@ def weights(run):
 FORKING = """
 import multiprocessing
 from setrl import cli
-from setrl.runs import pool
+from setrl.train.runs import pool
 
 fork = multiprocessing.get_context("fork")
 multiprocessing.get_context = lambda _: fork
@@ -185,7 +186,7 @@ def test_a_damaged_model_in_the_cache_is_named(make_resolved, base, tmp_path, mo
 @pytest.fixture
 def no_training(monkeypatch):
     monkeypatch.setattr(comparison, "base_model", None)
-    monkeypatch.setattr("setrl.runs.run.run_jobs", None)
+    monkeypatch.setattr("setrl.train.runs.run.run_jobs", None)
 
 
 @pytest.fixture

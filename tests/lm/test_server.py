@@ -5,15 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from setrl import files, methods
-from setrl.errors import ConfigError, RunError
-from setrl.evaluation.collecting import draw_and_read
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import train_arm
-from setrl.lm.resolved import ResolvedConfig
-from setrl.lm.served_model import ServedModel
-from setrl.lm.server import check_server_of, learning_rates, train_on_server
-from setrl.runs.pool import Stop
+from setrl import methods
+from setrl.evaluate.collecting import draw_and_read
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.served_model import ServedModel
+from setrl.train.lm.server import check_server_of, learning_rates, train_on_server
+from setrl.train.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.tiny import tiny
 

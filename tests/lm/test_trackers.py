@@ -4,12 +4,12 @@ import pytest
 from transformers import TrainerCallback
 from transformers.integrations import integration_utils as integrations
 
-from setrl.errors import ConfigError
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import make_trainer, train_arm
-from setrl.lm.trackers import check_trackers
-from setrl.lm.trl_arguments import check_trainer_options
-from setrl.runs.pool import Stop
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.lm.arm import make_trainer, train_arm
+from setrl.train.lm.trackers import check_trackers
+from setrl.train.lm.trl_arguments import check_trainer_options
+from setrl.train.runs.pool import Stop
 
 
 class Fake(TrainerCallback):

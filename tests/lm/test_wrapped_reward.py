@@ -2,15 +2,16 @@
 
 import pytest
 
-from setrl import domains, files
-from setrl.errors import ConfigError, RunError
-from setrl.files.run_folder import TrainingRun, training_run
-from setrl.lm.arm import train_arm
-from setrl.lm.base_model import base_model
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.run import LanguageModelArms
-from setrl.lm.server import train_on_server
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun, training_run
+from setrl.tasks import domains
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.run import LanguageModelArms
+from setrl.train.lm.server import train_on_server
+from setrl.train.runs.pool import Stop
 from studies.faulty import Misgraded
 from tests.engines.fake_tinker import FakeServer
 from tests.tiny import tiny, tiny_config

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from setrl.core import methods
-from setrl.files import plain_json
 from setrl.recommend.choice import (
     ERROR_LOST,
     ERROR_STRATEGIES,
@@ -21,6 +20,7 @@ from setrl.recommend.choice import (
 from setrl.recommend.counts import Logged
 from setrl.recommend.forecasts import Miniature
 from setrl.recommend.text import in_python, recommendation_text
+from setrl.support.files import plain_json
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 MIXTURE = "poly_mixture, set_size 4, alpha 0.5"

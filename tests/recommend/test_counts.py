@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from setrl.errors import DataError
-from setrl.evaluation.samples import evaluation_of
+from setrl.evaluate.samples import evaluation_of
 from setrl.recommend.counts import Logged, disagreement, means_the_same
+from setrl.support.errors import DataError
 
 ROWS = [
     ("ab", [1, 0, 1, 1], ["x", "x", "y", None]),

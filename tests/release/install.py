@@ -42,8 +42,11 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "plot": ("cli,plot", (("setrl", "report", "groups.jsonl", "--output", "report"),)),
     "train": ("train", (DRY_RUN,)),
     "peft": ("peft", (DRY_RUN, ("python", "-c", "from peft import LoraConfig"))),
-    "tensorboard": ("tensorboard", (("python", "-c", "import tensorboard, setrl.lm.trackers"),)),
-    "tinker": ("tinker", (("python", "-c", "import setrl.engines.tinker"),)),
+    "tensorboard": (
+        "tensorboard",
+        (("python", "-c", "import tensorboard, setrl.train.lm.trackers"),),
+    ),
+    "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker"),)),
     "math": ("cli,math", (("setrl", "validate-data", "problems.jsonl"),)),
     "judge": ("judge", (JUDGE,)),
     "embed": ("embed", (("python", "-c", "import sentence_transformers, setrl.judges.embedding"),)),
@@ -52,7 +55,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "gym": ("gym", (("setrl", "control", "--help"), ("python", "-c", "import setrl.control.run"))),
     "mujoco": ("mujoco", (("python", "-c", "import mujoco, setrl.control.tasks.point_mass"),)),
     "atari": ("atari", (("python", "-c", "import ale_py, setrl.control.run"),)),
-    "jax": ("jax", (("python", "-c", "import setrl.jax"),)),
+    "jax": ("jax", (("python", "-c", "import setrl.core.jax"),)),
 }
 WITH_TORCH = ("train", "peft", "tensorboard", "tinker", "embed", "serve", "gym", "mujoco", "atari")
 

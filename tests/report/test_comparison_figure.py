@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from setrl.errors import ConfigError
-from setrl.evaluation import metrics
-from setrl.evaluation.comparison import compare, compare_paths, curve_between, load_sides
-from setrl.evaluation.intervals import IntervalConfig
-from setrl.report import draw_comparison, figures_evaluation
+from setrl.evaluate import metrics
+from setrl.evaluate.comparison import compare, compare_paths, curve_between, load_sides
+from setrl.evaluate.intervals import IntervalConfig
+from setrl.show.report import draw_comparison, figures_evaluation
+from setrl.support.errors import ConfigError
 from tests import fake_run
 
 FAST = IntervalConfig(resamples=300)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import yaml
 
-from setrl.evaluation.looks import looks, sweep
-from setrl.report import env_steps, publish_report, write_report
-from setrl.report.missing_credit import warnings_of
-from setrl.report.page import charts, facts, render
-from setrl.report.run import read_run
-from setrl.report.style import LIGHT, numbers
+from setrl.evaluate.looks import looks, sweep
+from setrl.show.report import env_steps, publish_report, write_report
+from setrl.show.report.missing_credit import warnings_of
+from setrl.show.report.page import charts, facts, render
+from setrl.show.report.run import read_run
+from setrl.show.report.style import LIGHT, numbers
 
 ARMS = {
     "base": (0.4, 5.0),

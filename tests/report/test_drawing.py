@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from setrl.evaluation.looks import Look, sweep
-from setrl.report.drawing import (
+from setrl.evaluate.looks import Look, sweep
+from setrl.show.report.drawing import (
     EndLabel,
     label_ends,
     rolling_mean,
     spread,
     step_curves,
 )
-from setrl.report.page import charts
-from setrl.report.run import read_run
-from setrl.report.style import DARK, LIGHT, canvas, main_arms, strategy_fills
+from setrl.show.report.page import charts
+from setrl.show.report.run import read_run
+from setrl.show.report.style import DARK, LIGHT, canvas, main_arms, strategy_fills
 from tests import fake_run
 
 SOURCES = (".py", ".html", ".css")
@@ -25,7 +25,7 @@ SOURCES = (".py", ".html", ".css")
 
 def test_colours_are_in_one_file():
     home = Path(__file__).parents[2]
-    drawn = [home / name for name in ("src/setrl/report", "studies", "recipes", "benchmarks")]
+    drawn = [home / name for name in ("src/setrl/show/report", "studies", "recipes", "benchmarks")]
     paths = [path for folder in drawn for path in folder.rglob("*") if path.suffix in SOURCES]
     colour = re.compile(r"#[0-9A-Fa-f]{6}\b")
     assert [path.name for path in paths if colour.search(path.read_text())] == []

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from setrl.report.curves import _over_k, thinned, training_curves
-from setrl.report.odd_credit import disagreements, worst_credit
-from setrl.report.run import read_run
-from setrl.report.solved import solved_by_one
+from setrl.show.report.curves import _over_k, thinned, training_curves
+from setrl.show.report.odd_credit import disagreements, worst_credit
+from setrl.show.report.run import read_run
+from setrl.show.report.solved import solved_by_one
 from tests import fake_run
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from setrl.evaluation.looks import looks
-from setrl.evaluation.outcomes import Outcome
-from setrl.report.front import draw_front, front_legend
-from setrl.report.style import LIGHT, canvas
+from setrl.evaluate.looks import looks
+from setrl.evaluate.outcomes import Outcome
+from setrl.show.report.front import draw_front, front_legend
+from setrl.show.report.style import LIGHT, canvas
 
 SWEEP = {"ppo_ent_0.2": (0.9, 0.5), "ppo_ent_0.1": (0.8, 0.6), "ppo_ent_0.3": (0.95, 0.4)}
 

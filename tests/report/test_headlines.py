@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from setrl.evaluation.bands import Band
-from setrl.evaluation.intervals import Difference, Estimate, IntervalConfig
-from setrl.evaluation.looks import looks
-from setrl.evaluation.summary import ArmDifference, ArmSummary, SplitSummary, Summary
-from setrl.report import headlines as h
-from setrl.report.run import RunData, read_run
+from setrl.evaluate.bands import Band
+from setrl.evaluate.intervals import Difference, Estimate, IntervalConfig
+from setrl.evaluate.looks import looks
+from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.show.report import headlines as h
+from setrl.show.report.run import RunData, read_run
 from tests import fake_run
 
 

@@ -6,10 +6,10 @@ import re
 import pytest
 
 from setrl import cli
-from setrl.evaluation.judge_audit import audit
+from setrl.evaluate.judge_audit import audit
 from setrl.judges import Group
 from setrl.judges.exact import ExactJudge
-from setrl.report.judge_audit import audit_markdown, audit_record
+from setrl.show.report.judge_audit import audit_markdown, audit_record
 from studies.faulty import NoisyJudge
 from tests.judges.helpers import make_groups
 from tests.judges.server import FaultyServer

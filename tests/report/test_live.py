@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from setrl import files
-from setrl.report import live
-from setrl.report.live import kept_up_to_date
-from setrl.report.progress import progress_of
-from setrl.report.run import read_run
-from setrl.runs.claim import LOCK
-from setrl.runs.written import REPORT
+from setrl.show.report import live
+from setrl.show.report.live import kept_up_to_date
+from setrl.show.report.progress import progress_of
+from setrl.show.report.run import read_run
+from setrl.support import files
+from setrl.train.runs.claim import LOCK
+from setrl.train.runs.written import REPORT
 from tests import fake_run
 
 

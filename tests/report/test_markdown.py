@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from setrl.errors import ConfigError
-from setrl.report import publish_report, style
+from setrl.show.report import publish_report, style
+from setrl.support.errors import ConfigError
 from tests import fake_run
 
 

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from setrl import files
-from setrl.files.run_folder import TrainingRun, write_status
-from setrl.report import page, publish_report, write_report
-from setrl.report.missing_credit import steps_without_credit, warnings_of
-from setrl.report.run import read_run
+from setrl.show.report import page, publish_report, write_report
+from setrl.show.report.missing_credit import steps_without_credit, warnings_of
+from setrl.show.report.run import read_run
+from setrl.support import files
+from setrl.support.files.run_folder import TrainingRun, write_status
 from tests import fake_run
 
 

@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from setrl.errors import ConfigError
-from setrl.files.run_folder import write_status
-from setrl.report import style, write_report
-from setrl.report.headlines import headlines
-from setrl.report.run import read_run
-from setrl.report.verdict import verdict_in_words
+from setrl.show.report import style, write_report
+from setrl.show.report.headlines import headlines
+from setrl.show.report.run import read_run
+from setrl.show.report.verdict import verdict_in_words
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import write_status
 from tests import fake_run
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"

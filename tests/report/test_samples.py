@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from setrl.report.run import read_run
-from setrl.report.samples import samples_by_step
+from setrl.show.report.run import read_run
+from setrl.show.report.samples import samples_by_step
 from tests import fake_run
 
 

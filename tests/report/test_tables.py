@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from setrl.report.tables import NONE, difference_table, evaluation_table, tables
+from setrl.show.report.tables import NONE, difference_table, evaluation_table, tables
 from tests.report.test_headlines import data, difference, split
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from setrl.report.verdict import verdict_in_words
+from setrl.show.report.verdict import verdict_in_words
 from tests.report.test_headlines import arm, data, split
 
 

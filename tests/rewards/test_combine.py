@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setrl.errors import ConfigError
 from setrl.rewards import Combine, Truncation
 from setrl.rewards.truncation import truncation_from_config
+from setrl.support.errors import ConfigError
 
 NAN = float("nan")
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
 from setrl.rewards import Combine
 from setrl.rewards.config import combine_of, rewards_from_config, terms_of
+from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import Problem
 
 OWN = """

@@ -1,8 +1,8 @@
 import pytest
 
 from setrl import DEGENERATE
-from setrl.domains import by_name
-from setrl.rewards.from_domain import LABELS, Verifier, strategy_label
+from setrl.tasks.domains import by_name
+from setrl.tasks.domains.verifier import LABELS, Verifier, strategy_label
 
 PROMPT = "y=2x^2+3x+7, x!=4: "
 SAMPLES = ["(2, 21)", "(2, 20)", "(0, 7)", "nonsense"]

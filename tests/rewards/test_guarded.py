@@ -4,9 +4,9 @@ import time
 import numpy as np
 import pytest
 
-from setrl.errors import ConfigError, RunError
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.time_limit import TimeUp, call_within
+from setrl.support.errors import ConfigError, RunError
 
 TEXTS = ["1", "2", "x", "4"]
 

@@ -5,8 +5,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-from setrl.errors import ConfigError
-from setrl.runs.pool import Job, run_jobs
+from setrl.support.errors import ConfigError
+from setrl.train.runs.pool import Job, run_jobs
 
 
 def sleep(folder, seconds, on_progress, stop):

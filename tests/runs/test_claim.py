@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from setrl import files
-from setrl.errors import ConfigError, RunError
-from setrl.files.run_folder import kind_of
-from setrl.runs import claim as claim_module
-from setrl.runs.claim import claimed
-from setrl.runs.config import RunConfig
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import kind_of
+from setrl.train.runs import claim as claim_module
+from setrl.train.runs.claim import claimed
+from setrl.train.runs.config import RunConfig
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from setrl.errors import RunError
-from setrl.runs.pool import Job, run_jobs
+from setrl.support.errors import RunError
+from setrl.train.runs.pool import Job, run_jobs
 from tests.runs import sleepers
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-from setrl.runs.provenance import provenance
+from setrl.train.runs.provenance import provenance
 
 
 def test_provenance(monkeypatch):

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from setrl import cli, files
+from setrl import cli
 from setrl.control.config import ControlConfig
-from setrl.errors import ConfigError
-from setrl.files.run_folder import write_status
-from setrl.lm.config import ComparisonConfig
-from setrl.report import page as report_page
-from setrl.report import publish_report, write_report
-from setrl.runs.claim import claimed
-from setrl.runs.config import RunConfig
+from setrl.show.report import page as report_page
+from setrl.show.report import publish_report, write_report
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import write_status
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.runs.claim import claimed
+from setrl.train.runs.config import RunConfig
 from tests import fake_run
 
 CONFIGS = {

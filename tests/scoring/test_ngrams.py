@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setrl import methods, objectives
-from setrl.lm import fields
-from setrl.scoring.ngrams import NgramDistance
+from setrl.train.lm import fields
+from setrl.train.scoring.ngrams import NgramDistance
 
 
 def runs(text, n):

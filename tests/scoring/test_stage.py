@@ -14,10 +14,10 @@ import pytest
 
 import setrl
 from setrl import methods, objectives
-from setrl.errors import RunError
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
-from setrl.scoring import Columns, score
+from setrl.support.errors import RunError
+from setrl.train.scoring import Columns, score
 
 NAN = math.nan
 B, N = 3, 4
@@ -297,7 +297,7 @@ def test_rewards_may_be_numbers_of_any_library():
 
 def test_scoring_needs_no_trainer():
     program = (
-        "import sys, setrl.scoring, setrl.engines.functions\n"
+        "import sys, setrl.train.scoring, setrl.train.gathering.functions\n"
         "print(sorted({'torch', 'transformers', 'trl'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -3,10 +3,10 @@
 import pytest
 
 from setrl import methods
-from setrl.errors import RunError
 from setrl.judges import Judgement
 from setrl.rewards import Truncation
-from setrl.scoring import Columns, CreditWatch, StopRule, score
+from setrl.support.errors import RunError
+from setrl.train.scoring import Columns, CreditWatch, StopRule, score
 
 METHOD = methods.poly_epo(2)
 PROSE = Judgement(None, reason="unparsable", detail="I would put the first two together.")

@@ -28,16 +28,17 @@ import numpy as np
 import yaml
 from safetensors.numpy import load
 
-from setrl import files, methods
-from setrl.domains import Polynomial
-from setrl.files.run_folder import training_run
-from setrl.lm.base_model import base_model
-from setrl.lm.base_spec import BaseSpec
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.resolved import resolve
-from setrl.lm.server import train_on_server
-from setrl.runs.pool import Stop
-from setrl.runs.run import cache_folder
+from setrl import methods
+from setrl.support import files
+from setrl.support.files.run_folder import training_run
+from setrl.tasks.domains import Polynomial
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.base_spec import BaseSpec
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.resolved import resolve
+from setrl.train.lm.server import train_on_server
+from setrl.train.runs.pool import Stop
+from setrl.train.runs.run import cache_folder
 from tests.judges.server import FaultyServer
 from tests.server.proxy import Proxy
 from tests.server.server import Server

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from setrl.serving.client import (
+from setrl.judges.serving.client import (
     LONGEST_RETRY_AFTER_S,
     RequestError,
     _as_json,

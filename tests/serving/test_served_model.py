@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 from aiohttp import web
 
-from setrl.errors import ConfigError, RunError
-from setrl.serving.client import LONGEST_RETRY_AFTER_S
-from setrl.serving.endpoint import Endpoint, Limits
-from setrl.serving.generators import Ask, Completion, Failure, problem_seed
-from setrl.serving.reachable import refuse_unreachable
-from setrl.serving.served_model import PATIENT, ServedModel
+from setrl.judges.serving.client import LONGEST_RETRY_AFTER_S
+from setrl.judges.serving.endpoint import Endpoint, Limits
+from setrl.judges.serving.generators import Ask, Completion, Failure, problem_seed
+from setrl.judges.serving.reachable import refuse_unreachable
+from setrl.judges.serving.served_model import PATIENT, ServedModel
+from setrl.support.errors import ConfigError, RunError
 from tests.serving.samples import SampleServer
 
 ASKS = [Ask(place, f"problem {place}", (0, 1, 2, 3, 4), 5) for place in range(4)]
@@ -203,7 +203,7 @@ def test_retry_after_is_honoured(monkeypatch):
         return await sleep(0, *more)
 
     with SampleServer(["429"], retry_after="30") as server:
-        monkeypatch.setattr("setrl.serving.client.asyncio.sleep", note)
+        monkeypatch.setattr("setrl.judges.serving.client.asyncio.sleep", note)
         assert draw(server, ASKS[:1], limits={"concurrency": 1})
         monkeypatch.undo()
     assert 30 in slept

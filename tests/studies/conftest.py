@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(scope="session")
 def finished(base, tmp_path_factory):
     """A finished run of one arm with two seeds."""
-    from setrl.lm.run import run_comparison
+    from setrl.train.lm.run import run_comparison
     from tests.at_once import at_once
     from tests.tiny import tiny
 

@@ -6,7 +6,7 @@ pytest.importorskip("transformers")
 
 import numpy as np
 
-from setrl.lm.resolved import ResolvedConfig
+from setrl.train.lm.resolved import ResolvedConfig
 from studies import bases
 
 

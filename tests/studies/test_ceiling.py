@@ -12,13 +12,14 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from setrl import domains, files
-from setrl.errors import ConfigError, RunError
-from setrl.evaluation.sampling import load_tokenizer
-from setrl.files.run_folder import TrainingRun
-from setrl.lm.arm import train_arm
-from setrl.lm.base_model import base_model
-from setrl.runs.pool import Stop
+from setrl.evaluate.sampling import load_tokenizer
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.tasks import domains
+from setrl.train.lm.arm import train_arm
+from setrl.train.lm.base_model import base_model
+from setrl.train.runs.pool import Stop
 from studies import bases, ceiling
 from studies.ceiling import Author, strategies_of
 from tests.at_once import at_once

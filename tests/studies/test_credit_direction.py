@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from setrl import domains, files, methods
-from setrl.evaluation.sampling import load_tokenizer, load_weights
-from setrl.lm.base_model import base_model
+from setrl import methods
+from setrl.evaluate.sampling import load_tokenizer, load_weights
+from setrl.support import files
+from setrl.tasks import domains
+from setrl.train.lm.base_model import base_model
 from studies import credit_direction as study
 from studies.credit_direction import Batch, Noise
 from tests.tiny import one_thread, tiny

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl.errors import DataError
+from setrl.support.errors import DataError
 from studies.estimators import page, registry, run
 from studies.estimators.source import Package
 

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from setrl.errors import RunError
-from setrl.evaluation.intervals import t_quantile
-from setrl.evaluation.summary import summarise_run
+from setrl.evaluate.intervals import t_quantile
+from setrl.evaluate.summary import summarise_run
+from setrl.support.errors import RunError
 from studies import front
 from studies.front import PASS, RIGHT, WIDE, Run, chosen, collect, lead, ranked, verdict
 from tests import fake_run

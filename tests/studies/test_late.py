@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from setrl import files
+from setrl.support import files
 from studies import late
 
 

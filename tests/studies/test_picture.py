@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from setrl import files
-from setrl.errors import RunError
+from setrl.support import files
+from setrl.support.errors import RunError
 
 pytest.importorskip("tyro")
 pytest.importorskip("matplotlib")

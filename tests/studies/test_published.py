@@ -2,9 +2,9 @@
 
 import pytest
 
-from setrl.evaluation.summary import summarise_run
-from setrl.files import write_json
-from setrl.report.figures_evaluation import difference_to
+from setrl.evaluate.summary import summarise_run
+from setrl.show.report.figures_evaluation import difference_to
+from setrl.support.files import write_json
 from studies.published import draw, main, read
 from tests import fake_run
 

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from setrl import files
+from setrl.support import files
 from studies import sampling
 from tests.studies.test_wise_ft import evaluation
 from tests.tiny import one_thread

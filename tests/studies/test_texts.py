@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from setrl import files
-from setrl.errors import ConfigError
+from setrl.support import files
+from setrl.support.errors import ConfigError
 from studies import texts
 from tests.tiny import one_thread
 

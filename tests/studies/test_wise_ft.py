@@ -7,8 +7,8 @@ pytest.importorskip("transformers")
 import torch
 from safetensors.torch import load_file
 
-from setrl import files
-from setrl.errors import ConfigError
+from setrl.support import files
+from setrl.support.errors import ConfigError
 from studies import wise_ft
 from studies.wise_ft import mixed
 from tests.tiny import one_thread

@@ -1,7 +1,7 @@
 """The verifier and the reader of the domain `polynomial`, as functions that a config names."""
 
-from setrl import domains
-from setrl.rewards.from_domain import Verifier
+from setrl.tasks import domains
+from setrl.tasks.domains.verifier import Verifier
 
 _verifier = Verifier(domains.by_name("polynomial"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from setrl.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import benchmarks
 
 # One row of each set with the hub's fields; the problems are made up.

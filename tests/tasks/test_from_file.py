@@ -10,13 +10,13 @@ import datasets
 import pytest
 
 from setrl import tasks
-from setrl.errors import ConfigError, DataError
 from setrl.grading.conversation import Conversation
-from setrl.lm.prompts import training_prompts
+from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import PromptForm
 from setrl.tasks.base import TRAIN
 from setrl.tasks.fields import filled
 from setrl.tasks.splits import divided, place_of
+from setrl.train.lm.prompts import training_prompts
 
 ROWS = [
     {"problem": f"What is {i} + {i}?", "answer": 2 * i, "level": i % 3, "tags": [str(i)]}

@@ -5,13 +5,13 @@ import pickle
 import pytest
 
 from setrl import tasks
-from setrl.errors import ConfigError
-from setrl.lm.resolved import ResolvedConfig
+from setrl.support.errors import ConfigError
 from setrl.tasks.config import read_config
+from setrl.train.lm.resolved import ResolvedConfig
 
 MODULE = """
 from dataclasses import dataclass
-from setrl.domains import Polynomial
+from setrl.tasks.domains import Polynomial
 
 @dataclass(frozen=True)
 class Mine(Polynomial):
@@ -84,7 +84,7 @@ def test_what_is_no_domain_is_refused(folder, task, said):
 
 def test_a_whole_task_of_a_user_is_used_as_it_is(folder):
     (folder / "whole.py").write_text(
-        "from setrl.tasks import DomainTask\nfrom setrl.domains import Quadratic\n"
+        "from setrl.tasks import DomainTask\nfrom setrl.tasks.domains import Quadratic\n"
         "def make(): return DomainTask(Quadratic())\n"
     )
     assert tasks.from_config(task={"function": "whole:make", "folder": str(folder)}).name == (

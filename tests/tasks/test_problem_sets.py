@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.errors import DataError
+from setrl.support.errors import DataError
 from setrl.tasks import Problem
 from setrl.tasks.problem_sets import math_problems
 

@@ -7,11 +7,11 @@ from importlib import metadata
 import pytest
 
 from setrl import tasks
-from setrl.domains import corpus
-from setrl.errors import ConfigError
-from setrl.files.loading import load_function
+from setrl.support.errors import ConfigError
+from setrl.support.files.loading import load_function
 from setrl.tasks import canonical, listing
 from setrl.tasks import reasoning_gym as gym
+from setrl.tasks.domains import corpus
 from tests.tasks import fake_reasoning_gym
 
 IS_INSTALLED = importlib.util.find_spec("reasoning_gym") is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from setrl import cli
-from setrl.errors import DataError
+from setrl.support.errors import DataError
 from setrl.tasks.validation import refuse_bad, validate, validate_file
 
 DATA = Path(__file__).parents[1] / "data"

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from setrl import tasks
-from setrl.errors import ConfigError
-from setrl.lm.config import ComparisonConfig
-from setrl.lm.resolved import resolve
+from setrl.support.errors import ConfigError
 from setrl.tasks import verifiers as adapter
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.resolved import resolve
 from tests.tasks import fake_verifiers as fake
 
 

@@ -6,7 +6,7 @@ It is imported by this name alone (`-p with_credit`), because the suites have a 
 import trl
 
 from setrl import methods
-from setrl.engines.trl import SetGRPOTrainer
+from setrl.train.trl import SetGRPOTrainer
 
 
 class GRPOTrainer(SetGRPOTrainer):

@@ -6,10 +6,10 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
-from setrl.domains import Polynomial
-from setrl.lm.base_model import base_model
-from setrl.lm.base_spec import BaseSpec
-from setrl.models.imitation import new_model
+from setrl.tasks.domains import Polynomial
+from setrl.tasks.models.imitation import new_model
+from setrl.train.lm.base_model import base_model
+from setrl.train.lm.base_spec import BaseSpec
 
 CONTEXT = 16_384  # tokens of the judge, each a byte: a question about samples has some thousands
 TEMPLATE = (

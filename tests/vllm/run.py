@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from setrl import files
 from setrl.groups.records import read_records
 from setrl.judges import Endpoint, LMJudge
 from setrl.judges.parsing import ReplyError, read_clusters
-from setrl.runs.run import cache_folder
-from setrl.serving.client import Client
+from setrl.judges.serving.client import Client
+from setrl.support import files
+from setrl.train.runs.run import cache_folder
 from tests.vllm import models, training
 from tests.vllm.server import NAME, Server
 

@@ -19,8 +19,9 @@ from transformers import PrinterCallback
 from trl import GRPOConfig
 from trl.generation.vllm_client import VLLMClient
 
-from setrl import domains, methods
-from setrl.engines.trl import SetGRPOTrainer
+from setrl import methods
+from setrl.tasks import domains
+from setrl.train.trl import SetGRPOTrainer
 
 METHOD = methods.poly_epo(4)
 PROMPTS, SAMPLES = 4, 8

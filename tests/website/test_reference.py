@@ -6,16 +6,16 @@ pytest.importorskip("griffe")
 
 from website import reference
 
-PAGE = """# setrl.errors
+PAGE = """# setrl.support.errors
 
 Two.
 
 | name | what it is |
 |---|---|
-| [`RunError`](../../src/setrl/errors.py) | Old. |
+| [`RunError`](../../src/setrl/support/errors.py) | Old. |
 
 <!-- docstrings
-::: setrl.errors.ConfigError
+::: setrl.support.errors.ConfigError
 
 ::: setrl.core.samples.DEGENERATE
     options:
@@ -42,7 +42,7 @@ def test_every_mark_is_in_a_comment_below_a_table(path):
 
 def test_a_table_has_a_row_for_each_mark_and_no_other():
     filled = reference.filled(PAGE)
-    assert "| [`ConfigError`](../../src/setrl/errors.py) | A config" in filled
+    assert "| [`ConfigError`](../../src/setrl/support/errors.py) | A config" in filled
     assert "| [`setrl.core.samples.DEGENERATE`](../../src/setrl/core/samples.py) | The" in filled
     assert "RunError" not in filled
     assert reference.filled(filled) == filled
@@ -56,11 +56,11 @@ def test_a_bar_of_an_equation_does_not_end_a_cell():
 
 def test_the_site_has_the_marks_and_links_names_to_them():
     shown = reference.for_site(reference.filled(PAGE))
-    assert "| [`ConfigError`](#setrl.errors.ConfigError) | A config" in shown
+    assert "| [`ConfigError`](#setrl.support.errors.ConfigError) | A config" in shown
     assert "| [`setrl.core.samples.DEGENERATE`](#setrl.core.samples.DEGENERATE) |" in shown
     assert "<!--" not in shown
     assert "-->" not in shown
-    assert "\n\n::: setrl.errors.ConfigError\n" in shown
+    assert "\n\n::: setrl.support.errors.ConfigError\n" in shown
 
 
 def test_a_name_without_a_docstring_is_named():

@@ -115,7 +115,7 @@ def test_a_page_for_language_models_has_one_sentence():
 
 def test_public_names_are_those_that_users_import():
     modules = set(check.public_modules())
-    assert {"setrl", "setrl.judges", "setrl.evaluation", "setrl.control"} <= modules
+    assert {"setrl", "setrl.judges", "setrl.evaluate", "setrl.control"} <= modules
     assert not modules & check.INTERNAL
 
 

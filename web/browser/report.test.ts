@@ -16,8 +16,8 @@ const MAKE = `
 import fcntl, json, sys
 from pathlib import Path
 from setrl.groups.options import LogOptions
-from setrl.report import report_files, write_report
-from setrl.report.judge_audit import audit_page
+from setrl.show.report import report_files, write_report
+from setrl.show.report.judge_audit import audit_page
 from tests import fake_run
 from tests.lab import view_folder
 folder = fake_run.make(Path(sys.argv[1]), problems=4, n=8, steps=10, text=sys.argv[2].replace("NUL", chr(0)))

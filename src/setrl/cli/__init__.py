@@ -15,16 +15,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from setrl import __version__, names
+from setrl import __version__
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
 from setrl.cli.moved import refuse_moved
 from setrl.cli.said import only_json
 from setrl.cli.streams import harmless_output, speak_utf8, warnings_as_notes
-from setrl.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
-from setrl.files.progress import looked_at
-from setrl.installing import install
-from setrl.wording import printable
+from setrl.support import names
+from setrl.support.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
+from setrl.support.files.progress import looked_at
+from setrl.support.installing import install
+from setrl.support.wording import printable
 
 RESUMES = "what is written is kept, and the same command resumes from it"
 STARTS_AGAIN = "the same command starts again from the beginning"

@@ -16,10 +16,10 @@ from setrl.cli.audit_subject import function_of, numbers
 from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, usage_errors
+from setrl.support.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.audit import Audit, SampledAudit, Shape
+    from setrl.theory.audit import Audit, SampledAudit, Shape
 
 NOT_KEPT = 1
 # Modules whose estimators docs/estimators.md has.
@@ -102,7 +102,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     def run(self) -> None:
         """Print the audit; what is required and does not hold goes to stderr."""
         if self.figure is not None:
-            from setrl.report.figure_file import refuse_other_figure
+            from setrl.show.report.figure_file import refuse_other_figure
 
             refuse_other_figure(self.figure)
         with usage_errors(), redirect_stdout(sys.stderr):  # what the function prints is no answer
@@ -110,7 +110,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             broken = _broken(found, self.require)
             text, answer = str(found), found.to_json() if self.json else {}
         if self.figure is not None:
-            from setrl.report.audit_figure import draw_audit
+            from setrl.show.report.audit_figure import draw_audit
 
             with usage_errors():
                 draw_audit(found, self.figure)
@@ -124,9 +124,9 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             raise SystemExit(NOT_KEPT)
 
     def _audit(self) -> Audit | SampledAudit:
-        from setrl.audit import TooManyGroupsError, audit, audit_sampled
-        from setrl.audit.recorded import Recorded
-        from setrl.files.progress import progress_bar
+        from setrl.support.files.progress import progress_bar
+        from setrl.theory.audit import TooManyGroupsError, audit, audit_sampled
+        from setrl.theory.audit.recorded import Recorded
 
         rewards = numbers(self.rewards, "--rewards")
         subject, shape = self._subject(rewards)
@@ -150,7 +150,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
     def _name(self) -> str | None:
         """Return what sentences call a function or a log; a method has a name of its own."""
-        from setrl.files.loading import is_reference
+        from setrl.support.files.loading import is_reference
 
         if is_reference(self.estimator):
             return self.estimator.rpartition(":")[2]
@@ -158,10 +158,10 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
     def _subject(self, rewards: Sequence[float]) -> tuple[Any, Shape | None]:
         """Return the function, the method or what a log has recorded, and how it is called."""
-        from setrl.audit.recorded import Recorded
         from setrl.core import methods
-        from setrl.files import strict_yaml
-        from setrl.files.loading import is_reference, load
+        from setrl.support.files import strict_yaml
+        from setrl.support.files.loading import is_reference, load
+        from setrl.theory.audit.recorded import Recorded
 
         path = Path(self.estimator)
         if path.exists():
@@ -201,7 +201,7 @@ def _audited() -> Iterator[None]:
 
 def _broken(found: Audit | SampledAudit, required: tuple[str, ...]) -> dict[str, str]:
     """Return what was required and does not hold, or could not be tried, with the reason."""
-    from setrl import names
+    from setrl.support import names
 
     says = {law.name: law.says for law in found.laws}
     broken = {}

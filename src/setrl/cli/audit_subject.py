@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 if TYPE_CHECKING:
-    from setrl.audit import Shape
+    from setrl.theory.audit import Shape
 
 
 def numbers(texts: Sequence[str], what: str) -> tuple[float, ...]:
@@ -43,13 +43,13 @@ def function_of(
 
     Args:
         function: The function; anything else is returned as it is.
-        trainer: A name of `setrl.audit.TRAINERS`; by the parameters if None.
+        trainer: A name of `setrl.theory.audit.TRAINERS`; by the parameters if None.
         settings: Options of the trainer; otherwise keyword arguments of the function.
         fields: Such as length=3,1: a number for each reward, from the highest; or
             length=module:function, of rewards and labels.
         rewards: The rewards.
     """
-    from setrl.audit.shapes import trainer_of, trainer_shape
+    from setrl.theory.audit.shapes import trainer_of, trainer_shape
 
     if trainer is None and not (callable(function) and trainer_of(function)):
         if fields:
@@ -68,7 +68,7 @@ Read = tuple[Callable[[np.ndarray, np.ndarray], Any], bool]  # a field, and whet
 
 
 def _field(text: str, rewards: Sequence[float]) -> tuple[str, Read]:
-    from setrl.files.loading import is_reference, load_function
+    from setrl.support.files.loading import is_reference, load_function
 
     name, equals, value = text.partition("=")
     if not equals:

@@ -14,11 +14,11 @@ from tyro.conf import Positional
 
 from setrl.cli.said import Said
 from setrl.cli.train import refuse_missing_model
-from setrl.errors import ConfigError, usage_errors
+from setrl.support.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.lm.resolved import ResolvedConfig
     from setrl.tasks import Task
+    from setrl.train.lm.resolved import ResolvedConfig
 
 PROBLEMS = 3  # the exit code if there are any
 
@@ -60,8 +60,8 @@ class CheckTask(Said):
 
     def run(self) -> None:
         """Print what was found; problems go to stderr, a sentence each."""
-        from setrl.lm.preflight.task_check import check_task
         from setrl.tasks import FileTask
+        from setrl.train.lm.preflight.task_check import check_task
 
         if self.prompts < 0:
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
@@ -79,22 +79,22 @@ class CheckTask(Said):
         for split in task.splits:  # a wrong file is refused before anything heavy is imported
             task.all_problems(split)
         if resolved is not None:
-            from setrl.lm.run import quiet
+            from setrl.train.lm.run import quiet
 
             quiet()
         with usage_errors():
             found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
         if not self.json:
-            from setrl.lm.preflight.task_check_text import task_check_text
+            from setrl.train.lm.preflight.task_check_text import task_check_text
 
             print(task_check_text(found))
         self._end(found.problems, found.warnings, dataclasses.asdict(found))
 
     def _check_domain(self, task: Task) -> None:
         """Check a domain: what its author writes, and the rules that it keeps."""
-        from setrl.domains.check import check_domain
         from setrl.tasks import DomainTask
         from setrl.tasks.domain_check_text import domain_check_text
+        from setrl.tasks.domains.check import check_domain
 
         if not isinstance(task, DomainTask):
             raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")
@@ -107,7 +107,7 @@ class CheckTask(Said):
         self, problems: Sequence[str], warnings: Sequence[str], found: Mapping[str, Any]
     ) -> None:
         """Print what is wrong, or everything as JSON, and leave with the exit code."""
-        from setrl.lm.preflight.task_check import TaskCheck
+        from setrl.train.lm.preflight.task_check import TaskCheck
 
         if self.json:
             keys = [one.name for one in dataclasses.fields(TaskCheck)]
@@ -121,9 +121,9 @@ class CheckTask(Said):
 
     def _read(self) -> tuple[Task, ResolvedConfig | None]:
         """Return the task of the config, and the whole config if it has a model."""
-        from setrl.files import strict_yaml
-        from setrl.lm.resolved import ResolvedConfig
+        from setrl.support.files import strict_yaml
         from setrl.tasks import read_config
+        from setrl.train.lm.resolved import ResolvedConfig
 
         values, _ = strict_yaml.read(self.config)
         strict_yaml.override(values, self.set)

@@ -9,7 +9,7 @@ from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +78,11 @@ class Compare(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Print the comparison and draw the figure."""
-        from setrl.evaluation.comparison import compare, curve_between, load_sides
-        from setrl.evaluation.text import FEW, comparison_text
-        from setrl.files import refuse_own_input
-        from setrl.report import draw_comparison
-        from setrl.report.figure_file import refuse_other_figure
+        from setrl.evaluate.comparison import compare, curve_between, load_sides
+        from setrl.evaluate.text import FEW, comparison_text
+        from setrl.show.report import draw_comparison
+        from setrl.show.report.figure_file import refuse_other_figure
+        from setrl.support.files import refuse_own_input
 
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")

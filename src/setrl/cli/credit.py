@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 from tyro.conf import Positional
 
-from setrl import files
 from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.errors import ConfigError, DataError, usage_errors
-from setrl.files import json_lines
 from setrl.groups.credit import credit_groups, needs_of, outcomes_of, refuse_missing
 from setrl.groups.credit_record import CREDIT, credit_record, is_of_method
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken, rows_with
-from setrl.wording import MISSING, between, count
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError, usage_errors
+from setrl.support.files import json_lines
+from setrl.support.wording import MISSING, between, count
 
 BATCH = 1024  # groups that are credited at once
 

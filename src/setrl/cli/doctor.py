@@ -7,8 +7,8 @@ import dataclasses
 from dataclasses import dataclass
 
 from setrl.cli.said import Said, listed
-from setrl.errors import ConfigError
-from setrl.files import cache
+from setrl.support.errors import ConfigError
+from setrl.support.files import cache
 
 FACTS = (
     "setrl",

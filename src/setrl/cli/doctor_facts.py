@@ -15,7 +15,7 @@ from typing import Any
 
 import setrl
 from setrl.cli.extras import USES
-from setrl.files import cache
+from setrl.support.files import cache
 
 PACKAGES = (
     *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from setrl.installing import install
-from setrl.wording import first_of, in_bytes, table
+from setrl.support.installing import install
+from setrl.support.wording import first_of, in_bytes, table
 
 NO = "no"
 WHOLE, SHOWN = "all", 2  # the extra of all others; packages that a line names

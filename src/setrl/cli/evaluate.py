@@ -11,12 +11,12 @@ from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, explain
-from setrl.files import plain_json
+from setrl.support.errors import ConfigError, explain
+from setrl.support.files import plain_json
 
 if TYPE_CHECKING:
-    from setrl.evaluation.sides import Side
-    from setrl.evaluation.summary import ArmSummary
+    from setrl.evaluate.sides import Side
+    from setrl.evaluate.summary import ArmSummary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Evaluate(EvaluatedFields, Said):
             ConfigError: When options are out of range.
             DataError: When the file does not hold what it should.
         """
-        from setrl.evaluation.summary import write_checkpoint_summary
+        from setrl.evaluate.summary import write_checkpoint_summary
 
         self._check()
         side = self._print()
@@ -81,7 +81,7 @@ class Evaluate(EvaluatedFields, Said):
                 print(f"note: no summary.json is written: {explain(error)}", file=sys.stderr)
 
     def _check(self) -> None:
-        from setrl.evaluation.metrics import check_names
+        from setrl.evaluate.metrics import check_names
 
         check_names(self.metrics)
         if min(self.k, default=1) < 1:
@@ -89,9 +89,9 @@ class Evaluate(EvaluatedFields, Said):
 
     def _print(self) -> Side:
         """Print the metrics; return the samples."""
-        from setrl.evaluation.sides import load_side, only_split
-        from setrl.evaluation.summary import summarise
-        from setrl.evaluation.text import metric_table
+        from setrl.evaluate.sides import load_side, only_split
+        from setrl.evaluate.summary import summarise
+        from setrl.evaluate.text import metric_table
 
         chosen = self.split or only_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
@@ -112,7 +112,7 @@ class Evaluate(EvaluatedFields, Said):
 
     def _asked(self, arm: ArmSummary) -> ArmSummary:
         """Return the metrics that were asked for by name; all if none were."""
-        from setrl.evaluation.metrics import by_metric, refuse_lacking
+        from setrl.evaluate.metrics import by_metric, refuse_lacking
 
         if not self.metrics or "all" in self.metrics:
             return arm

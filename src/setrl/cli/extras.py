@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setrl.installing import install
+from setrl.support.installing import install
 
 COMMANDS = {
     "train": "train",
@@ -46,7 +46,7 @@ USES = {
     "gym": "`setrl control` and Poly-PPO",
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
-    "jax": "`setrl.jax`: set credit inside `jax.jit`",
+    "jax": "`setrl.core.jax`: set credit inside `jax.jit`",
     "jax-control": "control tasks on JAX: jax_goals, xminigrid, gymnax, jumanji",
     "all": "all of these, and the tests",
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tyro.conf import Positional
 
 from setrl.cli.said import Said
-from setrl.errors import DataError
+from setrl.support.errors import DataError
 
 EXIT_CODES = {"right": 0, "wrong": 10, "unreadable": 11}
 

@@ -10,15 +10,15 @@ from typing import Annotated, Any
 from tyro.conf import Positional
 from tyro.constructors import PrimitiveConstructorSpec
 
-from setrl import files, names
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, usage_errors
 from setrl.groups.importers.tools import READERS
 from setrl.groups.log import open_log
 from setrl.groups.recording import log_records
 from setrl.groups.records import is_evaluation_file
-from setrl.wording import size
+from setrl.support import files, names
+from setrl.support.errors import ConfigError, usage_errors
+from setrl.support.wording import size
 
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised
 

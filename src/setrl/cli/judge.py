@@ -14,9 +14,9 @@ from tyro.conf import Positional
 
 from setrl.cli.log_fields import LogFields
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, DataError, RunError, usage_errors
-from setrl.files import refuse_own_input
 from setrl.groups.log import open_log
+from setrl.support.errors import ConfigError, DataError, RunError, usage_errors
+from setrl.support.files import refuse_own_input
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -77,8 +77,8 @@ class JudgeOptions(LogFields, Said):
 
 def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
     """Return the settings that a judge's name or its YAML file stands for."""
-    from setrl.files import strict_yaml
     from setrl.judges.config import spelled_out
+    from setrl.support.files import strict_yaml
 
     if judge is not None and config is None:
         with usage_errors():
@@ -130,8 +130,8 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         RunError: If nothing was judged earlier.
     """
-    from setrl.serving.client import refuse_missing_package
-    from setrl.serving.reachable import refuse_unreachable
+    from setrl.judges.serving.client import refuse_missing_package
+    from setrl.judges.serving.reachable import refuse_unreachable
 
     found = dict(settings)
     if isinstance(found.get("of"), Mapping):

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
-from setrl.errors import ConfigError, DataError
-from setrl.files import read_json, refuse_file_of_others, refuse_own_input
 from setrl.groups.field_names import STRATEGIES
 from setrl.groups.log import Log, open_log
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files import read_json, refuse_file_of_others, refuse_own_input
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -65,8 +65,8 @@ class JudgeAudit(JudgeOptions):
             ConfigError: If a setting is wrong.
             DataError: If the file is wrong, or no group could be judged.
         """
-        from setrl.evaluation.judge_audit import audit
-        from setrl.report.judge_audit import audit_in_words, write_audit
+        from setrl.evaluate.judge_audit import audit
+        from setrl.show.report.judge_audit import audit_in_words, write_audit
 
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
         settings = self.settings(cache=folder / "judgements.sqlite")

@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from setrl import files
-from setrl.errors import ConfigError, DataError
-from setrl.files import json_lines
 from setrl.groups.log import Log
 from setrl.groups.types import Group
 from setrl.groups.writing import rows_with
 from setrl.judges.base import Judgement
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files import json_lines
 
 JUDGED = "judged"
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from tqdm import tqdm
 
-from setrl import files
 from setrl.cli.labelled_rows import Done, labelled_rows, read_back
 from setrl.core.samples import DEGENERATE
-from setrl.files.progress import progress_bar
 from setrl.groups.log import Log
 from setrl.groups.types import Group
 from setrl.groups.writing import refuse_taken
 from setrl.judges.base import BackgroundJudge, Judge, Judgement
-from setrl.wording import count
+from setrl.support import files
+from setrl.support.files.progress import progress_bar
+from setrl.support.wording import count
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
 BATCH = 64  # groups that another judge is given at once; they are on disk after each batch

@@ -13,7 +13,7 @@ import tyro
 
 from setrl.core import methods
 from setrl.core.method_config import with_defaults
-from setrl.files import strict_yaml
+from setrl.support.files import strict_yaml
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 COMMANDS = {"plan": "write `setrl train --config CONFIG --dry-run`, which counts tokens and disk"}
 """Command that has gone → what to write."""

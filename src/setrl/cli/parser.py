@@ -42,7 +42,7 @@ from setrl.cli.train_judge import TrainJudge
 from setrl.cli.validate_data import ValidateData
 from setrl.cli.verl_check import VerlCheck
 from setrl.cli.view import View
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 COMMANDS: dict[str, Any] = {
     "train": Train,
@@ -78,13 +78,13 @@ AGENTS = f"A guide for agents, with scripts and a config to copy: {SKILL}"
 # Placeholder in a command's help → the registry that has the names.
 REGISTRIES = {
     "{benchmarks}": "setrl.tasks.benchmarks:BENCHMARKS",
-    "{domains}": "setrl.domains:DOMAINS",
+    "{domains}": "setrl.tasks.domains:DOMAINS",
     "{judges}": "setrl.judges.config:by_name",
     "{methods}": "setrl.core.methods:by_name",
-    "{metrics}": "setrl.evaluation.metrics:METRICS",
+    "{metrics}": "setrl.evaluate.metrics:METRICS",
     "{styles}": "setrl.judges.rendering:STYLES",
     "{tools}": "setrl.groups.importers.tools:READERS",
-    "{trainers}": "setrl.audit.shapes:TRAINERS",
+    "{trainers}": "setrl.theory.audit.shapes:TRAINERS",
 }
 
 

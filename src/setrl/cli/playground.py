@@ -6,9 +6,9 @@ import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
-from setrl import files
 from setrl.cli.said import Said
-from setrl.errors import ConfigError
+from setrl.support import files
+from setrl.support.errors import ConfigError
 
 DEFAULT = Path("setrl-playground.html")
 
@@ -32,7 +32,7 @@ class Playground(Said):
 
     def run(self) -> None:
         """Write the page, print where it is, and open it."""
-        from setrl.lab import is_page, playground
+        from setrl.show.lab import is_page, playground
 
         if self.output.exists() and not is_page(self.output):
             raise ConfigError(

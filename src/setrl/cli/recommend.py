@@ -14,12 +14,12 @@ from tyro.conf import Positional
 from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.groups.roles import UNREAD
+from setrl.support.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.evaluation.loading import Loaded
-    from setrl.evaluation.samples import Evaluation
+    from setrl.evaluate.loading import Loaded
+    from setrl.evaluate.samples import Evaluation
     from setrl.recommend.choice import Recommendation
     from setrl.recommend.forecasts import Miniature
 
@@ -97,10 +97,10 @@ class Recommend(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Print the recommendation; how the file was read goes to stderr."""
-        from setrl.files.progress import progress_bar
         from setrl.recommend.choice import Goal, candidates, recommend
         from setrl.recommend.counts import Logged
         from setrl.recommend.text import recommendation_text
+        from setrl.support.files.progress import progress_bar
 
         with usage_errors():
             goal = Goal.parse(self.goal, self.within / 100)
@@ -132,7 +132,7 @@ class Recommend(EvaluatedFields, Said):
         return shlex.join(["setrl", "credit", *log, *as_options(config), "--output", output])
 
     def _read(self) -> Loaded:
-        from setrl.evaluation.loading import load_samples
+        from setrl.evaluate.loading import load_samples
 
         if not self.file.exists():
             raise DataError(f"{self.file}: no such file; give the file of samples")
@@ -166,7 +166,7 @@ class Recommend(EvaluatedFields, Said):
             return given
         if self.judge_noise is not None:
             raise ConfigError("give --judge-noise or --second-strategy, not both")
-        from setrl.evaluation.loading import load_samples
+        from setrl.evaluate.loading import load_samples
         from setrl.groups.records import is_evaluation_file
         from setrl.recommend.counts import disagreement
 

@@ -10,8 +10,8 @@ from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields, command_line
 from setrl.cli.said import Said
-from setrl.errors import ConfigError
-from setrl.files import read_json
+from setrl.support.errors import ConfigError
+from setrl.support.files import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Report(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Write the pages and print where they are."""
-        from setrl.report import publish_report, write_report
+        from setrl.show.report import publish_report, write_report
 
         if not self.paths:
             raise ConfigError("give the folder of a run, or files of samples")
@@ -74,13 +74,13 @@ class Report(EvaluatedFields, Said):
 
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
-        from setrl.evaluation.sides import is_samples
-        from setrl.files.run_folder import kind_of
+        from setrl.evaluate.sides import is_samples
+        from setrl.support.files.run_folder import kind_of
 
         return is_samples(path) and kind_of(path) is None
 
     def _of_files(self) -> None:
-        from setrl.report import report_files
+        from setrl.show.report import report_files
 
         if self.publish is not None:
             raise ConfigError("--publish needs the folder of a run; a report of files is complete "

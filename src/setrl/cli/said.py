@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from setrl.files import plain_json
+from setrl.support.files import plain_json
 
 SCHEMA_VERSION = 1
 ITEM = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}\S.*)*)", re.MULTILINE)  # of a list in a docstring

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from setrl.cli.evaluate import Evaluate
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, RunError, usage_errors
-from setrl.files import refuse_own_input
-from setrl.wording import count
+from setrl.support.errors import ConfigError, RunError, usage_errors
+from setrl.support.files import refuse_own_input
+from setrl.support.wording import count
 
 if TYPE_CHECKING:
-    from setrl.evaluation.collecting import Drawn
-    from setrl.serving.generators import Generator
+    from setrl.evaluate.collecting import Drawn
+    from setrl.judges.serving.generators import Generator
     from setrl.tasks import Task
     from setrl.tasks.problem_sets import ProblemSet
 
@@ -113,8 +113,8 @@ class SampleModel(Said):
             )
 
     def _check(self) -> None:
-        from setrl.domains import Split
-        from setrl.evaluation.model_folder import refuse_missing
+        from setrl.evaluate.model_folder import refuse_missing
+        from setrl.tasks.domains import Split
 
         _one_of({"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model")
         problems = {"--benchmark or --data": self.benchmark or self.data}
@@ -134,7 +134,7 @@ class SampleModel(Said):
                               f"distribution, got {self.top_p:g}")  # fmt: skip
 
     def _drawn(self) -> Drawn:
-        from setrl.evaluation.collecting import draw_and_read
+        from setrl.evaluate.collecting import draw_and_read
 
         task = self._task()
         generator = self._generator(task)
@@ -156,8 +156,7 @@ class SampleModel(Said):
         return task
 
     def _problems(self, task: Task | None, generator: Generator) -> ProblemSet:
-        from setrl import domains
-        from setrl.tasks import benchmarks
+        from setrl.tasks import benchmarks, domains
         from setrl.tasks.problem_sets import domain_problems, math_problems
 
         if task is not None:
@@ -179,8 +178,8 @@ class SampleModel(Said):
         max_tokens = self.max_tokens or (None if task is None else task.max_new_tokens)
         if self.checkpoint is not None:
             return self._local(self.checkpoint, task, max_tokens)
-        from setrl.serving.endpoint import Endpoint
-        from setrl.serving.served_model import PATIENT, ServedModel
+        from setrl.judges.serving.endpoint import Endpoint
+        from setrl.judges.serving.served_model import PATIENT, ServedModel
 
         assert self.endpoint is not None
         assert self.model is not None
@@ -198,7 +197,7 @@ class SampleModel(Said):
         )
 
     def _local(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
-        from setrl.evaluation.sampling import (
+        from setrl.evaluate.sampling import (
             AS_THE_MODEL_TAKES_IT,
             LocalModel,
             refuse_missing_model,
@@ -210,7 +209,7 @@ class SampleModel(Said):
 
     def _usual_length(self) -> int:
         """Return the length at which samples of a checkpoint are cut without a task."""
-        from setrl import domains
+        from setrl.tasks import domains
         from setrl.tasks.problem_sets import ProblemSet
 
         if self.domain is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
-from setrl.wording import printable
+from setrl.support.wording import printable
 
 
 class Printable:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tyro.conf import Positional
 
 from setrl.cli.said import Said
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import tyro
 
 from setrl.cli.said import Said
-from setrl.errors import ConfigError, DataError, RunError
-from setrl.files import read_json
+from setrl.support.errors import ConfigError, DataError, RunError
+from setrl.support.files import read_json
 
 if TYPE_CHECKING:
-    from setrl.lm.resolved import ResolvedConfig
+    from setrl.train.lm.resolved import ResolvedConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class RunOptions(Said):
 
         The page is also written while the run trains, and if arms failed: its first line says so.
         """
-        from setrl.report.live import kept_up_to_date
+        from setrl.show.report.live import kept_up_to_date
 
         # One of several processes trains with the others: a thread in it would slow all of them.
         live = nullcontext() if "RANK" in os.environ else kept_up_to_date(self.folder(config))
@@ -69,7 +69,7 @@ class RunOptions(Said):
         self._write_report(folder)
 
     def _write_report(self, folder: Path) -> None:
-        from setrl.report import write_report
+        from setrl.show.report import write_report
 
         if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
             page = write_report(folder)
@@ -111,20 +111,20 @@ class Train(RunOptions):
         """Train on language models."""
         if self.dry_run:
             sys.dont_write_bytecode = True  # of modules that the config names
-        from setrl.lm.resolved import ResolvedConfig
+        from setrl.train.lm.resolved import ResolvedConfig
 
         resolved = ResolvedConfig.load(self.config, self.set)  # wrong ones are refused at once
         refuse_missing_model(resolved)
         if self.dry_run:
             self._plan(resolved)
             return
-        from setrl.lm.run import run_comparison
+        from setrl.train.lm.run import run_comparison
 
         self.train(resolved, run_comparison)
 
     def _plan(self, resolved: Any) -> None:
-        from setrl.lm.preflight.plan import plan, plan_json, plan_text
-        from setrl.lm.run import quiet
+        from setrl.train.lm.preflight.plan import plan, plan_json, plan_text
+        from setrl.train.lm.run import quiet
 
         quiet()
         found = plan(resolved, self.folder(resolved), overwrite=self.overwrite)
@@ -143,7 +143,7 @@ def refuse_missing_model(resolved: ResolvedConfig) -> None:
     Raises:
         ConfigError: Naming the key.
     """
-    from setrl.evaluation.model_folder import refuse_missing
+    from setrl.evaluate.model_folder import refuse_missing
 
     if resolved.config.model is not None:
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from setrl.cli.said import Said
-from setrl.errors import usage_errors
+from setrl.support.errors import usage_errors
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class TrainJudge(Said):
 
     def run(self) -> None:
         """Train the judge and print where it is."""
-        from setrl import domains
-        from setrl.lm.judge_model import JudgeModelConfig, train_judge
+        from setrl.tasks import domains
+        from setrl.train.lm.judge_model import JudgeModelConfig, train_judge
 
         sizes = (self.samples, self.groups, self.hidden_size, self.layers)
         with usage_errors():

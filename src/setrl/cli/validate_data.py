@@ -9,7 +9,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from setrl.cli.said import Said
-from setrl.errors import usage_errors
+from setrl.support.errors import usage_errors
 
 
 @dataclass(frozen=True)

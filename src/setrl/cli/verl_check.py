@@ -19,7 +19,7 @@ class VerlCheck(Said):
 
     def run(self) -> None:
         """Print what verl finds."""
-        from setrl.engines.verl.check import check
+        from setrl.train.verl.check import check
 
         found = check()
         if self.json:

@@ -39,8 +39,8 @@ class View(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Serve the pages until Ctrl-C."""
-        from setrl.lab.view.catalogue import Catalogue
-        from setrl.lab.view.serve import serve
+        from setrl.show.lab.view.catalogue import Catalogue
+        from setrl.show.lab.view.serve import serve
 
         def said(address: str) -> None:
             if self.json:

@@ -4,7 +4,7 @@ Nothing is imported until it is used: `setrl.control` itself needs only NumPy, a
 imports what it needs (the extra gym).
 """
 
-from setrl.names import imported_on_demand
+from setrl.support.names import imported_on_demand
 
 _MODULES = {
     "Resettable": "setrl.control.envs.resettable",

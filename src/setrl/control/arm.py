@@ -13,7 +13,6 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import CombinedExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 
-from setrl import files
 from setrl.control import checkpoints
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import MetricsWriter, RunCallback, evaluation
@@ -22,8 +21,9 @@ from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.recurrent import GRUPolicy, RecurrentPolyPPO
 from setrl.control.tasks import ControlTask
 from setrl.control.tasks.warm_start import warm_start
-from setrl.files.run_folder import TrainingRun
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.runs.pool import Stop
 
 GAMMA = 0.99  # the default of Stable-Baselines3's PPO and VecNormalize
 

@@ -25,13 +25,13 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from setrl import files
 from setrl.control.credit.vines import Vines
 from setrl.control.sb3.normalise import load_statistics, statistics_of
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.seals import check_seal, seal
-from setrl.errors import RunError
-from setrl.files.run_folder import TrainingRun
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.files.run_folder import TrainingRun
 
 MODEL, POLICY, NORMALISATION = "model.zip", "policy.safetensors", "normalisation.json"
 KEPT = 2  # the last one, and a complete one while the last is written

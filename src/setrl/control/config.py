@@ -9,9 +9,9 @@ from typing import Any
 
 from typing_extensions import override
 
-from setrl import names
 from setrl.control.tasks import located
-from setrl.runs.config import RunConfig, located_arms, refuse_unknown
+from setrl.support import names
+from setrl.train.runs.config import RunConfig, located_arms, refuse_unknown
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.

@@ -19,7 +19,6 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from setrl import files
 from setrl.control.checkpoints import POLICY, complete
 from setrl.control.jax import behaviour_cloning, networks
 from setrl.control.jax.environment import JaxTask
@@ -30,10 +29,11 @@ from setrl.control.jax.rollouts import Grown
 from setrl.control.records import EVALUATION, is_due
 from setrl.control.resolved import ResolvedControl
 from setrl.control.tasks.warm_start import STREAM
-from setrl.errors import RunError
-from setrl.files.run_folder import TrainingRun
-from setrl.runs.pool import Stop
-from setrl.wording import count
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.support.wording import count
+from setrl.train.runs.pool import Stop
 
 STATE = "training.npz"
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"

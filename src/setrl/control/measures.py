@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from setrl import mean_set_scores, objectives
 from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.control.envs.layers import given
-from setrl.evaluation import estimators
-from setrl.files.progress import watched
+from setrl.evaluate import estimators
+from setrl.support.files.progress import watched
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

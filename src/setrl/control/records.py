@@ -11,7 +11,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 from typing_extensions import override
 
-from setrl import files
 from setrl.control import checkpoints
 from setrl.control.credit.assign import ScoredVines, Segment
 from setrl.control.credit.families import Family
@@ -19,8 +18,9 @@ from setrl.control.credit.trajectories import Trajectory
 from setrl.control.resolved import ResolvedControl
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.tasks import ControlTask
-from setrl.files.run_folder import TrainingRun
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.runs.pool import Stop
 
 EVALUATION = 0xE7A1  # in evaluations' seeds, which share no random numbers with training
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from setrl import names
 from setrl.control.config import (
     ALGORITHMS,
     JAX_VINE_KEYS,
@@ -21,9 +20,10 @@ from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import ControlTask, from_config, is_of_jax
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
-from setrl.files import strict_yaml
-from setrl.files.strict_yaml import KeyedError
-from setrl.runs.config import blamed_on
+from setrl.support import names
+from setrl.support.files import strict_yaml
+from setrl.support.files.strict_yaml import KeyedError
+from setrl.train.runs.config import blamed_on
 
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 # Vines of JAX keep no snapshots, and the environment says how long an episode may be.

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from typing_extensions import override
 
-from setrl import files
 from setrl.control import arm as sb3_arm
 from setrl.control.resolved import ResolvedControl
-from setrl.files.run_folder import BASE, Status, TrainingRun, write_status
-from setrl.runs.pool import OnProgress, Stop
-from setrl.runs.run import Arms, cache_folder, run_arms
+from setrl.support import files
+from setrl.support.files.run_folder import BASE, Status, TrainingRun, write_status
+from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.run import Arms, cache_folder, run_arms
 
 
 def run_control(

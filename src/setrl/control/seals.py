@@ -13,8 +13,8 @@ import os
 import secrets
 from pathlib import Path
 
-from setrl.errors import RunError
-from setrl.runs.run import cache_folder
+from setrl.support.errors import RunError
+from setrl.train.runs.run import cache_folder
 
 SEAL = "seal"
 

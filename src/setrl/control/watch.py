@@ -17,16 +17,16 @@ from PIL import Image, ImageDraw
 from PIL.PngImagePlugin import PngInfo
 from typing_extensions import override
 
-from setrl import names
 from setrl.control import measures
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.resolved import ResolvedControl
 from setrl.control.tasks import ControlTask
-from setrl.errors import ConfigError, DataError, usage_errors
-from setrl.files.atomic import refuse_file_of_others
-from setrl.files.run_folder import CONFIG, training_run
-from setrl.wording import percent
+from setrl.support import names
+from setrl.support.errors import ConfigError, DataError, usage_errors
+from setrl.support.files.atomic import refuse_file_of_others
+from setrl.support.files.run_folder import CONFIG, training_run
+from setrl.support.wording import percent
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

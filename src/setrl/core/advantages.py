@@ -7,7 +7,6 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from setrl import names
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.estimators import Estimator
 from setrl.core.method import (
@@ -23,6 +22,7 @@ from setrl.core.method import (
     Sum,
 )
 from setrl.core.samples import Array, Fields
+from setrl.support import names
 
 __all__ = [
     "STD_FLOOR",

@@ -8,10 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from setrl import names
 from setrl.core.advantages import Advantages, AnyMethod, require_method
 from setrl.core.inputs import like, read_array
 from setrl.core.samples import Array, Fields
+from setrl.support import names
 
 FLAT = [name for name in Fields.__annotations__ if name not in ("pairs", "mask")]
 Place = tuple[np.ndarray, np.ndarray]  # row and column in a (B, N) array

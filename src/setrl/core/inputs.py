@@ -16,8 +16,8 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from setrl import names
 from setrl.core.samples import DEGENERATE, Array, Fields, Samples, right_by_reward
+from setrl.support import names
 
 Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
@@ -210,7 +210,7 @@ def _on_host(array: Array) -> np.ndarray:
 
 def _why_unreadable(array: Array, error: Exception) -> str:
     if array_api_compat.is_jax_array(array):
-        return "JAX traces this array, which has no numbers yet: call setrl.jax.set_advantages"
+        return "JAX traces this array, which has no numbers yet: call setrl.core.jax.set_advantages"
     kind = f"{type(array).__module__}.{type(array).__qualname__}"
     return f"a {kind} cannot be copied to the host: {str(error).splitlines()[0]}"
 

@@ -14,13 +14,13 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-from setrl import names
 from setrl.core import objectives, schedules
 from setrl.core.adjusting import Gate
 from setrl.core.method import AnyMethod, Method, Sum
 from setrl.core.objectives import Objective
 from setrl.core.objectives.base import Sum as ObjectiveSum
-from setrl.files.loading import is_reference, load
+from setrl.support import names
+from setrl.support.files.loading import is_reference, load
 
 SUM = "sum"
 OBJECTIVES = ("objective", "diversity", "left", "right")  # arguments that are objectives

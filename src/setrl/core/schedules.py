@@ -13,8 +13,8 @@ from math import cos, isfinite, pi
 from numbers import Real
 from typing import Any
 
-from setrl import names
 from setrl.core.method import AnyMethod
+from setrl.support import names
 
 ROUNDED = "set_size"  # the one argument of methods that must be an integer
 

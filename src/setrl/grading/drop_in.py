@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 
-from setrl.errors import DataError
 from setrl.grading.boxes import final_boxes
 from setrl.grading.grades import Reason
 from setrl.grading.math_grader import MathGrader
 from setrl.grading.normal_form import normal_form
 from setrl.grading.plain import HEDGE
 from setrl.grading.stated import Stated, after_thinking, stated_answer
+from setrl.support.errors import DataError
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _WORD = re.compile(r"(?!(?:and|or)\b)\b[^\W\d_]+")

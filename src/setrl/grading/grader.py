@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from setrl.errors import DataError
 from setrl.grading.grades import Grade
+from setrl.support.errors import DataError
 
 
 class Grader(ABC):

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.grading.conversation import Text, plain_text
 from setrl.grading.grader import Grader
 from setrl.grading.grades import Grade
 from setrl.grading.math_grader import MathGrader, grade
 from setrl.grading.plain import NumberGrader
+from setrl.support.errors import DataError
 
 GOLD_COLUMNS = ("answer", "final_answer", "solution", "ground_truth", "gold", "target")
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from setrl.errors import RunError
+from setrl.support.errors import RunError
 
 TIMEOUT = "timeout"
 CRASH = "crash"
@@ -123,7 +123,7 @@ class WorkerPool:
 
     def _start_zygote(self) -> None:
         if importlib.util.find_spec("mpmath") is None:
-            from setrl.installing import install  # importlib.metadata takes 20 ms
+            from setrl.support.installing import install  # importlib.metadata takes 20 ms
 
             raise ImportError(f"this answer needs mpmath: {install('math')}")
         if not hasattr(os, "fork"):

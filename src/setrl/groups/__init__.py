@@ -5,7 +5,7 @@ Names are imported when they are first used.
 
 from typing import TYPE_CHECKING
 
-from setrl.names import imported_on_demand
+from setrl.support.names import imported_on_demand
 
 if TYPE_CHECKING:
     from setrl.groups.credit import credit_groups as credit_groups

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.errors import ConfigError
 from setrl.groups.log import Log
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
+from setrl.support.errors import ConfigError
 
 FIELDS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
 """Field of a method other than rewards and clusters → its key in a record of a sample, in order."""

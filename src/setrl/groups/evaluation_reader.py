@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.groups.fields import label
 from setrl.groups.records import (
     GRADED,
@@ -17,6 +16,7 @@ from setrl.groups.records import (
     texts_of,
 )
 from setrl.groups.types import Group, Sample
+from setrl.support.errors import DataError
 
 
 class EvaluationReader:

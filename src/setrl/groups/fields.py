@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError
 
 
 def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:

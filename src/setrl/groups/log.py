@@ -17,8 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.errors import ConfigError, DataError
-from setrl.files.progress import watched
 from setrl.groups.evaluation_reader import EvaluationReader
 from setrl.groups.field_names import STRATEGIES
 from setrl.groups.options import LOSS, LogOptions, Verify
@@ -29,7 +27,9 @@ from setrl.groups.row_reader import Item, Record, RowReader, explained
 from setrl.groups.rows import Row, Rows
 from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.groups.types import Group
-from setrl.wording import count
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.progress import watched
+from setrl.support.wording import count
 
 SEEN_EVERY = 1_000  # rows
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
-from setrl.files.kinds import PARQUET, refuse_other_kinds
-from setrl.installing import install
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.kinds import PARQUET, refuse_other_kinds
+from setrl.support.installing import install
 
 
 def columns(path: Path) -> list[str]:

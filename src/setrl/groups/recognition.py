@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
 from setrl.grading.conversation import is_messages
 from setrl.groups.field_names import (
     ANSWERS,
@@ -51,6 +50,7 @@ from setrl.groups.field_values import (
     why_no_verdict,
 )
 from setrl.groups.roles import Fields, Recognised
+from setrl.support.errors import ConfigError, DataError
 
 SNIFFED = 2000  # rows that decide what the fields are
 ROLLOUT = ("step", "group")  # setrl's own files, whose groups are numbered anew in each step

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.groups.log import Log
 from setrl.groups.options import Ungraded
 from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT
 from setrl.groups.strategies import names_of
 from setrl.groups.types import Group
-from setrl.wording import count
+from setrl.support.errors import DataError
+from setrl.support.wording import count
 
 
 def log_records(log: Log, keep_bare: bool = False) -> Iterator[dict[str, Any]]:

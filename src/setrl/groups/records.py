@@ -21,10 +21,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import DataError
-from setrl.files import json_lines
 from setrl.groups.strategies import NULL, names_of, strategy_of
 from setrl.groups.types import Strategy
+from setrl.support.errors import DataError
+from setrl.support.files import json_lines
 
 log = logging.getLogger(__name__)
 Record = dict[str, Any]

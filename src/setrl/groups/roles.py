@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
-from setrl.errors import ConfigError
-from setrl.wording import table
+from setrl.support.errors import ConfigError
+from setrl.support.wording import table
 
 UNREAD = "not read: "  # begins the line of the fields without a role
 

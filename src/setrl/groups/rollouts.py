@@ -13,11 +13,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.groups.field_values import token_count
 from setrl.groups.outcomes import with_outcomes
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
+from setrl.support.errors import DataError
 
 
 def group_of_rollout(record: Mapping[str, Any], step: int, where: str) -> Group:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
 from setrl.grading.conversation import is_messages, prompt_text
 from setrl.groups.field_values import group_name, token_count, verdict
 from setrl.groups.fields import label
@@ -17,7 +16,8 @@ from setrl.groups.recognition import names_prompt, unrolled, value_at
 from setrl.groups.roles import Recognised
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
-from setrl.wording import count, have
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.wording import count, have
 
 OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "tokens", "proxy",
               "second", "family")  # fmt: skip

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from setrl.errors import DataError
-from setrl.files import json_lines
-from setrl.files.gzipped import open_gzip
-from setrl.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
-from setrl.files.progress import watched
-from setrl.wording import count
+from setrl.support.errors import DataError
+from setrl.support.files import json_lines
+from setrl.support.files.gzipped import open_gzip
+from setrl.support.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
+from setrl.support.files.progress import watched
+from setrl.support.wording import count
 
 
 class Row(NamedTuple):

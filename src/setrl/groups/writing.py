@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.groups.log import Log
 from setrl.groups.recognition import SNIFFED
 from setrl.groups.types import Group
+from setrl.support.errors import DataError
 
 Record = dict[str, Any]
 

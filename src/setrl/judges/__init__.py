@@ -4,7 +4,7 @@ from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement, by_first
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.lm import LMJudge
 from setrl.judges.retry_rule import RetryRule
-from setrl.serving.endpoint import Endpoint, Limits, Prices
+from setrl.judges.serving.endpoint import Endpoint, Limits, Prices
 
 __all__ = [
     "BackgroundJudge",

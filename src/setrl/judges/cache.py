@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core.samples import DEGENERATE
-from setrl.errors import DataError
+from setrl.support.errors import DataError
 
 SCHEMA = 1
 LOCKED_S = 30.0  # how long to wait for another process that writes

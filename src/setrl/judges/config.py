@@ -5,20 +5,32 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
-from setrl.files.loading import load_function
-from setrl.judges import embedding, exact, lm, oracle, pairwise
+from setrl.judges import embedding, exact, lm, pairwise
 from setrl.judges.base import Judge
 from setrl.judges.ensemble import EnsembleJudge
+from setrl.judges.oracle import OracleJudge
 from setrl.judges.settings import build
-from setrl.names import look_up
+from setrl.support.files.loading import load_function
+from setrl.support.names import look_up
 
 Config = str | Mapping[str, Any]
 
+
+def of_domain(
+    domain: str, options: Mapping[str, Any] | None = None, family: str | None = None
+) -> OracleJudge:
+    """Read the strategies as a domain does; `family` is a function `module:name` of their names."""
+    domains = import_module("setrl.tasks.domains")  # a later stage, only when it is asked for
+    own = None if family is None else load_function(family, ".").value
+    return OracleJudge(domains.by_name(domain, **(options or {})), own)
+
+
 by_name: dict[str, Callable[..., Judge]] = {
     "exact": exact.of_key,
-    "oracle": oracle.of_domain,
+    "oracle": of_domain,
     "embedding": embedding.of_encoder,
     "cross_encoder": pairwise.of_cross_encoder,
     "pairwise": pairwise.of_judge,

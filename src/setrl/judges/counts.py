@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from setrl.serving.usage import Usage
-from setrl.wording import count
+from setrl.judges.serving.usage import Usage
+from setrl.support.wording import count
 
 
 @dataclass

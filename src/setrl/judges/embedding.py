@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from setrl.files.loading import load_function
-from setrl.files.typed import refuse_other_choice
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, load, spread
+from setrl.support.files.loading import load_function
+from setrl.support.files.typed import refuse_other_choice
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from setrl.core.samples import DEGENERATE
-from setrl.files.typed import refuse_other_choice
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, linked, spread, together
+from setrl.support.files.typed import refuse_other_choice
 
 Rule = Literal["average", "components"]
 TOO_FEW = "too_few_judges"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from setrl.files.loading import load_function
 from setrl.grading.boxes import final_boxes
 from setrl.grading.stated import normal_text
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
+from setrl.support.files.loading import load_function
 
 Key = Callable[[str], Hashable | None]
 """A sample's text → what decides its cluster; None is degenerate."""

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 from typing_extensions import override
 
-from setrl.errors import RunError
 from setrl.judges.base import BackgroundJudge, Group, Judgement, by_first_appearance
 from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
@@ -30,11 +29,12 @@ from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.rendering import LEVELS, load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
+from setrl.judges.serving.client import Choice, Client, RequestError
+from setrl.judges.serving.endpoint import Endpoint, Limits, Message, Prices
+from setrl.judges.serving.usage import approximate_tokens
 from setrl.judges.settings import build
 from setrl.judges.shortening import CountTokens
-from setrl.serving.client import Choice, Client, RequestError
-from setrl.serving.endpoint import Endpoint, Limits, Message, Prices
-from setrl.serving.usage import approximate_tokens
+from setrl.support.errors import RunError
 
 T = TypeVar("T")
 

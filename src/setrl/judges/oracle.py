@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from typing_extensions import override
 
-from setrl import domains
-from setrl.files.loading import load_function
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
+from setrl.rewards.problem import Reading
 
 OTHER_DOMAIN = "other_domain"
+
+
+class ReadsStrategies(Protocol):
+    """What an oracle asks: a domain, or whatever else reads a sample of a prompt."""
+
+    def read(self, prompt: str, text: str) -> Reading:
+        """Read what a sample answers, and by which strategy."""
 
 
 @dataclass(frozen=True)
@@ -22,17 +28,17 @@ class OracleJudge(Judge):
     A group whose prompt does not belong to the domain is unknown ("other_domain").
 
     Attributes:
-        domain: Reads the samples (`setrl.domains`); what it cannot read is degenerate.
+        domain: Reads the samples (`setrl.tasks.domains`); what it cannot read is degenerate.
         family: The name of a strategy → the family that it belongs to, which `poly_families` reads;
             None: the judge gives no families.
 
-    >>> from setrl.domains import by_name
+    >>> from setrl.tasks.domains import by_name
     >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
     >>> OracleJudge(by_name("quadratic")).judge([group])[0].strategies
     ('factoring', None)
     """
 
-    domain: domains.Domain
+    domain: ReadsStrategies
     family: Callable[[str], Hashable] | None = None
 
     @property
@@ -53,11 +59,3 @@ class OracleJudge(Judge):
         if family is None:
             return judgement_by_names(names)
         return judgement_by_names(names, [None if n is None else family(n) for n in names])
-
-
-def of_domain(
-    domain: str, options: Mapping[str, Any] | None = None, family: str | None = None
-) -> OracleJudge:
-    """Read the strategies as a domain does; `family` is a function `module:name` of their names."""
-    own = None if family is None else load_function(family, ".").value
-    return OracleJudge(domains.by_name(domain, **(options or {})), own)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from setrl.files.typed import refuse_other_choice
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, load, spread
+from setrl.support.files.typed import refuse_other_choice
 
 Pair = tuple[str, str]
 Same = Callable[[str, list[Pair]], Sequence[Any]]

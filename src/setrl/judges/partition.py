@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.samples import DEGENERATE
-from setrl.installing import install
 from setrl.judges.base import by_first_appearance
+from setrl.support.installing import install
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from setrl.judges.base import Group
 from setrl.judges.fences import harmless, mark, short_mark
+from setrl.judges.serving.endpoint import Message
+from setrl.judges.serving.usage import approximate_tokens
 from setrl.judges.shortening import CountTokens, shorten_together
-from setrl.names import look_up
-from setrl.serving.endpoint import Message
-from setrl.serving.usage import approximate_tokens
+from setrl.support.names import look_up
 
 LEVELS = ("clusters", "families")  # keys of an answer; families only if they are asked for
 NO_CLUSTER = 0  # what a judge answers for a sample that is in no cluster; strategies count from 1

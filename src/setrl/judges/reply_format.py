@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from setrl.judges.rendering import LEVELS, NO_CLUSTER
-from setrl.serving.client import Body, Choice, Client, RequestError
-from setrl.serving.endpoint import Message
+from setrl.judges.serving.client import Body, Choice, Client, RequestError
+from setrl.judges.serving.endpoint import Message
 
 FORMATS = ("json_schema", "json_object", "plain")  # strictest first; every server accepts the last
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from setrl.names import look_up
+from setrl.support.names import look_up
 
 T = TypeVar("T")
 

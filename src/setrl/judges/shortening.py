@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from setrl.serving.usage import approximate_tokens
+from setrl.judges.serving.usage import approximate_tokens
 
 CountTokens = Callable[[str], int]
 

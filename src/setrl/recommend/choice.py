@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from setrl.core import methods
-from setrl.evaluation.intervals import Estimate, mean_over_problems
+from setrl.evaluate.intervals import Estimate, mean_over_problems
 from setrl.recommend.counts import Logged
 from setrl.recommend.forecasts import Forecast, Miniature, forecast, forecasts
 from setrl.theory.noise import quietest_set_size

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from setrl.core.samples import DEGENERATE
-from setrl.errors import DataError
-from setrl.evaluation.agreement import flips
-from setrl.evaluation.samples import Evaluation
+from setrl.evaluate.agreement import flips
+from setrl.evaluate.samples import Evaluation
 from setrl.recommend.forecasts import Strategies
-from setrl.wording import count
+from setrl.support.errors import DataError
+from setrl.support.wording import count
 
 Labels = Literal["auto", "shared", "by_prompt"]
 FEWEST = 5  # prompts: resampling fewer says nothing about other prompts

@@ -16,13 +16,13 @@ from setrl.recommend.choice import (
     Recommendation,
     is_trained,
 )
+from setrl.support.wording import first_of, percent, plain
 from setrl.theory.survival import (
     counts_shares,
     critical_success,
     polychromic_shares,
     water_filling,
 )
-from setrl.wording import first_of, percent, plain
 
 ERRORS = f"{100 * ERROR_LOST:.1f} points of pass@1 and {ERROR_STRATEGIES:.1f} strategies"
 

@@ -15,7 +15,7 @@ from setrl.recommend.choice import (
     Recommendation,
 )
 from setrl.recommend.reasons import ERRORS, doubts, reasons
-from setrl.wording import count, interval, percent, plain, size, table
+from setrl.support.wording import count, interval, percent, plain, size, table
 
 MOST_STRATEGIES = 12  # in the table
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time

@@ -18,11 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from setrl import names
-from setrl.domains import Problem, Reading
-from setrl.errors import ConfigError, RunError, usage_errors
-from setrl.files.loading import check_reference, load_function
-from setrl.files.typed import typed
 from setrl.grading import Grader
 from setrl.grading.conversation import Conversation, Text
 from setrl.grading.stated import normal_text, stated_answer
@@ -30,7 +25,12 @@ from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberA
 from setrl.rewards.combine import Combine, Gate
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
+from setrl.rewards.problem import Problem, Reading
 from setrl.rewards.verifier import MathVerifier, readings
+from setrl.support import names
+from setrl.support.errors import ConfigError, RunError, usage_errors
+from setrl.support.files.loading import check_reference, load_function
+from setrl.support.files.typed import typed
 
 KINDS: dict[str, Callable[..., Reward]] = {
     "math": MathAnswer,

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setrl import wording
-from setrl.errors import ConfigError, RunError
-from setrl.files.typed import refuse_other_choice
 from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.time_limit import TimeUp, call_within
+from setrl.support import wording
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.typed import refuse_other_choice
 
 OnError = Literal["stop", "unknown"]
 MAX_LATE = 3  # samples that may each take the whole time limit while the slow ones are searched

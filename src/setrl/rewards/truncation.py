@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setrl.errors import ConfigError
-from setrl.files.typed import refuse_other_choice
+from setrl.support.errors import ConfigError
+from setrl.support.files.typed import refuse_other_choice
 
 Policy = Literal["count", "mask", "punish"]
 

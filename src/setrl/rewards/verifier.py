@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.domains import Reading
-from setrl.errors import DataError
 from setrl.grading import Grade, Grader, MathGrader
+from setrl.rewards.problem import Reading
+from setrl.support.errors import DataError
 
 
 class MathVerifier:

@@ -9,9 +9,9 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from setrl.domains import Author, Problem
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
+from setrl.tasks.domains import Author, Problem
 from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setrl import names
-from setrl.domains import Problem
-from setrl.errors import ConfigError, DataError, usage_errors
-from setrl.files import json_lines
 from setrl.grading.golds import gold_answer
-from setrl.installing import install
-from setrl.wording import count
+from setrl.support import names
+from setrl.support.errors import ConfigError, DataError, usage_errors
+from setrl.support.files import json_lines
+from setrl.support.installing import install
+from setrl.support.wording import count
+from setrl.tasks.domains import Problem
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
 PROBLEM_KEYS = ("problem", "question", "prompt")

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from setrl import domains, names
-from setrl.errors import ConfigError
-from setrl.files import strict_yaml
-from setrl.files.loading import check_reference, load_function
+from setrl.support import names
+from setrl.support.errors import ConfigError
+from setrl.support.files import strict_yaml
+from setrl.support.files.loading import check_reference, load_function
+from setrl.tasks import domains
 from setrl.tasks.base import Task
 from setrl.tasks.from_domain import DomainTask
 from setrl.tasks.from_file import FileTask
@@ -88,8 +89,8 @@ def _of_user(values: Mapping[str, Any]) -> Task:
         return own
     if missing := [name for name in DOMAIN if not hasattr(found, name)]:
         raise ConfigError(
-            f"task {reference} must return a domain (a subclass of setrl.domains.Domain), but "
-            f"{type(found).__name__} has no {', '.join(missing)}"
+            f"task {reference} must return a domain (a subclass of setrl.tasks.domains.Domain), "
+            f"but {type(found).__name__} has no {', '.join(missing)}"
         )
     return DomainTask(found)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from setrl.domains.check import SAMPLES, DomainCheck
+from setrl.support.wording import percent, table
+from setrl.tasks.domains.check import SAMPLES, DomainCheck
 from setrl.tasks.visible import escaped
-from setrl.wording import percent, table
 
 SHOWN = 15  # strategies in the table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.domains import Problem
 from setrl.grading.golds import gold_answer
+from setrl.tasks.domains import Problem
 
 Pair = tuple[Problem, Problem]
 

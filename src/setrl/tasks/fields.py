@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.grading.conversation import Conversation, message_text
+from setrl.support.errors import DataError
 
 _MISSING = object()
 ROLES = ("system", "user", "assistant", "tool")

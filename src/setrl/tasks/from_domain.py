@@ -7,12 +7,12 @@ from functools import cached_property
 
 from typing_extensions import override
 
-from setrl.domains import SPLITS, Author, Domain, Problem
-from setrl.errors import ConfigError
 from setrl.rewards.combine import Combine
-from setrl.rewards.from_domain import Verifier
 from setrl.rewards.interface import Reward
+from setrl.support.errors import ConfigError
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
+from setrl.tasks.domains import SPLITS, Author, Domain, Problem
+from setrl.tasks.domains.verifier import Verifier
 from setrl.tasks.problem_sets import ProblemSet, domain_problems, drawn_problems
 from setrl.tasks.prompting import PromptForm
 

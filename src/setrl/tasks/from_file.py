@@ -11,27 +11,27 @@ from typing import Any
 
 from typing_extensions import override
 
-from setrl.domains import Author, Problem, Reading
-from setrl.errors import ConfigError, DataError
-from setrl.files import json_text
-from setrl.files.loading import load_function
 from setrl.grading.golds import gold_answer, gold_problem
 from setrl.rewards.answers import MathAnswer
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files import json_text
+from setrl.support.files.loading import load_function
+from setrl.support.wording import are, count, first_of, have
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import reasoning_gym, splits, strategies, tables, verifiers
 from setrl.tasks.answers import final_answers
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
+from setrl.tasks.domains import Author, Problem, Reading
 from setrl.tasks.duplicates import contradicting, repeated, shared
 from setrl.tasks.gold_author import GoldAuthor
 from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.tables import Table
-from setrl.wording import are, count, first_of, have
 
 SHOWN = 3  # problems listed in a message
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from setrl.domains import Problem, Reading, Written
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
+from setrl.tasks.domains import Problem, Reading, Written
 
 ROOM = 1000  # characters of a prompt and its gold that a model from scratch reads
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl import names
-from setrl.domains import DOMAINS, by_name
-from setrl.errors import ConfigError, usage_errors
-from setrl.files.progress import progress_bar
+from setrl.support import names
+from setrl.support.errors import ConfigError, usage_errors
+from setrl.support.files.progress import progress_bar
 from setrl.tasks import canonical, reasoning_gym
+from setrl.tasks.domains import DOMAINS, by_name
 from setrl.tasks.visible import escaped
 
 WIDTH = 100  # characters of an example in the list of all tasks

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from setrl.domains import Domain, Problem, Reading
-from setrl.errors import DataError
 from setrl.rewards.verifier import MathVerifier
-from setrl.wording import are, count
+from setrl.support.errors import DataError
+from setrl.support.wording import are, count
+from setrl.tasks.domains import Domain, Problem, Reading
 
 SHOWN = 5  # problems that a message lists
 

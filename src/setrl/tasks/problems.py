@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from setrl.domains import Problem
-from setrl.errors import DataError
-from setrl.files import json_text
+from setrl.support.errors import DataError
+from setrl.support.files import json_text
+from setrl.support.wording import count, first_of, have
 from setrl.tasks import fields
 from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, plain_gold
+from setrl.tasks.domains import Problem
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
 from setrl.tasks.tables import Table
-from setrl.wording import count, first_of, have
 
 SHOWN = 30  # rows that a message lists
 

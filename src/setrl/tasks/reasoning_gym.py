@@ -18,13 +18,13 @@ from functools import lru_cache
 from importlib import metadata
 from typing import Any
 
-from setrl import files, names
 from setrl.core.samples import DEGENERATE
-from setrl.errors import ConfigError, usage_errors
-from setrl.files.cache import cache_folder
-from setrl.files.progress import progress_bar
 from setrl.grading.conversation import Text, plain_text
-from setrl.installing import install
+from setrl.support import files, names
+from setrl.support.errors import ConfigError, usage_errors
+from setrl.support.files.cache import cache_folder
+from setrl.support.files.progress import progress_bar
+from setrl.support.installing import install
 from setrl.tasks.canonical import canonical
 from setrl.tasks.tables import Table
 

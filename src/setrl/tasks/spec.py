@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, get_type_hints
 
-from setrl import names
-from setrl.errors import ConfigError, usage_errors
-from setrl.files.typed import typed
 from setrl.rewards.config import combine_of, terms_of
+from setrl.support import names
+from setrl.support.errors import ConfigError, usage_errors
+from setrl.support.files.typed import typed
 from setrl.tasks import reasoning_gym, tables, verifiers
 from setrl.tasks.canonical import READERS
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 from setrl.tasks.base import TRAIN
 
 USUAL: Mapping[str, float] = {"test": 0.1}  # of a file whose config names no splits

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from setrl.core.samples import DEGENERATE
-from setrl.domains import Problem
-from setrl.errors import ConfigError, RunError
 from setrl.rewards.interface import as_samples
+from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
+from setrl.tasks.domains import Problem
 from setrl.tasks.prompting import PromptForm
 
 ANSWER = "final_answer"

@@ -13,11 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
-from setrl.files import json_lines
-from setrl.files.gzipped import open_gzip
 from setrl.groups import parquet
-from setrl.installing import install
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files import json_lines
+from setrl.support.files.gzipped import open_gzip
+from setrl.support.installing import install
 
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".parquet", ".gz")
 OTHER_SUFFIXES = (".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import DataError
-from setrl.files import json_lines, refuse_file_of_others, refuse_own_input, write_text
-from setrl.files.progress import watched
 from setrl.rewards import MathAnswer
+from setrl.support.errors import DataError
+from setrl.support.files import json_lines, refuse_file_of_others, refuse_own_input, write_text
+from setrl.support.files.progress import watched
 
 BATCH = 256  # golds between two signs of progress
 IDS = ("id", "unique_id", "problem_id")

@@ -17,10 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError
-from setrl.files.loading import is_reference, load
 from setrl.grading.conversation import Text
-from setrl.installing import install
+from setrl.support.errors import ConfigError
+from setrl.support.files.loading import is_reference, load
+from setrl.support.installing import install
 from setrl.tasks.tables import Table
 
 _folders: dict[str, str] = {}  # the id of a task set → the folder where its module may be

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from setrl import files
 from setrl.control import checkpoints, jax_arm, watch
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import run_control, train_arm
 from setrl.control.tasks.jax_goals import GoalRoom, JaxGoals
-from setrl.errors import ConfigError, RunError
-from setrl.files.run_folder import TrainingRun, training_run
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun, training_run
+from setrl.train.runs.pool import Stop
 from tests.at_once import at_once
 
 POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "ucb_coef": 0.1}

@@ -11,7 +11,7 @@ import pytest
 from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.resolved import ResolvedControl
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 
 SOURCE = """
 from types import SimpleNamespace

@@ -18,10 +18,10 @@ import torch
 
 from setrl import AnyMethod, grouped_advantages, set_advantages
 from setrl.cli.credit import CreditLog
-from setrl.engines.scorer import SampledGroup, Scorer
-from setrl.engines.trl.asynchronous import credit_worker
 from setrl.rewards import Combine
 from setrl.tasks import Problem
+from setrl.train.gathering.scorer import SampledGroup, Scorer
+from setrl.train.trl.asynchronous import credit_worker
 from tests.engines.conformance.features import (
     FEATURES,
     PROMPTS,

@@ -15,7 +15,7 @@ from claims import scores
 from setrl import AnyMethod, methods, objectives
 from setrl.judges import Judge, Judgement
 from setrl.rewards import Combine, Truncation
-from setrl.scoring import StopRule
+from setrl.train.scoring import StopRule
 
 PROMPTS = ["p", "q"]
 REWARDS = [[0.25, 1.0, 0.75, 0.0], [1.0, 0.5, 0.0, 0.75]]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from datasets import Dataset
 
-from setrl.engines.trl import SetGRPOTrainer
-from setrl.errors import RunError
+from setrl.support.errors import RunError
+from setrl.train.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS, arguments, chat_model
 from tests.engines.conformance.adapters import ADAPTERS
 from tests.engines.conformance.features import FEATURES, REWARDS

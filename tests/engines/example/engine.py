@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from setrl.engines import functions
-from setrl.engines.correct import check_correct, outcome_of
-from setrl.engines.judging import JudgeQueue
-from setrl.engines.metrics import batch_metrics, rollout_records
 from setrl.judges import Group
 from setrl.rewards import Truncation
-from setrl.scoring import Columns, CreditWatch, StopRule, score
-from setrl.scoring.check import FIELDS, check_method
-from setrl.scoring.fields import PAIRS
+from setrl.train.gathering import functions
+from setrl.train.gathering.correct import check_correct, outcome_of
+from setrl.train.gathering.judging import JudgeQueue
+from setrl.train.gathering.metrics import batch_metrics, rollout_records
+from setrl.train.scoring import Columns, CreditWatch, StopRule, score
+from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.fields import PAIRS
 from tests.engines.example.loop import Loop
 
 NO_RULES = Truncation()

@@ -99,8 +99,8 @@ def install(monkeypatch, store):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     # Set, so that it is removed again afterwards: the released verl loads a plug-in of its own.
-    monkeypatch.setitem(sys.modules, "setrl.engines.verl.plugin", None)
-    del sys.modules["setrl.engines.verl.plugin"]
+    monkeypatch.setitem(sys.modules, "setrl.train.verl.plugin", None)
+    del sys.modules["setrl.train.verl.plugin"]
 
 
 MODES = ("sync", "colocate_async", "separate_async")

@@ -8,11 +8,11 @@ from importlib import metadata
 import pytest
 
 from setrl import methods
-from setrl.engines.verl import check as verl_check
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
+from setrl.train.verl import check as verl_check
 from tests.engines.verl import standin
 
-ENTRY = metadata.EntryPoint("setrl", "setrl.engines.verl.plugin", "verl.plugins")
+ENTRY = metadata.EntryPoint("setrl", "setrl.train.verl.plugin", "verl.plugins")
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def stand_in(monkeypatch):
         metadata, "entry_points", lambda group: metadata.EntryPoints([ENTRY]).select(group=group)
     )
     standin.install(monkeypatch, standin.Store())
-    monkeypatch.delattr("setrl.engines.verl.plugin", raising=False)
+    monkeypatch.delattr("setrl.train.verl.plugin", raising=False)
 
 
 def test_what_is_found_is_counted():

@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from setrl.engines.verl import judging as verl_judging
 from setrl.judges import BackgroundJudge, Judgement
+from setrl.train.verl import judging as verl_judging
 from tests.engines.conformance.groups import DEFINITIONS, Case, Sample
 from tests.engines.verl import released
 

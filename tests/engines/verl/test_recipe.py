@@ -25,9 +25,9 @@ from verl.utils.config import omega_conf_to_dataclass, validate_config
 from verl.utils.dataset.rl_dataset import RLHFDataset
 
 from setrl import methods
-from setrl.engines.verl import estimators as ours
-from setrl.errors import ConfigError
+from setrl.support.errors import ConfigError
 from setrl.tasks import Problem
+from setrl.train.verl import estimators as ours
 
 RECIPE = Path(__file__).parents[3] / "recipes" / "qwen3_4b_polaris"
 GRPO = ("algorithm.adv_estimator=setrl_dr_grpo", "~algorithm.setrl.set_size")

@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from setrl import methods
-from setrl.engines.verl import estimators as ours
-from setrl.engines.verl import judging as verl_judging
-from setrl.errors import ConfigError, RunError
 from setrl.judges import BackgroundJudge, Group, Judgement
-from setrl.scoring.missing import Missing
+from setrl.support.errors import ConfigError, RunError
+from setrl.train.scoring.missing import Missing
+from setrl.train.verl import estimators as ours
+from setrl.train.verl import judging as verl_judging
 from tests.engines.conformance.groups import CASES, DEFINITIONS, Case, Sample
 from tests.engines.verl import released, standin
 
@@ -29,7 +29,7 @@ def store(monkeypatch):
     """TransferQueue in memory, and verl with the plug-in."""
     made = VERL.Store()
     VERL.install(monkeypatch, made)
-    importlib.import_module("setrl.engines.verl.plugin")
+    importlib.import_module("setrl.train.verl.plugin")
     return made
 
 

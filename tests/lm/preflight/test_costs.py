@@ -2,13 +2,13 @@
 
 import pytest
 
-from setrl import files
-from setrl.files.run_folder import TrainingRun, training_run
-from setrl.lm.preflight.costs import costs
-from setrl.lm.preflight.model_size import size_of
-from setrl.lm.run import run_comparison
-from setrl.lm.server import train_on_server
-from setrl.runs.pool import Stop
+from setrl.support import files
+from setrl.support.files.run_folder import TrainingRun, training_run
+from setrl.train.lm.preflight.costs import costs
+from setrl.train.lm.preflight.model_size import size_of
+from setrl.train.lm.run import run_comparison
+from setrl.train.lm.server import train_on_server
+from setrl.train.runs.pool import Stop
 from tests.at_once import at_once
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer

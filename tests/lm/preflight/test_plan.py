@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from setrl import cli, files
-from setrl.files.run_folder import BASE, training_run
-from setrl.lm.resolved import ResolvedConfig
-from setrl.runs.claim import claimed
+from setrl import cli
+from setrl.support import files
+from setrl.support.files.run_folder import BASE, training_run
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.runs.claim import claimed
 from tests.tasks import models
 
 NOISY = "studies.faulty:NoisyJudge"

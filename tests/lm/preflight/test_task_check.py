@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import yaml
 
-from setrl import cli, files
-from setrl.lm.resolved import ResolvedConfig
+from setrl import cli
+from setrl.support import files
+from setrl.train.lm.resolved import ResolvedConfig
 from tests.tasks import models
 
 FUNCTIONS = """

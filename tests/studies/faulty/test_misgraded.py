@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from setrl.errors import ConfigError, RunError
 from setrl.rewards.guarded import GuardedReward
+from setrl.support.errors import ConfigError, RunError
 from studies.faulty import Misgraded
 
 TEXTS = [f"text {number}" for number in range(5000)]

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from setrl import domains
 from setrl.judges import Group, Judgement
 from setrl.judges.config import from_config
 from setrl.judges.exact import ExactJudge
+from setrl.tasks import domains
 from studies.faulty import MergedJudge, SplitJudge
 
 POINTS = ("(0, 7)", "(1, 11)", "(2, 17)", "(1, 12)", "?", "(0, 7)")

@@ -1,5 +1,5 @@
 /** The colours of the registry that Python's figures use, too. */
 
-import registry from "../../../src/setrl/evaluation/looks.json";
+import registry from "../../../src/setrl/evaluate/looks.json";
 
 export const { hues, fills, other } = registry;

@@ -1,4 +1,4 @@
-/** The maths of the page. `tests/lab` holds it to the core by golden vectors, and to `setrl.audit`. */
+/** The maths of the page. `tests/lab` holds it to the core by golden vectors, and to `setrl.theory.audit`. */
 
 export * from "./audit";
 export * from "./credit";

@@ -81,7 +81,7 @@ const DEFINED: Readonly<Record<string, string>> = {
   choose: "np.vectorize(lambda n, k: math.comb(int(n), int(k)) if n >= k >= 0 else 0, otypes=[float])",
 };
 
-/** A formula as a function that `setrl.audit` takes, and its audit. */
+/** A formula as a function that `setrl.theory.audit` takes, and its audit. */
 export function pythonOfFormula({ text, uses, readsLabels }: Formula, size: number): string {
   const names = [...uses].sort();
   const functions = names.filter((name) => name in DEFINED);
@@ -101,7 +101,7 @@ export function pythonOfFormula({ text, uses, readsLabels }: Formula, size: numb
     ...(imports.length > 0 ? [""] : []),
     "import numpy as np",
     "",
-    "from setrl.audit import audit",
+    "from setrl.theory.audit import audit",
     "",
     "",
     `def estimator(rewards${readsLabels ? ", clusters" : ""}):`,

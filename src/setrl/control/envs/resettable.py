@@ -16,7 +16,6 @@ import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
-from setrl import names
 from setrl.control.envs.adapters import Adapter, AtariState, AttributeState, OwnState, PickledState
 from setrl.control.envs.generators import load_generators, reseed_generators, save_generators
 from setrl.control.envs.layers import (
@@ -30,6 +29,7 @@ from setrl.control.envs.layers import (
 from setrl.control.envs.minigrid import MiniGridState
 from setrl.control.envs.mujoco import MujocoState
 from setrl.control.envs.replay import ReplayState
+from setrl.support import names
 
 Noise = Literal["keep", "fork"] | int
 

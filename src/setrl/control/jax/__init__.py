@@ -3,7 +3,7 @@
 Nothing is imported until it is used: each name imports what it needs (the extra jax-control).
 """
 
-from setrl.names import imported_on_demand
+from setrl.support.names import imported_on_demand
 
 _MODULES = {
     "JaxPolyPPO": "setrl.control.jax.poly_ppo",

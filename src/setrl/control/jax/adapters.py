@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 from typing_extensions import override
 
-from setrl import names
 from setrl.control.jax.environment import State
-from setrl.errors import DataError
+from setrl.support import names
+from setrl.support.errors import DataError
 
 
 class Observed(NamedTuple):

@@ -23,12 +23,12 @@ from stable_baselines3.common.torch_layers import CombinedExtractor, MlpExtracto
 from torch import Tensor, nn
 from typing_extensions import override
 
-from setrl import names
 from setrl.control.credit.assign import Segment
 from setrl.control.credit.trajectories import MEMORY, Trajectory, part, stack
 from setrl.control.sb3.buffer import Transitions
 from setrl.control.sb3.critic import Critic, flat
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.support import names
 
 
 class GRUPolicy(ActorCriticPolicy):

@@ -12,9 +12,9 @@ from typing import Any
 
 from typing_extensions import get_protocol_members
 
-from setrl import names
 from setrl.control.tasks.base import ControlTask
-from setrl.files.loading import is_reference, load
+from setrl.support import names
+from setrl.support.files.loading import is_reference, load
 
 
 def _factory(module: str, name: str) -> Callable[..., ControlTask]:

@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from setrl import names
 from setrl.control import measures
 from setrl.control.jax.adapters import LIBRARIES, Adapter, Observed
 from setrl.control.jax.environment import Demonstrations, Label, label_of
 from setrl.control.tasks.base import JAX_FROM_SCRATCH
-from setrl.files.loading import check_reference, load_function
+from setrl.support import names
+from setrl.support.files.loading import check_reference, load_function
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from setrl.control import measures
 from setrl.control.credit import diversity
 from setrl.control.credit.vines import episode_return
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
-from setrl.files.loading import check_reference, load, load_function
+from setrl.support.files.loading import check_reference, load, load_function
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

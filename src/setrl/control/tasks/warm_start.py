@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from setrl import files
 from setrl.control.sb3 import behaviour_cloning
 from setrl.control.tasks.base import ControlTask, Pretrain
+from setrl.support import files
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

@@ -25,10 +25,10 @@ from xminigrid.envs.xland import generate_nine_rooms
 from xminigrid.rendering.rgb_render import render
 from xminigrid.types import AgentState
 
-from setrl import names
 from setrl.control.tasks.jax_layouts import JaxLayoutTask, Level
 from setrl.control.tasks.jax_registered import RegisteredJaxTask, registered
 from setrl.control.tasks.paths import shortest
+from setrl.support import names
 
 VIEW = 7
 TILE_AT: Any = TILES_REGISTRY  # (kinds, colours, 2)

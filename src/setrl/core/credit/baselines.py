@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl import names
 from setrl.core.credit.estimators import Credit
+from setrl.support import names
 
 
 class Baseline(ABC):

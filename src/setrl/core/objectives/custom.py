@@ -9,11 +9,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from setrl import names
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.objectives.counting import binomials
 from setrl.core.samples import DEGENERATE, Samples
 from setrl.core.sums import total
+from setrl.support import names
 
 OVER_MEMBERS = (
     "the last axis of its arguments runs over the set's members; if it is written for a single "

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from fnmatch import translate
 from pathlib import Path
 
-from setrl.errors import ConfigError
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group
-from setrl.wording import count
+from setrl.support.errors import ConfigError
+from setrl.support.wording import count
 
 ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
 

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
-from setrl.files.kinds import ZIP, refuse_other_kinds
 from setrl.grading.conversation import message_text, prompt_text
 from setrl.groups import parquet
 from setrl.groups.field_values import token_count
@@ -24,6 +22,8 @@ from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.kinds import ZIP, refuse_other_kinds
 
 # Equal to inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

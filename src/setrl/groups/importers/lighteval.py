@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import DataError
 from setrl.groups import parquet
 from setrl.groups.field_values import token_count
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
+from setrl.support.errors import DataError
 
 COLUMNS = {"doc", "model_response", "metric"}
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError, DataError
-from setrl.files import json_lines
 from setrl.groups.fields import choose_score, field, label, number, reading
 from setrl.groups.importers.importing import LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.types import Group, Sample
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files import json_lines
 
 OPENING = re.compile(rb'\s*\{"doc_id":.*"(?:doc|target|arguments|resps)":', re.DOTALL)
 TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.-]+$")  # in the name of a file

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from setrl import files
-from setrl.errors import ConfigError
-from setrl.files import json_lines
 from setrl.grading.conversation import plain_text
 from setrl.groups.fields import field, label, number, reading
 from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample
-from setrl.wording import count, have
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files import json_lines
+from setrl.support.wording import count, have
 
 SUMMARIES = "_rollout_summaries.jsonl"
 TRAIN = f"train{SUMMARIES}"

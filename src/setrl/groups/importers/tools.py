@@ -8,8 +8,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from setrl import names
-from setrl.errors import ConfigError, DataError, usage_errors
 from setrl.groups.fields import log_files
 from setrl.groups.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
 from setrl.groups.importers.importing import LogReader, choose_steps, merged, of_one_size
@@ -17,6 +15,8 @@ from setrl.groups.options import LogOptions
 from setrl.groups.recognition import SNIFFED
 from setrl.groups.roles import Fields
 from setrl.groups.types import Group, Sample
+from setrl.support import names
+from setrl.support.errors import ConfigError, DataError, usage_errors
 
 READERS: dict[str, LogReader] = {
     "trl": trl.READER,

@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError
 from setrl.grading.conversation import prompt_text
 from setrl.groups import parquet
 from setrl.groups.field_names import TOKENS_OF_TRAINERS
@@ -24,7 +23,8 @@ from setrl.groups.options import LogOptions
 from setrl.groups.roles import Fields
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
-from setrl.wording import count
+from setrl.support.errors import ConfigError
+from setrl.support.wording import count
 
 COMPLETIONS = "completions_*.parquet"
 LABEL_COLUMN = "cluster"  # in which setrl's trainers write the strategies

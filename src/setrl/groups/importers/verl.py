@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.errors import ConfigError
-from setrl.files import json_lines
 from setrl.grading.conversation import prompt_text
 from setrl.groups.field_names import TOKENS_OF_TRAINERS
 from setrl.groups.field_values import tokens_in
@@ -22,6 +20,8 @@ from setrl.groups.importers.importing import ALL_FIELDS, LogReader
 from setrl.groups.options import LogOptions
 from setrl.groups.strategies import strategy_in
 from setrl.groups.types import Group, Sample
+from setrl.support.errors import ConfigError
+from setrl.support.files import json_lines
 
 SAMPLE_UID = re.compile(r"(.+)_\d+_\d+")
 

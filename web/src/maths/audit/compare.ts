@@ -1,4 +1,4 @@
-/** Which objective's gradient an estimator follows, as `setrl.audit.compare` finds it. */
+/** Which objective's gradient an estimator follows, as `setrl.theory.audit.compare` finds it. */
 
 import { sum } from "../samples";
 import type { Known } from "./known";

@@ -87,7 +87,7 @@ export function lifted(values: Float64Array, { joined, size }: Layer, above: Lay
 const BINARY_GRID = 49; // success rates from 2% to 98%
 const POLICIES = 256; // evenly spread over all policies, for more than two kinds
 
-/** The policies of an audit, as in `setrl.audit.field`. */
+/** The policies of an audit, as in `setrl.theory.audit.field`. */
 export function policyGrid(kinds: number): Policy[] {
   if (kinds === 2)
     return Array.from({ length: BINARY_GRID }, (_, at) => {

@@ -1,5 +1,5 @@
 /**
- * What an advantage formula optimises, exact on every group: `setrl.audit` for formulas.
+ * What an advantage formula optimises, exact on every group: `setrl.theory.audit` for formulas.
  *
  * `tests/lab` runs the copied Python code of some formulas and compares every number with it.
  */

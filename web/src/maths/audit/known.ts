@@ -1,5 +1,5 @@
 /**
- * The objectives with which an estimator is compared: those of `setrl.audit.known`, at every K ≤ N.
+ * The objectives with which an estimator is compared: those of `setrl.theory.audit.known`, at every K ≤ N.
  *
  * Rewards are 0 or 1, so max@K is pass@K: of objectives with equal scores only the first one counts.
  */

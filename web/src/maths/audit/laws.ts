@@ -1,4 +1,4 @@
-/** What an estimator keeps to, and what it pays: the laws of `setrl.audit.laws` that a formula can break. */
+/** What an estimator keeps to, and what it pays: the laws of `setrl.theory.audit.laws` that a formula can break. */
 
 import { sum } from "../samples";
 import { short } from "./compare";

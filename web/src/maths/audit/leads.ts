@@ -1,4 +1,4 @@
-/** Where an estimator leads on one prompt with three right strategies: `setrl.audit.leads`. */
+/** Where an estimator leads on one prompt with three right strategies: `setrl.theory.audit.leads`. */
 
 import { passAt1, shiftLogits } from "../dynamics";
 import { sum } from "../samples";

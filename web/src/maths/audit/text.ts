@@ -1,4 +1,4 @@
-/** An audit in sentences, as `setrl audit` prints them (`setrl.audit.text`). */
+/** An audit in sentences, as `setrl audit` prints them (`setrl.theory.audit.text`). */
 
 import { effectiveNumber } from "../dynamics";
 import { holds, type Match, short, written } from "./compare";

@@ -1,4 +1,4 @@
-/** How noisy the update is, beside an unbiased estimator of the same gradient: `setrl.audit.variance`. */
+/** How noisy the update is, beside an unbiased estimator of the same gradient: `setrl.theory.audit.variance`. */
 
 import { sum } from "../samples";
 import type { Match } from "./compare";

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from setrl.audit import audit
+from setrl.theory.audit import audit
 
 
 def estimator(rewards):

@@ -2,7 +2,7 @@ import functools
 
 import numpy as np
 
-from setrl.audit import audit
+from setrl.theory.audit import audit
 
 
 def estimator(rewards):

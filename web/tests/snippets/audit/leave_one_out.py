@@ -1,6 +1,6 @@
 import numpy as np
 
-from setrl.audit import audit
+from setrl.theory.audit import audit
 
 
 def estimator(rewards):

@@ -1,4 +1,0 @@
-"""Trainers of other libraries with set credit inside: one folder each, whose `__all__` is public.
-
->>> from setrl.engines.trl import SetGRPOTrainer  # doctest: +SKIP
-"""

@@ -1,5 +1,0 @@
-"""Set credit in verl: estimators of its registry, and its trainers, by a plug-in."""
-
-from setrl.engines.verl.trainer import SetAdvantages
-
-__all__ = ["SetAdvantages"]

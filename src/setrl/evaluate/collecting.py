@@ -1,0 +1,185 @@
+"""A task and a generator → samples on disk → evaluation records; an interrupted call continues."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setrl.evaluate.sample_file import SampleFile
+from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
+from setrl.judges.serving.generators import Ask, Completion, Failure, Generator
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.progress import progress_bar
+from setrl.support.wording import count
+from setrl.tasks import Problem
+from setrl.tasks.problem_sets import ProblemSet
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a call produced.
+
+    Attributes:
+        path: The evaluation file, with every problem that has all its samples.
+        problems: Problems in the evaluation file.
+        unfinished: Problems that lack samples, and are only in the file of samples.
+        failures: Reason → samples that could not be drawn in this call.
+        details: Reason → what the server answered, the first time.
+        cut: Samples of the finished problems that ended at the limit of tokens.
+        alike: Finished problems whose samples are all one text: a server that does not sample.
+    """
+
+    path: Path
+    problems: int
+    unfinished: int
+    failures: Mapping[str, int]
+    details: Mapping[str, str]
+    cut: int
+    alike: int
+
+    @property
+    def why(self) -> str:
+        """How many samples failed for which reason, with the first answer of the server."""
+        return ", ".join(
+            f"{reason}: {count(times, 'sample')}" + (f", the first: {detail}" if detail else "")
+            for reason, times in sorted(self.failures.items())
+            for detail in [self.details.get(reason)]
+        )
+
+
+def draw_and_read(
+    task: ProblemSet,
+    generator: Generator,
+    n: int,
+    seed: int,
+    out_path: str | Path,
+    show_progress: bool = True,
+) -> Drawn:
+    """Draw the samples that are missing, and write a record for each finished problem.
+
+    Samples are written to `samples/<name>` in the evaluation file's folder one by one as they
+    arrive. Killing the process loses none, and the same call continues and requests no sample
+    twice. A problem whose samples could not all be drawn gets no record: nothing is filled in.
+
+    Records are kept, and samples are read only once: remove the evaluation file, and not the
+    samples, to have them read again.
+
+    Args:
+        task: The problems, and how their samples are read.
+        generator: Draws the samples.
+        n: Samples of a problem.
+        seed: Decides the samples, as far as the generator honours it.
+        out_path: The evaluation file (see `setrl.groups.records`).
+        show_progress: Whether to draw a progress bar.
+
+    Raises:
+        ConfigError: When the files there were made with other settings or of other problems.
+        RunError: When the service cannot be used; what was drawn is kept.
+    """
+    path = Path(out_path)
+    settings = {"task": task.name, **generator.settings, "n": n, "seed": seed}
+    store = SampleFile(
+        path.parent / "samples" / path.name,
+        [problem.id for problem in task.problems],
+        {**settings, "problems": task.digest},
+    )
+    known = _known_records(path, task, store, n)
+    failures, details = _draw(task, generator, n, seed, store, show_progress)
+    records, cut, alike = [], 0, 0
+    for place, problem in enumerate(task.problems):
+        if store.missing(place, n):
+            continue
+        samples = store.samples(place)
+        cut += sum(sample.finish == "length" for sample in samples)
+        alike += len({sample.text for sample in samples}) == 1
+        record = known.get(problem.id) or {**_record(problem, samples, task), **settings}
+        records.append(record)
+    if records != list(known.values()):
+        files.write_lines(path, records)
+    return Drawn(
+        path=path,
+        problems=len(records),
+        unfinished=len(task.problems) - len(records),
+        failures=failures,
+        details=details,
+        cut=cut,
+        alike=alike,
+    )
+
+
+def _draw(
+    task: ProblemSet,
+    generator: Generator,
+    n: int,
+    seed: int,
+    store: SampleFile,
+    show_progress: bool,
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Fill the store; reason → samples that could not be drawn, and what the server answered."""
+    asks = [
+        Ask(place, problem.prompt, numbers, n)
+        for place, problem in enumerate(task.problems)
+        if (numbers := store.missing(place, n))
+    ]
+    failures: Counter[str] = Counter()
+    details: dict[str, str] = {}
+    if not asks:
+        return failures, details
+    store.make()
+    bar = progress_bar(
+        show_progress,
+        desc=f"evaluate {task.name}",
+        unit="sample",
+        initial=store.count,
+        total=len(task.problems) * n,
+    )
+    # Closing ends the requests under way when this process is interrupted.
+    with bar, closing(generator.generate(asks, seed)) as events:  # type: ignore[type-var]
+        for event in events:
+            if isinstance(event, Failure):
+                failures[event.reason] += event.samples
+                details.setdefault(event.reason, event.detail)
+                bar.set_postfix(failed=failures.total())
+            else:
+                store.append(event)
+                bar.update()
+    return failures, details
+
+
+def _known_records(
+    path: Path, task: ProblemSet, store: SampleFile, n: int
+) -> dict[str, dict[str, Any]]:
+    """Id → record of the problems whose samples have been read already."""
+    if not path.exists():
+        return {}
+    place_of = {problem.id: place for place, problem in enumerate(task.problems)}
+    known = {}
+    for record in read_records(path):
+        identity = record.get("id")
+        if identity not in place_of or store.missing(place_of[identity], n):
+            raise ConfigError(f"{path} holds records whose samples are not in {store.path}: "
+                              "give another path or remove the file")  # fmt: skip
+        known[identity] = record
+    return known
+
+
+def _record(problem: Problem, samples: list[Completion], task: ProblemSet) -> dict[str, Any]:
+    texts = [sample.text for sample in samples]
+    readings = task.read(problem, texts)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": problem.id,
+        "prompt": problem.prompt,
+        "kind": problem.kind,
+        "split": task.split,
+        **({"gold": problem.gold} if problem.gold is not None else {}),
+        "correct": [int(reading.correct) for reading in readings],
+        "strategies": [reading.strategy for reading in readings],
+        "answers": [reading.answer for reading in readings],
+        "texts": texts[:TEXTS_KEPT],
+    }

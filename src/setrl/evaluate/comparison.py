@@ -1,0 +1,397 @@
+"""Two runs on the same problems: metrics, paired differences, and what can be detected."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluate.bands import (
+    Band,
+    FirstLoss,
+    every_k,
+    first_loss,
+    pass_values,
+    simultaneous_band,
+)
+from setrl.evaluate.estimators import Floats
+from setrl.evaluate.intervals import (
+    ROUNDING,
+    Difference,
+    Estimate,
+    IntervalConfig,
+    detectable_difference,
+    mean_over_problems,
+    paired_difference,
+)
+from setrl.evaluate.metrics import (
+    METRICS,
+    by_metric,
+    check_names,
+    is_known,
+    powers_of_two,
+    refuse_lacking,
+    seed_values,
+)
+from setrl.evaluate.problems import Common, comparable
+from setrl.evaluate.sides import Side, common_split, load_side
+from setrl.evaluate.support import Item, SupportDynamics, support_of
+from setrl.evaluate.ungraded import Ungraded
+from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
+from setrl.groups.options import LogOptions
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.wording import short_names
+
+SCHEMA_VERSION = 2  # 1 had A − B
+POWER, LEVEL = 0.8, 0.05
+USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
+PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
+MOST_DRAWN = 64  # places of a curve in a figure
+Pair = tuple[Floats, Floats]  # values of both runs, (R, P) each
+SUPPORT = "support"  # chosen like a metric, but computed from both runs together
+
+
+@dataclass(frozen=True)
+class PairedMetric:
+    """One metric at one place of its curve.
+
+    Attributes:
+        metric: "pass", "majority", ….
+        k: Samples; for `cover` the share τ, for `branches` the position; None for a single number.
+        first, second: The runs' values.
+        difference: Second minus first, paired over problems: the first is the reference, as in a
+            report.
+        detectable: The true difference that 4 of 5 such comparisons would detect (80% power, 5%
+            level); NaN where all problems differ by the same amount, so that the spread is unknown.
+    """
+
+    metric: str
+    k: float | None
+    first: Estimate
+    second: Estimate
+    difference: Difference
+    detectable: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, compared.
+
+    Attributes:
+        first, second: Their names.
+        split: Which evaluation was compared.
+        problems: Problems that both have.
+        seeds, temperatures: The values of the first and of the second run.
+        samples, most: Samples of a problem, of the first run and of the second; where problems
+            differ, the fewest and the most.
+        intervals: How intervals were made.
+        rows: A row for each metric and k = 1, 2, 4, … up to the smaller n.
+        available: The metrics that both have.
+        support: If chosen: what is counted (problems, and strategies where both files have them) →
+            support dynamics for the same k, with A as the base.
+        band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
+            was chosen.
+        notes: Which problems are left out, a sentence for each cause: one run lacks them, or has
+            fewer samples of them than the largest k, or would have enough if no grade was missing.
+        reading: How the fields of the user's logs were read.
+        ungraded: "A" and "B" → the samples of a log without a grade, also of problems that are
+            left out because of them; a run whose samples all have a grade is not in it.
+        problems_read: Problems of the first run and of the second, before any were left out.
+        verdict: Whether B uses fewer strategies than A, and whether it solves fewer problems; empty
+            where strategies are not known of both.
+        first_loss: "A" and "B" → where the first k may lie at which it is below the other.
+    """
+
+    first: str
+    second: str
+    split: str
+    problems: int
+    seeds: tuple[int, int]
+    samples: tuple[int, int]
+    most: tuple[int, int]
+    temperatures: tuple[float, float]
+    intervals: IntervalConfig
+    rows: tuple[PairedMetric, ...]
+    available: tuple[str, ...] = ()
+    support: dict[str, tuple[SupportDynamics, ...]] = field(default_factory=dict)
+    band: Band | None = None
+    first_loss: dict[str, FirstLoss] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+    ungraded: dict[str, Ungraded] = field(default_factory=dict)
+    problems_read: tuple[int, int] = (0, 0)
+    verdict: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The runs' names without folders and endings, where these tell them apart."""
+        return _names(self.first, self.second)
+
+    def of(self, metric: str) -> list[PairedMetric]:
+        """Return the rows of one metric, by k."""
+        return [row for row in self.rows if row.metric == metric]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "power": POWER,
+            "level": LEVEL,
+            **files.plain_json(dataclasses.asdict(self)),
+        }
+
+
+def _names(first: str, second: str) -> tuple[str, str]:
+    first, second = short_names([Path(first), Path(second)])
+    return first, second
+
+
+def compare_paths(
+    first: str | Path,
+    second: str | Path,
+    split: str | None = None,
+    metrics: Sequence[str] = (),
+    intervals: IntervalConfig | None = None,
+    allow_damaged: bool = False,
+    ks: Sequence[int] = (),
+    log: LogOptions | None = None,
+) -> Comparison:
+    """Compare two runs by their paths.
+
+    Args:
+        first: An evaluation file, a log, a model's folder or an arm's folder.
+        second: The run that is compared with it: differences are second minus first.
+        split: Name of the evaluation file in folders; by default "test" where both have it, or
+            the only one that both have.
+        metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
+            "all" for all that both runs have. By default the usual ones: metrics of answers and
+            strategies only where both runs have them.
+        intervals: How intervals are made.
+        allow_damaged: See `setrl.evaluate.load_evaluation`.
+        ks: See `compare`.
+        log: How logs are read.
+
+    Raises:
+        ConfigError: If the run, split or metric does not exist.
+        DataError: When a file is not an evaluation, or the problems do not match.
+    """
+    sides = load_sides(Path(first), Path(second), split, allow_damaged, log)
+    return compare(*sides, metrics, intervals, ks)
+
+
+def load_sides(
+    first: Path, second: Path, split: str | None, allow_damaged: bool, log: LogOptions | None
+) -> tuple[Side, Side]:
+    """Both sides of a comparison; see `compare_paths`."""
+    chosen = split or common_split(first, second)
+    return tuple(load_side(path, chosen, allow_damaged, log) for path in (first, second))  # type: ignore[return-value]
+
+
+def compare(
+    first: Side,
+    second: Side,
+    metrics: Sequence[str] = (),
+    intervals: IntervalConfig | None = None,
+    ks: Sequence[int] = (),
+) -> Comparison:
+    """Compare two runs on the problems that both have.
+
+    Problems are matched by their ids, or by their prompts if the runs share no id.
+
+    Args:
+        first: Run A, the reference.
+        second: Run B. Differences are B − A.
+        metrics: See `compare_paths`.
+        intervals: How intervals are made.
+        ks: Where curves over k are compared, on the problems for which both runs have as many
+            samples as the largest; by default 1, 2, 4, … up to what every problem has.
+
+    Raises:
+        ConfigError: When a metric is unknown, or a run cannot have it.
+        DataError: When the runs share no problem, or it is not clear which problems are equal.
+    """
+    intervals = intervals or IntervalConfig()
+    check_names(metrics, [SUPPORT])
+    read = (len(first.evaluations[0]), len(second.evaluations[0]))
+    first, second, common = _on_shared(first, second, max(ks, default=1))
+    ks = ks or powers_of_two(min(first.n, second.n))
+    values = _both_values(first, second, ks)
+    names = by_metric(list(values))
+    chosen = list(metrics or (metric for metric in USUAL if metric in names))
+    if "all" in chosen:
+        chosen = [*names, SUPPORT]
+    elif not {*chosen} <= {*names, SUPPORT}:
+        _refuse(chosen, first, second, ks)
+    band = _pass_band(first, second, intervals)
+    shown = band if "pass" in chosen else None
+    return Comparison(
+        first=first.name,
+        second=second.name,
+        split=first.split,
+        problems=len(first.evaluations[0]),
+        seeds=(len(first.evaluations), len(second.evaluations)),
+        samples=(first.n, second.n),
+        most=(first.most, second.most),
+        temperatures=(first.evaluations[0].temperature, second.evaluations[0].temperature),
+        intervals=intervals,
+        rows=tuple(_rows(values, chosen, intervals)),
+        available=(*names, SUPPORT),
+        support=_support(first, second, intervals) if SUPPORT in chosen else {},
+        band=shown,
+        first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
+        notes=tuple(common.notes),
+        reading=(*first.reading, *second.reading),
+        ungraded={
+            side: one
+            for side, name in zip("AB", common.arms, strict=True)
+            if (one := common.ungraded.get(name))
+        },
+        problems_read=read,
+        verdict=_in_words(_names(first.name, second.name), values, band, intervals),
+    )
+
+
+def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> list[PairedMetric]:
+    """Return a metric of a comparison at every k between its places, for a figure.
+
+    Nothing else is computed again: no other curve, verdict or band.
+
+    Args:
+        first, second: The arguments of `compare`.
+        found: What it returned.
+        metric: One of its metrics.
+
+    Returns:
+        Rows as in the comparison, for at most about 64 values of k; no rows for a metric that is
+        not a curve over k.
+    """
+    rows = found.of(metric)
+    if not rows or METRICS[metric].axis != "k":
+        return []
+    ks = ks_between([int(row.k) for row in rows if row.k is not None])
+    first, second, _ = _on_shared(first, second, max(ks))
+    values = _both_values(first, second, ks, metric)
+    return _rows(values, [metric], found.intervals)
+
+
+def _in_words(
+    names: tuple[str, str], values: Mapping[str, Pair], band: Band, intervals: IntervalConfig
+) -> str:
+    """Whether the second run uses fewer strategies than the first, by the band of B − A."""
+    asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
+    means = {
+        name: (mean_over_problems(second, PLAIN).value, mean_over_problems(first, PLAIN).value)
+        for name, (first, second) in asked.items()
+    }
+    gaps = {
+        name: paired_difference(second, first, intervals) for name, (first, second) in asked.items()
+    }
+    return strategies_in_words(names[1], names[0], means, gaps, band)
+
+
+def ks_between(ks: Sequence[int]) -> list[int]:
+    """Every k from the first to the last; where that are more than 64, only some, and all of `ks`.
+
+    >>> ks_between([1, 8]), len(ks_between([1, 1000])) <= 64, ks_between([2, 1000])[-1]
+    ([1, 2, 3, 4, 5, 6, 7, 8], True, 1000)
+    """
+    first, last = min(ks), max(ks)
+    if last - first < MOST_DRAWN:
+        return list(range(first, last + 1))
+    return sorted({*ks, *map(int, np.geomspace(first, last, MOST_DRAWN).round())})
+
+
+def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
+    """Both on the problems that have enough graded samples in both, in the first one's order."""
+    name = second.name if second.name != first.name else f"{second.name} (B)"
+    common = comparable({first.name: first.evaluations, name: second.evaluations}, least)
+    return first.holding(common.arms[first.name]), second.holding(common.arms[name]), common
+
+
+def _both_values(
+    first: Side, second: Side, ks: Sequence[int], metric: str | None = None
+) -> dict[str, Pair]:
+    """Return the values of the metrics that both have; see `seed_values`."""
+    of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
+    both = {
+        name: _on_same_problems(of_first[name], of_second[name])
+        for name in of_first
+        if name in of_second
+    }
+    return {name: pair for name, pair in both.items() if is_known(pair[0])}
+
+
+def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:
+    """NaN where a run has no value, as an effective number without strategies, for both.
+
+    So the two means and the difference of a row use the same problems.
+    """
+    missing_P = np.isnan(first_RP).any(axis=0) | np.isnan(second_RP).any(axis=0)
+    return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
+
+
+def _pass_band(first: Side, second: Side, intervals: IntervalConfig) -> Band:
+    """B − A of pass@k at every k up to the smaller n, with its simultaneous band."""
+    ks = every_k(min(first.n, second.n))
+    of_first, of_second = (pass_values(run.evaluations, ks) for run in (first, second))
+    return simultaneous_band(ks, of_second, of_first, intervals, bounds=(-1, 1))
+
+
+def _rows(
+    values: Mapping[str, Pair], metrics: Iterable[str], intervals: IntervalConfig
+) -> list[PairedMetric]:
+    """Return a row for each place of each of these metrics."""
+    names = by_metric(list(values))
+    chosen = [name for metric in metrics for name in names.get(metric, ())]
+    return [_row(name, *values[name], intervals) for name in chosen]
+
+
+def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> PairedMetric:
+    metric, _, place = name.partition("@")
+    difference = paired_difference(second_RP, first_RP, intervals)
+    spread = difference.stderr if difference.stderr > ROUNDING else float("nan")
+    seeds = max(np.atleast_2d(values).shape[0] for values in (first_RP, second_RP))
+    reach = (difference.high - difference.low) / 2 if seeds > 1 else None
+    return PairedMetric(
+        metric=metric,
+        k=_number(place) if place else None,
+        first=mean_over_problems(first_RP, intervals),
+        second=mean_over_problems(second_RP, intervals),
+        difference=difference,
+        detectable=detectable_difference(spread, POWER, LEVEL, reach),
+    )
+
+
+def _number(text: str) -> float:
+    return int(text) if text.isdigit() else float(text)
+
+
+def _support(
+    first: Side, second: Side, intervals: IntervalConfig
+) -> dict[str, tuple[SupportDynamics, ...]]:
+    """Support dynamics from the first run to the second, for k = 1, 2, 4, … up to the smaller n."""
+    read = all(bool(e.strategy_names) for run in (first, second) for e in run.evaluations)
+    items: tuple[Item, ...] = ("problems", "strategies") if read else ("problems",)
+    return {
+        item: tuple(
+            support_of(first.evaluations, second.evaluations, item, k, intervals)
+            for k in powers_of_two(min(first.n, second.n))
+        )
+        for item in items
+    }
+
+
+def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
+    """Say which run lacks what one of these metrics needs."""
+    known = {
+        run.name: {*by_metric(list(seed_values(run.evaluations, ks))), SUPPORT}
+        for run in (first, second)
+    }
+    refuse_lacking(metrics, known)
+    both = f"{first.name} and {second.name}"
+    raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

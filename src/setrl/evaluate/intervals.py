@@ -1,0 +1,368 @@
+"""Intervals for means over problems and for paired differences, and what a comparison can detect.
+
+Axes: R training runs of an arm (its seeds), P problems, D bootstrap draws.
+
+Problems are a draw from all possible problems, and seeds from all possible training runs. With one
+seed, the interval says how far another draw of problems would move the mean (Miller,
+arXiv:2411.00640), and nothing about another training run. With several seeds it covers both draws:
+
+    value ± √(t²_{P−1}·V_P + t²_{R−1}·V_R)
+    V_P = Var_P(mean over seeds)/P      V_R = Var_R(mean over problems)/R      SE² = V_P + V_R
+
+t_ν is the quantile of Student's t: three seeds show little of how seeds differ, so t_2 = 4.30. For
+independent normal parts, such an interval contains the truth at least as often as its level says
+(Banerjee, Sankhyā 22, 1960). The noise of drawing n samples of a problem is in V_P and in V_R,
+which makes it wider still (Owen, Annals of Applied Statistics 1, 2007).
+`studies.interval_coverage` measures how often it contains the truth.
+
+What can be detected follows from the paired variance over problems, by the normal approximation:
+with σ the standard deviation of the paired differences and P problems, the standard error is σ/√P,
+and a true difference δ is detected at level α with probability
+
+    power = Φ(|δ|/SE − z) + Φ(−|δ|/SE − z)          z = Φ⁻¹(1 − α/2)
+
+The noise from drawing n samples of a problem is in σ; more samples shrink that part, more problems
+shrink all of it (Miller, arXiv:2411.00640, Section 5).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from setrl.evaluate.estimators import Floats
+
+NORMAL = NormalDist()
+ROUNDING = 1e-9  # closer values are equal: they come from sums of many terms
+
+IntervalMethod = Literal["bootstrap", "analytic"]
+Part = tuple[float, int]  # a part of a squared standard error, and its degrees of freedom
+MANY = 1_000_000  # degrees of freedom from which t is normal, to six digits
+MOST_RESAMPLED = 10_000  # problems; more have the interval of the formula, in bounded memory
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)  # of the integral in `t_quantile`
+
+
+@dataclass(frozen=True)
+class IntervalConfig:
+    """How intervals are made.
+
+    Attributes:
+        method: Of intervals over problems only: "bootstrap" (percentiles of resampled means) or
+            "analytic" (Student's t). With several seeds, or more than 10,000 problems, all
+            intervals are Student's t.
+        level: Coverage, in (0, 1).
+        resamples: Bootstrap draws.
+        seed: The seed of the bootstrap; every metric draws the same problems, so that curves
+            over k are coherent.
+    """
+
+    method: IntervalMethod = "bootstrap"
+    level: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in ("bootstrap", "analytic"):
+            raise ValueError(f"method must be 'bootstrap' or 'analytic', got {self.method!r}")
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must be in (0, 1), got {self.level}")
+        if self.resamples < 1:
+            raise ValueError(f"resamples must be at least 1, got {self.resamples}")
+
+    def in_words(self, seeds: int) -> str:
+        """Say what intervals are and what they are over.
+
+        Args:
+            seeds: Training runs of an arm; 0 or 1 if the interval is over only problems.
+
+        >>> IntervalConfig().in_words(1), IntervalConfig().in_words(3)
+        ('95% bootstrap intervals over problems', '95% t-intervals over problems and seeds')
+        """
+        kind = "bootstrap " if self.method == "bootstrap" and seeds < 2 else "t-"
+        over = "problems and seeds" if seeds > 1 else "problems"
+        return f"{100 * self.level:g}% {kind}intervals over {over}"
+
+
+@dataclass(frozen=True)
+class WithInterval:
+    """A value and the ends of its interval, which are NaN if unknown."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Estimate(WithInterval):
+    """A mean over seeds and problems; an interval needs two problems.
+
+    Attributes:
+        stderr: Standard error over problems (and seeds, when there are several).
+        per_seed: Mean over problems of each seed.
+        problems: Problems in the mean.
+        missing: Problems left out because a seed has no value (NaN) there.
+    """
+
+    stderr: float
+    per_seed: tuple[float, ...]
+    problems: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Difference(WithInterval):
+    """The mean of one arm minus the mean of another arm on the same problems.
+
+    Attributes:
+        stderr, problems, missing: As in `Estimate`, of the difference.
+        improvement: The share of problems on which the first arm is above the second, ties counting
+            half (the probability of improvement of arXiv:2108.13264, with problems as tasks).
+    """
+
+    stderr: float
+    improvement: float
+    problems: int
+    missing: int
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval lies on one side of 0."""
+        return self.low > 0 or self.high < 0
+
+    def negated(self) -> Difference:
+        """Return the difference with the arms swapped."""
+        return replace(
+            self,
+            value=-self.value,
+            low=-self.high,
+            high=-self.low,
+            improvement=1 - self.improvement,
+        )
+
+
+def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = None) -> Estimate:
+    """Mean over problems with an interval over problems, and over seeds when there are several.
+
+    The module has the formula. With one seed, the bootstrap's weights are spread by √(P/(P−1)),
+    without which a resample of P values has only (P−1)/P of their variance (Rao and Wu, JASA 83,
+    1988). Both ends stay within the range of the values.
+
+    Args:
+        values_RP: One row for each seed, or (P,) for one seed. NaN leaves a problem out.
+        config: How the interval is made.
+
+    >>> estimate = mean_over_problems([0.0, 1.0, 1.0, 1.0], IntervalConfig(method="analytic"))
+    >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
+    (0.75, 0.0, 1.0)
+    """
+    config = config or IntervalConfig()
+    values = _seeds_by_problems(values_RP)
+    kept = values[:, ~np.isnan(values).any(axis=0)]
+    stderr, ends = _interval(kept.mean(axis=0), [kept], config)
+    low, high = np.clip(ends, kept.min(), kept.max()).tolist() if kept.size else ends
+    return Estimate(
+        value=_mean(kept),
+        low=low,
+        high=high,
+        stderr=stderr,
+        per_seed=tuple(_mean(row) for row in kept),
+        problems=kept.shape[1],
+        missing=values.shape[1] - kept.shape[1],
+    )
+
+
+def paired_difference(
+    first_RP: ArrayLike, second_RP: ArrayLike, config: IntervalConfig | None = None
+) -> Difference:
+    """Mean of the first arm minus the second on the same problems; columns are paired.
+
+    Arms with equally many seeds are also paired by seed: V_R is computed from the differences of
+    their rows, so identical arms differ by exactly 0. Otherwise each arm of several seeds has its
+    own V_R. Both ends stay within what the values allow. See `mean_over_problems`.
+
+    Args:
+        first_RP: One row for each seed, or (P,); the arms may differ in their number of seeds.
+        second_RP: Values on the same problems in the same order. Give the rows of both arms in one
+            order of seeds.
+        config: How the interval is made.
+
+    >>> paired_difference([1.0, 0.5, 1.0, 0.7], [0.0, 0.5, 1.0, 0.5]).improvement
+    0.75
+    """
+    config = config or IntervalConfig()
+    first, second = _seeds_by_problems(first_RP), _seeds_by_problems(second_RP)
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(
+            f"both arms must have the same problems, got {first.shape[1]} and {second.shape[1]}"
+        )
+    usable = ~(np.isnan(first).any(axis=0) | np.isnan(second).any(axis=0))
+    first, second = first[:, usable], second[:, usable]
+    gap_P = first.mean(axis=0) - second.mean(axis=0)
+    stderr, ends = _interval(gap_P, runs_that_differ(first, second), config)
+    if gap_P.size:
+        ends = np.clip(ends, first.min() - second.max(), first.max() - second.min()).tolist()
+    low, high = ends
+    return Difference(
+        value=_mean(gap_P),
+        low=low,
+        high=high,
+        stderr=stderr,
+        improvement=_mean(0.5 + 0.5 * np.sign(np.where(np.abs(gap_P) < ROUNDING, 0.0, gap_P))),
+        problems=len(gap_P),
+        missing=int((~usable).sum()),
+    )
+
+
+def detectable_difference(
+    stderr: float, power: float = 0.8, level: float = 0.05, reach: float | None = None
+) -> float:
+    """Return the smallest true difference that is detected with this power.
+
+        δ = reach + z_power · SE          2.80 · SE for 80% power at the 5% level
+
+    The chance of the other tail is left out; it is below level/2 · 0.001 there.
+
+    Args:
+        stderr: Standard error of the paired difference, as in `Difference.stderr`.
+        power: Probability that the test detects it, above level/2 and below 1.
+        level: The level of the two-sided test.
+        reach: Half of the interval, which is wider with few seeds; by default z_{1−α/2} · SE.
+
+    Returns:
+        A difference in the metric's unit; NaN where the standard error is.
+
+    >>> round(detectable_difference(0.05), 4)
+    0.1401
+    """
+    needed = _reach(power, level)
+    return needed * stderr if reach is None else reach + NORMAL.inv_cdf(power) * stderr
+
+
+def problems_needed(
+    difference: float, stderr: float, problems: int, power: float = 0.8, level: float = 0.05
+) -> int:
+    """How many problems a comparison needs to detect a difference, given a pilot.
+
+        P = ⌈((z_{1−α/2} + z_power) · σ/δ)²⌉          σ = SE · √problems of the pilot
+
+    Args:
+        difference: The true difference to detect, not 0.
+        stderr: Standard error of the paired difference in the pilot, over only problems: more
+            problems do not shrink the differences between training runs.
+        problems: Problems of the pilot.
+        power: Probability that the test detects it.
+        level: The level of the two-sided test.
+
+    >>> problems_needed(0.05, stderr=0.05, problems=30)
+    236
+    """
+    if difference == 0 or problems < 1:
+        raise ValueError(f"difference must not be 0 and problems at least 1, got {difference} "
+                         f"and {problems}")  # fmt: skip
+    if math.isnan(stderr):
+        raise ValueError("stderr must be a number, got NaN: a pilot needs at least two problems")
+    spread = stderr * math.sqrt(problems)
+    return max(1, math.ceil((_reach(power, level) * spread / difference) ** 2))
+
+
+def _seeds_by_problems(values: ArrayLike) -> Floats:
+    array = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    if array.ndim != 2:
+        raise ValueError(f"values must be (seeds, problems) or (problems,), got {array.shape}")
+    return array
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else float("nan")
+
+
+def runs_that_differ(first_RX: Floats, second_RX: Floats) -> list[Floats]:
+    """Return the values whose spread over seeds counts: paired by row, or of each arm."""
+    same = len(first_RX) == len(second_RX)
+    return [first_RX - second_RX] if same else [first_RX, second_RX]
+
+
+def _interval(
+    value_P: Floats, seeds: list[Floats], config: IntervalConfig
+) -> tuple[float, tuple[float, float]]:
+    """Return the standard error and the ends of the interval of a mean over problems.
+
+    Args:
+        value_P: The value of each problem.
+        seeds: (R, P) values whose spread over seeds counts; one row adds nothing.
+        config: How the interval is made.
+    """
+    if len(value_P) < 2:
+        return math.nan, (math.nan, math.nan)
+    parts = [_part(value_P), *(_part(one.mean(axis=1)) for one in seeds if len(one) > 1)]
+    stderr = math.sqrt(sum(variance for variance, _ in parts))
+    center, tail = _mean(value_P), (1 - config.level) / 2
+    if len(parts) == 1 and config.method == "bootstrap" and len(value_P) <= MOST_RESAMPLED:
+        draws_D = resampling_weights(len(value_P), config.resamples, config.seed, 0) @ value_P
+        low, high = np.quantile(draws_D, [tail, 1 - tail]).tolist()
+        return stderr, (low, high)
+    reach = math.hypot(*(t_quantile(nu, config.level) * math.sqrt(v) for v, nu in parts))
+    return stderr, (center - reach, center + reach)
+
+
+def _part(values: Floats) -> Part:
+    """Return the squared standard error of a mean, and its degrees of freedom."""
+    return float(values.var(ddof=1)) / len(values), len(values) - 1
+
+
+@lru_cache(maxsize=256)
+def t_quantile(degrees: int, level: float) -> float:
+    """Return how far an interval of Student's t reaches: P(|t| ≤ reach) = level.
+
+    With t = √ν·tan θ, P(|t| ≤ reach) = 2c·∫₀^θ cos^(ν−1), c = Γ((ν+1)/2) / (√π·Γ(ν/2)). The
+    integral is concave in θ, so Newton's steps from 0 come to the root from one side.
+
+    >>> round(t_quantile(2, 0.95), 4), round(t_quantile(10**9, 0.95), 4)
+    (4.3027, 1.96)
+    """
+    if degrees > MANY:
+        return NORMAL.inv_cdf((1 + level) / 2)
+    log_c = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - math.log(math.pi) / 2
+    twice_c, power = 2 * math.exp(log_c), degrees - 1
+    angle, step = 0.0, 1.0
+    while step > ROUNDING * angle:
+        area = float(WEIGHTS @ np.cos(angle * (NODES + 1) / 2) ** power) * angle / 2
+        density = max(twice_c * math.cos(angle) ** power, 1e-300)
+        step = min((level - twice_c * area) / density, (math.pi / 2 - angle) / 2)
+        angle += step
+    return math.sqrt(degrees) * math.tan(angle)
+
+
+@lru_cache(maxsize=64)
+def resampling_weights(count: int, resamples: int, seed: int, stream: int) -> Floats:
+    """Weights of `count` items in each bootstrap draw, (D, count); each row sums to 1.
+
+    1/count + √(count/(count−1)) · (times drawn / count − 1/count), so that a weighted mean varies
+    as much as the mean does. A single item always has weight 1.
+    """
+    if count == 1:
+        return np.ones((resamples, 1))
+    rng = np.random.default_rng([seed, stream])
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=resamples) / count
+    weights = 1 / count + np.sqrt(count / (count - 1)) * (drawn - 1 / count)
+    weights.flags.writeable = False  # shared by every caller through the cache
+    return weights
+
+
+def _reach(power: float, level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
+    if not level / 2 < power < 1:
+        raise ValueError(f"power must be in (level/2, 1) = ({level / 2:g}, 1), got {power}")
+    return NORMAL.inv_cdf(1 - level / 2) + NORMAL.inv_cdf(power)

@@ -1,0 +1,222 @@
+"""How far a judge can be trusted: its agreement with itself, with another judge and with the truth.
+
+All measures here describe one group; `setrl.show.report` computes means and intervals over groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, count
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.core.advantages import AnyMethod
+from setrl.core.samples import DEGENERATE
+from setrl.evaluate.agreement import Labels, agreement
+from setrl.judges.base import Group, Judge, by_first_appearance
+from setrl.support.files.progress import watched
+
+NO_SIGNAL = 1e-12  # an advantage of this size is rounding error, and counts as 0
+MEASURES = (
+    "adjusted_rand",
+    "precision",
+    "recall",
+    "f1",
+    "flips",
+    "signs_changed",
+    "advantage_change",
+)
+Values = dict[str, list[float]]
+"""A measure's value for each group, NaN where it is undefined."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The measures of a judge, group by group.
+
+    Attributes:
+        groups: G, how many were judged.
+        orders: R, how many times each was judged.
+        unknown: Judgements without clusters, of the G·R.
+        clusters: Number of clusters of each group in its given order; NaN where unknown.
+        itself: Mean over pairs of orders.
+        pairwise: The given order against a judge of pairs, which is the reference. Pairs cannot
+            show that a sample is degenerate, so here such a sample is a cluster of its own.
+        gold: Mean over orders, against the labels of the file, which are the reference.
+        labels: The clusters of each group's samples in every order; None where unknown.
+    """
+
+    groups: int
+    orders: int
+    unknown: int
+    clusters: list[float]
+    itself: Values
+    pairwise: Values = field(default_factory=dict)
+    gold: Values = field(default_factory=dict)
+    labels: list[list[Labels | None]] = field(default_factory=list)
+
+
+def audit(
+    groups: Sequence[Group],
+    judge_for: Callable[[int], Judge],
+    *,
+    orders: int = 5,
+    seed: int = 0,
+    pairwise: Judge | None = None,
+    gold: Sequence[Labels | None] | None = None,
+    rewards: Sequence[Sequence[float]] | None = None,
+    method: AnyMethod | None = None,
+) -> Audit:
+    """Judge all groups in several orders of their samples, and compare.
+
+    Args:
+        groups: The groups to judge.
+        judge_for: The judge for the r-th order. A judge that shuffles samples itself (`LMJudge`)
+            needs another seed for each order; others can be the same.
+        orders: R; the first is the given order.
+        seed: The seed of the other orders.
+        pairwise: Another judge, which the first is compared with.
+        gold: The right labels of each group; None where they are unknown.
+        rewards: The rewards of each group, for the change of advantages; NaN for a missing one.
+        method: The method that computes the advantages, such as `methods.poly_epo(K)`.
+    """
+    if orders < 1:
+        raise ValueError(f"orders must be at least 1, got {orders}")
+    labelings_GR = rejudge(groups, judge_for, orders, seed)
+    others = [one.clusters_N for one in pairwise.judge(groups)] if pairwise else None
+    tables: dict[str, list[dict[str, float]]] = {"itself": [], "pairwise": [], "gold": []}
+    for place, labelings in enumerate(labelings_GR):
+        other = others[place] if others else None
+        truth = gold[place] if gold else None
+        credit = _Credit(method, rewards[place] if rewards else None)
+        in_pairs = [_alone(labelings[0]), _alone(other)]
+        credit.prepare([*labelings, *in_pairs, truth])
+        known = [labels for labels in labelings if labels is not None]
+        tables["itself"].append(_mean(combinations(known, 2), credit))
+        tables["pairwise"].append(_mean([in_pairs], credit))
+        tables["gold"].append(_mean([(labels, truth) for labels in known], credit))
+    return Audit(
+        groups=len(groups),
+        orders=orders,
+        unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),
+        clusters=[_clusters(labelings[0]) for labelings in labelings_GR],
+        itself=_columns(tables["itself"]),
+        pairwise=_columns(tables["pairwise"]) if pairwise else {},
+        gold=_columns(tables["gold"]) if gold else {},
+        labels=labelings_GR,
+    )
+
+
+def rejudge(
+    groups: Sequence[Group], judge_for: Callable[[int], Judge], orders: int, seed: int
+) -> list[list[Labels | None]]:
+    """Judge each group in R orders: labels, G × R, each in the group's own order."""
+    labelings_GR: list[list[Labels | None]] = [[] for _ in groups]
+    for number in watched(range(orders), "judge", orders, unit="order"):
+        shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
+        asked = [
+            Group.of_texts(group.prompt, tuple(group.texts[i] for i in order))
+            for group, order in zip(groups, shuffles, strict=True)
+        ]
+        judged = judge_for(number).judge(asked)
+        for labelings, order, judgement in zip(labelings_GR, shuffles, judged, strict=True):
+            labelings.append(_put_back(judgement.clusters_N, order))
+    return labelings_GR
+
+
+def signs_changed(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
+    """Share of samples whose advantage has another sign (−, 0 or +); NaN for no samples."""
+    return float(np.mean(_signs(values_N) != _signs(reference_N))) if len(values_N) else nan
+
+
+def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
+    """Return ‖a − b‖ / √((‖a‖² + ‖b‖²)/2), the same for both orders of a and b.
+
+    0 for equal advantages, √2 for orthogonal ones or where one of the two is 0, 2 for opposite
+    ones; NaN where both are 0.
+    """
+    size = np.sqrt((values_N @ values_N + reference_N @ reference_N) / 2)
+    return float(np.linalg.norm(values_N - reference_N) / size) if size > NO_SIGNAL else nan
+
+
+def _signs(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sign(np.where(np.abs(values_N) <= NO_SIGNAL, 0.0, values_N))
+
+
+class _Credit:
+    """The advantages of one group under several labelings."""
+
+    def __init__(self, method: AnyMethod | None, rewards: Sequence[float] | None):
+        self._method, self._rewards = method, rewards
+        self._values: dict[tuple[int, ...], NDArray[np.float64]] = {}
+
+    def prepare(self, labelings: Sequence[Labels | None]) -> None:
+        """Compute them for all labelings at once; none where too few samples have a reward."""
+        if self._method is None or self._rewards is None:
+            return
+        if len(self._rewards) <= self._method.set_size:
+            return
+        known = list({tuple(labels) for labels in labelings if labels is not None})
+        if not known:
+            return
+        rewards_LN = np.tile(np.asarray(self._rewards, dtype=float), (len(known), 1))
+        found = self._method.advantages(rewards_LN, clusters=np.array(known))
+        for row, labels in enumerate(known):
+            if not found.skipped_B[row]:
+                self._values[labels] = found.values_BN[row][found.usable_BN[row]]
+
+    def compare(self, labels: Labels, reference: Labels) -> dict[str, float]:
+        """Measure how the first labeling changes the advantages of the reference."""
+        ours, theirs = self._values.get(tuple(labels)), self._values.get(tuple(reference))
+        if ours is None or theirs is None:
+            return {"signs_changed": nan, "advantage_change": nan}
+        return {
+            "signs_changed": signs_changed(ours, theirs),
+            "advantage_change": advantage_change(ours, theirs),
+        }
+
+
+def _mean(pairs: Iterable[Sequence[Labels | None]], credit: _Credit) -> dict[str, float]:
+    """Every measure's mean over pairs of labelings, leaving out pairs for which it is undefined."""
+    rows = [
+        asdict(agreement(first, second)) | credit.compare(first, second)
+        for first, second in pairs
+        if first is not None and second is not None
+    ]
+    values = {measure: [row[measure] for row in rows] for measure in MEASURES}
+    defined = {key: [value for value in column if value == value] for key, column in values.items()}
+    return {key: float(np.mean(column)) if column else nan for key, column in defined.items()}
+
+
+def _columns(rows: Sequence[dict[str, float]]) -> Values:
+    return {measure: [row[measure] for row in rows] for measure in MEASURES}
+
+
+def _clusters(labels: Labels | None) -> float:
+    return nan if labels is None else float(len({label for label in labels if label >= 0}))
+
+
+def _alone(labels: Labels | None) -> Labels | None:
+    """Each degenerate sample as a cluster of its own."""
+    if labels is None:
+        return None
+    unused = count(max(labels, default=0) + 1)
+    return tuple(next(unused) if label == DEGENERATE else label for label in labels)
+
+
+def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
+    """Return the r-th order of a group's samples; the first order is the given one."""
+    if number == 0:
+        return np.arange(len(group.texts))
+    return np.random.default_rng([seed, number, place]).permutation(len(group.texts))
+
+
+def _put_back(labels: Labels | None, order: NDArray[np.int64]) -> Labels | None:
+    if labels is None:
+        return None
+    own = np.empty(len(order), dtype=int)
+    own[order] = labels
+    return by_first_appearance(own.tolist())

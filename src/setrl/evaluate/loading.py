@@ -1,0 +1,93 @@
+"""A file of samples → arrays, and what was noticed on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from setrl.evaluate.misgraded import Misgraded
+from setrl.evaluate.samples import Evaluation, contradiction, evaluation_of
+from setrl.groups.log import open_log
+from setrl.groups.options import LogOptions, Ungraded
+from setrl.groups.recording import log_records
+from setrl.groups.records import is_evaluation_file, whole_records
+from setrl.groups.row_reader import RowReader
+from setrl.support.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The samples of a file.
+
+    Attributes:
+        evaluation: The samples as arrays.
+        reading: Lines that say how the fields were read (none for an evaluation file), and what was
+            noticed.
+        is_log: Whether it is a log, and not an evaluation file.
+    """
+
+    evaluation: Evaluation
+    reading: tuple[str, ...] = ()
+    is_log: bool = False
+
+
+def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation:
+    """Read an evaluation file into arrays.
+
+    Args:
+        path: The file.
+        allow_damaged: Leave out lines that cannot be read, and problems that were there before,
+            with a warning; otherwise they are errors.
+
+    Raises:
+        DataError: When the file is empty, a line is not a record, or the file is damaged.
+    """
+    return evaluation_of(whole_records(Path(path), allow_damaged), str(path))
+
+
+def load_samples(
+    path: str | Path,
+    options: LogOptions | None = None,
+    tool: str | None = None,
+    *,
+    keep_bare: bool = False,
+) -> Loaded:
+    """Return the samples of an evaluation file, or of the log of any program.
+
+    Args:
+        path: The file, or the folder of another tool's log.
+        options: How a log is read; by default its fields are recognised.
+        tool: The tool that wrote it; by default recognised.
+        keep_bare: Keep the problems of a log of which no sample has a grade, with 0 samples:
+            `on_common` counts them and leaves them out. By default they are left out here.
+
+    Raises:
+        ConfigError: When a field that is needed cannot be recognised, or options do not fit.
+        DataError: When the file cannot be read.
+    """
+    path, options = Path(path), options or LogOptions()
+    if tool is None and path.is_file() and is_evaluation_file(path) and not options.fields.named():
+        evaluation = load_evaluation(path, options.allow_damaged)
+        _refuse_left_out(options.ungraded, evaluation, path)
+        return Loaded(evaluation, _notes(contradiction(evaluation)))
+    log = open_log(path, options, ["correct"], tool=tool)
+    records, checked = log_records(log, keep_bare), Misgraded()
+    has_gold = isinstance(log.reader, RowReader) and log.reader.fields.gold is not None
+    has_grades = has_gold and not options.verify and not log.reader.by_answer  # type: ignore[attr-defined]
+    evaluation = evaluation_of(checked.watch(records) if has_grades else records, str(path))
+    can_verify = has_gold and not options.verify
+    given = ("--ungraded wrong", *(["--verify"] if can_verify else []))
+    evaluation = replace(evaluation, options=given)
+    reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), checked.note()))
+    return Loaded(evaluation, reading, is_log=True)
+
+
+def _notes(*found: str) -> tuple[str, ...]:
+    return tuple(f"note: {note}" for note in found if note)
+
+
+def _refuse_left_out(ungraded: Ungraded, found: Evaluation, path: Path) -> None:
+    """Refuse an evaluation file that lacks the samples that must count as wrong."""
+    if ungraded == "wrong" and found.ungraded_P is not None and found.ungraded_are == "left-out":
+        raise ConfigError(f"{path}: {found.ungraded_P.sum():,} samples without a grade were left "
+                          "out at its import: --ungraded wrong needs the log itself")  # fmt: skip

@@ -1,0 +1,294 @@
+"""Every metric of an evaluation, by name: its values on each problem, and how it is displayed.
+
+A name is `metric@x` where the metric is a curve, over the samples k, the share τ or the position in
+the text, and just `metric` where it is one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl import mean_set_scores, objectives
+from setrl.core.objectives.clusters import find_clusters
+from setrl.evaluate.branching import branches_by_position, mean_shared_prefix
+from setrl.evaluate.estimators import (
+    Floats,
+    count_labels,
+    cover_at,
+    effective_number,
+    g_pass_at_k,
+    mean_g_pass_at_k,
+)
+from setrl.evaluate.samples import Evaluation
+from setrl.support.errors import ConfigError, usage_errors
+from setrl.support.names import look_up
+
+Axis = Literal["k", "τ", "position", ""]
+
+COVER_TAUS = (0.1, 0.25, 0.5, 0.75, 1.0)
+G_PASS_TAUS = {"g_pass_0.5": 0.5, "g_pass_0.75": 0.75, "g_pass_1": 1.0}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is displayed.
+
+    Attributes:
+        label: Its name in words.
+        axis: The x-axis of its curve; "" for a single number.
+        share: Whether it is a share of something, displayed as per cent.
+        digits: Digits after the point, if it is not a share.
+    """
+
+    label: str
+    axis: Axis = "k"
+    share: bool = False
+    digits: int = 1
+
+    @property
+    def title(self) -> str:
+        """The label with the axis after the @.
+
+        >>> METRICS["cover"].title, METRICS["top_share"].title
+        ('Cover@τ', 'share of the commonest')
+        """
+        return f"{self.label}@{self.axis}" if self.axis else self.label
+
+
+METRICS: dict[str, Metric] = {
+    "pass": Metric("pass", share=True),
+    "max": Metric("max", digits=3),
+    "best_of": Metric("best-of", digits=3),
+    "majority": Metric("majority", share=True),
+    "vote_share": Metric("vote share", share=True),
+    "strategies": Metric("strategies", digits=2),
+    "correct_strategies": Metric("correct strategies", digits=2),
+    "g_pass_0.5": Metric("G-pass(τ=0.5)", share=True),
+    "g_pass_0.75": Metric("G-pass(τ=0.75)", share=True),
+    "g_pass_1": Metric("G-pass(τ=1)", share=True),
+    "g_pass_mean": Metric("mG-pass", share=True),
+    "cover": Metric("Cover", "τ", share=True),
+    "branches": Metric("branches", "position"),
+    "effective_number": Metric("effective number of strategies", "", digits=2),
+    "top_share": Metric("share of the commonest", "", share=True),
+    "degenerate": Metric("strategy cannot be read", "", share=True),
+    "shared_prefix": Metric("characters that two samples share", ""),
+}
+
+
+READ_FROM = {  # labels → metrics of them, which are unknown where no sample has a label
+    "strategies_PN": ("strategies", "correct_strategies", "top_share", "degenerate"),
+    "answers_PN": ("majority", "vote_share"),
+}
+
+TWO_TEXTS = "not every problem has two texts; --text names the field of a log"
+LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
+    **dict.fromkeys(
+        READ_FROM["strategies_PN"],
+        "no sample has a strategy; --strategy names the field of a log, and `setrl judge` adds one",
+    ),
+    **dict.fromkeys(
+        READ_FROM["answers_PN"], "no sample has an answer; --answer names the field of a log"
+    ),
+    "max": "all rewards are 0 or 1 (max@k is pass@k then), or every problem lacks one; --reward "
+    "names the field of a log",
+    "best_of": "no problem has a selector's score of each sample, in the field proxy",
+    "g_pass_mean": "it needs a k of 2 or more, and as many samples of each problem",
+    "branches": TWO_TEXTS,
+    "shared_prefix": TWO_TEXTS,
+}
+
+
+def check_names(metrics: Sequence[str], more: Collection[str] = ()) -> None:
+    """Refuse names that no metric has.
+
+    Args:
+        metrics: The names; "all" stands for all metrics.
+        more: Further names that are known.
+
+    Raises:
+        ConfigError: Naming the nearest name, and all names.
+    """
+    with usage_errors():
+        for metric in metrics:
+            look_up("metric", metric, dict.fromkeys((*METRICS, *more, "all")))
+
+
+def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]]) -> None:
+    """Refuse metrics that some samples cannot have.
+
+    Args:
+        metrics: Their names, without "all".
+        known: Where samples come from → the metrics that they have.
+
+    Raises:
+        ConfigError: Saying what the samples lack.
+    """
+    for metric in metrics:
+        for name, of_samples in known.items():
+            if metric not in of_samples:
+                raise ConfigError(f"{name}: cannot have the metric {metric}: {LACKING[metric]}")
+
+
+def powers_of_two(n: int) -> list[int]:
+    """1, 2, 4, … up to n.
+
+    >>> powers_of_two(10)
+    [1, 2, 4, 8]
+    """
+    return [2**power for power in range(n.bit_length())]
+
+
+def metric_values(
+    evaluation: Evaluation, ks: Sequence[int] = (), curve: str | None = None
+) -> dict[str, Floats]:
+    """Every metric of the evaluation on each problem, (P,) each.
+
+    If no sample of the evaluation has a strategy, nobody has read strategies, and the metrics of
+    strategies are NaN; in the same way without answers.
+
+    Args:
+        evaluation: The samples. Each problem's value uses all its samples, however many.
+        ks: Where the curves over k are computed, each up to n; 1, 2, 4, … up to n by default.
+        curve: The one metric whose curve is needed: other mean scores of sets are left out.
+    """
+    n, correct_P = evaluation.sizes, evaluation.correct_count_P
+    count_PC = count_labels(evaluation.strategies_PN)
+    values = {
+        "effective_number": effective_number(count_PC),
+        "top_share": count_PC.max(axis=1) / n,
+        "degenerate": ((evaluation.strategies_PN < 0) & evaluation.present_PN).sum(axis=1) / n,
+    }
+    sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
+    curves = _set_scores(evaluation, sizes, curve)
+    for place, k in enumerate(sizes):
+        values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
+        for name, tau in G_PASS_TAUS.items():
+            values[f"{name}@{k}"] = g_pass_at_k(correct_P, n, k, tau)
+        if k > 1:
+            values[f"g_pass_mean@{k}"] = mean_g_pass_at_k(correct_P, n, k)
+    for tau in COVER_TAUS:
+        values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
+    return _only_read(evaluation, values) | branch_values(evaluation)
+
+
+def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Replace metrics of labels that no sample has by NaN: 0 would claim that they were read."""
+    unread = {
+        metric
+        for labels, metrics in READ_FROM.items()
+        if (getattr(evaluation, labels) < 0).all()
+        for metric in metrics
+    }
+    return {
+        name: np.full(len(value_P), np.nan) if name.partition("@")[0] in unread else value_P
+        for name, value_P in values.items()
+    }
+
+
+def _set_scores(
+    evaluation: Evaluation, sizes: Sequence[int], only: str | None
+) -> dict[str, Floats]:
+    """Return the metrics that are mean scores of sets of k samples, (sizes, P) each."""
+    correct_PN, answers_PN = evaluation.correct_PN, evaluation.answers_PN
+    by_strategy = {"clusters": evaluation.strategies_PN}
+    # A sample without an answer is among the k, but votes for no answer.
+    votes = {"answers": np.where(answers_PN < 0, np.nan, answers_PN), "abstain": True}
+    asked: dict[str, tuple[Any, objectives.Objective, dict[str, Any]]] = {
+        "pass": (correct_PN, objectives.any_correct(), {}),
+        "majority": (_right_answers(evaluation), objectives.majority(), votes),
+        "vote_share": (correct_PN, objectives.vote_share(), votes),
+        "strategies": (correct_PN, objectives.distinct(), by_strategy),
+        "correct_strategies": (correct_PN, objectives.distinct_correct(), by_strategy),
+    }
+    if evaluation.rewards_PN is not None:
+        asked["max"] = (_complete(evaluation, evaluation.rewards_PN), objectives.max(), {})
+    if evaluation.proxy_PN is not None:
+        proxy = {"proxy": _complete(evaluation, evaluation.proxy_PN)}
+        asked["best_of"] = (
+            _complete(evaluation, evaluation.graded_PN),
+            objectives.best_of(),
+            proxy,
+        )
+    return {
+        name: mean_set_scores(rewards_PN, objective, sizes, mask=evaluation.present_PN, **fields)
+        for name, (rewards_PN, objective, fields) in asked.items()
+        if only in (None, name)
+    }
+
+
+def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
+    """Whether each sample's answer is right: some sample that gave it was verified correct."""
+    answers = find_clusters(evaluation.answers_PN)
+    verified_CB = answers.total(evaluation.correct_PN) > 0
+    return answers.of_own(verified_CB) > 0
+
+
+def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
+    """Replace all samples of a problem that lacks one by NaN.
+
+    The sets of the samples that are left would be smaller than the sets of other problems and arms.
+    """
+    missing_PN = np.isnan(values_PN) & evaluation.present_PN
+    missing_P1 = missing_PN.any(axis=1, keepdims=True)
+    return np.where(missing_P1, np.nan, values_PN)
+
+
+def seed_values(
+    evaluations: Sequence[Evaluation], ks: Sequence[int] = (), curve: str | None = None
+) -> dict[str, Floats]:
+    """Return the metrics that all seeds have, one row for each seed, (R, P) each.
+
+    `ks` and `curve` are as in `metric_values`. A metric that is unknown of every problem in some
+    seed, such as majority@k without answers, is not among them.
+
+    Branches are counted among the texts of each problem: cut them to equally many first.
+    """
+    by_seed = [metric_values(evaluation, ks, curve) for evaluation in evaluations]
+    shared = [name for name in by_seed[0] if all(name in values for values in by_seed)]
+    found = {name: np.stack([values[name] for values in by_seed]) for name in shared}
+    return {name: values_RP for name, values_RP in found.items() if is_known(values_RP)}
+
+
+def is_known(values_RP: Floats) -> bool:
+    """Return whether there is a problem of which every seed has a value."""
+    return not np.isnan(values_RP).any(axis=0).all()
+
+
+def branch_values(evaluation: Evaluation) -> dict[str, Floats]:
+    """Where the kept texts diverge: characters that two of them share, branches by position.
+
+    Branches are counted, in expectation, among as many texts as every problem has. Empty unless
+    every problem has two texts.
+    """
+    count = evaluation.texts_kept
+    if count < 2:
+        return {}
+    curves = [branches_by_position(texts, count) for texts in evaluation.texts_P]
+    positions = powers_of_two(max(map(len, curves)))
+    return {
+        "shared_prefix": np.array([mean_shared_prefix(texts) for texts in evaluation.texts_P]),
+        **{f"branches@{t}": np.array([_at(curve, t) for curve in curves]) for t in positions},
+    }
+
+
+def _at(curve_T: Floats, position: int) -> float:
+    """Branches at a position; after the longest text their number stays."""
+    return float(curve_T[min(position, len(curve_T)) - 1]) if len(curve_T) else 1.0
+
+
+def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str]]:
+    """metric → its names, metric@x, in their order.
+
+    >>> by_metric(["pass@1", "top_share", "pass@2"])
+    {'pass': ['pass@1', 'pass@2'], 'top_share': ['top_share']}
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name.partition("@")[0], []).append(name)
+    return found

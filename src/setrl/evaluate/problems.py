@@ -1,0 +1,197 @@
+"""Which problems figures are computed on: those that all have, with enough graded samples.
+
+Problems are the same by their ids, or else by their prompts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.evaluate.samples import VERIFY, Evaluation
+from setrl.evaluate.ungraded import Ungraded, ungraded_of
+from setrl.support.errors import DataError
+from setrl.support.wording import are, count, have
+
+SHOWN = 60  # letters of an id or a prompt in a message
+
+Arms = Mapping[str, Sequence[Evaluation]]
+
+
+class Common(NamedTuple):
+    """The evaluations of some arms on the same problems.
+
+    Attributes:
+        arms: Name → one evaluation for each seed.
+        notes: Sentences that say what was left out, one for each cause.
+        ungraded: Name → the samples without a grade, also of problems that are left out because of
+            them; an arm whose samples all have a grade is not in it.
+    """
+
+    arms: dict[str, list[Evaluation]]
+    notes: list[str]
+    ungraded: dict[str, Ungraded]
+
+
+def on_common(arms: Arms, least: int = 1) -> Common:
+    """Return evaluations on the problems that all of them have, in the order of the first one.
+
+    An arm that shares no problem with the first arm is left out.
+
+    Args:
+        arms: Name → one evaluation for each seed.
+        least: The number of graded samples that a problem needs in every evaluation.
+
+    Raises:
+        DataError: If it is not clear which problems are the same, or none has enough samples.
+    """
+    first_name, first = next((name, found[0]) for name, found in arms.items())
+    common, named, notes = dict.fromkeys(first.ids), {}, []
+    for name, found in arms.items():
+        alike = [_named_as(first, one, first_name, name) for one in found]
+        shared = common.keys() & set.intersection(*(set(one.ids) for one in alike))
+        if not shared:
+            notes.append(f"{name} is left out: it shares no problem with {first_name}")
+            continue
+        named[name], common = alike, {one: None for one in common if one in shared}
+    notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
+    on_all = {name: [one.on(list(common)) for one in found] for name, found in named.items()}
+    return _with_samples(on_all, least, notes)
+
+
+def comparable(arms: Arms, least: int = 1) -> Common:
+    """Return what `on_common` returns, with equally many texts: branches are counted in them.
+
+    Raises:
+        DataError: If an arm shares no problem with the first arm; see also `on_common`.
+    """
+    common = on_common(arms, least)
+    found = common.arms
+    for name in arms:
+        if name not in found:
+            first = next(iter(arms))
+            if name == first:
+                raise DataError(f"the seeds of {name} must have common problems, but have none")
+            raise DataError(
+                f"{first} and {name} must have common problems: the first has "
+                f"{arms[first][0].ids[0][:SHOWN]!r}, the second {arms[name][0].ids[0][:SHOWN]!r}"
+            )
+    texts = min(one.texts_kept for of_arm in found.values() for one in of_arm)
+    return common._replace(
+        arms={name: [one.with_texts(texts) for one in of_arm] for name, of_arm in found.items()}
+    )
+
+
+def _with_samples(arms: Arms, least: int, notes: list[str]) -> Common:
+    """Keep the problems for which every evaluation has this many graded samples."""
+    every = [one for found in arms.values() for one in found]
+    drawn_P = np.min([one.drawn_P for one in every], axis=0)
+    size_P = np.min([one.size_P for one in every], axis=0)
+    if not (size_P >= least).any():
+        most = " and ".join(str(max(one.most for one in found)) for found in arms.values())
+        numbers = "number is" if len(arms) == 1 else "numbers are"
+        whose = f" in all of {', '.join(arms)}" if len(arms) > 1 else ""
+        graded = "" if (drawn_P < least).all() else "graded "
+        raise DataError(
+            f"no problem has {count(least, f'{graded}sample')}{whose}: the largest {numbers} {most}"
+        )
+    drawn = _chosen(arms, drawn_P >= least)
+    ungraded = {name: one for name, found in drawn.items() if (one := ungraded_of(found))}
+    more = _too_few(drawn_P, size_P, least, _remedies(every))
+    return Common(_chosen(arms, size_P >= least), [*notes, *more], ungraded)
+
+
+def _chosen(arms: Arms, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evaluation]]:
+    rows = np.flatnonzero(is_chosen_P).tolist()
+    if len(rows) == len(is_chosen_P):
+        return {name: list(found) for name, found in arms.items()}
+    return {name: [one.choose(rows) for one in found] for name, found in arms.items()}
+
+
+def _too_few(
+    drawn_P: NDArray[np.int64], size_P: NDArray[np.int64], least: int, remedies: list[str]
+) -> list[str]:
+    """Say how many problems have too few samples, for each cause.
+
+    Args:
+        drawn_P, size_P: The fewest samples of each problem: all, and those with a grade.
+        least: The number that every problem needs.
+        remedies: What the user can do about samples without a grade.
+    """
+    few_P, lost_P = drawn_P < least, (drawn_P >= least) & (size_P < least)
+    some_P = lost_P & (size_P > 0)
+    few, some, bare = (int(rows_P.sum()) for rows_P in (few_P, some_P, lost_P & (size_P == 0)))
+    of_all = f"of {count(len(drawn_P), 'problem')}"
+    end = "in no figure, so that every k uses the same problems"
+    notes = []
+    if few:
+        notes.append(f"{few:,} {of_all} {have(few)} fewer than {count(least, 'sample')} and "
+                     f"{are(few)} {end}")  # fmt: skip
+    if some:
+        k = f"--k up to {size_P[some_P].min()} keeps {'it' if some == 1 else 'them'}"
+        notes.append(
+            f"{some:,} {of_all} {have(some)} fewer than {count(least, 'graded sample')} only "
+            f"because grades are missing, and {are(some)} {end}: {'; '.join([k, *remedies])}"
+        )
+    if bare:
+        do = f": {'; '.join(remedies)}" if remedies else ""
+        notes.append(f"{bare:,} {of_all} {have(bare)} no graded sample, because grades are "
+                     f"missing, and {are(bare)} in no figure{do}")  # fmt: skip
+    return notes
+
+
+def _remedies(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Say which options of the command grade the samples without a grade."""
+    read = [set(one.options) for one in evaluations if one.options or one.ungraded_P is not None]
+    both = set.intersection(*read) if read else set()
+    says = {"--ungraded wrong": "--ungraded wrong counts such samples as wrong", "--verify": VERIFY}
+    return [text for option, text in says.items() if option in both]
+
+
+def _named_as(first: Evaluation, other: Evaluation, first_name: str, name: str) -> Evaluation:
+    """Return an evaluation whose problems have the ids of another one's equal problems."""
+    if set(first.ids) & set(other.ids):
+        _refuse_other_prompts(first, other, first_name, name)
+        return other
+    shared = set(first.prompts) & set(other.prompts)
+    for one, whose in ((first, first_name), (other, name)):
+        prompt, times = Counter(p for p in one.prompts if p in shared).most_common(1)[0] if (
+            shared) else ("", 1)  # fmt: skip
+        if times > 1:
+            raise DataError(
+                f"{first_name} and {name} share no id, so that problems are matched by their "
+                f"prompts, but {prompt[:SHOWN]!r} is the prompt of {times} problems of {whose}"
+            )
+    id_of = dict(zip(first.prompts, first.ids, strict=True))
+    ids = (id_of.get(p, i) for p, i in zip(other.prompts, other.ids, strict=True))
+    return replace(other, ids=tuple(ids))
+
+
+def _refuse_other_prompts(first: Evaluation, other: Evaluation, first_name: str, name: str) -> None:
+    """Refuse ids that only number the problems, in another order in each file."""
+    if any(len(set(one.prompts)) < len(one) for one in (first, other)):
+        return
+    prompt_of = dict(zip(first.ids, first.prompts, strict=True))
+    for problem, prompt in zip(other.ids, other.prompts, strict=True):
+        known = prompt_of.get(problem, prompt)
+        if known != prompt and prompt in first.prompts:
+            raise DataError(
+                f"problem {problem!r} is {known[:SHOWN]!r} in {first_name} and {prompt[:SHOWN]!r} "
+                f"in {name}: ids must name the same problems in both; --group names the field that "
+                "does, such as the prompt"
+            )
+
+
+def _left_out(name: str, found: Sequence[Evaluation], common: Mapping[str, None]) -> str:
+    """Say how many problems of an arm are not common; empty if all are."""
+    missing = list(dict.fromkeys(i for one in found for i in one.ids if i not in common))
+    if not missing:
+        return ""
+    it = "it" if len(missing) == 1 else "them"
+    such = f"such as {missing[0][:SHOWN]!r}"
+    return f"{count(len(missing), 'problem')} of {name} left out, {such}: not all have {it}"

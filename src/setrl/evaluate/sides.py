@@ -1,0 +1,147 @@
+"""A path → its evaluations, one for each training seed; one side of a comparison.
+
+The path is an evaluation file, a log, the folder of a model (with evaluation/<split>.jsonl in it),
+or the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from setrl.evaluate.loading import load_evaluation, load_samples
+from setrl.evaluate.samples import Evaluation
+from setrl.groups.importers.tools import tool_of
+from setrl.groups.options import LogOptions
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.run_folder import evaluation_files, find_arms, seed_folders
+from setrl.support.wording import first_of
+
+
+@dataclass(frozen=True)
+class Side:
+    """The evaluations of a path, such as one side of a comparison.
+
+    Attributes:
+        name: Its path.
+        split: Which evaluation file was read.
+        evaluations: One for each training seed.
+        reading: How the fields of a log were read, and what was noticed.
+        seeds: The training seed of each evaluation; 0 outside the folder of an arm.
+        is_log: Whether it is a log, and neither an evaluation file nor a folder of them.
+    """
+
+    name: str
+    split: str
+    evaluations: tuple[Evaluation, ...]
+    reading: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    is_log: bool = False
+
+    @property
+    def n(self) -> int:
+        """Samples that every problem has of each seed."""
+        return min(evaluation.n for evaluation in self.evaluations)
+
+    @property
+    def most(self) -> int:
+        """Samples of the problem with the most."""
+        return max(evaluation.most for evaluation in self.evaluations)
+
+    def holding(self, evaluations: Sequence[Evaluation]) -> Side:
+        """Return the same side with other evaluations."""
+        return replace(self, evaluations=tuple(evaluations))
+
+
+def load_side(
+    path: str | Path,
+    split: str = "test",
+    allow_damaged: bool = False,
+    log: LogOptions | None = None,
+) -> Side:
+    """Read the evaluations of a path.
+
+    Args:
+        path: An evaluation file, a log, a model's folder or an arm's folder.
+        split: Which evaluation file of a folder.
+        allow_damaged: See `setrl.evaluate.load_evaluation`.
+        log: How a log is read.
+
+    Raises:
+        ConfigError: When the path holds evaluations, and none of this split.
+        DataError: When the path holds no samples, a file is not an evaluation, or the seeds do not
+            match.
+    """
+    path = Path(path)
+    if is_samples(path):
+        options = replace(log or LogOptions(), allow_damaged=allow_damaged)
+        loaded = load_samples(path, options, keep_bare=True)
+        found = (loaded.evaluation,)
+        return Side(str(path), path.stem, found, loaded.reading, is_log=loaded.is_log)
+    files = {seed: found[split] for seed, found in _files(path).items() if split in found}
+    if not files:
+        raise _no_evaluation(path, split)
+    evaluations = tuple(load_evaluation(file, allow_damaged) for file in files.values())
+    sizes = sorted({evaluation.n for evaluation in evaluations})
+    if len(sizes) > 1:
+        raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
+    return Side(str(path), split, evaluations, seeds=tuple(files))
+
+
+def only_split(path: Path) -> str:
+    """Choose the split of one path: a given file, "test", or the only split that it has."""
+    if is_samples(path):
+        return path.stem
+    splits = _splits(path)
+    if not splits:
+        raise _no_evaluation(path, "test")
+    if "test" in splits or len(splits) == 1:
+        return "test" if "test" in splits else splits.pop()
+    raise ConfigError(f"{path} has evaluations of {', '.join(sorted(splits))}: choose one with "
+                      "--split")  # fmt: skip
+
+
+def common_split(first: Path, second: Path) -> str:
+    """Choose the split to compare: a given file, "test", or the only split that both paths have."""
+    for path in (first, second):
+        if is_samples(path):
+            return path.stem
+    of_first, of_second = _splits(first), _splits(second)
+    for path, splits in ((first, of_first), (second, of_second)):
+        if not splits:
+            raise _no_evaluation(path, "test")
+    both = of_first & of_second
+    if "test" in both or len(both) == 1:
+        return "test" if "test" in both else both.pop()
+    raise ConfigError(f"{first} has evaluations of {', '.join(sorted(of_first))}, {second} of "
+                      f"{', '.join(sorted(of_second))}: choose one with --split")  # fmt: skip
+
+
+def is_samples(path: Path) -> bool:
+    """Return whether a path holds samples, and is not the folder of a run, an arm or a model."""
+    return (path.exists() and not path.is_dir()) or tool_of(path) is not None
+
+
+def _files(path: Path) -> dict[int, dict[str, Path]]:
+    """Training seed → split → evaluation file; a model's folder has seed 0."""
+    seeds = seed_folders(path) or {0: path}
+    return {seed: evaluation_files(folder) for seed, folder in seeds.items()}
+
+
+def _splits(path: Path) -> set[str]:
+    return {split for files in _files(path).values() for split in files}
+
+
+def _no_evaluation(path: Path, split: str) -> ConfigError | DataError:
+    """Return the error for a path without samples, or without samples of this split."""
+    if not path.exists():
+        return DataError(f"{path}: no such file or folder; give samples, or a folder with them")
+    if known := sorted(_splits(path)):
+        return ConfigError(f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}")
+    if arms := [one.arm for one in find_arms(path) if any(map(_splits, one.seeds.values()))]:
+        return DataError(f"{path} is a run with several arms: give one, {path / first_of(arms)}")
+    return DataError(
+        f"{path} is neither a file of samples, nor the folder of another tool's log, nor a folder "
+        f"with evaluation/{split}.jsonl or seed_*/evaluation/{split}.jsonl in it"
+    )

@@ -1,0 +1,304 @@
+"""Evaluation files of a run → its summary: every metric and every difference with an interval.
+
+Metrics are named as in the glossary (`setrl.evaluate.metrics`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluate.bands import (
+    Band,
+    FirstLoss,
+    every_k,
+    first_loss,
+    pass_values,
+    simultaneous_band,
+)
+from setrl.evaluate.estimators import Floats, pass_at_k_variance
+from setrl.evaluate.intervals import (
+    Difference,
+    Estimate,
+    IntervalConfig,
+    mean_over_problems,
+    paired_difference,
+)
+from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.metrics import powers_of_two, seed_values
+from setrl.evaluate.problems import comparable
+from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.ungraded import Ungraded
+from setrl.support import files
+from setrl.support.errors import DataError
+from setrl.support.files.run_folder import BASE, evaluation_files, find_arms, is_base
+
+SCHEMA_VERSION = 1
+
+Evaluations = Mapping[str, Mapping[str, Mapping[int, Evaluation]]]  # by split, arm and seed
+
+
+@dataclass(frozen=True)
+class ArmSummary:
+    """One arm on one split.
+
+    Attributes:
+        arm: Its name.
+        seeds: Its training seeds; none for the base.
+        n: Samples of a problem; where problems differ, of the one with the fewest.
+        most: Samples of the problem with the most.
+        problems: Problems that every seed of every arm was evaluated on.
+        temperature: The temperature of sampling.
+        metrics: Metric → mean over problems and seeds, with its interval.
+        sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
+            samples of a problem; for k ≤ n/2, where it can be estimated without bias.
+        band: pass@k at every k, with a band that holds for all k at once.
+        ungraded: The samples of logs that have no grade, also of problems that are left out because
+            of them; None if all have a grade.
+    """
+
+    arm: str
+    seeds: tuple[int, ...]
+    n: int
+    problems: int
+    temperature: float
+    most: int
+    metrics: dict[str, Estimate]
+    sampling_stderr: dict[str, float]
+    band: Band | None = None
+    ungraded: Ungraded | None = None
+
+
+@dataclass(frozen=True)
+class ArmDifference:
+    """An arm minus another on the problems that all arms were evaluated on.
+
+    Attributes:
+        arm, against: Their names.
+        metrics: Metric → mean difference over problems, with its interval.
+        band: The difference of pass@k at every k, with a band that holds for all k at once.
+        first_loss: Where the first k may lie at which the arm has a lower pass@k than the other.
+    """
+
+    arm: str
+    against: str
+    metrics: dict[str, Difference]
+    band: Band | None = None
+    first_loss: FirstLoss | None = None
+
+
+@dataclass(frozen=True)
+class SplitSummary:
+    """All arms on one split, and the differences to the reference arm and to the base.
+
+    Attributes:
+        notes: Which problems are left out, a sentence for each cause: not all arms and seeds have
+            them, or have enough graded samples of them; and what else a reader must know.
+    """
+
+    split: str
+    arms: dict[str, ArmSummary]
+    differences: tuple[ArmDifference, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seeds(self) -> int:
+        """The largest number of seeds of an arm."""
+        return max((len(arm.seeds) for arm in self.arms.values()), default=0)
+
+    def difference(self, arm: str, against: str) -> ArmDifference | None:
+        """Return the difference of two arms, or None."""
+        found = (d for d in self.differences if (d.arm, d.against) == (arm, against))
+        return next(found, None)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The evaluation of a comparison.
+
+    Attributes:
+        reference: The arm that the others are compared with; None when no arm was trained.
+        intervals: How all intervals were made.
+        splits: Split → its summary; empty while nothing has been evaluated.
+    """
+
+    reference: str | None
+    intervals: IntervalConfig
+    splits: dict[str, SplitSummary]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain objects, lists and numbers; undefined numbers (NaN) are null."""
+        return {"schema_version": SCHEMA_VERSION, **files.plain_json(dataclasses.asdict(self))}
+
+
+def summarise(
+    evaluations: Evaluations,
+    reference: str | None,
+    intervals: IntervalConfig | None = None,
+    ks: Sequence[int] = (),
+) -> Summary:
+    """Summarise evaluations by split, arm and training seed.
+
+    Args:
+        evaluations: split → arm → seed → evaluation.
+        reference: The arm that the others are compared with.
+        intervals: How intervals are made.
+        ks: Where the curves over k are computed, on the problems with as many graded samples as
+            the largest; 1, 2, 4, … by default.
+
+    Raises:
+        DataError: When the seeds of an arm differ in n, or arms or seeds share no problem.
+    """
+    intervals = intervals or IntervalConfig()
+    splits = {
+        split: _summarise_split(split, arms, reference, intervals, ks)
+        for split, arms in evaluations.items()
+    }
+    return Summary(reference, intervals, splits)
+
+
+def summarise_run(
+    run_dir: str | Path,
+    reference: str = "grpo",
+    intervals: IntervalConfig | None = None,
+    allow_damaged: bool = False,
+) -> Summary:
+    """Summarise all evaluation files of a run directory.
+
+    Args:
+        run_dir: The comparison's folder.
+        reference: The arm that the others are compared with; the first one where it is absent.
+        intervals: How intervals are made.
+        allow_damaged: See `setrl.evaluate.load_evaluation`.
+    """
+    run_dir = Path(run_dir)
+    evaluations = run_evaluations(run_dir, allow_damaged)
+    return summarise(evaluations, run_reference(run_dir, reference), intervals)
+
+
+def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
+    """All evaluation files of a run directory: split → arm → seed → evaluation.
+
+    Args:
+        run_dir: The comparison's folder.
+        allow_damaged: See `setrl.evaluate.load_evaluation`.
+    """
+    evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
+    for arm in find_arms(run_dir):
+        for seed, folder in arm.seeds.items():
+            for split, path in evaluation_files(folder).items():
+                of_arm = evaluations.setdefault(split, {}).setdefault(arm.arm, {})
+                of_arm[seed] = load_evaluation(path, allow_damaged)
+    return evaluations
+
+
+def run_reference(run_dir: Path, reference: str) -> str | None:
+    """Return the arm that others are compared with: this arm, or else the first trained arm."""
+    trained = [arm.arm for arm in find_arms(run_dir) if not is_base(arm.arm)]
+    return reference if reference in trained else next(iter(trained), None)
+
+
+def write_checkpoint_summary(
+    folder: Path, intervals: IntervalConfig | None = None, allow_damaged: bool = False
+) -> Path:
+    """Write the summary of one model's evaluation files, as summary.json in their folder."""
+    evaluations = {
+        path.stem: {folder.parent.name: {0: load_evaluation(path, allow_damaged)}}
+        for path in sorted(folder.glob("*.jsonl"))
+    }
+    path = folder / "summary.json"
+    files.write_json(path, summarise(evaluations, None, intervals).to_json())
+    return path
+
+
+def _summarise_split(
+    split: str,
+    arms: Mapping[str, Mapping[int, Evaluation]],
+    reference: str | None,
+    intervals: IntervalConfig,
+    ks: Sequence[int],
+) -> SplitSummary:
+    for arm, by_seed in arms.items():
+        if len(sizes := {evaluation.n for evaluation in by_seed.values()}) > 1:
+            raise DataError(
+                f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}"
+            )
+    sorted_by_seed = {arm: [of_arm[s] for s in sorted(of_arm)] for arm, of_arm in arms.items()}
+    found, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
+    values = {arm: seed_values(evaluations, ks) for arm, evaluations in found.items()}
+    summaries = {
+        arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals, ungraded.get(arm))
+        for arm, evaluations in found.items()
+    }
+    pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
+    differences = tuple(
+        ArmDifference(
+            arm,
+            against,
+            _differences(values[arm], values[against], intervals),
+            band := _band(found[arm], found[against], intervals),
+            first_loss(band),
+        )
+        for arm, against in pairs
+        if against in found and arm != against
+    )
+    return SplitSummary(split, summaries, differences, tuple(notes))
+
+
+def _arm_summary(
+    arm: str,
+    seeds: Iterable[int],
+    evaluations: Sequence[Evaluation],
+    values: Mapping[str, Floats],
+    intervals: IntervalConfig,
+    ungraded: Ungraded | None,
+) -> ArmSummary:
+    return ArmSummary(
+        arm=arm,
+        seeds=() if is_base(arm) else tuple(sorted(seeds)),
+        n=evaluations[0].n,
+        problems=len(evaluations[0]),
+        temperature=evaluations[0].temperature,
+        most=max(evaluation.most for evaluation in evaluations),
+        metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
+        sampling_stderr=_sampling_stderr(evaluations),
+        band=_band(evaluations, None, intervals),
+        ungraded=ungraded,
+    )
+
+
+def _sampling_stderr(evaluations: Sequence[Evaluation]) -> dict[str, float]:
+    """Return the standard error of mean pass@k on these problems, from drawing n samples."""
+    problems = len(evaluations[0])
+    result = {}
+    for k in powers_of_two(evaluations[0].n // 2):
+        variance_RP = np.stack(
+            [pass_at_k_variance(e.correct_count_P, e.sizes, k) for e in evaluations]
+        )
+        result[f"pass@{k}"] = float(np.sqrt(variance_RP.sum()) / (len(evaluations) * problems))
+    return result
+
+
+def _differences(
+    first: Mapping[str, Floats], second: Mapping[str, Floats], intervals: IntervalConfig
+) -> dict[str, Difference]:
+    return {
+        name: paired_difference(first[name], second[name], intervals)
+        for name in first
+        if name in second
+    }
+
+
+def _band(
+    first: Sequence[Evaluation], second: Sequence[Evaluation] | None, intervals: IntervalConfig
+) -> Band:
+    """Return the band of pass@k of one arm, or of its difference to another arm."""
+    ks = every_k(min(e.n for e in (*first, *(second or ()))))
+    subtracted = None if second is None else pass_values(second, ks)
+    bounds = (0.0 if second is None else -1.0, 1.0)
+    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, bounds)

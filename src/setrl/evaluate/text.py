@@ -1,0 +1,314 @@
+"""Metrics and comparisons as text: tables, and sentences computed from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from setrl.evaluate.bands import Band, FirstLoss
+from setrl.evaluate.comparison import SUPPORT, Comparison, PairedMetric
+from setrl.evaluate.intervals import problems_needed
+from setrl.evaluate.metrics import METRICS, by_metric
+from setrl.evaluate.summary import ArmSummary
+from setrl.evaluate.support import SupportDynamics
+from setrl.evaluate.verdicts import place
+from setrl.support.wording import (
+    MISSING,
+    between,
+    chosen_range,
+    count,
+    in_a_row,
+    interval,
+    percent,
+    plain,
+    points,
+    signed,
+    size,
+    table,
+)
+
+USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
+         "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
+ONE_SEED = "The intervals hold for these two models: no second training seed was compared."
+FEW = 4  # places of a curve in a comparison
+SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
+                   "NSCR", "")  # fmt: skip
+
+
+def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
+    """Write the metrics of one model, with shares as per cent.
+
+    Args:
+        arm: The metrics.
+        metrics: Which; by default the usual ones, "all" for all.
+        notes: Sentences below the head, such as what was left out.
+    """
+    known = by_metric(arm.metrics)
+    wanted = METRICS if "all" in metrics else metrics or USUAL
+    chosen = {metric: known[metric] for metric in wanted if metric in known}
+    axes = {METRICS[metric].axis for metric in chosen}
+    tables = [
+        _axis_table(arm, {m: found for m, found in chosen.items() if METRICS[m].axis == axis})
+        for axis in ("k", "τ", "position", "")
+        if axis in axes
+    ]
+    temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
+    drawn = size(arm.problems, "problem", arm.n, arm.most)
+    seeds, over = (f", {len(arm.seeds)} seeds", " and seeds") if len(arm.seeds) > 1 else ("", "")
+    head = f"{drawn}{temperature}{seeds}, 95% intervals over problems{over}"
+    return "\n\n".join(["\n".join([head, *notes]), *tables])
+
+
+def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
+    """Write the metrics of one axis, one line each place; without an axis, one each metric."""
+    axis = METRICS[next(iter(chosen))].axis
+    if not axis:
+        return table([[METRICS[metric].label, _cell(arm, metric)] for metric in chosen], (0, 1))
+    places = dict.fromkeys(name.partition("@")[2] for found in chosen.values() for name in found)
+    band = arm.band if "pass" in chosen and arm.band is not None and arm.band.is_known else None
+    titles = [METRICS[metric].title for metric in chosen]
+    rows = [[axis, *titles[:1], *(["all k at once"] if band else []), *titles[1:]]]
+    for x in sorted(places, key=float):
+        cells = [_cell(arm, f"{metric}@{x}") for metric in chosen]
+        if band is not None:
+            cells.insert(1, interval(band.at(int(x)), 100))
+        rows.append([x, *cells])
+    return table(rows, left=range(len(rows[0])))
+
+
+def _cell(arm: ArmSummary, name: str) -> str:
+    if name not in arm.metrics:
+        return MISSING
+    shown, estimate = METRICS[name.partition("@")[0]], arm.metrics[name]
+    scale, digits = (100, 1) if shown.share else (1, shown.digits)
+    value = plain(scale * estimate.value, digits) + "%" * shown.share
+    if math.isnan(estimate.low):
+        return f"{value} [—]"  # of one problem
+    return f"{value} {interval(estimate.ends, scale, digits)}"
+
+
+def comparison_text(comparison: Comparison, details: bool = False, most: int | None = FEW) -> str:
+    """Write a comparison: what was compared, a table, and what it shows in sentences.
+
+    Args:
+        comparison: The comparison.
+        details: Write all places of each curve, on how many problems B is above A, what these
+            problems can detect at both ends of a curve, and where one run may fall below the other.
+        most: The number of places of a curve without details; None for all.
+    """
+    metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
+    most = None if details else most
+    rows = [row for metric in metrics for row in _spread(comparison.of(metric), most)]
+    said = {metric: sentences(comparison, metric) for metric in metrics}
+    if "pass" in said:
+        said["pass"][0] += _by_itself(rows, comparison.band)
+    if details:
+        notes = [sentence for found in said.values() for sentence in found]
+    else:
+        notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
+    parts = [_head(comparison), comparison.verdict]
+    parts += [_table(rows, comparison.band, details)] if rows else []
+    parts += [_support_table(item, found) for item, found in comparison.support.items()]
+    parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _spread(rows: Sequence[PairedMetric], most: int | None) -> list[PairedMetric]:
+    """Return some rows of a curve: the first, the last, and others between them."""
+    if most is None or len(rows) <= most:
+        return list(rows)
+    return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]
+
+
+def _more(comparison: Comparison, metrics: Sequence[str], details: bool, places: int) -> str:
+    """Say what else the command can show."""
+    shown = {*metrics, *([SUPPORT] if comparison.support else [])}
+    others = [metric for metric in comparison.available if metric not in shown]
+    all_k = "all k, and " if places < len(comparison.rows) else ""
+    lines = [] if details else [f"--details shows {all_k}which differences can be detected"]
+    lines += [f"other values of --metrics: {', '.join(others)}"] if others else []
+    return "\n".join(lines)
+
+
+def sentences(
+    comparison: Comparison, metric: str, names: tuple[str, str] = ("A", "B")
+) -> list[str]:
+    """Conclusions from the rows of a metric: where B is above or below A, what can be detected.
+
+    Args:
+        comparison: The comparison.
+        metric: One of its metrics.
+        names: What A and B are called.
+    """
+    rows = comparison.of(metric)
+    if metric == "pass" and comparison.band is not None:
+        verdicts = band_sentences(comparison.band, comparison.first_loss, names)
+    else:
+        verdicts = [_verdict(rows, metric, names)]
+    return [*verdicts, *_detectable(comparison, rows)]
+
+
+def band_sentences(
+    band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
+) -> list[str]:
+    """Say where B's pass@k is above or below A's pass@k, and where each may fall below the other.
+
+    Args:
+        band: Of B − A.
+        losses: Arm → where its first loss may lie.
+        names: What A and B are called.
+    """
+    sure = f"{100 * band.level:g}% confidence"
+    result = [
+        f"pass@k: {names[1]} is {place(band, names[0])} ({sure} for all k from 1 to {band.ks[-1]} "
+        "at once)."
+    ]
+    for loss, arm, other in zip(losses.values(), names, names[::-1], strict=True):
+        if loss.high is not None and loss.low > 1:
+            where = f"k = {loss.low} to {loss.high}" if loss.low < loss.high else f"k = {loss.low}"
+            result.append(f"The first k at which {arm} is below {other}: {where} ({sure}).")
+    return result
+
+
+def _by_itself(rows: Sequence[PairedMetric], band: Band | None) -> str:
+    """Say which pass@k of the table differs by its own interval, and not by the band."""
+    sure = () if band is None else (*band.above, *band.below)
+    found = [row for row in rows if row.metric == "pass" and row.difference.excludes_zero]
+    found = [row for row in found if row.k not in sure]
+    if not found:
+        return ""
+    names = in_a_row([_name(row) for row in found])
+    gaps = [points(row.difference.value, row.difference.ends) for row in found]
+    start = "Looked at by itself" if len(found) == 1 else "Each looked at by itself"
+    does = "differs" if len(found) == 1 else "differ"
+    return (
+        f"\n{start}, {names} {does}: {in_a_row(gaps)}. Of several k, one may differ by chance; "
+        "all k at once allows for this."
+    )
+
+
+def _head(comparison: Comparison) -> str:
+    lines = [
+        f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} per problem"
+        + ("" if math.isnan(t) else f", temperature {plain(t, 2)}")
+        + (f", {count(seeds, 'seed')}" if seeds > 1 else "")
+        + (f"; {comparison.problems:,} of its {of:,} problems" if comparison.problems < of else "")
+        for letter, name, n, most, t, seeds, of in zip(
+            "AB",
+            (comparison.first, comparison.second),
+            comparison.samples,
+            comparison.most,
+            comparison.temperatures,
+            comparison.seeds,
+            comparison.problems_read,
+            strict=True,
+        )
+    ]
+    split = "" if comparison.reading else f", {comparison.split}"  # a log has none
+    lines.append(
+        f"{count(comparison.problems, 'problem')}{split}; "
+        f"{comparison.intervals.in_words(max(comparison.seeds))}"
+    )
+    lines += [ONE_SEED] if max(comparison.seeds) == 1 else []
+    lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
+    lines += comparison.notes
+    first, second = comparison.temperatures
+    if first != second and not math.isnan(first + second):
+        lines.append("The temperatures differ, and this can be the reason why the runs differ.")
+    return "\n".join(lines)
+
+
+def _table(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> str:
+    """Write a row for each place of each metric; differences of shares are in points."""
+    band = band if band is not None and band.is_known else None
+    cells = [["", "A", "B", "B − A", "", "", "B above A, ties half", "detectable"]]
+    cells[0][5] = "all k at once" if band else ""
+    for row in rows:
+        scale, d = _scale(row.metric), row.difference
+        unit, digits, points = ("%", 1, " points") if scale == 100 else ("", 2, "")
+        is_pass = band is not None and row.metric == "pass"
+        cells.append(
+            [
+                _name(row),
+                plain(scale * row.first.value, digits) + unit,
+                plain(scale * row.second.value, digits) + unit,
+                signed(scale * d.value, digits) + points,
+                interval(d.ends, scale, digits),
+                interval(band.at(int(row.k or 0)), scale, digits) if is_pass and band else "",
+                f"{percent(d.improvement, 0)} of problems",
+                MISSING if math.isnan(row.detectable) else _amount(row, row.detectable),
+            ]
+        )
+    return table(cells if details else [row[:6] for row in cells])
+
+
+def _name(row: PairedMetric) -> str:
+    label, axis = METRICS[row.metric].label, METRICS[row.metric].axis
+    if row.k is None:
+        return label
+    return f"{label}@{row.k:g}" if axis == "k" else f"{label}, {axis} = {row.k:g}"
+
+
+def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
+    """Write which items of A's support are also in B's support."""
+    cells = [list(SUPPORT_COLUMNS)]
+    for row in rows:
+        numbers = [plain(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]
+        ratios = [
+            text
+            for r in (row.retention, row.discovery, row.dynamics, row.net_change)
+            for text in (plain(r.value, 3), interval(r.ends, digits=2))
+        ]
+        cells.append([f"{row.k}", *numbers, *ratios])
+    what = "problems that are solved" if item == "problems" else "correct strategies"
+    return f"support from A to B, {what}\n{table(cells, left=())}"
+
+
+def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) -> str:
+    """Say where B is above A, below A, or not distinguishable from A, by each single interval."""
+    above = [row.k for row in rows if row.difference.low > 0]
+    below = [row.k for row in rows if row.difference.high < 0]
+    ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names[::-1]
+    name = METRICS[metric].title + (f", each single {axis}" if axis else "")
+    parts = [f"{word} {other}{chosen_range(chosen, ks, axis)}" for word, chosen in
+             (("above", above), ("below", below)) if chosen]  # fmt: skip
+    if not parts:
+        where = f" at any {axis}" if axis else ""
+        return f"{name}: {one} is not distinguishable from {other}{where}."
+    rest = [k for k in ks if k not in above and k not in below]
+    more = f"; they are not distinguishable{chosen_range(rest, ks, axis)}" if rest else ""
+    return f"{name}: {one} is {' and '.join(parts)}{more}."
+
+
+def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[str]:
+    """Say which differences these problems can detect at the smallest and the largest k."""
+    result = []
+    for row in dict.fromkeys((*rows[:1], *rows[-1:])):
+        name = _name(row)
+        if math.isnan(row.detectable):
+            result.append(
+                f"{name}: all problems differ by the same amount, so the power is unknown."
+            )
+            continue
+        text = (
+            f"{name}: with these {count(comparison.problems, 'problem')} a true difference of "
+            f"{_amount(row, row.detectable)} or more is detected in 4 of 5 comparisons"
+        )
+        difference = row.difference
+        if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
+            wanted = problems_needed(difference.value, difference.stderr, difference.problems)
+            amount = _amount(row, abs(difference.value))
+            text += f"; one of {amount} needs {count(wanted, 'problem')}"
+        result.append(text + ".")
+    return result
+
+
+def _amount(row: PairedMetric, value: float) -> str:
+    scale = _scale(row.metric)
+    return f"{plain(scale * value, 2 if scale * value < 0.1 else 1)}" + (
+        " points" if scale == 100 else ""
+    )
+
+
+def _scale(metric: str) -> int:
+    return 100 if METRICS[metric].share else 1

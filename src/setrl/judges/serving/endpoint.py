@@ -1,0 +1,118 @@
+"""A model behind an OpenAI-compatible server: its address, its limits and its prices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from setrl.support.errors import ConfigError
+
+Message = dict[str, str]
+"""One turn of a chat: {"role": …, "content": …}."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many questions a server gets, how often, and how long each may take.
+
+    Attributes:
+        concurrency: Questions that are open at the same time. A question that waits for its next
+            attempt counts too, so that a server in trouble gets fewer requests.
+        timeout_s: Seconds that one request may take, to the last byte of its reply.
+        attempts: Requests for one reply before giving up.
+        backoff_s: Seconds before the second attempt, doubled for each further attempt and
+            multiplied by a jitter in [0.5, 1].
+        longest_pause_s: Longest pause. If a server's Retry-After asks for a longer one, the client
+            gives the question up.
+        max_requests: Requests in all, retries included; None: no limit.
+        max_tokens: Tokens in all, of requests and replies. Requests that are open when the limit is
+            reached are finished, so up to `concurrency` of them exceed it. None: no limit.
+    """
+
+    concurrency: int = 32
+    timeout_s: float = 120.0
+    attempts: int = 5
+    backoff_s: float = 1.0
+    longest_pause_s: float = 60.0
+    max_requests: int | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "attempts"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.timeout_s <= 0:
+            raise ConfigError(f"timeout_s must be above 0, got {self.timeout_s}")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a million tokens cost, in your currency."""
+
+    prompt: float = 0.0
+    reply: float = 0.0
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model behind an OpenAI-compatible server, and how it is asked.
+
+    Attributes:
+        url: The address up to the version: "http://localhost:8000/v1".
+        model: The name by which the server knows the model. Cached judgements are found by this
+            name and not by the url, so give different models different names.
+        temperature: Divides the logits; 0 for the most probable reply.
+        max_reply_tokens: Length of a reply, thoughts included; None leaves it to the server.
+            Structured output can contain much white space, so allow for some.
+        api_key_variable: The environment variable that holds the key, if the server needs one.
+        extra_body: Further keys of the request, for instance
+            {"chat_template_kwargs": {"enable_thinking": False}}; None removes a key.
+        top_p: The share of the probability mass to sample from; None leaves it to the server.
+        chat: Whether prompts are chat messages (/chat/completions) or plain text (/completions).
+        limits: How many questions the server gets, how often, and how long each may take.
+        prices: What the server's tokens cost.
+    """
+
+    url: str
+    model: str
+    temperature: float = 0.0
+    max_reply_tokens: int | None = 4096
+    api_key_variable: str = "OPENAI_API_KEY"
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    top_p: float | None = None
+    chat: bool = True
+    limits: Limits = Limits()
+    prices: Prices = Prices()
+
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("http://", "https://")):
+            raise ConfigError(f"url must start with http:// or https://, got {self.url!r}")
+        if self.temperature < 0:
+            raise ConfigError(f"temperature must be at least 0, got {self.temperature:g}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ConfigError(f"top_p must be in (0, 1], got {self.top_p:g}")
+
+    @property
+    def address(self) -> str:
+        """The URL to which requests are sent."""
+        return f"{self.url.rstrip('/')}/{'chat/completions' if self.chat else 'completions'}"
+
+    def body(self, prompt: str | Sequence[Message], **more: Any) -> dict[str, Any]:
+        """Return the request for a prompt; a string becomes one message of a user.
+
+        >>> Endpoint("http://localhost/v1", "m", chat=False).body("1 + 1 =", n=2)["prompt"]
+        '1 + 1 ='
+        """
+        if self.chat and isinstance(prompt, str):
+            prompt = [{"role": "user", "content": prompt}]
+        body = {
+            "model": self.model,
+            "messages" if self.chat else "prompt": prompt,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_reply_tokens,
+            **more,
+            **self.extra_body,
+        }
+        return {key: value for key, value in body.items() if value is not None}

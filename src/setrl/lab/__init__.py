@@ -1,5 +1,0 @@
-"""The lab: pages that show why a sample was credited. Their source is in `web/`."""
-
-from setrl.lab.page import Embedded, Page, embedded, is_page, playground
-
-__all__ = ["Embedded", "Page", "embedded", "is_page", "playground"]

@@ -1,0 +1,454 @@
+"""The application: each address is a question about what a folder holds, its answer is JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from setrl.evaluate.looks import label, looks
+from setrl.evaluate.outcomes import outcome_table, read_outcome
+from setrl.show.lab.view import metrics
+from setrl.show.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
+from setrl.show.lab.view.configs import differences
+from setrl.show.lab.view.credit import group_page
+from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
+from setrl.show.lab.view.evaluation import Evaluations
+from setrl.show.lab.view.guard import Guard
+from setrl.show.lab.view.index import FileIndex, Index, Search
+from setrl.show.lab.view.marks import Marks
+from setrl.show.lab.view.table import ROWS_SHOWN, Table
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError, explain
+
+BUNDLE = {"view.js": "text/javascript", "view.css": "text/css"}
+TEXT_PART = 200_000  # letters of a sample that one answer holds
+SOON = 0.05  # seconds that a click waits for the groups before and after a group
+RAW_SHOWN, RAW_ITEMS = 2_000, 100  # letters of a field of a log, and items of a list in it
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>setrl view</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/static/view.css">
+</head>
+<body>
+<div id="page"><noscript>This page needs JavaScript.</noscript></div>
+<script src="/static/view.js"></script>
+</body>
+</html>
+"""
+
+Answer = Callable[[Request], dict[str, Any]]
+
+
+class Questions:
+    """What can be asked of a folder.
+
+    Args:
+        catalogue: The folder.
+        patience: Seconds that an answer waits for an index; None waits until it is finished.
+    """
+
+    def __init__(self, catalogue: Catalogue, patience: float | None = None) -> None:
+        self.catalogue = catalogue
+        self.patience = patience
+        self.evaluations = Evaluations()
+        self._found: Found | None = None
+        self._search: Search | None = None
+        self._all_marks: dict[Path, Marks] = {}
+
+    def runs(self, request: Request) -> dict[str, Any]:
+        """Everything that the folder holds, looked for again."""
+        found = self._found = self.catalogue.look()
+        return {
+            "folder": self.catalogue.root.name or str(self.catalogue.root),
+            "runs": [_described(entry) for entry in found.entries.values()],
+            "audits": [{"id": key, "where": place} for key, (place, _) in found.audits.items()],
+            "notes": list(found.notes),
+        }
+
+    def groups(self, request: Request) -> dict[str, Any]:
+        """Return a table of the groups of a step, or of all steps, sorted and filtered."""
+        query = request.query_params
+        index, step = self._index(request), query.get("step", "all")
+        found, progress = index.of_all(self.patience) if step == "all" else (
+            index.of_step(_whole(step)), None)  # fmt: skip
+        beside = self._beside(request)
+        other = None if beside is None else beside.index.of_all(self.patience)[0]
+        text = query.get("text", "")
+        searched, hits = self._searched(request, index, found, text)
+        table = Table.of(found, other)
+        chosen = table.chosen(query.get("show") or "all", text, hits)
+        chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
+        start = max(0, _whole(query.get("from", "0")))
+        return {
+            "total": len(found.rows),
+            "chosen": len(chosen),
+            "from": start,
+            "rows": [table.row(number) for number in chosen[start : start + ROWS_SHOWN]],
+            "progress": None if progress is None else asdict(progress),
+            "searched": searched,
+            "beside": None if beside is None else beside.key,
+            "notes": index.notes(),
+            "error": index.error,
+            "by_step": index.log.by_step,
+        }
+
+    def group(self, request: Request) -> dict[str, Any]:
+        """One group: its samples and why each got its credit."""
+        step, place = _whole(request.query_params["step"]), _whole(request.query_params["place"])
+        size = request.query_params.get("set_size")
+        index = self._index(request)
+        found = index.log.group(step, place)
+        rows = index.of_step(step, self.patience and SOON).rows["place"]
+        number = int(np.searchsorted(rows, place)) if index.log.by_step else place
+        k, method = None if size is None else _whole(size), request.query_params.get("method")
+        return {
+            **group_page(found, k, method, index.log.origin(step, place)),
+            "place": place,
+            "number": number,
+            "before": int(rows[number - 1]) if 0 < number <= len(rows) else None,
+            "after": int(rows[number + 1]) if number + 1 < len(rows) else None,
+            "by_step": index.log.by_step,
+            "marks": self._marks(request).of_group(_address(request, step), found),
+        }
+
+    def text(self, request: Request) -> dict[str, Any]:
+        """Return a part of a long sample."""
+        start = max(0, _whole(request.query_params.get("from", "0")))
+        index, step, place, sample = self._sample(request)
+        text = index.log.group(step, place).samples[sample].text
+        return {"text": text[start : start + TEXT_PART], "from": start, "length": len(text)}
+
+    def raw(self, request: Request) -> dict[str, Any]:
+        """Return a sample as the log has it."""
+        index, step, place, sample = self._sample(request)
+        return {"fields": _cut(index.log.raw(step, place, sample))}
+
+    def elsewhere(self, request: Request) -> dict[str, Any]:
+        """Return where the same problem was sampled: other arms, seeds, steps and runs."""
+        index, step, place, _ = self._sample(request)
+        group = index.log.group(step, place)
+        here = (index, step, place)
+        split, patience = request.query_params.get("split", ""), self.patience and SOON
+        return same_problem(self._known(), split, group, here, patience)
+
+    def labels(self, request: Request) -> str:
+        """Return the labelled samples of a run as JSON Lines."""
+        return self._marks(request).labels()
+
+    def mark(self, request: Request, own: Any) -> dict[str, Any]:
+        """Write what a sample is marked with."""
+        index, step, place, sample = self._sample(request)
+        group, address = index.log.group(step, place), _address(request, step)
+        marks = self._marks(request)
+        marks.mark(address, group, sample, own)
+        return {"marks": marks.of_group(address, group), "file": marks.path.name}
+
+    def _marks(self, request: Request) -> Marks:
+        path = self.entry(request).path
+        return self._all_marks.setdefault(path, Marks.beside(path))
+
+    def _sample(self, request: Request) -> tuple[Index, int, int, int]:
+        query = request.query_params
+        step, place, sample = (_whole(query.get(name, "0")) for name in ("step", "place", "sample"))
+        return self._index(request), step, place, max(0, sample)
+
+    def _beside(self, request: Request) -> Other | None:
+        """Return what a table is compared with: what the request names, else the base."""
+        key = request.query_params.get("beside")
+        if key == "none":
+            return None
+        if key:
+            return other_of(self._known(), key)
+        return base_of(self.entry(request), request.query_params.get("split", ""),
+                       request.query_params["arm"])  # fmt: skip
+
+    def _searched(
+        self, request: Request, index: Index, found: FileIndex, text: str
+    ) -> tuple[float | None, set[tuple[int, int]]]:
+        """Return the share of groups whose samples are searched, and where the text occurs."""
+        if not text or request.query_params.get("deep") != "1":
+            return None, set()
+        if self._search is None or not self._search.is_for(index, found, text):
+            self._search = Search(index, found, text)
+        return self._search.wait(self.patience), self._search.hits
+
+    def evaluation(self, request: Request) -> dict[str, Any]:
+        """pass@k of all arms on a split, with bands and paired differences."""
+        entry, query = self.entry(request), request.query_params
+        return self.evaluations.page(entry, query.get("split"), query.get("against"))
+
+    def outcomes(self, request: Request) -> dict[str, Any]:
+        """Return what the arms of a control run achieved."""
+        found = self.entry(request).outcomes
+        if not found:
+            raise LookupError("outcomes")
+        return outcome_table(
+            {
+                arm: {seed: read_outcome(path) for seed, path in seeds.items()}
+                for arm, seeds in found.items()
+            },
+            label,
+        )
+
+    def audit(self, request: Request) -> dict[str, Any]:
+        """Return what an audit of a judge found."""
+        return files.read_json(self._known().audits[request.query_params["id"]][1])
+
+    def configs(self, request: Request) -> dict[str, Any]:
+        """How the configs of two runs differ."""
+        entries = self._known().entries
+        first, second = (entries[request.query_params[name]] for name in ("first", "second"))
+        missing = [entry.name for entry in (first, second) if not entry.config]
+        if missing:
+            raise DataError(f"{' and '.join(missing)} has no config.yaml")
+        return {"names": [first.where, second.where], **differences(first.config, second.config)}
+
+    def entry(self, request: Request) -> Entry:
+        """Return the run that a request names."""
+        return self._known().entries[request.query_params["run"]]
+
+    def seed(self, request: Request) -> Seed:
+        """Return the training run that a request names."""
+        query = request.query_params
+        return self.entry(request).training_run(query["arm"], _whole(query.get("seed", "0")))
+
+    def film(self, name: str) -> Path:
+        """Return a film or picture of a control run."""
+        of_entries = (entry.films for entry in self._known().entries.values())
+        return next(films[name] for films in of_entries if name in films)
+
+    def _index(self, request: Request) -> Index:
+        query = request.query_params
+        split, entry = query.get("split", ""), self.entry(request)
+        if not split and self.seed(request).index is None:
+            raise DataError("this training run has logged no groups")
+        return entry.indexes(split)[query["arm"], _whole(query.get("seed", "0"))]
+
+    def _known(self) -> Found:
+        if self._found is None:
+            self._found = self.catalogue.look()
+        return self._found
+
+
+def application(
+    catalogue: Catalogue,
+    token: str | None = None,
+    is_ending: Callable[[], bool] = lambda: False,
+    patience: float | None = None,
+) -> Guard:
+    """Return the explorer of a folder, for any ASGI server.
+
+    Args:
+        catalogue: The folder.
+        token: What a reader must know, where others can reach the server.
+        is_ending: Whether the server wants to end; streams then end, too.
+        patience: Seconds that an answer waits for an index; None waits until it is finished.
+    """
+    ask = Questions(catalogue, patience)
+    answers: dict[str, Answer] = {
+        name: getattr(ask, name)
+        for name in (
+            "runs",
+            "groups",
+            "group",
+            "text",
+            "raw",
+            "elsewhere",
+            "evaluation",
+            "outcomes",
+            "audit",
+            "configs",
+        )
+    }
+    routes = [Route("/", _page), Route("/static/{name}", _static)]
+    routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
+    routes += [
+        Route("/api/metrics", _stream(ask, is_ending)),
+        Route("/api/mark", _mark(ask), methods=["POST"]),
+        Route("/api/labels", _labels(ask)),
+        Route("/film/{name}", _film(ask)),
+    ]
+    return Guard(Starlette(routes=routes), token)
+
+
+def _page(request: Request) -> Response:
+    return HTMLResponse(PAGE)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in BUNDLE:
+        return _problem(404, "there is no such file")
+    content = package_files("setrl.show.lab").joinpath("bundle", name).read_bytes()
+    return Response(content, media_type=BUNDLE[name])
+
+
+def _json(answer: Answer) -> Callable[[Request], Response]:
+    return lambda request: _answered(lambda: _as_json(200, answer(request)))
+
+
+def _answered(answer: Callable[[], Response]) -> Response:
+    """Return an answer, or what is wrong with the question in a sentence."""
+    try:
+        return answer()
+    except LookupError:
+        return _problem(404, "there is no such run, step, group or split (any more)")
+    except ConfigError as error:
+        return _problem(400, explain(error))
+    except (DataError, OSError) as error:
+        return _problem(422, explain(error))
+
+
+def _mark(ask: Questions) -> Callable[[Request], Any]:
+    async def respond(request: Request) -> Response:
+        try:
+            own = await request.json()
+        except ValueError:
+            return _problem(400, "a mark must be JSON")
+        return await run_in_threadpool(_answered, lambda: _as_json(200, ask.mark(request, own)))
+
+    return respond
+
+
+def _labels(ask: Questions) -> Callable[[Request], Response]:
+    """Return a download, so that the page needs no script to save a file."""
+    name = {"content-disposition": "attachment; filename=labels.jsonl"}
+    return lambda request: _answered(
+        lambda: Response(ask.labels(request), media_type="application/x-ndjson", headers=name)
+    )
+
+
+def _address(request: Request, step: int) -> dict[str, Any]:
+    """Return what names a group's log among those of a run."""
+    query = request.query_params
+    split, seed = query.get("split", ""), _whole(query.get("seed", "0"))
+    return {"split": split, "arm": query["arm"], "seed": seed, "step": step}
+
+
+def _cut(value: Any) -> Any:
+    """Return a value of a log whose long texts are cut."""
+    if isinstance(value, dict):
+        return {str(key): _cut(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_cut(one) for one in value[:RAW_ITEMS]]
+    return (
+        value if not isinstance(value, str) or len(value) <= RAW_SHOWN else f"{value[:RAW_SHOWN]} …"
+    )
+
+
+def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
+    async def respond(request: Request) -> Response:
+        try:
+            path = (await run_in_threadpool(ask.seed, request)).metrics
+            cursor = _whole(request.headers.get("last-event-id", "0"))
+        except (LookupError, ConfigError):
+            return _problem(404, "there is no such training run")
+        if path is None:
+            return _problem(422, "this log holds no metrics")
+        follow = request.query_params.get("follow", "1") == "1"
+
+        async def is_gone() -> bool:
+            return is_ending() or await request.is_disconnected()
+
+        found = metrics.events(path, cursor, follow, is_gone)
+        return StreamingResponse(found, media_type="text/event-stream")
+
+    return respond
+
+
+def _film(ask: Questions) -> Callable[[Request], Response]:
+    def respond(request: Request) -> Response:
+        try:
+            path = ask.film(request.path_params["name"])
+        except StopIteration:
+            return _problem(404, "there is no such film")
+        return FileResponse(path, media_type=FILMS[path.suffix])
+
+    return respond
+
+
+def _as_json(status: int, content: dict[str, Any]) -> Response:
+    """JSON in ASCII: samples may hold what UTF-8 cannot, such as half of a surrogate pair."""
+    return Response(json.dumps(files.plain_json(content)), status, media_type="application/json")
+
+
+def _problem(status: int, sentence: str) -> Response:
+    return _as_json(status, {"error": sentence})
+
+
+def _whole(text: str) -> int:
+    """Return a whole number of the query.
+
+    Raises:
+        ConfigError: If it is not a whole number.
+    """
+    if not re.fullmatch(r"-?[0-9]{1,14}", text):
+        raise ConfigError(f"a whole number was expected, got {text[:40]!r}")
+    return int(text)
+
+
+def _described(entry: Entry) -> dict[str, Any]:
+    about = {key: entry.about.get(key) for key in ("status", "created", "error", "command")}
+    return {
+        "id": entry.id,
+        "name": entry.name,
+        "where": entry.where,
+        "kind": entry.kind,
+        **about,
+        "arms": [_arm(entry, arm) for arm in entry.arms],
+        "splits": list(entry.evaluations),
+        "looks": {arm: look.on_page() for arm, look in looks(entry.all_arms).items()},
+        "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
+        "has_config": bool(entry.config),
+        "has_outcomes": bool(entry.outcomes),
+        "films": [{"id": key, "name": path.name} for key, path in entry.films.items()],
+    }
+
+
+def _arm(entry: Entry, arm: str) -> dict[str, Any]:
+    """Return an arm: its settings, and each seed's steps with logged groups."""
+    return {
+        "name": arm,
+        "set_size": _set_size(entry, arm),
+        "seeds": [
+            {
+                "seed": seed,
+                "has_metrics": run.metrics is not None,
+                "steps": list(run.index.log.files) if run.index is not None else [],
+            }
+            for seed, run in entry.arms[arm].items()
+        ],
+    }
+
+
+def _sampled(entry: Entry, split: str) -> list[dict[str, Any]]:
+    """Return the arms of a split that have samples, with the steps of each seed."""
+    arms: dict[str, dict[str, Any]] = {}
+    for (arm, seed), index in entry.indexes(split).items():
+        found = arms.setdefault(arm, {"name": arm, "set_size": _set_size(entry, arm), "seeds": []})
+        found["seeds"].append({"seed": seed, "steps": list(index.log.files)})
+    return list(arms.values())
+
+
+def _set_size(entry: Entry, arm: str) -> int | None:
+    settings = (entry.config.get("arms") or {}).get(arm) or {}
+    size = settings.get("set_size") if isinstance(settings, dict) else None
+    return size if isinstance(size, int) else None

@@ -1,0 +1,361 @@
+"""An index of logged groups, made in the background: which of them deserve a look.
+
+A group is a row of about 130 bytes and the beginning of its prompt; texts are read again when
+somebody looks at a group.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+import numpy as np
+
+from setrl.core.samples import DEGENERATE
+from setrl.groups.outcomes import against
+from setrl.groups.rollouts import name_of
+from setrl.groups.types import Group, Sample
+from setrl.show.lab.view.logs import GroupLog
+from setrl.support.errors import ConfigError, DataError, explain
+
+PROMPT_KEPT = 160  # letters of a prompt that a table shows
+PART = 2_000  # rows that are put into an array at once
+
+ROW = np.dtype(
+    [
+        ("step", np.int64),
+        ("place", np.int64),
+        ("samples", np.int32),
+        ("graded", np.int32),
+        ("correct", np.float32),
+        ("strategies", np.float32),
+        ("disagreement", np.float32),
+        ("dead", np.float32),
+        ("largest", np.float64),
+        ("surprise", np.float64),
+        ("wrong_up", np.float64),
+        ("id", np.int64),
+        ("asked", np.int64),
+    ]
+)
+"""A group: its step and place; numbers of samples, of graded and correct ones, and of strategies;
+the share of pairs of samples that disagree; whether all advantages are 0; the largest |A|; the
+largest |A| against correctness; the largest |A| against it of wrong samples only; hashes of what
+names the problem and of its prompt. NaN where it is unknown."""
+
+
+def summary(place: int, group: Group) -> tuple[Any, ...]:
+    """Return the row of a group in the index."""
+    samples = group.samples
+    advantages = [abs(s.advantage) for s in samples if s.advantage is not None]
+    odd = [
+        (against(s), s.correct)
+        for s in samples
+        if s.advantage is not None and s.correct is not None
+    ]
+    clusters = {s.strategy for s in samples if s.strategy is not None}
+    outcomes = [s.correct for s in samples if s.correct is not None]
+    return (
+        group.step,
+        place,
+        len(samples),
+        len(outcomes),
+        sum(outcomes) if outcomes else math.nan,
+        len(clusters - {DEGENERATE}) if clusters else math.nan,
+        disagreement(samples),
+        not any(advantages) if advantages else math.nan,
+        max(advantages, default=math.nan),
+        max((size for size, _ in odd), default=math.nan),
+        max((size for size, right in odd if not right), default=0.0 if odd else math.nan),
+        hash(group.id),
+        hash(group.prompt),
+    )
+
+
+def disagreement(samples: Sequence[Sample]) -> float:
+    """Return the share of pairs of samples whose answers differ; NaN if fewer than two are known.
+
+    Where the log has no answers, two samples disagree if one is correct and the other is wrong.
+
+    >>> disagreement([Sample(answer=one) for one in "1123"])
+    0.8333333333333334
+    """
+    known: list[object] = [s.answer for s in samples if s.answer is not None]
+    known = known or [s.correct for s in samples if s.correct is not None]
+    pairs = len(known) * (len(known) - 1)
+    equal = sum(size * (size - 1) for size in Counter(known).values())
+    return 1 - equal / pairs if pairs else math.nan
+
+
+def right_strategies(group: Group) -> set[int]:
+    """Return hashes of the names of strategies of correct samples; numbers are no names."""
+    names = {name_of(s) for s in group.samples if s.correct and not _is_number(s)}
+    return {hash(name) for name in names - {None}}
+
+
+def _is_number(sample: Sample) -> bool:
+    return isinstance(sample.strategy, int) and (sample.more or {}).get("name") is None
+
+
+@dataclass(frozen=True)
+class FileIndex:
+    """Some groups of a log.
+
+    Attributes:
+        rows: A `ROW` for each group.
+        prompts: The beginning of each group's prompt.
+        right: Hashes of each group's right strategies, one group after another.
+        ends: Where each group's right strategies end.
+    """
+
+    rows: np.ndarray
+    prompts: tuple[str, ...]
+    right: np.ndarray
+    ends: np.ndarray
+
+    def right_of(self, number: int) -> set[int]:
+        """Return the right strategies of a group, as hashes."""
+        start = int(self.ends[number - 1]) if number else 0
+        return set(self.right[start : int(self.ends[number])].tolist())
+
+    def from_group(self, number: int) -> FileIndex:
+        """Return the groups from a number on."""
+        start = int(self.ends[number - 1]) if number else 0
+        ends = self.ends[number:] - start
+        return FileIndex(self.rows[number:], self.prompts[number:], self.right[start:], ends)
+
+
+class _Growing:
+    """Groups that are summed up, one after another, while others look at them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._parts: list[FileIndex] = []
+        self._rows: list[tuple[Any, ...]] = []
+        self._prompts: list[str] = []
+        self._right, self._ends = array("q"), array("q")
+
+    def fill(self, groups: Iterator[tuple[int, Group]]) -> None:
+        """Sum up all groups, given with their places."""
+        for place, group in groups:
+            row, right = summary(place, group), right_strategies(group)
+            with self._lock:
+                self._rows.append(row)
+                self._prompts.append(sys.intern(group.prompt[:PROMPT_KEPT]))  # prompts come again
+                self._right.extend(right)
+                self._ends.append(len(self._right))
+                if len(self._rows) >= PART:
+                    self._pack()
+
+    def so_far(self) -> FileIndex:
+        """Return the groups that are there."""
+        with self._lock:
+            self._pack()
+            self._parts = [joined(self._parts)]
+            return self._parts[0]
+
+    def _pack(self) -> None:
+        """Put the last rows into arrays, which take a tenth of the memory."""
+        self._parts.append(FileIndex(
+            np.array(self._rows, dtype=ROW), tuple(self._prompts),
+            np.array(self._right, np.int64), np.array(self._ends, np.int64),
+        ))  # fmt: skip
+        self._rows, self._prompts = [], []
+        self._right, self._ends = array("q"), array("q")
+
+
+def joined(parts: Sequence[FileIndex]) -> FileIndex:
+    """Return the groups of several parts, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(len(one.right) for one in parts)])
+    ends = [one.ends + start for one, start in zip(parts, starts, strict=False)]
+    whole = np.empty(0, np.int64)
+    return FileIndex(
+        np.concatenate([np.empty(0, ROW), *(one.rows for one in parts)]),
+        tuple(prompt for one in parts for prompt in one.prompts),
+        np.concatenate([whole, *(one.right for one in parts)]),
+        np.concatenate([whole, *ends]),
+    )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an index is.
+
+    Attributes:
+        share: How much of the log is read, from 0 to 1.
+        seconds_left: An estimate; None at the beginning.
+    """
+
+    share: float
+    seconds_left: float | None
+
+
+class Index:
+    """The groups of a log, file by file; a file that has changed since is indexed again."""
+
+    def __init__(self, log: GroupLog) -> None:
+        self.log = log
+        self._known: dict[int, tuple[tuple[int, int], FileIndex]] = {}
+        self._lock = Lock()
+        self._starting = Lock()
+        self._work: _Work | None = None
+
+    def of_step(self, step: int, patience: float | None = None) -> FileIndex:
+        """Return the groups of a step; of a long file those that are indexed after some seconds."""
+        if not self.log.by_step:
+            return self.of_all(patience)[0]
+        state = _state(self.log.files[step])
+        with self._lock:
+            known = self._known.get(step)
+            if known is None or known[0] != state:
+                growing = _Growing()
+                growing.fill(self.log.groups(step))
+                known = self._known[step] = (state, growing.so_far())
+        return known[1]
+
+    def of_all(self, patience: float | None = None) -> tuple[FileIndex, Progress | None]:
+        """Return the groups of all steps, and how far the index is if it is not finished.
+
+        Args:
+            patience: Seconds to wait for the rest; None waits until all are there.
+
+        Raises:
+            ConfigError: If an option must say which field is meant.
+            DataError: If nothing of the log can be read. If a part can, it is returned.
+        """
+        work = self._started()
+        if work is not None:
+            work.join(patience)
+            if work.is_alive():
+                return self._so_far(work), work.progress()
+            if work.error is not None:
+                found = self._so_far(work)
+                if not len(found.rows):
+                    raise work.error
+                return found, None  # `error` says what is wrong with the rest
+        return joined(
+            [self._known[step][1] for step in self.log.files if step in self._known]
+        ), None
+
+    @property
+    def error(self) -> str | None:
+        """Why the rest of the log cannot be read; None if all of it can, as far as is known."""
+        error = None if self._work is None or self._work.is_alive() else self._work.error
+        return None if error is None else explain(error)
+
+    def notes(self) -> list[str]:
+        """Return how the log was read, and what was noticed."""
+        return self.log.notes()
+
+    def _started(self) -> _Work | None:
+        """Return the work on files that have changed; None if there are none."""
+        with self._starting:
+            if self._work is not None and self._work.is_alive():
+                return self._work
+            states = {step: _state(path) for step, path in self.log.files.items()}
+            stale = [s for s, state in states.items() if self._known.get(s, (None,))[0] != state]
+            if not stale:
+                return None
+            if self._work is not None and self._work.error and self._work.states == states:
+                return self._work
+            self._work = _Work(self, stale, states)
+            self._work.start()
+            return self._work
+
+    def _so_far(self, work: _Work) -> FileIndex:
+        known = [self._known[step][1] for step in self.log.files if step in self._known]
+        return joined([*known, *work.so_far()])
+
+
+class _Work(Thread):
+    """Indexes some files of a log."""
+
+    def __init__(self, index: Index, steps: list[int], states: dict[int, tuple[int, int]]) -> None:
+        super().__init__(daemon=True)
+        self.error: ConfigError | DataError | OSError | None = None
+        self.states = states
+        self._index, self._steps = index, steps
+        self._sizes = {step: max(1, states[step][0]) for step in steps}
+        self._done = 0
+        self._began = time.monotonic()
+        self._step: int | None = None
+        self._first, self._growing = _Growing(), _Growing()
+
+    def run(self) -> None:
+        try:
+            for step in self._steps:
+                self._step = step
+                if self._index.log.by_step:
+                    self._index.of_step(step)
+                else:
+                    self._long(step)
+                self._done += self._sizes[step]
+        except (ConfigError, DataError, OSError) as error:
+            self.error = error
+
+    def _long(self, step: int) -> None:
+        log = self._index.log
+        with suppress(ConfigError, DataError, OSError):  # which the whole file tells, too
+            self._first.fill(log.first_groups(step))
+        self._growing.fill(log.groups(step))
+        self._index._known[step] = (self.states[step], self._growing.so_far())
+
+    def so_far(self) -> list[FileIndex]:
+        """Return the groups of a long file that are there; the first ones may still grow."""
+        done = self._growing.so_far()
+        first = self._first.so_far()
+        return [done, first.from_group(min(len(done.rows), len(first.rows)))]
+
+    def progress(self) -> Progress:
+        """Return how far it is."""
+        step = self._step
+        part = 0.0 if step is None else self._sizes[step] * self._index.log.share(step)
+        share = min(1.0, (self._done + part) / sum(self._sizes.values()))
+        seconds = time.monotonic() - self._began
+        return Progress(share, seconds * (1 - share) / share if share > 0.02 else None)
+
+
+class Search:
+    """The groups in whose samples a text occurs, found in the background."""
+
+    def __init__(self, index: Index, found: FileIndex, text: str) -> None:
+        self.text, self._log, self._rows = text.lower(), index.log, found.rows
+        self.hits: set[tuple[int, int]] = set()
+        self._seen = 0
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        for row in self._rows:
+            step, place = int(row["step"]), int(row["place"])
+            with suppress(LookupError, DataError, OSError):
+                group = self._log.group(step, place)
+                if any(self.text in sample.text.lower() for sample in group.samples):
+                    self.hits.add((step, place))
+            self._seen += 1
+
+    def is_for(self, index: Index, found: FileIndex, text: str) -> bool:
+        """Return whether this is the search for a text in these groups."""
+        is_same = self._log is index.log and len(found.rows) == len(self._rows)
+        return is_same and self.text == text.lower()
+
+    def wait(self, patience: float | None) -> float:
+        """Return the share of the groups that is searched, after some seconds at most."""
+        self._thread.join(patience)
+        return self._seen / max(1, len(self._rows))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    about = path.stat()
+    return about.st_size, about.st_mtime_ns

@@ -1,0 +1,302 @@
+"""Where logged groups are, one in memory at a time: rollouts, logs of trainers, any other file."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+from zipfile import ZipFile, is_zipfile
+
+from typing_extensions import override
+
+from setrl.groups.credit_record import credit_record, is_of_method
+from setrl.groups.importers.importing import LogReader, merged
+from setrl.groups.importers.tools import READERS
+from setrl.groups.log import Log, open_log
+from setrl.groups.options import LogOptions
+from setrl.groups.outcomes import with_outcomes
+from setrl.groups.rollouts import group_of_rollout
+from setrl.groups.types import Group
+from setrl.show.lab.view.origin import Origin
+from setrl.support.files import json_lines
+
+FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
+FIRST_ROWS = 2_000  # of a long log, which are shown while the rest is read
+SCANNED = 0.4  # of the work on a file is finding its rows; then its groups are summed up
+ONLY_STEP = 0  # of a log that has no steps
+
+
+class GroupLog(Protocol):
+    """Where the groups of one training run or of one file are.
+
+    `by_step` is whether each file is a step, which is short enough to be read while a reader waits.
+    """
+
+    by_step: bool
+
+    @property
+    def files(self) -> Mapping[int, Path]:
+        """Step → file."""
+
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        """Place and group, of every group of a step."""
+
+    def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        """Place and group of the first groups of a long file, as far as its first rows tell."""
+
+    def group(self, step: int, place: int) -> Group:
+        """Return the group at a place of a step's file.
+
+        Raises:
+            LookupError: If no group begins there.
+        """
+
+    def origin(self, step: int, place: int) -> Origin:
+        """Return where the advantages of a group come from."""
+
+    def raw(self, step: int, place: int, sample: int) -> Any:
+        """Return a sample as the log has it, with all its fields; None where that is not kept."""
+
+    def share(self, step: int) -> float:
+        """Return how much of a step's file is read, from 0 to 1."""
+
+    def notes(self) -> list[str]:
+        """Return how the log was read, and what was noticed."""
+
+
+class _ByStep:
+    """A log of training, with a file for each step."""
+
+    by_step = True
+
+    def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        yield from ()
+
+    def origin(self, step: int, place: int) -> Origin:
+        return Origin("loss")
+
+    def raw(self, step: int, place: int, sample: int) -> Any:
+        return None
+
+    def share(self, step: int) -> float:
+        return 0.0
+
+    def notes(self) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True)
+class Rollouts(_ByStep):
+    """The rollouts of setrl's own training runs; a group's place is the byte at which it begins.
+
+    Attributes:
+        files: Step → file.
+        config: The method of the arm, as the config of the run has it.
+    """
+
+    files: Mapping[int, Path]
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    @override
+    def origin(self, step: int, place: int) -> Origin:
+        return Origin("loss", self.config)
+
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        """Place and group, of every group of a step; a line that is still written is passed over.
+
+        Raises:
+            DataError: If the file is damaged.
+        """
+        for number, start, record in json_lines.read(self.files[step], "leave_out"):
+            yield start, group_of_rollout(record, step, f"{self.files[step]}:{number}")
+
+    def group(self, step: int, place: int) -> Group:
+        """Return the group that begins at a byte.
+
+        Raises:
+            LookupError: If no group begins there.
+        """
+        return group_of_rollout(self._record(step, place), step, str(self.files[step]))
+
+    def raw(self, step: int, place: int, sample: int) -> Any:
+        """Return a sample as its line has it.
+
+        Raises:
+            LookupError: If there is no such sample.
+        """
+        return self._record(step, place)["samples"][sample]
+
+    def _record(self, step: int, place: int) -> dict[str, Any]:
+        with self.files[step].open("rb") as file:
+            file.seek(max(place - 1, 0))
+            if place < 0 or (place and file.read(1) != b"\n"):
+                raise LookupError(place)
+            line = file.readline()
+        try:
+            return json_lines.parse(line)
+        except ValueError:
+            raise LookupError(place) from None
+
+
+@dataclass(frozen=True)
+class ToolLog(_ByStep):
+    """The log of another trainer, a file for each step; a group's place is its number in the file.
+
+    Attributes:
+        files: Step → file.
+        reader: How the tool's files are read.
+        options: Which of their columns are meant.
+    """
+
+    files: Mapping[int, Path]
+    reader: LogReader
+    options: LogOptions
+    _read: OrderedDict[int, list[Group]] = field(default_factory=OrderedDict, compare=False)
+    _lock: Any = field(default_factory=Lock, compare=False)
+
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        """Place and group, of every group of a step.
+
+        Raises:
+            ConfigError: If an option must say which column is meant.
+            DataError: If the file is not of the tool's form.
+        """
+        yield from enumerate(self._of_step(step))
+
+    def group(self, step: int, place: int) -> Group:
+        """Return the group with a number."""
+        if place < 0:
+            raise LookupError(place)
+        return self._of_step(step)[place]
+
+    def _of_step(self, step: int) -> list[Group]:
+        with self._lock:
+            if step not in self._read:
+                self._read[step] = self._loaded(step)
+                while len(self._read) > FILES_KEPT:
+                    self._read.popitem(last=False)
+            return self._read[step]
+
+    def _loaded(self, step: int) -> list[Group]:
+        notes: list[str] = []
+        parts = list(self.reader.groups(self.files[step], self.options, notes))
+        notes += self.reader.notice(parts)
+        said = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
+        above = self.options.correct_above
+        return [
+            replace(group, step=step, samples=with_outcomes(group.samples, above), notes=said)
+            for group in merged(parts)
+        ]
+
+
+class FileLog:
+    """Any log that `setrl.groups.open_log` reads; a group's place is its number in the log.
+
+    The log is read as a whole once, in the background; until then its first rows stand for it. A
+    group has one number in both, because groups come in the order of their first rows.
+
+    Args:
+        path: The file, or the folder of another tool's log.
+        options: How it is read.
+        tool: The tool that wrote it; by default recognised.
+    """
+
+    by_step = False
+
+    def __init__(self, path: Path, options: LogOptions, tool: str | None = None) -> None:
+        self.path, self.options, self.tool = path, options, tool
+        self._lock = Lock()
+        self._log: Log | None = None
+        self._share = 0.0
+
+    @property
+    def files(self) -> Mapping[int, Path]:
+        """The only step → the file."""
+        return {ONLY_STEP: self.path}
+
+    def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        """Yield number and group, as far as the first rows tell."""
+        if self.tool is not None and READERS[self.tool].by_step:
+            return  # its last step is known only at the end
+        self._log = self._open(first=FIRST_ROWS)
+        yield from self._each(self._log)
+
+    def groups(self, step: int) -> Iterator[tuple[int, Group]]:
+        """Yield number and group, of every group.
+
+        Raises:
+            ConfigError: If an option must say which field is meant.
+            DataError: If the file cannot be read.
+        """
+        size = max(1, sum(map(_size, self._paths())))
+        log = self._log = self._open(seen=lambda place: self._reach(SCANNED * place / size))
+        for place, group in self._each(log):
+            self._reach(SCANNED + (1 - SCANNED) * place / len(log))
+            yield place, group
+
+    def group(self, step: int, place: int) -> Group:
+        """Return the group with a number."""
+        with self._lock:
+            return self._shown(self._at(place)[place])
+
+    def origin(self, step: int, place: int) -> Origin:
+        """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
+        with self._lock:
+            log = self._at(place)
+            said = credit_record(next(log.items(place))[1], log.reader.list_path)
+        own = said.get("advantage")  # the only column that is read
+        if is_of_method(own):
+            return Origin("credit", own)
+        return Origin("loss" if log.source == "trl" else "log")
+
+    def raw(self, step: int, place: int, sample: int) -> Any:
+        """Return the object of the log that holds a sample."""
+        with self._lock:
+            items = [item for _, item in self._at(place).items(place)]
+        return items[sample] if len(items) > 1 else items[0]
+
+    def share(self, step: int) -> float:
+        """Return how much of the file is read, from 0 to 1."""
+        return self._share
+
+    def notes(self) -> list[str]:
+        """Return how the log was read, and what was noticed."""
+        return [self._log.head, *self._log.notes()] if self._log is not None else []
+
+    def _paths(self) -> list[Path]:
+        return [*self.path.rglob("*")] if self.path.is_dir() else [self.path]
+
+    def _open(self, **how: Any) -> Log:
+        return open_log(self.path, self.options, tool=self.tool, as_logged=True, **how)
+
+    def _each(self, log: Log) -> Iterator[tuple[int, Group]]:
+        groups = iter(log)
+        for place in range(len(log)):
+            with self._lock:  # a reader's click reads the same file
+                group = next(groups)
+            yield place, self._shown(group)
+
+    def _at(self, place: int) -> Log:
+        if self._log is None:
+            self._log = self._open()
+        if not 0 <= place < len(self._log):
+            raise LookupError(place)
+        return self._log
+
+    @staticmethod
+    def _shown(group: Group) -> Group:
+        return group if group.step == ONLY_STEP else replace(group, step=ONLY_STEP)
+
+    def _reach(self, share: float) -> None:
+        self._share = min(share, 0.99)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, of a zip archive the bytes of what is in it."""
+    if path.suffix != ".eval" or not is_zipfile(path):
+        return path.stat().st_size
+    with ZipFile(path) as archive:
+        return sum(one.file_size for one in archive.infolist())

@@ -1,0 +1,138 @@
+"""A table of groups: which are shown, in which order, and what a row says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setrl.show.lab.view.index import ROW, FileIndex
+from setrl.support.errors import ConfigError
+
+ROWS_SHOWN = 100
+HIDDEN = ("place", "id", "asked")
+COLUMNS = (*(name for name in ROW.names or () if name not in HIDDEN), "pass1", "lost", "change")
+SORTS = (*COLUMNS, "prompt")
+
+SHOWN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "all": lambda rows: np.ones(len(rows), dtype=bool),
+    "surprising": lambda rows: rows["surprise"] > 0,
+    "wrong_up": lambda rows: rows["wrong_up"] > 0,
+    "mixed": lambda rows: (rows["correct"] > 0) & (rows["correct"] < rows["graded"]),
+    "right": lambda rows: (rows["graded"] > 0) & (rows["correct"] == rows["graded"]),
+    "wrong": lambda rows: (rows["graded"] > 0) & (rows["correct"] == 0),
+    "unknown": lambda rows: rows["graded"] < rows["samples"],
+    "alive": lambda rows: rows["dead"] == 0,
+    "dead": lambda rows: rows["dead"] == 1,
+}
+"""What a table of groups can be narrowed to."""
+
+
+def same_problems(one: FileIndex, other: FileIndex) -> np.ndarray:
+    """Return the number of each group's problem in another index, −1 where it is not there.
+
+    Problems are matched by ids, or by prompts if no id is shared. Of several groups of one problem,
+    the last one is taken.
+    """
+    for key in ("id", "asked"):
+        numbers = {name: number for number, name in enumerate(other.rows[key].tolist())}
+        found = np.array([numbers.get(name, -1) for name in one.rows[key].tolist()], dtype=np.int64)
+        if (found >= 0).any():
+            return found
+    return np.full(len(one.rows), -1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The groups of a log, and what they are compared with.
+
+    Attributes:
+        found: The groups.
+        values: Column → a value for each group; NaN where it is unknown.
+    """
+
+    found: FileIndex
+    values: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, found: FileIndex, other: FileIndex | None = None) -> Table:
+        """Return the table of some groups.
+
+        Args:
+            found: The groups.
+            other: What strategies may be lost to, and pass@1 is compared with.
+        """
+        rows = found.rows
+        values = {
+            name: rows[name].astype(np.float64)
+            for name in COLUMNS
+            if name in (rows.dtype.names or ())
+        }
+        values["pass1"] = _pass1(rows)
+        values["lost"] = values["change"] = np.full(len(rows), np.nan)
+        if other is not None:
+            match = same_problems(found, other)
+            there = np.flatnonzero(match >= 0)
+            values["lost"], values["change"] = values["lost"].copy(), values["change"].copy()
+            values["change"][there] = (values["pass1"] - _pass1(other.rows)[match])[there]
+            if len(found.right) and len(other.right):
+                values["lost"][there] = [
+                    len(other.right_of(int(match[i])) - found.right_of(int(i))) for i in there
+                ]
+        return cls(found, values)
+
+    def chosen(
+        self, show: str = "all", text: str = "", hits: set[tuple[int, int]] | None = None
+    ) -> np.ndarray:
+        """Return the numbers of the groups that are asked for.
+
+        Args:
+            show: A name in `SHOWN`.
+            text: What the prompt contains; upper and lower case are one.
+            hits: Steps and places of groups in whose samples it occurs.
+
+        Raises:
+            ConfigError: If there is no such choice.
+        """
+        if show not in SHOWN:
+            raise ConfigError(f"groups can be {', '.join(SHOWN)}, not {show[:40]!r}")
+        keep = SHOWN[show](self.found.rows)
+        if text:
+            wanted = text.lower()
+            is_in = [wanted in prompt.lower() for prompt in self.found.prompts]
+            keep &= np.array(is_in, dtype=bool) | self._are_in(hits or set())
+        return np.flatnonzero(keep)
+
+    def _are_in(self, hits: set[tuple[int, int]]) -> np.ndarray:
+        rows = self.found.rows
+        places = zip(rows["step"].tolist(), rows["place"].tolist(), strict=True)
+        return np.array([place in hits for place in places], dtype=bool)
+
+    def ordered(self, chosen: np.ndarray, by: str, descending: bool) -> np.ndarray:
+        """Return numbers of groups in an order; unknown values come last.
+
+        Raises:
+            ConfigError: If there is no such column.
+        """
+        if by not in SORTS:
+            raise ConfigError(f"groups can be sorted by {', '.join(SORTS)}, not by {by[:40]!r}")
+        if by == "prompt":
+            prompts = self.found.prompts
+            order = sorted(chosen.tolist(), key=lambda i: prompts[i], reverse=descending)
+            return np.array(order, dtype=np.int64)
+        values = self.values[by][chosen]
+        return chosen[np.argsort(-values if descending else values, kind="stable")]
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return what the table shows of a group."""
+        row = self.found.rows[number]
+        shown = {name: row[name].item() for name in ROW.names or () if name not in HIDDEN}
+        shown |= {name: float(self.values[name][number]) for name in ("pass1", "lost", "change")}
+        return {**shown, "place": int(row["place"]), "prompt": self.found.prompts[number]}
+
+
+def _pass1(rows: np.ndarray) -> np.ndarray:
+    graded = np.where(rows["graded"] > 0, rows["graded"], np.nan)
+    return np.asarray(rows["correct"] / graded, dtype=np.float64)

@@ -1,0 +1,363 @@
+"""The curves of a report as data: what the page draws, lets readers point at, and saves as CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluate.bands import Band
+from setrl.evaluate.estimators import Floats
+from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.metrics import METRICS
+from setrl.evaluate.summary import SplitSummary
+from setrl.show.report.drawing import rolling_mean
+from setrl.show.report.figures_evaluation import band_to, difference_to
+from setrl.show.report.figures_training import (
+    CONTROL_RETURN,
+    RESETS,
+    on_common_steps,
+    share_fills,
+    smoothing,
+    stacked_shares,
+)
+from setrl.show.report.headlines import time_title
+from setrl.show.report.run import RunData, shown_split
+from setrl.show.report.style import OTHER_FILL, main_arms
+from setrl.support.wording import in_words, percent, plain
+
+OVER_K = ("pass", "majority", "vote_share", "correct_strategies")
+OVER_STEPS = {
+    "reward/pass@1": ("pass@1 in training", True),
+    "strategies/per_prompt": ("strategies per prompt", False),
+    "strategies/correct_per_prompt": ("correct strategies per prompt", False),
+    "strategies/top_share": ("share of the commonest strategy", True),
+    "advantage/correct_negative": ("correct samples with advantage < 0", True),
+    "advantage/wrong_positive": ("wrong samples with advantage > 0", True),
+    "advantage/dead_groups": ("dead groups", True),
+    "policy/entropy": ("entropy of the policy", False),
+}
+CONTROL_OVER_STEPS = {
+    "rollout/ep_rew_mean": "mean return of recent episodes",
+    "rollout/ep_len_mean": "mean length of recent episodes",
+    "vines/distinct": "different ways among the vines of a state",
+    "vines/score": "mean score of the vines",
+    "train/entropy_loss": "entropy of the policy, with a minus sign",
+}
+MOST_POINTS = 240  # of a curve over steps
+MOST_POINTS_OF_MANY = 80  # where a run has more arms than one sees at once
+MANY_ARMS = 10
+ALL = 0.9995  # a share that is displayed as 100.0%
+PARTS = ("generation", "verification", "judging", "credit", "update")
+
+Rows = list[list[float]]
+
+
+def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
+    """Return metrics over k of each arm on a split, and paired differences to the reference."""
+    arms = main_arms(list(split.arms))
+    reference = data.summary.reference
+    found = [_over_k(split, arms, reference, name) for name in OVER_K]
+    return {
+        "split": shown_split(split.split),
+        "reference": reference,
+        "metrics": [metric for metric in found if metric],
+    }
+
+
+def _over_k(
+    split: SplitSummary, arms: Sequence[str], reference: str | None, name: str
+) -> dict[str, Any] | None:
+    """One metric: `flat` is a sentence instead of a panel that would show nothing."""
+    values = {arm: _rows(split.arms[arm].metrics, name) for arm in arms}
+    values = {arm: rows for arm, rows in values.items() if rows}
+    shows_something = any(row[1] > 0 for rows in values.values() for row in rows)
+    if not values or not (shows_something or name == "pass"):
+        return None
+    differences = {}
+    for arm in arms:
+        found = difference_to(split, arm, reference)
+        if found and (rows := _rows(found, name)):
+            differences[arm] = rows
+    is_pass = name == "pass"
+    values, differences, note = _without_the_full_end(values, differences, METRICS[name].share)
+    return {
+        "name": name,
+        "label": METRICS[name].title,
+        "share": METRICS[name].share,
+        "values": values,
+        "differences": differences,
+        "bands": _bands({arm: split.arms[arm].band for arm in arms}) if is_pass else {},
+        "difference_bands": _bands({arm: band_to(split, arm, reference) for arm in differences})
+        if is_pass and reference is not None
+        else {},
+        "note": note,
+    }
+
+
+def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> Rows:
+    """[k, value, low, high] of a metric over k, smallest k first."""
+    ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
+    found = [(k, metrics[f"{name}@{k}"]) for k in ks]
+    return [[k, each.value, each.low, each.high] for k, each in found]
+
+
+def _without_the_full_end(
+    values: dict[str, Rows], differences: dict[str, Rows], is_share: bool
+) -> tuple[dict[str, Rows], dict[str, Rows], str]:
+    """Cut the curves at the first k from which every arm is at 100%; say so in a sentence.
+
+    A panel in which all arms are at 100% everywhere has no curves: the sentence says it all.
+    """
+    if not is_share:
+        return values, differences, ""
+    ks = sorted({row[0] for rows in values.values() for row in rows})
+    below = [row[0] for rows in values.values() for row in rows if row[1] < ALL]
+    if not below:
+        return {}, {}, f"Every arm is at {percent(1.0)} for every k: there is nothing to compare."
+    last = next((k for k in ks if k > max(below)), None)
+    if last is None or last == ks[-1]:
+        return values, differences, ""
+    keep = {arm: [row for row in rows if row[0] <= last] for arm, rows in values.items()}
+    gaps = {arm: [row for row in rows if row[0] <= last] for arm, rows in differences.items()}
+    return (
+        keep,
+        gaps,
+        f"From k = {last:g} on, every arm is at {percent(1.0)}; larger k are left out.",
+    )
+
+
+def _bands(bands: Mapping[str, Band | None]) -> dict[str, Rows]:
+    """[k, low, high] of the bands that hold for all k at once; where there are many k, some."""
+    found = {}
+    for arm, band in bands.items():
+        if band is not None and band.is_known:
+            rows = zip(band.ks, band.low, band.high, strict=True)
+            found[arm] = [list(row) for row in rows if _is_shown(row[0])]
+    return found
+
+
+def _is_shown(k: int) -> bool:
+    """Every k up to 32, then ever fewer: about 16 for each factor of 2."""
+    return k <= 32 or k % 2 ** max(k.bit_length() - 5, 0) == 0
+
+
+def training_curves(data: RunData) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the training metrics over steps, and those that never changed, in words.
+
+    Each seed is smoothed; then there is the mean over seeds.
+    """
+    arms = main_arms(list(data.trained))
+    panels, constant = [], []
+    for key, (title, share) in OVER_STEPS.items():
+        panel, values = _over_steps(data, arms, key, title, share)
+        if len(values) > 1:
+            panels.append(panel)
+        elif values:
+            always = min(values)
+            constant.append(f"{title} ({percent(always) if share else plain(always)})")
+    return panels, constant
+
+
+def _over_steps(
+    data: RunData, arms: Sequence[str], key: str, title: str, share: bool
+) -> tuple[dict[str, Any], set[float]]:
+    """Return one panel, and all values in it."""
+    curves: dict[str, Any] = {}
+    known: set[float] = set()
+    for arm in arms:
+        series = data.series(arm, key)
+        if series is None or not len(series[0]):
+            continue
+        steps_T, values_RT = series
+        smooth_RT = rolling_mean(values_RT, smoothing(data))
+        at = thinned(len(steps_T))
+        mean_T = _mean_over_seeds(smooth_RT)
+        known |= set(np.unique(mean_T[~np.isnan(mean_T)]).tolist())
+        seeds = smooth_RT[:, at].tolist() if len(smooth_RT) > 1 else []
+        curves[arm] = {"steps": steps_T[at].tolist(), "mean": mean_T[at].tolist(), "seeds": seeds}
+    return {"key": key, "label": title, "share": share, "curves": curves}, known
+
+
+def _mean_over_seeds(values_RT: Floats) -> Floats:
+    """Return the mean over the seeds that have a value; NaN without any."""
+    known_RT = ~np.isnan(values_RT)
+    number_T = known_RT.sum(axis=0)
+    total_T = np.where(known_RT, values_RT, 0.0).sum(axis=0)
+    return np.where(number_T > 0, total_T / np.maximum(number_T, 1), np.nan)
+
+
+def thinned(length: int) -> list[int]:
+    """At most MOST_POINTS places of a curve, the first and the last among them.
+
+    >>> thinned(3), len(thinned(10_000)), thinned(10_000)[-1]
+    ([0, 1, 2], 240, 9999)
+    """
+    return np.unique(np.linspace(0, length - 1, min(length, MOST_POINTS)).astype(int)).tolist()
+
+
+def control_curves(data: RunData) -> list[dict[str, Any]]:
+    """Return the metrics of a control run's training over its environment steps, of every arm."""
+    keys = {key for runs in data.trained.values() for run in runs for key in run.metrics}
+    evaluated = {key: in_words(key.partition("/")[2]) for key in sorted(keys)
+                 if key.startswith("evaluation/")}  # fmt: skip
+    wanted = {**evaluated, **CONTROL_OVER_STEPS}
+    panels = [_over_environment_steps(data, key, wanted[key]) for key in wanted if key in keys]
+    # What limits a user may be steps or resets: a vine needs no reset.
+    counted = [key for key in (*evaluated, CONTROL_RETURN[0]) if RESETS in keys and key in keys]
+    panels += [_over_environment_steps(data, key, wanted[key], RESETS) for key in counted[-1:]]
+    return [panel for panel in panels if panel is not None]
+
+
+def _over_environment_steps(
+    data: RunData, key: str, title: str, over: str = "step"
+) -> dict[str, Any] | None:
+    """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
+    found = {arm: on_common_steps(runs, key, over) for arm, runs in data.trained.items()}
+    known = {arm: one for arm, one in found.items() if one is not None}
+    if not known:
+        return None
+    first, last = (pick(s[end] for s, _ in known.values()) for pick, end in ((min, 0), (max, -1)))
+    most = MOST_POINTS_OF_MANY if len(known) > MANY_ARMS else MOST_POINTS
+    longest = max(len(steps_T) for steps_T, _ in known.values())
+    grid = np.linspace(first, last, max(2, min(most, longest)))
+    curves = {arm: _on_grid(grid, *one) for arm, one in known.items()}
+    panel = {"key": key, "label": title, "share": False, "curves": curves}
+    if over == RESETS:
+        panel |= {"key": f"{key} over resets", "x": {"label": "resets", "name": "reset"}}
+    return panel
+
+
+def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]:
+    """Return a curve at the places of a grid that lie within its steps."""
+    inside = grid[(grid >= steps_T[0]) & (grid <= steps_T[-1])]
+    rows = np.array([np.interp(inside, steps_T, row) for row in values_RT])
+    return {
+        "steps": np.round(inside).tolist(),
+        "mean": rows.mean(axis=0).tolist(),
+        "seeds": rows.tolist() if len(rows) > 1 else [],
+    }
+
+
+def control_times(data: RunData) -> list[dict[str, Any]]:
+    """Environment steps and seconds of each arm's training, all seeds together."""
+    found = []
+    for arm, runs in data.trained.items():
+        clocks = [run.metrics["time/time_elapsed"] for run in runs
+                  if "time/time_elapsed" in run.metrics]  # fmt: skip
+        found.append({
+            "arm": arm,
+            "runs": len(runs),
+            "steps": sum(float(run.metrics["step"][-1]) for run in runs if "step" in run.metrics),
+            "seconds": sum(map(_elapsed, clocks)) if len(clocks) == len(runs) else math.nan,
+        })  # fmt: skip
+    return found
+
+
+def _elapsed(seconds_T: Floats) -> float:
+    """Return the time of a training run, whose clock restarts at 0 whenever it is resumed.
+
+    >>> _elapsed(np.array([1.0, 5.0, 2.0, 3.0]))
+    8.0
+    """
+    known = seconds_T[~np.isnan(seconds_T)]
+    if not known.size:
+        return math.nan
+    ends = known[:-1][np.diff(known) < 0]
+    return float(ends.sum() + known[-1])
+
+
+def share_curves(data: RunData) -> list[dict[str, Any]]:
+    """Shares of the strategies over the steps of each arm, in the order of the stack."""
+    fills = share_fills(data)
+    found = []
+    for arm in main_arms(list(data.trained)):
+        steps_T, stack = stacked_shares(data, arm, fills)
+        if not stack:
+            continue
+        at = thinned(len(steps_T))
+        rows = {name: np.round(shares_T[at], 5).tolist() for name, shares_T in stack.items()}
+        found.append({"arm": arm, "steps": steps_T[at].tolist(), "shares": rows})
+    return [{"fills": {**fills, "other": OTHER_FILL}, "arms": found}] if found else []
+
+
+def step_times(data: RunData) -> dict[str, Any] | None:
+    """How the seconds of a step are spent, and what the whole training took; None if unknown.
+
+    Parts that a run logged under other names are shown, too; the rest is what no part explains.
+    """
+    arms = []
+    for arm in main_arms(list(data.trained)):
+        step = _mean_seconds(data, arm, "time/step")
+        if math.isnan(step):
+            continue
+        names = dict.fromkeys([*PARTS, *_logged_parts(data, arm)])
+        parts = {name: _mean_seconds(data, arm, f"time/{name}") for name in names}
+        parts = {name: seconds for name, seconds in parts.items() if not math.isnan(seconds)}
+        parts["rest"] = max(step - sum(parts.values()), 0.0)
+        arms.append({"arm": arm, "step": step, "parts": parts, **_totals(data, arm)})
+    return {"headline": time_title(data), "arms": arms} if arms else None
+
+
+def _logged_parts(data: RunData, arm: str) -> list[str]:
+    """Names of the parts of a step that were timed; parts of parts ("reward/…") are left out."""
+    names = {key.removeprefix("time/") for run in data.arms[arm] for key in run.metrics
+             if key.startswith("time/")}  # fmt: skip
+    return sorted(name for name in names - {"step"} if "/" not in name)
+
+
+def _mean_seconds(data: RunData, arm: str, key: str) -> float:
+    return _over_runs(data, arm, key, lambda values: float(values.mean()))
+
+
+def _totals(data: RunData, arm: str) -> dict[str, float]:
+    """Seconds and samples of all seeds together, and what a judge was asked."""
+    seconds = [run.metrics["time/step"] for run in data.arms[arm] if "time/step" in run.metrics]
+    found = {
+        "seeds": len(seconds),
+        "seconds": float(sum(np.nansum(row) for row in seconds)),
+        "steps": int(sum(len(row) for row in seconds)),
+    }
+    known = {
+        "tokens": _tokens(data, arm),
+        "judge_unknown": _over_runs(
+            data, arm, "judge/unknown", lambda values: float(values.mean())
+        ),
+        **{
+            f"judge_{name}": _over_runs(
+                data, arm, f"judge/{name}", lambda values: float(values.sum())
+            )
+            for name in ("requests", "prompt_tokens", "reply_tokens", "cost")
+        },
+    }
+    return found | {name: value for name, value in known.items() if not math.isnan(value)}
+
+
+def _tokens(data: RunData, arm: str) -> float:
+    """Return the sampled tokens of all seeds: speed × time of generation; NaN if not logged."""
+    keys = ("speed/tokens_per_second", "time/generation")
+    runs = [run.metrics for run in data.arms[arm] if "step" in run.metrics]
+    if not runs or any(key not in metrics for metrics in runs for key in keys):
+        return math.nan
+    return float(sum(np.nansum(metrics[keys[0]] * metrics[keys[1]]) for metrics in runs))
+
+
+def _over_runs(data: RunData, arm: str, key: str, of: Callable[[Floats], float]) -> float:
+    """Reduce all values that an arm's runs logged under a key to one number; NaN without values."""
+    rows = [run.metrics[key] for run in data.arms[arm] if key in run.metrics]
+    values = np.concatenate(rows) if rows else np.array([])
+    known = values[~np.isnan(values)]
+    return of(known) if known.size else math.nan
+
+
+def frontier_points(data: RunData, split: SplitSummary, k: int) -> dict[str, Any]:
+    """Every arm's pass@1 against its correct strategies and its pass@k, with intervals."""
+    names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
+    points = {
+        arm: {name: [found.metrics[name].value, found.metrics[name].low, found.metrics[name].high]
+              for name in names if name in found.metrics}
+        for arm, found in split.arms.items()
+    }  # fmt: skip
+    return {"split": shown_split(split.split), "k": k, "points": points}

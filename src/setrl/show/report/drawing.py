@@ -1,0 +1,186 @@
+"""Parts that figures share: curves with bands, curves over steps, names at the ends of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from setrl.evaluate.estimators import Floats
+from setrl.evaluate.intervals import WithInterval
+from setrl.evaluate.looks import Look
+from setrl.evaluate.outcomes import Outcome
+from setrl.show.report import style
+from setrl.show.report.style import BAND_ALPHA, Theme
+
+LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
+
+
+Interval = WithInterval | Outcome  # each has a value and the ends of its interval
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with its words.
+
+    Attributes:
+        name: File name without ending.
+        headline: What it shows, computed; also the text for readers who cannot see it.
+        note: How it was made.
+        draw: Draws it in a theme.
+    """
+
+    name: str
+    headline: str
+    note: str
+    draw: Callable[[Theme], Figure]
+
+
+@dataclass(frozen=True)
+class EndLabel:
+    """A name to write at the right end of a line."""
+
+    y: float
+    look: Look
+
+
+def interval_curve(
+    ax: Axes, x: ArrayLike, values: Sequence[Interval], look: Look, marker: str = ""
+) -> EndLabel:
+    """Draw the values of an arm as a line, their intervals as a band; return the end's label."""
+    middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
+    band(ax, x, (middle, low, high), look, marker)
+    return EndLabel(float(middle[-1]), look)
+
+
+def band(
+    ax: Axes, x: ArrayLike, ends: tuple[Floats, Floats, Floats], look: Look, marker: str = ""
+) -> None:
+    """Draw a line through the middle of (middle, low, high), and a band between low and high."""
+    middle, low, high = ends
+    ax.plot(x, middle, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
+            marker=marker, markersize=3)  # fmt: skip
+    ax.fill_between(np.asarray(x), low, high, color=look.hue, alpha=BAND_ALPHA, linewidth=0)
+
+
+def step_curves(
+    ax: Axes, curves: Sequence[tuple[Look, Floats, Floats]], theme: Theme, bottom: float | None
+) -> None:
+    """Training curves: each run's thin, their mean thick with its name at the end.
+
+    Args:
+        ax: Where to.
+        curves: Look, steps (T,) and values (R, T) of each arm.
+        theme: Colours of the names.
+        bottom: Lower end of the vertical axis; None for where the data begin.
+    """
+    last = max([1.0, *(float(steps_T[-1]) for _, steps_T, _ in curves)])
+    ends = []
+    for look, steps_T, values_RT in curves:
+        # Where a batch makes several updates, only the first of these steps has measured samples.
+        measured_T = ~np.isnan(values_RT).any(axis=0)
+        if not measured_T.any():
+            continue
+        steps_T, values_RT = steps_T[measured_T], values_RT[:, measured_T]
+        ax.plot(steps_T, values_RT.T, color=look.hue, linewidth=0.7, alpha=0.45)
+        mean_T = values_RT.mean(axis=0)
+        # Dashes would be unreadable on lines that jump: the marker sets them apart.
+        ax.plot(steps_T, mean_T, color=look.hue, linewidth=2, marker=look.marker,
+                 markersize=5, markevery=max(1, len(steps_T) // 5),
+                markeredgecolor=theme.paper)  # fmt: skip
+        ends.append(EndLabel(float(mean_T[-1]), look))
+    ax.set_xlim(right=last)
+    ax.set_ylim(bottom=bottom)
+    label_ends(ax, last, ends, theme)
+
+
+def label_ends(ax: Axes, x: float, labels: Sequence[EndLabel], theme: Theme) -> None:
+    """Write names at the lines' right ends, moved apart if they would overlap.
+
+    Call it when the axis limits are final: the distance between labels depends on them.
+    """
+    to_axes = ax.transAxes.inverted()
+    ends = [to_axes.transform(ax.transData.transform((x, label.y))) for label in labels]
+    box = ax.get_window_extent()
+    placed = spread([end[1] for end in ends], gap=LABEL_GAP / (box.height / style.DPI))
+    for label, end, y in zip(labels, ends, placed, strict=True):
+        ax.annotate(
+            label.look.label,
+            xy=(end[0], end[1]),
+            xytext=(end[0] + LABEL_OFFSET / (box.width / style.DPI), y),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=style.LABEL_SIZE,
+            color=theme.ink,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": label.look.hue,
+                "linewidth": 1.2,
+                "shrinkA": 1,
+                "shrinkB": 2,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def right_legend(figure: Figure, marks: Sequence, names: Sequence[str], theme: Theme) -> None:
+    """Draw a legend in the right margin."""
+    figure.legend(
+        marks,
+        names,
+        loc="center right",
+        frameon=False,
+        fontsize=style.LABEL_SIZE,
+        labelcolor=theme.ink,
+    )
+
+
+def spread(positions: Sequence[float], gap: float) -> list[float]:
+    """Move positions as little as necessary, so that they are `gap` apart, in the same order.
+
+    Isotonic regression of y − rank·gap by pooling neighbours.
+
+    >>> spread([0.5, 0.5, 2.0], gap=0.2)
+    [0.4, 0.6, 2.0]
+    """
+    order = np.argsort(positions, kind="stable")
+    pools: list[tuple[float, int]] = []  # (sum, count) of y − rank·gap
+    for rank, place in enumerate(order):
+        total, count = float(positions[place]) - rank * gap, 1
+        # A pool that would end above the next one moves together with it, to their common mean.
+        while pools and pools[-1][0] / pools[-1][1] >= total / count:
+            more, others = pools.pop()
+            total, count = total + more, count + others
+        pools.append((total, count))
+    levels = [total / count for total, count in pools for _ in range(count)]
+    placed = [0.0] * len(order)
+    for rank, place in enumerate(order):
+        placed[place] = round(levels[rank] + rank * gap, 9)
+    return placed
+
+
+def rolling_mean(values: Floats, window: int) -> Floats:
+    """Mean of each value and its neighbours within window // 2 on both sides, along the last axis.
+
+    At the ends there are fewer neighbours; NaN is left out.
+
+    >>> rolling_mean(np.array([0.0, 3.0, 6.0, 9.0]), 3)
+    array([1.5, 3. , 6. , 7.5])
+    """
+    length, reach = values.shape[-1], window // 2
+    place = np.arange(length)
+    start, stop = np.maximum(place - reach, 0), np.minimum(place + reach + 1, length)
+
+    def over_window(row: Floats) -> Floats:
+        upto = np.concatenate([np.zeros((*row.shape[:-1], 1)), row.cumsum(axis=-1)], axis=-1)
+        return upto[..., stop] - upto[..., start]
+
+    total = over_window(np.nan_to_num(values))
+    count = over_window((~np.isnan(values)).astype(np.float64))
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

@@ -1,0 +1,68 @@
+"""The environment steps that the arms of a control run had, and whether they can be compared."""
+
+from __future__ import annotations
+
+from setrl.show.report.run import RunData
+from setrl.support.wording import in_a_row
+
+CLOSE = 1.05  # the most steps of a training run over the fewest, up to which a reader may compare
+
+
+def in_sentence(data: RunData) -> str:
+    """Say how many environment steps the evaluated training runs had, as they were counted."""
+    every = [steps for own in _steps(data).values() for steps in own]
+    if not every:
+        return "Every arm gets the same number of environment steps, including the steps of vines"
+    if not _are_close(every):
+        return (
+            "The arms did not have the same number of environment steps, including the steps of "
+            f"vines: {_by_arm(data)}"
+        )
+    about = "" if min(every) == max(every) else "about "
+    return (
+        f"Every arm had {about}the same number of environment steps ({_range(every)}), including "
+        "the steps of vines"
+    )
+
+
+def measured(data: RunData) -> str:
+    """Name the asked and the counted steps; only the asked steps if nothing is evaluated."""
+    asked = data.config.get("total_steps")
+    every = [steps for own in _steps(data).values() for steps in own]
+    if not every or not asked:
+        return str(asked or "")
+    counted = _range(every) if _are_close(every) else _by_arm(data)
+    return f"{asked:,} asked for; counted: {counted}"
+
+
+def unequal(data: RunData) -> list[str]:
+    """Warn if the steps of training runs are not within a few percent of each other."""
+    every = [steps for own in _steps(data).values() for steps in own]
+    return (
+        []
+        if _are_close(every)
+        else [f"{in_sentence(data)}. Differences between arms may come from this."]
+    )
+
+
+def _steps(data: RunData) -> dict[str, list[int]]:
+    """Arm → the environment steps of each evaluated training run."""
+    found = {
+        arm: [int(run.metrics["step"][-1]) for run in runs if run.evaluation and run.metrics]
+        for arm, runs in data.arms.items()
+    }
+    return {arm: steps for arm, steps in found.items() if steps and data.kind == "control"}
+
+
+def _are_close(every: list[int]) -> bool:
+    return not every or max(every) <= CLOSE * min(every)
+
+
+def _by_arm(data: RunData) -> str:
+    steps = _steps(data).items()
+    return in_a_row([f"{data.looks[arm].label} had {_range(own)}" for arm, own in steps])
+
+
+def _range(steps: list[int]) -> str:
+    fewest, most = min(steps), max(steps)
+    return f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"

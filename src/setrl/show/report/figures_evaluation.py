@@ -1,0 +1,287 @@
+"""Figures of the evaluation: curves over k with paired differences, and frontiers of arms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from setrl.evaluate.bands import Band
+from setrl.evaluate.comparison import Comparison, PairedMetric
+from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.looks import Look
+from setrl.evaluate.metrics import METRICS
+from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
+from setrl.evaluate.summary import SplitSummary
+from setrl.evaluate.text import sentences
+from setrl.show.report import env_steps, headlines
+from setrl.show.report.drawing import Chart, Interval, interval_curve, label_ends
+from setrl.show.report.figure_file import refuse_other_figure, save_figure
+from setrl.show.report.front import draw_front, front_legend
+from setrl.show.report.run import RunData, titled
+from setrl.show.report.style import (
+    BLUE,
+    LIGHT,
+    VERMILION,
+    Theme,
+    canvas,
+    k_axis,
+    main_arms,
+    percent_axis,
+    points_axis,
+    set_title,
+)
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import BASE
+from setrl.support.wording import count, in_words, percent_tick
+
+FIRST, SECOND = Look("A", VERMILION, "dashed", "square"), Look("B", BLUE, "solid", "circle")
+GAP = Look("B − A", LIGHT.ink, "solid", "circle")
+SWEEPS = (
+    "Lines join the arms of a sweep; the names at their ends are the first and the last settings."
+)
+
+
+def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
+    """pass@k of every arm, and its paired difference to the reference."""
+    headline = headlines.pass_at_k_title(data, split)
+
+    def draw(theme: Theme) -> Figure:
+        figure, (left, right) = canvas(theme, headline, columns=2)
+        _draw_pass_curves(left, data, split, theme)
+        _draw_differences(right, data, split, theme)
+        return figure
+
+    sizes, problems = (
+        " or ".join(map(str, sorted({getattr(arm, count) for arm in split.arms.values()})))
+        for count in ("n", "problems")
+    )
+    level = f"{100 * data.summary.intervals.level:g}%"
+    note = (
+        f"Left: unbiased pass@k from n = {sizes} samples of {problems} problems, mean over seeds. "
+        f"The bands are {data.summary.intervals.in_words(split.seeds)}, for each single k; "
+        f"the dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
+        f"the subsets are independent. Right: the difference on the same problems. The title says "
+        f"“above” or “below” only where the dotted lines exclude 0."
+    )
+    return Chart(f"pass_at_k_{split.split}", headline, note, draw)
+
+
+def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
+    curves = {arm: _over_k(split.arms[arm].metrics) for arm in main_arms(list(split.arms))}
+    ends = [interval_curve(ax, *found, data.looks[arm]) for arm, found in curves.items()]
+    for arm in curves:
+        _draw_band(ax, split.arms[arm].band, data.looks[arm])
+    ks = max((ks for ks, _ in curves.values()), key=len)
+    k_axis(ax, ks)
+    ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
+    percent_axis(ax)
+    set_title(ax, titled("pass@k", split.split), theme)
+    label_ends(ax, ks[-1], ends, theme)
+
+
+def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
+    reference = data.summary.reference
+    found = {
+        arm: _over_k(metrics)
+        for arm in main_arms(list(split.arms))
+        if (metrics := difference_to(split, arm, reference))
+    }
+    if not found or reference is None:
+        ax.set_axis_off()
+        return
+    ends = [interval_curve(ax, *curve, data.looks[arm]) for arm, curve in found.items()]
+    for arm in found:
+        _draw_band(ax, band_to(split, arm, reference), data.looks[arm])
+    ks = max((ks for ks, _ in found.values()), key=len)
+    ax.axhline(0, color=theme.muted, linewidth=1)
+    k_axis(ax, ks)
+    points_axis(ax)
+    set_title(ax, f"paired difference to {data.looks[reference].label}, points", theme)
+    label_ends(ax, ks[-1], ends, theme)
+
+
+def difference_to(
+    split: SplitSummary, arm: str, reference: str | None
+) -> dict[str, Difference] | None:
+    """Arm minus reference; for the base, the reference's difference to it with the sign changed."""
+    if reference is None or arm == reference:
+        return None
+    if arm != BASE:
+        found = split.difference(arm, reference)
+        return found.metrics if found else None
+    found = split.difference(reference, BASE)
+    return {name: d.negated() for name, d in found.metrics.items()} if found else None
+
+
+def band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
+    """Return the band of the difference arm − reference."""
+    pair = (reference, arm) if arm == BASE else (arm, reference)
+    found = split.difference(*pair)
+    if found is None or found.band is None:
+        return None
+    return found.band.negated() if arm == BASE else found.band
+
+
+def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
+    """Draw the ends of a band that holds for all k at once, as dotted lines."""
+    if band is None:
+        return
+    for ends in (band.low, band.high):
+        ax.plot(band.ks, ends, color=look.hue, linestyle=":", linewidth=0.9)
+
+
+def _over_k(
+    metrics: Mapping[str, Estimate] | Mapping[str, Difference],
+) -> tuple[list[int], list[Estimate | Difference]]:
+    """Return the k of pass@k, and the values of pass@k."""
+    ks = headlines.pass_ks(metrics)
+    return ks, [metrics[f"pass@{k}"] for k in ks]
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One axis of a frontier: what is up, and the place of each arm."""
+
+    title: str
+    points: Mapping[str, tuple[Interval, Interval]]
+    is_pass: bool = False
+
+
+def frontier(data: RunData, split: SplitSummary) -> Chart:
+    """Every arm's pass@1 against its strategies and its pass@k."""
+    k = headlines.headline_k(split)
+    titles = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
+    panels = [
+        _Panel(
+            titled(titles[metric] or metric, split.split),
+            {arm: (s.metrics["pass@1"], s.metrics[metric]) for arm, s in split.arms.items()
+             if metric in s.metrics},
+            is_pass=metric.startswith("pass@"),
+        )
+        for metric in titles
+        if any(metric in arm.metrics for arm in split.arms.values())
+    ]  # fmt: skip
+    headline = headlines.frontier_title(data, split, k)
+    intervals = data.summary.intervals.in_words(split.seeds)
+    note = f"Means with {intervals}. Up and to the right is better. {SWEEPS}"
+    return _frontier(data, f"frontier_{split.split}", headline, note, "pass@1", panels)
+
+
+def control_frontier(data: RunData) -> list[Chart]:
+    """Success against diversity in the environment; nothing if either was not evaluated."""
+    evaluated = list(data.outcomes)
+    known = metric_names(data.outcomes)
+    quality = quality_metric(known)
+    diversity = diversity_metrics(known)
+    if quality is None or not diversity:
+        return []
+    panels = [
+        _Panel(
+            in_words(metric),
+            {arm: (data.outcome(arm, quality), data.outcome(arm, metric)) for arm in evaluated},
+        )
+        for metric in diversity
+    ]
+    headline = f"{data.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
+    note = (
+        "Each point is an arm: the mean over seeds, with bars of one standard error. "
+        f"{env_steps.in_sentence(data)}. Up and to the right is better; compare arms of the same "
+        "success. "
+        f"{SWEEPS}"
+    )
+    return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]
+
+
+def _frontier(
+    data: RunData, name: str, headline: str, note: str, across: str, panels: Sequence[_Panel]
+) -> Chart:
+    def draw(theme: Theme) -> Figure:
+        figure, axes = canvas(
+            theme, headline, len(panels), row_height=3.2, gap=0.7, margins=(0.6, 1.9)
+        )
+        for ax, panel in zip(axes, panels, strict=True):
+            most = 1.0 if panel.is_pass else np.inf
+            draw_front(ax, panel.points, data.looks, theme, most)
+            set_title(ax, panel.title, theme)
+            ax.set_xlabel(across)
+            for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
+                axis.set_major_formatter(FuncFormatter(_up_to_all))
+        shown = {arm: data.looks[arm] for panel in panels for arm in panel.points}
+        front_legend(figure, shown, theme)
+        return figure
+
+    return Chart(name, headline, note, draw)
+
+
+def _up_to_all(share: float, _position: int | None = None) -> str:
+    """Write a tick as a percentage; "" beyond 100%, where the axis only has room for markers."""
+    return percent_tick(share) if share <= 1 + 1e-9 else ""
+
+
+def write_figure(
+    comparison: Comparison, metric: str, path: Path, curve: Sequence[PairedMetric] = ()
+) -> Path:
+    """Do what `draw_comparison` of the package does, once matplotlib is known to be there."""
+    shown = METRICS.get(metric)
+    if shown is None or not shown.axis:
+        raise ConfigError(
+            f"{metric} is a single number and has no curve to draw: "
+            "begin --metrics with a metric over k, τ or position"
+        )
+    refuse_other_figure(path)
+    names = comparison.names
+    caption = _caption(comparison, metric, shown.axis)
+    headline = sentences(comparison, metric, names)[0]
+    figure, (values, gaps) = canvas(
+        LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7, caption=caption
+    )
+    dots = comparison.of(metric)
+    lines = curve or dots
+    for look, side in ((replace(FIRST, label=names[0]), "first"), (
+            replace(SECOND, label=names[1]), "second")):  # fmt: skip
+        _draw_side(values, lines, dots, side, look)
+    values.legend(frameon=False, labelcolor=LIGHT.ink)
+    set_title(values, shown.title, LIGHT)
+    gaps.axhline(0, color=LIGHT.muted, linewidth=0.8)
+    _draw_side(gaps, lines, dots, "difference", GAP)
+    if metric == "pass":
+        _draw_band(gaps, comparison.band, GAP)
+    gap = f"{names[1]} − {names[0]}, paired"
+    set_title(gaps, gap + (", points" if shown.share else ""), LIGHT)
+    if shown.share:
+        percent_axis(values, bottom=None)
+        points_axis(gaps)
+    for ax in (values, gaps):
+        k_axis(ax, [row.k for row in dots if row.k is not None], shown.axis)
+    try:
+        save_figure(figure, path)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return path
+
+
+def _draw_side(
+    ax: Axes, lines: Sequence[PairedMetric], dots: Sequence[PairedMetric], side: str, look: Look
+) -> None:
+    """Draw a line with intervals through all k, and dots at the k of the tables."""
+    interval_curve(ax, [row.k or 0 for row in lines], [getattr(row, side) for row in lines], look)
+    ax.plot([row.k or 0 for row in dots], [getattr(row, side).value for row in dots],
+            color=look.hue, linestyle="", marker=look.marker, markersize=4)  # fmt: skip
+
+
+def _caption(comparison: Comparison, metric: str, axis: str) -> str:
+    """Say what the parts of the figure are."""
+    level = f"{100 * comparison.intervals.level:g}%"
+    intervals = comparison.intervals.in_words(max(comparison.seeds))
+    at_once = f" Dotted: the {level} band that holds for all k at once." if metric == "pass" else ""
+    return (
+        f"{comparison.names[0]}: {comparison.first}, {comparison.names[1]}: {comparison.second}; "
+        f"{count(comparison.problems, 'problem')}. Dots: the {axis} of the tables. Shaded: "
+        f"{intervals}, for each {axis} alone.{at_once}"
+    )

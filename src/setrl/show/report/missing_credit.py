@@ -1,0 +1,112 @@
+"""What a report warns of first: runs that failed, arms that lack credit, steps that differ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setrl.show.report.env_steps import unequal
+from setrl.show.report.run import ArmRun, RunData
+from setrl.support.wording import count, percent
+
+FEWEST_STEPS = 8  # without a signal, from which a reader is warned
+MUCH = 0.1  # share of the prompts without credit from which a reader is warned
+# Share of the prompts without credit; earlier versions logged the share of the samples.
+KEYS = ("advantage/skipped", "advantage/left_out")
+
+
+def warnings_of(data: RunData) -> list[str]:
+    """Write a sentence for each training run that failed, and for arms that lack much credit.
+
+    In a control run, also say whether the arms had different numbers of environment steps.
+    """
+    kinds = (_failures, _left_out, _without_signal, _without_set_critic)
+    found = [
+        sentence
+        for arm, runs in data.arms.items()
+        for kind in kinds
+        for sentence in kind(data, arm, runs)
+    ]
+    return [*found, *unequal(data)]
+
+
+def _failures(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    label = data.looks[arm].label
+    return [
+        f"{label}, seed {run.seed}, failed after {count(_steps(run), 'step')}, and is not "
+        f"comparable with the others: {run.error}"
+        for run in runs
+        if run.error is not None
+    ]
+
+
+def _steps(run: ArmRun) -> int:
+    steps = run.metrics.get("step", np.zeros(0))
+    return int(steps[-1]) if len(steps) else 0
+
+
+def _left_out(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    shares = [share for run in runs if (share := share_left_out(run)) is not None]
+    if not shares or max(shares) < MUCH:
+        return []
+    where = "" if len(runs) == 1 else " in its worst seed"
+    return [
+        f"{data.looks[arm].label} had no credit for {percent(max(shares))} of its training "
+        f"prompts{where}: they taught nothing. The metric judge/unknown says whether the judge "
+        "failed."
+    ]
+
+
+def _without_signal(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    seeds = [run.seed for run in runs if run.error is None and _is_without_signal(run)]
+    return [
+        f"{data.looks[arm].label}, seed {seed}, learned nothing: all its advantages are 0."
+        for seed in seeds
+    ]
+
+
+def _is_without_signal(run: ArmRun) -> bool:
+    """Return whether no prompt of any step had a signal, though some samples were not right."""
+    dead = run.metrics.get("advantage/dead_groups", np.zeros(0))
+    right = run.metrics.get("reward/pass@1", np.zeros(0))
+    return len(dead) >= FEWEST_STEPS and bool((dead == 1).all()) and not (right == 1).all()
+
+
+def _without_set_critic(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    key = "set_critic/advantage_size"
+    seeds = [
+        run.seed
+        for run in runs
+        if run.evaluation and key in run.metrics and np.isnan(run.metrics[key]).all()
+    ]
+    return [
+        f"{data.looks[arm].label}, seed {seed}, never used its set critic, so it learned as PPO "
+        "does: no update had set advantages. The first update never has them: train for more "
+        "steps, or with a smaller n_steps."
+        for seed in seeds
+    ]
+
+
+def steps_without_credit(data: RunData) -> dict[str, list[int]]:
+    """Arm → the steps in which a seed had no credit at all, though there was something to learn."""
+    found = {
+        arm: sorted({step for run in runs for step in _steps_without_credit(run)})
+        for arm, runs in data.trained.items()
+    }
+    return {arm: steps for arm, steps in found.items() if steps}
+
+
+def _steps_without_credit(run: ArmRun) -> list[int]:
+    steps = run.metrics.get("step", np.zeros(0))
+    unknown = np.full(len(steps), np.nan)
+    dead, right = (
+        run.metrics.get(key, unknown) for key in ("advantage/dead_groups", "reward/pass@1")
+    )
+    skipped = next((run.metrics[key] for key in KEYS if key in run.metrics), unknown)
+    return [int(step) for step in steps[(skipped == 1) | ((dead == 1) & (right < 1))]]
+
+
+def share_left_out(run: ArmRun) -> float | None:
+    """Return the share of the prompts of a run without credit; None if not logged."""
+    found = next((run.metrics[key] for key in KEYS if key in run.metrics), np.zeros(0))
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if known.size else None

@@ -1,0 +1,93 @@
+"""What the script of a report's page reads: curves, examples and words, as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from setrl.evaluate.outcomes import outcome_table
+from setrl.show.report.curves import (
+    control_curves,
+    control_times,
+    evaluation_curves,
+    frontier_points,
+    share_curves,
+    step_times,
+    training_curves,
+)
+from setrl.show.report.figures_training import outside_sweeps_or_middle, smoothing
+from setrl.show.report.headlines import Headline, headline_k, pass_at_k_title
+from setrl.show.report.missing_credit import steps_without_credit
+from setrl.show.report.odd_credit import disagreements, worst_credit
+from setrl.show.report.run import RunData
+from setrl.show.report.solved import solved_by_one
+from setrl.show.report.style import LETTERS
+from setrl.support.files.atomic import plain_json
+
+DIGITS = 6  # significant ones: more than a plot or a table of a page shows
+
+
+def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> dict[str, Any]:
+    """Everything that the page draws; numbers are rounded to six significant digits."""
+    if data.kind == "control":
+        return _made_plain(_control(data))
+    panels, constant = training_curves(data)
+    found = {
+        "kind": "comparison",
+        "name": data.name,
+        "reference": data.summary.reference,
+        "level": data.summary.intervals.level,
+        "verdict": verdict,
+        "headlines": [{"text": line.text, "verdict": line.verdict} for line in headlines],
+        "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
+        "splits": [
+            {"title": pass_at_k_title(data, split), **evaluation_curves(data, split)}
+            for split in data.splits
+        ],
+        "training": panels,
+        "constant": constant,
+        "without_credit": steps_without_credit(data),
+        "smoothing": smoothing(data),
+        "shares": share_curves(data),
+        "time": step_times(data),
+        "frontiers": [frontier_points(data, s, headline_k(s)) for s in data.splits],
+        "solved": [found for split in data.splits if (found := solved_by_one(data, split))],
+        "credit": worst_credit(data),
+        "disagreements": disagreements(data),
+        "letters": LETTERS,
+        "views": data.views,
+    }
+    return _made_plain(found)
+
+
+def _control(data: RunData) -> dict[str, Any]:
+    """Return what the page of a control run draws."""
+    table = outcome_table(data.outcomes, lambda arm: data.looks[arm].label)
+    return {
+        "kind": "control",
+        "name": data.name,
+        "verdict": table.pop("verdict"),
+        "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
+        "outcomes": table,
+        "training": control_curves(data),
+        "shown_at_first": outside_sweeps_or_middle(list(data.trained)),
+        "time": control_times(data),
+    }
+
+
+def _made_plain(found: dict[str, Any]) -> dict[str, Any]:
+    rounded: dict[str, Any] = plain_json(_rounded(found))
+    return rounded
+
+
+def _rounded(value: Any) -> Any:
+    """Round every number in a value.
+
+    >>> _rounded({"a": [0.12345678, 1234567.5, 3, None]})
+    {'a': [0.123457, 1234570.0, 3, None]}
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value

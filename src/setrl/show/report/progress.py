@@ -1,0 +1,70 @@
+"""Where a run stands that is not finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from setrl.evaluate.looks import label
+from setrl.show.report.run import RunData
+from setrl.support.errors import ConfigError
+from setrl.support.wording import count, first_of
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        sentence: What is done, and what is not.
+        share: The steps that are done, as a share of all, in [0, 1].
+        is_running: Whether a process trains it.
+    """
+
+    sentence: str
+    share: float
+    is_running: bool
+
+
+def progress_of(data: RunData) -> Progress | None:
+    """Say where a run stands; None if it has ended by itself."""
+    status = data.run.get("status")
+    if status not in ("running", "interrupted"):
+        return None
+    if goes_on := status == "running" and is_running(data.folder):
+        start, end = "Still running", f"written at {datetime.now(UTC):%H:%M:%S} UTC"
+    else:
+        start, end = "Ended before it was finished", "the same command goes on from there"
+    steps = int(data.config.get("steps") or data.config.get("total_steps") or 0)
+    done = _steps_done(data)
+    begun = [f"{name} at step {at:,}" for name, at in done.items() if 0 < at < steps]
+    whole, none = (sum(at >= steps for at in done.values()), sum(not at for at in done.values()))
+    parts = [
+        f"{whole} of {count(len(done), 'training run')} did all {count(steps, 'step')}",
+        *([first_of(begun)] if begun else []),
+        *([f"{none} not begun"] if none else []),
+        end,
+    ]
+    share = sum(min(at, steps) for at in done.values()) / max(1, steps * len(done))
+    return Progress(f"{start}: {'; '.join(parts)}.", share, goes_on)
+
+
+def _steps_done(data: RunData) -> dict[str, int]:
+    """Arm and seed → last step in the metrics, of all training runs that the config names."""
+    found = {}
+    for arm in data.config.get("arms") or ():
+        last = {run.seed: run.metrics["step"][-1] for run in data.arms.get(arm, ())
+                if "step" in run.metrics}  # fmt: skip
+        for seed in data.config.get("seeds") or ():
+            found[f"{label(arm)} seed {seed}"] = int(last.get(seed, 0))
+    return found
+
+
+def is_running(folder: Path) -> bool:
+    """Return whether a process trains the run in a folder."""
+    try:
+        from setrl.train.runs.claim import is_claimed
+    except ConfigError:  # a system without locks of files trains no run
+        return False
+    return is_claimed(folder)

@@ -1,0 +1,142 @@
+"""Problems that only one arm solved, or on which the arms differ most, with the winner's samples.
+
+A list says how many problems there are, so that a reader can tell an example from a habit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluate.problems import on_common
+from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.summary import SplitSummary
+from setrl.show.report.run import RunData, shown_split
+from setrl.show.report.style import cut, main_arms
+from setrl.support.files import json_lines
+from setrl.support.files.run_folder import evaluation_files, find_arms, is_base
+
+MOST_PROBLEMS = 4  # of a split
+MOST_WINNERS = 3  # samples of a problem
+MOST_SAMPLE_BYTES = 200_000_000  # of a file of samples that is searched for texts
+
+
+def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
+    """Return problems that only one arm solved, or else problems on which the arms differ most.
+
+    A problem is solved if at least one sample of any seed is correct. Problems that not all arms
+    were evaluated on are left out.
+    """
+    arms = main_arms(list(split.arms))
+    if len(arms) < 2:
+        return {}
+    given = data.problems[split.split]
+    found = on_common({arm: list(given[arm].values()) for arm in arms}).arms
+    rates_AP = np.array(
+        [np.mean([one.correct_count_P / one.sizes for one in found[arm]], axis=0) for arm in arms]
+    )
+    solved_AP = rates_AP > 0
+    alone_P = np.flatnonzero(solved_AP.sum(axis=0) == 1)
+    winners = [arms[int(solved_AP[:, p].argmax())] for p in alone_P]
+    gaps_P = rates_AP.max(axis=0) - rates_AP.min(axis=0)
+    order = alone_P if len(alone_P) else np.flatnonzero(gaps_P > 0)
+    chosen = _spread(sorted(order.tolist(), key=lambda p: -gaps_P[p]), rates_AP, len(alone_P) > 0)
+    return {
+        "split": shown_split(split.split),
+        "problems": rates_AP.shape[1],
+        "alone": len(alone_P),
+        "unsolved": int((~solved_AP.any(axis=0)).sum()),
+        "numbers": {arm: winners.count(arm) for arm in arms},
+        "examples": [
+            _example(data, split.split, p, found, dict(zip(arms, rates_AP[:, p], strict=True)))
+            for p in chosen
+        ],
+    }
+
+
+def _spread(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list[int]:
+    """Return the first problems of an order, taking turns among the arms that win them."""
+    if not by_winner:
+        return list(order[:MOST_PROBLEMS])
+    queues: dict[int, list[int]] = {}
+    for p in order:
+        queues.setdefault(int(rates_AP[:, p].argmax()), []).append(p)
+    found: list[int] = []
+    while len(found) < MOST_PROBLEMS and any(queues.values()):
+        found += [queue.pop(0) for queue in queues.values() if queue]
+    return found[:MOST_PROBLEMS]
+
+
+def _example(
+    data: RunData,
+    split: str,
+    p: int,
+    found: Mapping[str, Sequence[Evaluation]],
+    rates: Mapping[str, float],
+) -> dict[str, Any]:
+    """Describe a problem: each arm's share of correct samples, and samples of the best arm."""
+    best = max(rates, key=lambda arm: rates[arm])
+    folders = _seed_folders(data, best)
+    samples: dict[tuple[str | None, str | None], dict[str, Any]] = {}
+    number = 0
+    for seed, one in zip(data.problems[split][best], found[best], strict=True):
+        places = np.flatnonzero(one.correct_PN[p]).tolist()
+        number += len(places)
+        for place in _different(one, p, places):
+            strategy = _strategy(one, p, place)
+            text = _text(one, p, place, folders.get(seed), split)
+            samples.setdefault((strategy, text), {
+                "seed": seed if folders and not is_base(best) else None,
+                "strategy": strategy, "text": text,
+            })  # fmt: skip
+    return {
+        "prompt": cut(_prompt(found, p)),
+        "rates": {arm: float(rate) for arm, rate in rates.items()},
+        "winner": best,
+        "correct": number,
+        "samples": [one for key, one in samples.items() if any(key)][:MOST_WINNERS],
+    }
+
+
+def _prompt(found: Mapping[str, Sequence[Evaluation]], p: int) -> str:
+    """Return the prompt of a problem, from whichever log has it; its id if none has."""
+    evaluations = [one for of_arm in found.values() for one in of_arm]
+    known = (one.prompts[p] for one in evaluations if one.prompts[p] != one.ids[p])
+    return next(known, evaluations[0].ids[p])
+
+
+def _different(one: Evaluation, p: int, places: Sequence[int]) -> list[int]:
+    """Correct samples with different strategies first."""
+    first = {int(one.strategies_PN[p, place]): place for place in reversed(places)}
+    ahead = sorted(first.values())
+    return [*ahead, *(place for place in places if place not in ahead)][:MOST_WINNERS]
+
+
+def _strategy(one: Evaluation, p: int, place: int) -> str | None:
+    found = int(one.strategies_PN[p, place])
+    return one.strategy_names[found] if 0 <= found < len(one.strategy_names) else None
+
+
+def _seed_folders(data: RunData, arm: str) -> Mapping[int, Path]:
+    """Seed → folder of an arm of a run; empty for files that were given."""
+    if not (data.arms.get(arm) and data.folder.is_dir()):
+        return {}
+    return next((found.seeds for found in find_arms(data.folder) if found.arm == arm), {})
+
+
+def _text(one: Evaluation, p: int, place: int, folder: Path | None, split: str) -> str | None:
+    """Return a sample's text: the first few are in the evaluation, others in a file of samples."""
+    if one.texts_P and place < len(one.texts_P[p]):
+        return cut(one.texts_P[p][place])
+    evaluation = None if folder is None else evaluation_files(folder).get(split)
+    if evaluation is None:
+        return None
+    path = evaluation.parent / "samples" / evaluation.name
+    if not path.is_file() or path.stat().st_size > MOST_SAMPLE_BYTES:
+        return None
+    wanted = f"{one.ids[p]}/{place}"
+    lines = (line.record for line in json_lines.read(path, "leave_out"))
+    return next((cut(str(r.get("text", ""))) for r in lines if r.get("id") == wanted), None)

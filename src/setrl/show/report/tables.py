@@ -1,0 +1,226 @@
+"""The tables of a report: evaluation, paired differences, training; control runs have one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.outcomes import Outcome, metric_names
+from setrl.evaluate.summary import ArmSummary, SplitSummary
+from setrl.show.report.headlines import (
+    Verdict,
+    credit_share,
+    first_and_last,
+    headline_k,
+    pass_ks,
+    verdict,
+)
+from setrl.show.report.run import GIVEN, RunData
+from setrl.support.wording import MISSING, in_words, interval, percent, plain, signed
+
+Differences = Mapping[str, Difference]
+DIGITS = {100: 1, 1: 2}  # after the point, of per cent and of counts of strategies
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number, and the small lines under it.
+
+    Attributes:
+        text: The number as it is written.
+        details: The small lines.
+        value: What a column is sorted by; None if the number is missing.
+        shows: What the paired difference behind the number shows; "fact" if there is none.
+    """
+
+    text: str
+    details: tuple[str, ...] = ()
+    value: float | None = None
+    shows: Verdict = "fact"
+
+
+NONE = Cell(MISSING)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a heading for each row."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def tables(data: RunData) -> list[Table]:
+    """Return the tables that the run has data for."""
+    if data.kind == "control":
+        found = [control_table(data)]
+    else:
+        found = [evaluation_table(data, split) for split in data.splits]
+        found += [difference_table(data, split) for split in data.splits]
+        found.append(training_table(data))
+    is_log = GIVEN in data.summary.splits
+    return [_without_empty_columns(one) if is_log else one for one in found if one.rows]
+
+
+def _without_empty_columns(table: Table) -> Table:
+    """Leave out what no log holds, such as answers or strategies."""
+    places = [i for i in range(len(table.columns)) if any(row[1][i] != NONE for row in table.rows)]
+    columns = tuple(table.columns[i] for i in places)
+    rows = ((name, tuple(cells[i] for i in places)) for name, cells in table.rows)
+    return Table(table.caption, columns, tuple(rows))
+
+
+def evaluation_table(data: RunData, split: SplitSummary) -> Table:
+    """Every arm's metrics with intervals; with several seeds, each seed's value.
+
+    A number shows what the paired difference to the reference shows.
+    """
+    k = headline_k(split)
+    ks = sorted({1, min(8, k), k, max(pass_ks(arm.metrics)[-1] for arm in split.arms.values())})
+    shares = [*(f"pass@{each}" for each in ks), f"majority@{k}"]
+    numbers = [f"strategies@{k}", f"correct_strategies@{k}", "effective_number"]
+    columns: dict[str, tuple[Callable[[float], str], int]] = {
+        **dict.fromkeys(shares, (percent, 100)),
+        **dict.fromkeys(numbers, (_two_digits, 1)),
+    }
+    reference = data.summary.reference
+
+    def to_reference(arm: str) -> Differences:
+        found = split.difference(arm, reference) if reference else None
+        return found.metrics if found else {}
+
+    rows = tuple(
+        (
+            data.looks[arm].label,
+            tuple(_estimate(summary, to_reference(arm).get(name), name, *how)
+                  for name, how in columns.items()),
+        )
+        for arm, summary in split.arms.items()
+    )  # fmt: skip
+    intervals = data.summary.intervals.in_words(split.seeds)
+    caption = f"Means with {intervals}" if split.split == GIVEN else (
+        f"{split.split} split: means with {intervals}{', each seed' if split.seeds > 1 else ''}"
+    )  # fmt: skip
+    return Table(caption, tuple(map(in_words, columns)), rows)
+
+
+def difference_table(data: RunData, split: SplitSummary) -> Table:
+    """Paired differences with their intervals; without rows if there is nothing to compare."""
+    k = headline_k(split)
+    shares = ["pass@1", f"pass@{k}", f"majority@{k}"]
+    numbers = [f"correct_strategies@{k}", "effective_number"]
+    rows = []
+    for found in split.differences:
+        name = f"{data.looks[found.arm].label} − {data.looks[found.against].label}"
+        cells = [_difference(found.metrics.get(metric), 100) for metric in shares]
+        cells += [_difference(found.metrics.get(metric), 1) for metric in numbers]
+        at_k = found.metrics.get(f"pass@{k}")
+        cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
+        rows.append((name, tuple(cells)))
+    higher = f"problems with a higher pass@{k}"
+    columns = [*(f"{name}, points" for name in shares), *numbers, higher]
+    start = "P" if split.split == GIVEN else f"{split.split} split: p"
+    caption = f"{start}aired differences with intervals"
+    return Table(caption, tuple(map(in_words, columns)), tuple(rows))
+
+
+def training_table(data: RunData) -> Table:
+    """Tabulate the last tenth of each arm's training; without rows if nothing was logged."""
+    columns: dict[str, tuple[str, Callable[[float], str]]] = {
+        "pass@1": ("reward/pass@1", percent),
+        "strategies per prompt": ("strategies/per_prompt", plain),
+        "correct": ("strategies/correct_per_prompt", plain),
+        "commonest": ("strategies/top_share", percent),
+        "wrong with advantage > 0": ("advantage/wrong_positive", percent),
+        "correct with advantage < 0": ("advantage/correct_negative", percent),
+        "dead groups": ("advantage/dead_groups", percent),
+        "entropy": ("policy/entropy", lambda x: plain(x, 2)),
+        "truncated": ("length/truncated", percent),
+        "tokens/s": ("speed/tokens_per_second", lambda x: plain(x, 0)),
+        "s per step": ("time/step", lambda x: plain(x, 2)),
+    }
+    rows = []
+    for arm in data.trained:
+        ends = [(first_and_last(data, arm, key), show) for key, show in columns.values()]
+        cells = [_number(end[1], show) if end else NONE for end, show in ends]
+        share = _number(credit_share(data, arm), lambda x: percent(x, 2))
+        rows.append((data.looks[arm].label, (*cells, share)))
+    caption = "Training: means over the last tenth of the steps and all seeds"
+    return Table(caption, (*columns, "credit / step"), tuple(rows))
+
+
+def control_table(data: RunData) -> Table:
+    """Every metric of the evaluated arms of a control run, and how many seeds were evaluated."""
+    metrics = metric_names(data.outcomes)
+    rows = tuple(
+        (
+            data.looks[arm].label,
+            (
+                *(_outcome(data.outcome(arm, metric)) for metric in metrics),
+                Cell(str(len(found)), value=len(found)),
+            ),
+        )
+        for arm in data.arms
+        if (found := data.evaluations(arm))
+    )
+    caption = "Evaluation of the last policy: mean ± standard error over seeds"
+    return Table(caption, (*map(in_words, metrics), "seeds"), rows)
+
+
+def _outcome(found: Outcome) -> Cell:
+    if np.isnan(found.value):
+        return NONE
+    error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)
+    return Cell(_digits(found.value), error, found.value)
+
+
+def _number(value: float, show: Callable[[float], str]) -> Cell:
+    return NONE if np.isnan(value) else Cell(show(value), value=value)
+
+
+def _digits(value: float) -> str:
+    """Three decimals, fewer for large numbers."""
+    digits = 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
+    return f"{value:.{digits}f}"
+
+
+def _estimate(
+    arm: ArmSummary, difference: Difference | None, metric: str,
+    show: Callable[[float], str], scale: int,
+) -> Cell:  # fmt: skip
+    estimate: Estimate | None = arm.metrics.get(metric)
+    if estimate is None:
+        return NONE
+    digits = DIGITS[scale]
+    details = [interval(estimate.ends, scale, digits)]
+    if len(arm.seeds) > 1:
+        values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
+        details.append(f"seeds {values}")
+    shows = _shows(difference, scale) if difference else "fact"
+    return Cell(show(estimate.value), tuple(details), estimate.value, shows)
+
+
+def _difference(difference: Difference | None, scale: int) -> Cell:
+    if difference is None:
+        return NONE
+    digits = DIGITS[scale]
+    return Cell(
+        signed(scale * difference.value, digits),
+        (interval(difference.ends, scale, digits),),
+        difference.value,
+        _shows(difference, scale),
+    )
+
+
+def _shows(difference: Difference, scale: int) -> Verdict:
+    """Judge a difference; one that is 0 in the digits of the table shows nothing."""
+    is_seen = round(scale * difference.value, DIGITS[scale]) != 0
+    return verdict(difference) if is_seen else "unclear"
+
+
+def _two_digits(value: float) -> str:
+    return plain(value, 2)

@@ -1,0 +1,145 @@
+"""The verdict of a report in plain words: for a reader who does not know the metrics.
+
+The sentences give means, and the paired differences with their intervals. "More" and "fewer" appear
+only where the interval of the paired difference excludes 0, as in `setrl.show.report.headlines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from setrl.evaluate.summary import ArmDifference, SplitSummary
+from setrl.evaluate.verdicts import strategies_in_words
+from setrl.show.report.headlines import (
+    differences_to_reference,
+    headline_k,
+    pass_ks,
+    verdict,
+)
+from setrl.show.report.run import GIVEN, RunData, on_problems
+from setrl.show.report.style import main_arms
+from setrl.support.files.run_folder import BASE, is_base
+from setrl.support.wording import count, in_a_row, percent, points
+
+MOST_DIFFERENCES = 3  # in one sentence
+WORDS = {"above": "more problems than", "below": "fewer problems than"}
+
+
+def verdict_in_words(data: RunData) -> list[str]:
+    """Write a few sentences, most important first; no sentence before the first evaluation."""
+    if not data.splits:
+        return []
+    hardest = data.splits[0]
+    k = headline_k(hardest)
+    if not differences_to_reference(data, hardest):
+        return [_alone(data, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
+    usual = data.summary.splits.get("test") or hardest
+    places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
+    first, *more = [line for split, size in places for line in _compared(data, split, size)]
+    left_out = [f"{note}." for note in usual.notes]
+    base = _base(data, hardest, k)
+    return [first, *base, *more, *_strategies(data), *_lost(data, hardest), *left_out]
+
+
+def _base(data: RunData, split: SplitSummary, k: int) -> list[str]:
+    """Say what the base solves: training that only matches it has found nothing new."""
+    if BASE not in split.arms or data.summary.reference == BASE:
+        return []
+    first, *others = [arm for arm in split.arms if is_base(arm)]
+    start = f"Before training, the base solves {_often(split, first, k, ' of these problems')}"
+    heats = [f"; at temperature {split.arms[arm].temperature:g}, it solves {_often(split, arm, k)}"
+             for arm in others]  # fmt: skip
+    return [f"{start}{''.join(heats)}."]
+
+
+def _often(split: SplitSummary, arm: str, k: int, of: str = "") -> str:
+    more = f" and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
+    return f"{_solved(split, arm, 1)}{of} with one try{more}"
+
+
+def _strategies(data: RunData) -> list[str]:
+    """Say for each file whether it has fewer strategies and solves less than the first file."""
+    split = data.summary.splits.get(GIVEN)
+    if split is None:
+        return []
+    sentences = []
+    for found in differences_to_reference(data, split):
+        one, other = (split.arms[arm] for arm in (found.arm, found.against))
+        values = {m: (one.metrics[m].value, other.metrics[m].value) for m in found.metrics}
+        name, against = data.looks[found.arm].label, data.looks[found.against].label
+        sentences.append(strategies_in_words(name, against, values, found.metrics, found.band))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _compared(data: RunData, name: str, k: int) -> list[str]:
+    """Which arms solve more problems in k tries than the reference, and which fewer."""
+    split = data.summary.splits[name]
+    together: dict[str, list[ArmDifference]] = {}
+    for found in differences_to_reference(data, split):
+        together.setdefault(verdict(found.metrics[f"pass@{k}"]), []).append(found)
+    return [
+        _sentence(data, split, k, shows, together[shows])
+        for shows in ("above", "below", "unclear")
+        if shows in together
+    ]
+
+
+def _sentence(
+    data: RunData, split: SplitSummary, k: int, shows: str, found: Sequence[ArmDifference]
+) -> str:
+    metric = f"pass@{k}"
+    ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[metric].value)
+    names = [_named(data, split, one.arm, k) for one in ordered]
+    reference = _named(data, split, found[0].against, k)
+    start = f"With {_tries(k)}{on_problems(split.split)}, "
+    if shows == "unclear":
+        same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
+            f"each of {in_a_row(names)}, and {reference},")  # fmt: skip
+        return f"{start}{same} cannot be distinguished{_by(ordered, metric)}."
+    verb = "solves" if len(names) == 1 else "solve"
+    return f"{start}{in_a_row(names)} {verb} {WORDS[shows]} {reference}{_by(ordered, metric)}."
+
+
+def _by(found: Sequence[ArmDifference], metric: str) -> str:
+    """Write the paired differences, which the verdict rests on; of many arms, only the tables."""
+    if len(found) > MOST_DIFFERENCES:
+        return ""
+    each = [one.metrics[metric] for one in found]
+    return f": {in_a_row([points(one.value, one.ends) for one in each])}"
+
+
+def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
+    """Name an arm, and the share of the problems that it solves."""
+    return f"{data.looks[arm].label} ({_solved(split, arm, k)})"
+
+
+def _tries(k: int) -> str:
+    return "one try" if k == 1 else count(k, "try", "tries")
+
+
+def _solved(split: SplitSummary, arm: str, k: int) -> str:
+    return percent(split.arms[arm].metrics[f"pass@{k}"].value)
+
+
+def _alone(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
+    """Say what an arm solves if there is no other to compare it with."""
+    more = f", and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
+    one = _solved(split, arm, 1)
+    problems = "the problems" if split.split == GIVEN else f"{split.split} problems"
+    return f"{data.looks[arm].label} solves {one} of {problems} with one try{more}."
+
+
+def _lost(data: RunData, split: SplitSummary) -> list[str]:
+    """Whether training cost the reference what the base finds with many tries."""
+    reference = data.summary.reference
+    found = split.difference(reference, BASE) if reference else None
+    if found is None or reference is None:
+        return []
+    k = pass_ks(found.metrics)[-1]
+    if verdict(found.metrics[f"pass@{k}"]) != "below":
+        return []
+    return [
+        f"Training with {data.looks[reference].label} lost something: with {_tries(k)} on "
+        f"{split.split} problems, it solves {_solved(split, reference, k)}, and the base "
+        f"{_solved(split, BASE, k)}."
+    ]

@@ -1,0 +1,1 @@
+"""What every package may use: errors, names, wording, files, and how an extra is installed."""

@@ -1,0 +1,144 @@
+"""Write a file or a folder whole: readers see the old one or the new one, never a part."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from setrl.support.errors import ConfigError, DataError
+
+
+@contextmanager
+def writing_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to fill; it takes the name `folder` once all of it is written, or never."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = _partial(folder)
+    partial.mkdir()
+    try:
+        yield partial
+        if folder.exists():
+            _replace(folder, partial)
+        else:
+            partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _partial(path: Path) -> Path:
+    """Return where a file or folder is written before it takes its name: same file system."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+
+
+def _replace(folder: Path, partial: Path) -> None:
+    """Replace an old folder by a new one; files that only the old folder has are kept."""
+    old = partial.with_suffix(".old")
+    folder.rename(old)
+    partial.replace(folder)
+    if old.is_symlink():
+        old.unlink()
+        return
+    for path in old.iterdir():
+        if not (folder / path.name).exists():
+            path.rename(folder / path.name)
+    shutil.rmtree(old)
+
+
+def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to write over a file that is also an input, by any of its names or links.
+
+    Args:
+        output: The file to write; None for standard output.
+        inputs: The files that are read; a folder stands for all files in it.
+
+    Raises:
+        ConfigError: If the output is one of them.
+    """
+    if output is None or not output.exists():
+        return
+    for one in filter(None, inputs):
+        for path in one.rglob("*") if one.is_dir() else [one]:
+            if path.exists() and path.samefile(output):
+                raise ConfigError(
+                    f"the output {output} is the file that is read: give another output"
+                )
+
+
+def refuse_file_of_others(output: Path | None, is_ours: Callable[[Path], bool], what: str) -> None:
+    """Refuse to overwrite a file that the same command did not write: it may be the only copy.
+
+    Args:
+        output: The file to write; None for standard output.
+        is_ours: Whether a file that is there is an earlier output.
+        what: What such an output is, in words, such as "a report of setrl".
+
+    Raises:
+        ConfigError: If another file is there.
+    """
+    if output is None or not output.exists() or is_ours(output):
+        return
+    if not (output.is_file() and output.stat().st_size == 0):
+        raise ConfigError(f"{output} exists already and is not {what}: give another output")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file; if that fails, the old file stays."""
+    with writing_text(path) as file:
+        file.write(text)
+
+
+@contextmanager
+def writing_text(path: Path) -> Iterator[TextIO]:
+    """Yield a file to fill, which takes the name `path` once all of it is written, or never."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = _partial(path)
+    try:
+        # JSON reads back halves of characters, as in file names that are not UTF-8, from this form.
+        with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            yield file
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write one JSON object as a whole file; NaN and infinity become null."""
+    write_text(path, json_text(value, indent=2) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; {} if there is no file.
+
+    Raises:
+        DataError: If the file is damaged: it does not hold one whole object.
+    """
+    if not path.exists():
+        return {}
+    try:
+        value = json.loads(path.read_bytes())
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply to be read") from None
+    except ValueError as error:
+        raise DataError(f"{path}: is damaged: it is not complete JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: must hold an object, got {type(value).__name__}")
+    return value
+
+
+def json_text(value: dict[str, Any], indent: int | None = None) -> str:
+    """Write an object as JSON; NaN and infinity, which JSON cannot hold, become null."""
+    return json.dumps(plain_json(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def plain_json(value: Any) -> Any:
+    """Convert to plain objects, lists and numbers; undefined ones (NaN, infinity) become None."""
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, dict):
+        return {key: plain_json(item) for key, item in value.items()}
+    return [plain_json(item) for item in value] if isinstance(value, list | tuple) else value

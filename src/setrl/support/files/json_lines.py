@@ -1,0 +1,150 @@
+"""JSON Lines: one object per line. Only this module reads and appends such files."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from setrl.support.errors import DataError
+from setrl.support.files.atomic import json_text, writing_text
+from setrl.support.files.kinds import refuse_other_kinds
+from setrl.support.files.progress import watched
+
+Torn = Literal["refuse", "leave_out", "cut"]
+
+ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused as lines
+
+
+class TornError(DataError):
+    """The last line of a file was cut off.
+
+    Attributes:
+        number: Number of the line, from 1.
+    """
+
+    def __init__(self, path: Path, number: int, why: str):
+        super().__init__(f"{path}:{number}: {why}")
+        self.number = number
+
+
+class JsonLine(NamedTuple):
+    """One line of a file: its number from 1, the byte that it starts at, and its object."""
+
+    number: int
+    start: int
+    record: dict[str, Any]
+
+
+def read(path: Path, torn: Torn = "refuse", damage: list[str] | None = None) -> Iterator[JsonLine]:
+    """Yield the objects of a file, line by line; empty lines are skipped.
+
+    A process that is killed while it appends leaves half a line at the end of the file: the line
+    opens a brace, and no newline ends it. `torn` says what to do with such a line. A last line that
+    is complete and lacks only its newline counts as a line: some editors write files this way.
+
+    Args:
+        path: The file.
+        torn: "refuse" raises an error; "leave_out" ends before the torn line; "cut" also removes it
+            from the file and adds a missing newline, so that the next line can be appended.
+        damage: Gets a sentence about each line that is not an object, instead of an error.
+
+    Raises:
+        DataError: If the file cannot be read, or a line is not an object; the message names file
+            and line. A last line that was cut off raises `TornError`.
+    """
+    for number, start, line in raw_lines(path):
+        if torn == "cut" and not line.endswith(b"\n"):
+            os.truncate(path, start)
+            return
+        if not line.strip():
+            continue
+        try:
+            record = parse(line)
+        except ValueError as error:
+            is_cut = line.startswith(b"{") and not line.endswith(b"\n")
+            if damage is not None:
+                damage.append(f"line {number} {'was cut off' if is_cut else error}")
+                continue
+            if is_cut:
+                if torn == "leave_out":
+                    return
+                raise TornError(path, number, str(error)) from None
+            raise DataError(f"{path}:{number}: {error}") from None
+        yield JsonLine(number, start, record)
+
+
+def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Yield number, first byte and bytes of each line of a file, without a byte order mark.
+
+    Only a newline ends a line: JSON may hold other separators, such as U+2028, and
+    `str.splitlines` would cut there.
+
+    Raises:
+        DataError: If the file cannot be read, or is of another kind (compressed, or an array).
+    """
+    start = 0
+    try:
+        with path.open("rb") as file:
+            lines = watched(file, f"read {path.name}", path.stat().st_size, at=lambda: start)
+            for number, line in enumerate(lines, start=1):
+                if number == 1:
+                    _refuse_no_lines(path, line)
+                    whole, line = line, line.removeprefix(codecs.BOM_UTF8)
+                    start = len(whole) - len(line)
+                yield number, start, line
+                start += len(line)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _refuse_no_lines(path: Path, first_line: bytes) -> None:
+    refuse_other_kinds(path, first_line)
+    if ARRAY.match(first_line.removeprefix(codecs.BOM_UTF8)):
+        raise DataError(
+            f"{path}: is a JSON array, but must hold one object per line: "
+            "`jq -c '.[]'` turns it into lines"
+        )
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """Parse the object of a line.
+
+    Raises:
+        ValueError: If the line is not an object; the message says what it is.
+    """
+    try:
+        record = json.loads(line.rstrip().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        wrong = f"byte {error.start + 1} is 0x{error.object[error.start]:02x}"
+        raise ValueError(f"is not text in UTF-8: {wrong}; save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at")
+        raise ValueError(f"is not JSON: {what} at position {error.colno}") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply to be read") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"a line must be an object, got {type(record).__name__}")
+    return record
+
+
+def read_lines(path: Path, torn: Torn = "leave_out") -> list[dict[str, Any]]:
+    """Read a file that setrl wrote, whose last line may be cut; [] if the file is missing."""
+    return [line.record for line in read(path, torn)] if path.exists() else []
+
+
+def write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
+    """Write a whole file of one JSON object a line, with one object in memory at a time."""
+    with writing_text(path) as file:
+        for record in records:
+            file.write(f"{json_text(record)}\n")
+
+
+def append_line(path: Path, record: dict[str, Any]) -> None:
+    """Append one JSON object to a file, in one write."""
+    with path.open("ab") as file:
+        file.write(f"{json_text(record)}\n".encode(errors="backslashreplace"))

@@ -1,0 +1,61 @@
+"""What a file is where a log or a data set should be, by its first bytes."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from setrl.support.errors import DataError
+
+OPENING = 4096  # bytes that tell the kind of a file
+CONTROLS = frozenset(range(32)) - {*b"\t\n\v\f\r"}  # bytes that no text has
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+_HTML = (
+    "is a page in HTML, as a server answers when a download needs a login: fetch the file itself"
+)
+_KINDS = {
+    GZIP: "is compressed by gzip: decompress it first (gunzip)",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd: decompress it first (unzstd)",
+    ZIP: "is a zip archive: unpack it first",
+    PARQUET: "is a Parquet file: write it as JSON Lines first",
+    codecs.BOM_UTF16_LE: "is text in UTF-16: save it as UTF-8",
+    codecs.BOM_UTF16_BE: "is text in UTF-16: save it as UTF-8",
+}
+_TEXTS = {
+    b"version https://git": "is a pointer of Git LFS, not the file itself: `git lfs pull` fetches "
+                            "it",
+    b"<!doctype": _HTML,
+    b"<html": _HTML,
+}  # fmt: skip
+
+
+def text_of(start: bytes) -> bytes:
+    """Return the first bytes of a text without a byte order mark and the space after it."""
+    return start.removeprefix(codecs.BOM_UTF8).lstrip()
+
+
+def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes | None = None) -> None:
+    """Refuse a file of another kind than text, or text of another meaning, by what it is.
+
+    Args:
+        path: The file.
+        start: Its first bytes; by default they are read.
+        but: The opening of a kind that is allowed.
+
+    Raises:
+        DataError: Says what the file is and what to do with it.
+    """
+    if start is None:
+        with path.open("rb") as file:
+            start = file.read(OPENING)
+    text = text_of(start)[:20].lower()
+    found = [
+        what for opening, what in _KINDS.items() if start.startswith(opening) and opening != but
+    ]
+    found += [what for opening, what in _TEXTS.items() if text.startswith(opening)]
+    if found:
+        raise DataError(f"{path}: {found[0]}")
+    is_known = text[:1] in (b"[", b"{") or (but is not None and start.startswith(but))
+    if not is_known and CONTROLS & {*start}:
+        opening = start[:8].hex(" ")
+        raise DataError(f"{path}: is a binary file, not text: it begins with the bytes {opening}")

@@ -1,0 +1,139 @@
+"""Read YAML strictly: every value with its line, nothing accepted by accident."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from setrl.support.errors import ConfigError
+
+PROGRAMS = (".py", ".sh", ".ipynb")
+
+
+class KeyedError(ConfigError):
+    """A config is wrong at `key`, a dotted path such as "arms.poly_epo.set_size"."""
+
+    def __init__(self, message: str, key: str = ""):
+        super().__init__(message)
+        self.key = key
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML in which 1e-3 is a number, as in every other language."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)$|[-+]?[0-9]+\.[0-9]*$"),
+    list("-+.0123456789"),
+)
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Read the mapping in a YAML file, and the line of each of its keys by dotted path.
+
+    Raises:
+        ConfigError: If the file cannot be read, is not YAML, is not a mapping, or repeats a key.
+    """
+    if Path(path).suffix in PROGRAMS:
+        raise KeyedError(
+            f"{path} is a program, not a config: this command reads a YAML file, whose keys "
+            "docs/from-problems.md lists, and no settings of a script"
+        )
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise KeyedError(f"{path}: cannot read the config: {reason}") from error
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+        lines = _lines(node, path)
+        return yaml.load(text, Loader=_Loader), lines
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise KeyedError(f"{path}{line}: is not YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise KeyedError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
+    except RecursionError:
+        raise KeyedError(f"{path}: is nested too deeply to be read") from None
+
+
+def mapping(text: str) -> dict[str, Any]:
+    """Read the mapping in a string such as "{method: poly_epo, set_size: 8}".
+
+    Raises:
+        ConfigError: If it is not a mapping.
+    """
+    try:
+        found = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError:
+        found = None
+    if not isinstance(found, dict):
+        raise ConfigError(f"expected a mapping such as {{key: value}}, got {text!r}")
+    return found
+
+
+def _lines(node: yaml.Node | None, path: str | Path) -> dict[str, int]:
+    if not isinstance(node, yaml.MappingNode):
+        raise KeyedError(f"{path}: a config must be a mapping of keys to values")
+    lines: dict[str, int] = {}
+
+    def visit(mapping: yaml.MappingNode, prefix: str) -> None:
+        for key_node, value_node in mapping.value:
+            key, line = f"{prefix}{key_node.value}", key_node.start_mark.line + 1
+            if key in lines:
+                raise KeyedError(f"{path}:{line}: {key} is also on line {lines[key]}", key)
+            lines[key] = line
+            if isinstance(value_node, yaml.MappingNode):
+                visit(value_node, f"{key}.")
+
+    visit(node, "")
+    return lines
+
+
+def override(values: dict[str, Any], assignments: Sequence[str]) -> None:
+    """Set values by assignments such as "steps=10" or "arms.poly_epo.set_size=8", in place.
+
+    Raises:
+        ConfigError: If one is not of the form key=value, or goes through a value.
+    """
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise KeyedError(f"an override must look like key=value, got {assignment!r}", key)
+        *path, last = key.split(".")
+        target = values
+        for part in path:
+            target = target.setdefault(part, {})
+            if not isinstance(target, dict):
+                raise KeyedError(f"override {assignment!r}: {part} is not a mapping", key)
+        target[last] = yaml.load(text, Loader=_Loader)
+
+
+@contextmanager
+def placed(path: str | Path, assignments: Sequence[str] = ()) -> Iterator[None]:
+    """Inside it, an error that names a key also names the file and the line of that key."""
+    try:
+        yield
+    except KeyedError as error:
+        where = place(error.key, path, read(path)[1], assignments)
+        raise KeyedError(f"{where}: {error}", error.key) from error
+
+
+def place(
+    key: str, path: str | Path, lines: dict[str, int], assignments: Sequence[str] = ()
+) -> str:
+    """Where the value of a key, or of the mapping that it is in, was given, for an error."""
+    while key:
+        for assignment in assignments:
+            if f"{assignment.partition('=')[0]}.".startswith(f"{key}."):
+                return f"override {assignment!r}"
+        if key in lines:
+            return f"{path}:{lines[key]}"
+        key = key.rpartition(".")[0]
+    return f"{path}"

@@ -1,0 +1,363 @@
+"""`audit`: an advantage function → what it optimises, its bias and variance, and where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import comb
+from typing import Any, Literal
+
+import numpy as np
+
+from setrl.core.method import AnyMethod
+from setrl.theory.audit.batches import GROUPS, Batched, batched
+from setrl.theory.audit.calling import Estimator, Shape, estimator
+from setrl.theory.audit.compare import FLOOR, Library, Match
+from setrl.theory.audit.curves import Curves
+from setrl.theory.audit.field import Curl, Field, policy_grid
+from setrl.theory.audit.known import Known, claimed, known
+from setrl.theory.audit.laws import Law, laws
+from setrl.theory.audit.leads import Survivors, survivors
+from setrl.theory.audit.made import Made, made
+from setrl.theory.audit.paid import Paid, Progress, pay
+from setrl.theory.audit.shapes import known_shape
+from setrl.theory.audit.variance import Variance, variance
+from setrl.theory.tabular import ActionTable
+
+SAMPLES = 4  # in a group, unless they are given
+STRATEGIES = 3  # labels, unless they are given
+RATES = 0.1, 0.5, 0.9  # success rates at which strengths are said
+MOST_OTHER_GROUPS = 3_000  # of another size, for the sensitivity to N
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an estimator does, computed from its advantages in every group of N samples.
+
+    Attributes:
+        estimator: The function and how it was called.
+        library: The objectives that it is compared with.
+        nearest: The objective whose gradient is nearest; equal to `objective` if there is one. None
+            if the expected gradient is 0.
+        claim: How far it is from the gradient that it claims; None without a claim.
+        claimed_factor: The factor of the claim; None if it names none.
+        num_groups: B, the groups of a batch, for an estimator that mixes them.
+    """
+
+    estimator: Estimator
+    library: Library
+    nearest: Match | None
+    claim: Match | None
+    claimed_factor: float | None
+    num_groups: int = GROUPS
+
+    @property
+    def gradient(self) -> Field:
+        """The expected gradient, for the policies `gradient.policies_PA`."""
+        return self.library.field
+
+    @property
+    def paid(self) -> Paid:
+        """The advantages in every group."""
+        return self.library.field.paid
+
+    @property
+    def table(self) -> ActionTable:
+        """The kinds of samples."""
+        return self.paid.table
+
+    @property
+    def objective(self) -> Match | None:
+        """The objective, or the sum of two, whose gradient it is; None if it is none that we know.
+
+        `str(objective)` is such as "2·∇pass@4". It is None if equal calls give other numbers.
+        """
+        found = self.nearest
+        return found if found and found.holds and self.estimator.is_steady else None
+
+    @property
+    def mixes_groups(self) -> bool:
+        """Whether a group is paid otherwise next to other groups of a batch."""
+        return any(law.name == "independent-groups" and law.holds is False for law in self.laws)
+
+    @cached_property
+    def in_batch(self) -> Batched | None:
+        """What it does in batches of several groups, if it mixes them; calls the function."""
+        if not self.mixes_groups or not self.estimator.is_steady:
+            return None
+        known = self.claim.parts if self.claim else self.library.objectives
+        policies_PA = self.gradient.policies_PA
+        return batched(self.estimator, self.paid, list(known), policies_PA, self.num_groups)
+
+    @cached_property
+    def strength(self) -> dict[float, float]:
+        """Success rate → F along κ∇J of the claim or the nearest objective, ÷ the length of κ∇J.
+
+        1 everywhere for an exact gradient. Right samples are of equal shares, and so are others.
+        """
+        rewards_A = np.asarray(self.paid.table.rewards, dtype=np.float64)
+        right_A = rewards_A == rewards_A.max()
+        rates = np.array(RATES)[:, None]
+        match, wrong_A = self.claim or self.nearest, ~right_A
+        policies_PA = rates * right_A / right_A.sum() + (1 - rates) * wrong_A / wrong_A.sum()
+        field = Field(self.paid, policies_PA)
+        if match is None:
+            return dict.fromkeys(RATES, float("nan"))
+        own_PA, near_PA = field.values_PA, Library.of(field, match.parts).combined(match)
+        square_P = (near_PA**2).sum(axis=1)
+        along_P = (own_PA * near_PA).sum(axis=1)
+        ratio_P = along_P / np.where(square_P > 0, square_P, np.nan)
+        return dict(zip(RATES, ratio_P.tolist(), strict=True))
+
+    @cached_property
+    def made(self) -> Made | None:
+        """How it is made out of an unbiased credit of ours; None if no recipe gives it."""
+        if not self.estimator.is_steady:
+            return None
+        likely = [part for one in (self.claim, self.nearest) if one for part in one.parts]
+        return made(self.library, likely)
+
+    @cached_property
+    def variance(self) -> Variance:
+        """The variance, compared with unbiased estimators of the claim or the nearest objective."""
+        return variance(self.library, self.claim or self.nearest)
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """What it keeps to and what it pays; calls the function again."""
+        return laws(self.estimator, self.paid)
+
+    @cached_property
+    def survivors(self) -> Survivors:
+        """Where it leads on one prompt."""
+        return survivors(self.paid)
+
+    @cached_property
+    def other_sizes(self) -> dict[int, Match]:
+        """The nearest objective for groups of N − 1 and of N + 1 samples; calls the function."""
+        return _other_sizes(self.estimator, self.paid)
+
+    @property
+    def factor(self) -> float:
+        """What multiplies the gradient of the claim, or of the nearest objective; NaN for a sum."""
+        return _factor(self.claim or self.nearest)
+
+    @property
+    def bias(self) -> float:
+        """How far it is from its claim, or from the nearest objective, 0 … 1; 0 is unbiased."""
+        match = self.claim or self.nearest
+        return match.off if match else float("nan")
+
+    @property
+    def keeps_factor(self) -> bool:
+        """Whether the factor is the factor of its claim; positive, if the claim names none."""
+        return self._is_claimed(self.factor)
+
+    def _is_claimed(self, factor: float) -> bool:
+        wanted = self.claimed_factor
+        if wanted is None:
+            return not factor < 0
+        return bool(abs(factor - wanted) <= FLOOR * abs(wanted))
+
+    @property
+    def is_unbiased(self) -> bool:
+        """Whether it is unbiased for its claim, or an objective, in a group alone in its batch."""
+        return self._follows(self.claim or self.objective)
+
+    def _follows(self, match: Match | None) -> bool:
+        is_whole = self.estimator.is_steady and "missing" not in self.estimator.habits
+        return is_whole and match is not None and match.holds and self._is_claimed(_factor(match))
+
+    @property
+    def curl(self) -> Curl | None:
+        """Why it is the gradient of no objective at all; None if it is the gradient of one."""
+        return self.gradient.curl
+
+    def curves(self, policies_PA: np.ndarray) -> Curves:
+        """Return its mean update and its variance for other policies, beside its objectives'."""
+        field = Field(self.paid, policies_PA)
+        matches = {str(one): one for one in (self.claim, self.nearest) if one is not None}
+        near = {name: Library.of(field, one.parts).combined(one) for name, one in matches.items()}
+        first = next(iter(matches.values()), None)
+        noise = variance(Library.of(field, () if first is None else first.parts), first)
+        return Curves(field.values_PA, np.zeros_like(field.values_PA), near, noise)
+
+    @cached_property
+    def pays(self) -> dict[str, bool | None]:
+        """What can be required → whether it holds; None where it could not be tried.
+
+        Unbiased and has-objective are about `in_batch`, if it mixes groups. They are None if its
+        batches were drawn and show no difference: chance may hide one.
+        """
+        found: dict[str, bool | None] = {
+            "unbiased": self.is_unbiased,
+            "has-objective": self.estimator.is_steady and self.curl is None,
+        }
+        if batch := self.in_batch:
+            field = Field(batch.paid, self.gradient.policies_PA)
+            found = {"unbiased": self._follows(batch.match), "has-objective": field.curl is None}
+            if batch.draws:
+                is_near = batch.match is not None and batch.off <= 2 * batch.noise
+                found = {"unbiased": None if is_near else False, "has-objective": None}
+        return found | {law.name: law.holds for law in self.laws}
+
+    def sentences(self) -> list[str]:
+        """Return about ten lines for people."""
+        from setrl.theory.audit.text import sentences
+
+        return sentences(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit as plain values for JSON."""
+        table = self.paid.table
+        return {
+            "estimator": self.estimator.name,
+            "called_as": self.estimator.shape.name,
+            "group_size": self.paid.num_samples,
+            "rewards": np.asarray(table.rewards).tolist(),
+            "labels": None if table.clusters is None else np.asarray(table.clusters).tolist(),
+            "objective": _match(self.objective),
+            "nearest": _match(self.nearest),
+            "claim": _match(self.claim),
+            "factor": self.factor,
+            "bias": self.bias,
+            "made": None if self.made is None else str(self.made),
+            "curl": None if self.curl is None else asdict(self.curl),
+            "policies": self.gradient.policies_PA.tolist(),
+            "gradient": self.gradient.values_PA.tolist(),
+            "variance": self.variance.to_json(),
+            "laws": [asdict(law) for law in self.laws],
+            "requirements": self.pays,
+            "survivors": asdict(self.survivors),
+            "strength": {str(rate): ratio for rate, ratio in self.strength.items()},
+            "in_batch": None if self.in_batch is None else self.in_batch.to_json(),
+            "other_sizes": {size: _match(match) for size, match in self.other_sizes.items()},
+            "sentences": self.sentences(),
+            "drawn": None,
+        }
+
+
+def _factor(match: Match | None) -> float:
+    return match.factors[0] if match and len(match.factors) == 1 else float("nan")
+
+
+def _match(match: Match | None) -> dict[str, Any] | None:
+    if match is None:
+        return None
+    example = None if match.example is None else asdict(match.example)
+    return {
+        "is": str(match),
+        "parts": [part.label for part in match.parts],
+        "factors": match.factors,
+        "off": match.off,
+        "exact": match.is_exact,
+        "in_fractions": match.in_fractions,
+        "example": example,
+    }
+
+
+def audit(
+    function: Any,
+    *,
+    group_size: int | None = None,
+    rewards: Sequence[float] = (0.0, 1.0),
+    labels: int | None = None,
+    claims: str | None = None,
+    shape: Shape | None = None,
+    table: ActionTable | None = None,
+    name: str | None = None,
+    takes: Literal["group", "batch"] | None = None,
+    groups: int = GROUPS,
+    progress: Progress | None = None,
+) -> Audit:
+    """Return what an estimator of advantages optimises, how noisy it is, and where it leads.
+
+    Samples are drawn from a softmax policy over actions: every reward with every label. The
+    estimator is called on every group of N of them, so the results hold for every policy.
+
+    Args:
+        function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N), of
+            NumPy or of PyTorch; a function for a trainer; or a `Method`.
+        group_size: N; by default 4, or as many as a method needs.
+        rewards: The rewards that samples may get.
+        labels: How many strategies samples may use; 3 if the estimator reads labels, otherwise 1.
+        claims: What it is said to optimise, such as "pass@4", "2*max@2" or "polychromic@4".
+        shape: How a function of another form is called.
+        table: The actions with further fields, instead of `rewards` and `labels`.
+        name: The name in sentences.
+        takes: Whether the function takes one group, (N,), or a batch, (B, N); by default a batch if
+            it can. A function that mixes groups is then called with one after the other.
+        groups: B, the groups of a batch, for `Audit.in_batch` of a function that mixes groups.
+        progress: Called with the number of groups after every batch of calls.
+
+    Raises:
+        TooManyGroupsError: If the groups are too many: see `audit_sampled`.
+        ValueError: If the function raises, or returns another shape or no numbers.
+    """
+    num_samples = _group_size(function, group_size)
+    subject = estimator(function, shape or known_shape(function), name, num_samples, takes)
+    table = table or kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
+    if isinstance(function, AnyMethod):
+        _check_fields(function, table)
+    claim, factor = (None, None) if claims is None else claimed(claims, num_samples)
+    field = Field(pay(subject, table, num_samples, progress), policy_grid(table.num_actions))
+    library = _library(field, claim)
+    match = None if claim is None else library.match(0)
+    return Audit(subject, library, library.nearest(), match, factor, groups)
+
+
+def _group_size(function: Any, given: int | None) -> int:
+    """Return N: as given, else 4, or as many samples as a method needs."""
+    fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
+    return max(SAMPLES, fewest) if given is None else given
+
+
+def _library(field: Field, claim: Known | None) -> Library:
+    """Return all known objectives on the estimator's groups, the claim first."""
+    claims = [] if claim is None else [claim]
+    library = Library.of(field, [*claims, *known(field.paid.table, field.paid.num_samples)])
+    if claim is not None and claim not in library.objectives:
+        raise ValueError(f"{claim.label}: the objective is the same for all groups, or undefined")
+    return library
+
+
+def _check_fields(method: AnyMethod, table: ActionTable) -> None:
+    for name in method.reads:
+        if name != "correct" and getattr(table, name) is None:
+            raise ValueError(
+                f"{method.name} reads {name}: give audit(table=ActionTable(rewards, …, {name}=…)), "
+                "with a value for each kind of sample"
+            )
+
+
+def kinds(rewards: Sequence[float], num_labels: int = 1) -> ActionTable:
+    """Return every reward with every label, the highest rewards first."""
+    levels = sorted({float(one) for one in rewards}, reverse=True)
+    if len(levels) < 2 or not np.isfinite(levels).all():
+        raise ValueError(f"rewards must be at least two different numbers, got {list(rewards)}")
+    if num_labels == 1:
+        return ActionTable(levels)
+    labels = np.tile(np.arange(num_labels), len(levels))
+    return ActionTable(np.repeat(levels, num_labels), clusters=labels)
+
+
+def _other_sizes(subject: Estimator, paid: Paid) -> dict[int, Match]:
+    """Return what it is nearest to for other N; leave out sizes that it refuses."""
+    found = {}
+    for size in (paid.num_samples - 1, paid.num_samples + 1):
+        with suppress(ValueError):
+            if size < 2 or comb(paid.table.num_actions + size - 1, size) > MOST_OTHER_GROUPS:
+                continue
+            field = Field(
+                pay(subject, paid.table, size, orders=not paid.is_symmetric),
+                policy_grid(paid.table.num_actions),
+            )
+            match = Library.of(field, known(paid.table, size)).nearest()
+            if match is not None:
+                found[size] = match
+    return found

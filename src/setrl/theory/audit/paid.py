@@ -1,0 +1,278 @@
+"""What an estimator pays in every group: the table from which the rest of an audit is computed.
+
+Axes, in addition to the library's and the theory's: R rows, the groups on which an estimator was
+called; A actions, the kinds of samples, each a reward and a label; M the groups of N − 1 others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import comb
+
+import numpy as np
+
+from setrl.core.method import AnyMethod
+from setrl.theory.audit.calling import EXACT, MIXED, Estimator, cleaned, fields
+from setrl.theory.audit.draws import uses_global_generators
+from setrl.theory.multisets import Multisets, multisets
+from setrl.theory.tabular import ActionTable
+
+MAX_GROUPS = 20_000
+MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes many at once
+MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
+SHUFFLES = 8  # orders of each group that are tried if there are too many orders
+REPEATED = 500  # rows that are called again for a law
+ALONE = 100  # rows that are called again one by one, to see whether equal calls agree
+FEW, TIMES = 16, 3  # rows that are called so many times more, for states that change late
+MAX_FRACTIONS = 1_000  # groups that are also computed in fractions
+CHUNK = 4096  # groups that are handed over at once
+
+Progress = Callable[[int], object]
+
+
+class TooManyGroupsError(ValueError):
+    """More groups than can be enumerated: `audit_sampled` takes its `table` and `num_samples`."""
+
+    def __init__(self, message: str, table: ActionTable, num_samples: int) -> None:
+        super().__init__(message)
+        self.table, self.num_samples = table, num_samples
+
+
+@dataclass(frozen=True, eq=False)
+class Paid:
+    """The advantages of an estimator in every group of N samples of a table's actions.
+
+    Attributes:
+        table: The actions: every reward with every label.
+        num_samples: N.
+        groups_RN: The groups on which it was called, by the actions of their samples.
+        values_RN: What it paid; 0 where it returned NaN or infinite numbers.
+        weight_R: In how many of the ordered groups a row stands for; P(row) = weight·Π π(yᵢ).
+        tolerance: The rounding of an advantage: relative to the largest advantage.
+        order: The largest difference that the order of a group's samples makes.
+        all_orders: Whether all orders were tried.
+        fractions_SA: `credit_SA` in fractions; None if the function does not compute with them, or
+            the order matters.
+    """
+
+    table: ActionTable
+    num_samples: int
+    groups_RN: np.ndarray
+    values_RN: np.ndarray
+    weight_R: np.ndarray
+    tolerance: float
+    order: float
+    all_orders: bool
+    fractions_SA: np.ndarray | None = None
+
+    @property
+    def groups(self) -> Multisets:
+        """Every group without its order."""
+        return multisets(self.table.num_actions, self.num_samples)
+
+    @property
+    def scale(self) -> float:
+        """The largest |advantage|; 1 if all are 0."""
+        return float(np.abs(self.values_RN).max()) or 1.0
+
+    @property
+    def rounding(self) -> float:
+        """How large a number may be that is 0 but for rounding."""
+        return self.tolerance * self.scale
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the order of a group's samples does not matter."""
+        return self.order <= self.rounding
+
+    @cached_property
+    def counts_RA(self) -> np.ndarray:
+        """How often each row holds each action."""
+        at = np.arange(self.table.num_actions)
+        return (self.groups_RN[:, :, None] == at).sum(axis=1)
+
+    @cached_property
+    def totals_RA(self) -> np.ndarray:
+        """The sum of the advantages of each action's samples in each row."""
+        at = np.arange(self.table.num_actions)
+        return (self.values_RN[:, :, None] * (self.groups_RN[:, :, None] == at)).sum(axis=1)
+
+    @cached_property
+    def credit_SA(self) -> np.ndarray:
+        """The mean advantage of an action in each group, over all orders; 0 if it is not there."""
+        groups = self.groups
+        row_S = places(groups, self.counts_RA)
+        totals_SA, weight_S = np.zeros(groups.counts_SA.shape), np.zeros(len(groups.counts_SA))
+        np.add.at(totals_SA, row_S, self.totals_RA * self.weight_R[:, None])
+        np.add.at(weight_S, row_S, self.weight_R)
+        return totals_SA / weight_S[:, None] / np.maximum(groups.counts_SA, 1)
+
+    def paying(self, credit_SA: np.ndarray) -> Paid:
+        """Return the same groups with another credit, which does not depend on their order."""
+        sets_SN, times_S = self.groups.sets_SK, self.groups.orderings_S
+        values_SN = np.take_along_axis(credit_SA, sets_SN, axis=1)
+        return Paid(self.table, self.num_samples, sets_SN, values_SN, times_S, EXACT, 0, True)
+
+    @cached_property
+    def given_others_MA(self) -> np.ndarray:
+        """E[Aᵢ | the N − 1 others, yᵢ = a]: the advantage of each action with the same others."""
+        return beside_others(self.groups, self.credit_SA)
+
+
+def beside_others(groups: Multisets, values_SA: np.ndarray) -> np.ndarray:
+    """Return a value of each group and action, (S, A), for N − 1 others, (M, A)."""
+    num_actions = groups.counts_SA.shape[1]
+    num = groups.sets_SK.shape[1]
+    rest_MA = multisets(num_actions, num - 1).counts_SA if num > 1 else np.zeros((1, num_actions))
+    row_MA = np.stack([places(groups, rest_MA + one) for one in np.eye(num_actions)], axis=1)
+    return values_SA[row_MA, np.arange(num_actions)]
+
+
+def places(groups: Multisets, counts_RA: np.ndarray) -> np.ndarray:
+    """Return which multisets have these counts."""
+    base = float(groups.sets_SK.shape[1] + 1) ** np.arange(groups.counts_SA.shape[1])
+    key_S = groups.counts_SA @ base
+    order = np.argsort(key_S)
+    return order[np.searchsorted(key_S[order], counts_RA @ base)]
+
+
+def pay(
+    estimator: Estimator,
+    table: ActionTable,
+    num_samples: int,
+    progress: Progress | None = None,
+    orders: bool = True,
+) -> Paid:
+    """Call an estimator on every group: in every order if the orders are few, else in some.
+
+    Args:
+        estimator: The function.
+        table: The actions.
+        num_samples: N.
+        progress: Called with the number of groups after each batch of calls.
+        orders: Whether to try other orders than the order of the actions.
+
+    Raises:
+        TooManyGroupsError: If there are too many groups.
+        ValueError: If the estimator raises, or returns no advantages.
+    """
+    total = comb(table.num_actions + num_samples - 1, num_samples)
+    if total > MAX_GROUPS:
+        raise TooManyGroupsError(
+            f"groups of {num_samples} of {table.num_actions} kinds of samples are "
+            f"{total:,}, more than {MAX_GROUPS:,}: take smaller groups, fewer labels or fewer "
+            "rewards, or draw groups with audit_sampled",
+            table,
+            num_samples,
+        )
+    groups = multisets(table.num_actions, num_samples)
+    most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE
+    all_orders = table.num_actions**num_samples <= most
+    rows_RN, weight_R = groups.sets_SK, groups.orderings_S
+    if orders:
+        rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
+    values_RN = settled(estimator, table, rows_RN, progress)
+    tolerance = estimator.tolerance
+    paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
+    difference = _order_matters(paid)
+    if difference > paid.rounding or not estimator.is_steady:
+        return replace(paid, order=difference)
+    _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
+    one = replace(paid, order=difference, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
+    one = replace(one, weight_R=groups.orderings_S)
+    return replace(one, fractions_SA=_in_fractions(estimator, one))
+
+
+def _in_fractions(estimator: Estimator, paid: Paid) -> np.ndarray | None:
+    """Return what an estimator pays in fractions, for the groups without their order."""
+    rows_RN = paid.groups_RN
+    if isinstance(estimator.function, AnyMethod) or len(rows_RN) > MAX_FRACTIONS:
+        return None
+    values_RN = estimator.in_fractions(*fields(paid.table, rows_RN))
+    if values_RN is None or np.abs(values_RN.astype(float) - paid.values_RN).max() > paid.rounding:
+        return None  # of fractions it may compute something else
+    credit_SA = np.full(paid.groups.counts_SA.shape, Fraction(0), dtype=object)
+    for row, place in enumerate(places(paid.groups, paid.counts_RA)):
+        credit_SA[place, rows_RN[row]] = values_RN[row]
+    return credit_SA
+
+
+def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return ordered groups, and how many ordered groups each of them stands for."""
+    num = groups.sets_SK.shape[1]
+    if all_orders:
+        rows = np.array(list(product(range(num_actions), repeat=num)), dtype=np.intp)
+        return rows, np.ones(len(rows))
+    rng = np.random.default_rng(0)
+    times = SHUFFLES if len(groups.sets_SK) <= MAX_ONE_BY_ONE // SHUFFLES else 2
+    shuffled = [rng.permuted(groups.sets_SK, axis=1) for _ in range(times)]
+    return np.concatenate(shuffled), np.tile(groups.orderings_S / times, times)
+
+
+def settled(
+    estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
+) -> np.ndarray:
+    """Return the advantages of groups by themselves, `cleaned`, and notice whether calls agree.
+
+    Batches are quick, so they come first. Some groups are then called again, one by one and in
+    another order. If batches gave them other numbers, all groups are called one by one.
+    """
+    with uses_global_generators() as draws:
+        values_RN = called(estimator, table, rows_RN, progress)
+        some = sample_rows(len(rows_RN), ALONE)[::-1]
+        first = _alone(estimator, table, rows_RN[some])
+        again = [_alone(estimator, table, rows_RN[some[-FEW:]]) for _ in range(TIMES)]
+        if not all(_agree(one, first[-FEW:], estimator) for one in again):
+            estimator.habits.add("unsteady")
+        elif not _agree(first, values_RN[some], estimator):
+            is_batch = estimator.shape.takes_batches and "mixes" not in estimator.habits
+            estimator.habits.add("mixes" if is_batch else "unsteady")
+            values_RN = called(estimator, table, rows_RN, None)
+    if draws:
+        estimator.habits.add("draws")
+    return values_RN
+
+
+def sample_rows(num_rows: int, most: int = REPEATED) -> np.ndarray:
+    """Return the rows that are called again: all if they are few, otherwise evenly spread ones."""
+    return np.unique(np.linspace(0, num_rows - 1, min(num_rows, most)).astype(int))
+
+
+def _alone(estimator: Estimator, table: ActionTable, rows_RN: np.ndarray) -> np.ndarray:
+    """Return the advantages of groups, each in a call of its own; NaN if a call now fails."""
+    try:
+        if isinstance(estimator.function, AnyMethod):
+            return estimator.of_groups(table, rows_RN)
+        return cleaned(estimator.alone(*fields(table, rows_RN)))
+    except ValueError:  # it did not fail in the first call
+        return np.full(rows_RN.shape, np.nan)
+
+
+def _agree(one: np.ndarray, other: np.ndarray, estimator: Estimator) -> bool:
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        return False
+    scale = max(np.abs(one).max(initial=0.0), np.abs(other).max(initial=0.0), 1e-300)
+    return bool(np.abs(one - other).max(initial=0.0) <= max(MIXED, estimator.tolerance) * scale)
+
+
+def called(
+    estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
+) -> np.ndarray:
+    """Return the advantages of groups, `cleaned`, (R, N); progress is told how many are done."""
+    parts = []
+    for at in range(0, len(rows_RN), CHUNK):
+        parts.append(estimator.of_groups(table, rows_RN[at : at + CHUNK]))
+        if progress is not None:
+            progress(len(parts[-1]))
+    return cleaned(np.concatenate(parts))
+
+
+def _order_matters(paid: Paid) -> float:
+    """Return the largest difference between a sample's advantage and its mean over all orders."""
+    row_R = places(paid.groups, paid.counts_RA)
+    usual_RN = np.take_along_axis(paid.credit_SA[row_R], paid.groups_RN, axis=1)
+    return float(np.abs(paid.values_RN - usual_RN).max())

@@ -1,0 +1,440 @@
+"""How trainers call their estimators, so that an estimator of theirs can be audited.
+
+A trainer is data: for each argument, how it is made from groups of samples, and how advantages are
+read back. `trainer_shape` makes the shape that an audit calls.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from typing_extensions import override
+
+from setrl.support.names import look_up
+from setrl.theory.audit.calling import Shape
+
+Field = Callable[[np.ndarray, np.ndarray], Any]
+
+
+class Settings(dict[str, Any]):
+    """Options that an estimator reads as `settings.gamma`, `settings["gamma"]` or with `get`.
+
+    Attributes:
+        used: The names that were read.
+    """
+
+    used: set[str]
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        object.__setattr__(self, "used", set())
+
+    @override
+    def __getitem__(self, name: str) -> Any:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+    @override
+    def get(self, name: str, default: Any = None) -> Any:
+        self.used.add(name)
+        return super().get(name, default)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(
+                f"no setting {name!r}; given: {', '.join(self) or 'none'}"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B groups of N samples, as a trainer would pass them to an estimator.
+
+    Attributes:
+        rewards_BN: One reward for each sample.
+        labels_BN: The cluster of each sample, from 0.
+        fields: Name → (rewards_BN, labels_BN) → a number for each sample: `length` in tokens (1),
+            and `log_prob`, the mean of its tokens' log-probabilities (−1), unless they are given.
+        settings: Options of the estimator.
+        group_M: The group of each sample, if rows of groups are not one after the other.
+    """
+
+    rewards_BN: np.ndarray
+    labels_BN: np.ndarray
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    group_M: np.ndarray | None = None
+
+    @property
+    def group_size(self) -> int:
+        """N."""
+        return int(self.rewards_BN.shape[1])
+
+    def of_samples(self, name: str, default: float) -> np.ndarray:
+        """Return a field of each sample, of shape (B·N,)."""
+        known = self.fields.get(name, lambda rewards, _labels: np.full(rewards.shape, default))
+        return np.asarray(known(self.rewards_BN, self.labels_BN), float).ravel()
+
+    @property
+    def mask_MT(self) -> np.ndarray:
+        """1 for each token of a sample; the others are padding."""
+        lengths_M = self.of_samples("length", 1).astype(int)
+        return (np.arange(lengths_M.max()) < lengths_M[:, None]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """How one library calls its estimators.
+
+    Attributes:
+        name: What commands and tables call it.
+        seam: The place where a user's function enters.
+        arguments: Name → how the argument is made. A function gets those that it takes.
+        read: (what the function returned, its arguments) → one advantage for each sample.
+        known_by: Parameters that only functions for this trainer have.
+        settings: Options that the trainer always passes.
+        dtype: The numbers in which it computes: exact fits allow for the rounding of float32.
+        takes_batches: Whether it passes several groups at once.
+    """
+
+    name: str
+    seam: str
+    arguments: Mapping[str, Callable[[Batch], Any]]
+    read: Callable[[Any, Mapping[str, Any]], Any]
+    known_by: frozenset[str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    dtype: str = "float32"
+    takes_batches: bool = True
+
+
+def _tensor(values: Any) -> Any:
+    import torch
+
+    # It shares memory: what a function edits in its argument is edited in the caller's array.
+    return torch.as_tensor(values)
+
+
+def _rewards_M(batch: Batch) -> Any:
+    return _tensor(batch.rewards_BN.reshape(-1))
+
+
+def token_rewards(batch: Batch) -> Any:
+    """Put the reward of a sample on its last token, as trainers do; of shape (B·N, T)."""
+    mask_MT = batch.mask_MT
+    if mask_MT.shape[1] == 1:
+        return _tensor(batch.rewards_BN.reshape(-1, 1))
+    rewards_MT = np.zeros(mask_MT.shape)
+    rewards_MT[np.arange(len(mask_MT)), mask_MT.sum(-1) - 1] = batch.rewards_BN.ravel()
+    return _tensor(rewards_MT)
+
+
+def token_mask(batch: Batch) -> Any:
+    """Return 1 for each token of each sample, and 0 for padding, of shape (B·N, T)."""
+    return _tensor(batch.mask_MT)
+
+
+def _token_log_probs(batch: Batch) -> Any:
+    return _tensor(batch.of_samples("log_prob", -1)[:, None] * batch.mask_MT)
+
+
+def groups_M(batch: Batch) -> np.ndarray:
+    """Return the group of each row, from 0, of shape (B·N,)."""
+    if batch.group_M is not None:
+        return batch.group_M
+    return np.repeat(np.arange(len(batch.rewards_BN)), batch.group_size)
+
+
+def _names_M(batch: Batch) -> np.ndarray:
+    return np.array([f"prompt {group}" for group in groups_M(batch)], dtype=object)
+
+
+def _settings(batch: Batch) -> Settings:
+    return batch.settings
+
+
+def _members(batch: Batch, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
+    """Return an object for each sample, with its reward, its group and further attributes."""
+    columns = {"reward": batch.rewards_BN.ravel().tolist(), "group": groups_M(batch).tolist()}
+    rows = zip(*(columns | of_samples).values(), strict=True)
+    return [SimpleNamespace(**dict(zip(columns | of_samples, row, strict=True))) for row in rows]
+
+
+def _episodes(batch: Batch) -> list[SimpleNamespace]:
+    """Return episodes of one trace of one node each, as prime-rl's algorithms score them."""
+    lengths = batch.mask_MT.sum(-1).tolist()
+    traces = _members(batch, num_output_tokens=lengths, num_total_tokens=lengths)
+    for trace, length in zip(traces, lengths, strict=True):
+        node = SimpleNamespace(mask=[True] * length, token_ids=[0] * length, advantages=None)
+        vars(trace).update(
+            nodes=[node], has_error=False, num_turns=1, id=f"trace of group {trace.group}",
+            agent=SimpleNamespace(trainable=True, name="policy"),
+        )  # fmt: skip
+    return [SimpleNamespace(id=trace.group, traces=[trace]) for trace in traces]
+
+
+def _experiences(batch: Batch) -> list[SimpleNamespace]:
+    """Return what Trinity-RFT's advantage functions write advantages into."""
+    masks = list(token_mask(batch))
+    log_probs = list(_token_log_probs(batch))
+    found = _members(batch, action_mask=masks, logprobs=log_probs)
+    for one in found:
+        vars(one).update(advantages=0.0, returns=None)  # 0 stays if the sample is left out
+        one.eid = SimpleNamespace(tid=one.group, task=one.group)
+    return found
+
+
+def _sample_objects(batch: Batch) -> list[SimpleNamespace]:
+    samples = _members(batch)
+    for sample in samples:
+        sample.get_reward_value = lambda _args, value=sample.reward: value
+    return samples
+
+
+def _trajectory_groups(batch: Batch) -> list[SimpleNamespace]:
+    rows = batch.rewards_BN.tolist()
+    return [SimpleNamespace(get_total_rewards=lambda row=row: row) for row in rows]
+
+
+def _one_a_sample(values: Any, kept: Any = None) -> np.ndarray:
+    """Return one number for each sample from one for each of its tokens, which must be equal."""
+    found = _numbers(values)
+    if found.ndim == 1:
+        return found
+    rows = (
+        found
+        if kept is None
+        else [row[mask] for row, mask in zip(found, _numbers(kept) > 0, strict=True)]
+    )
+    if any(np.ptp(row) > 1e-9 for row in rows):
+        raise ValueError(
+            "the advantages of one sample differ between its tokens; an audit reads one number "
+            "for each sample"
+        )
+    return np.array([row[0] for row in rows])
+
+
+def _numbers(values: Any) -> np.ndarray:
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, float)
+
+
+def _read_tokens(result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
+    """Read (advantages, returns) or advantages: one for each token, or for each sample."""
+    advantages = result[0] if isinstance(result, tuple) else result
+    return _one_a_sample(advantages, arguments.get("response_mask", arguments.get("mask")))
+
+
+def _read_groups(result: Any, _arguments: Mapping[str, Any]) -> np.ndarray:
+    groups = result[0] if isinstance(result, tuple) else result
+    return np.concatenate([np.asarray(group, float) for group in groups])
+
+
+def _read_rewards(result: Any, _arguments: Mapping[str, Any]) -> np.ndarray:
+    return np.asarray(result[1], float)  # (raw rewards, what takes the place of the rewards)
+
+
+def _read_episodes(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
+    nodes = (episode.traces[0].nodes[0] for episode in arguments["episodes"])
+    return np.concatenate([_one_a_sample([node.advantages or [0.0]]) for node in nodes])
+
+
+def _read_experiences(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
+    rows = ((np.broadcast_to(_numbers(one.advantages), one.action_mask.shape), one.action_mask)
+            for one in arguments["exps"])  # fmt: skip
+    return np.concatenate([_one_a_sample(values[None], mask[None]) for values, mask in rows])
+
+
+_VERL: Mapping[str, Callable[[Batch], Any]] = {
+    "token_level_rewards": token_rewards,
+    "response_mask": token_mask,
+    "index": _names_M,
+    "config": _settings,
+    "old_log_probs": _token_log_probs,
+}
+
+NAMES_GROUPS = frozenset({"index", "prompt_ids", "exps"})  # arguments that name rows' groups
+
+TRAINERS: Mapping[str, Trainer] = {
+    one.name: one
+    for one in (
+        Trainer("verl", "verl, verl-recipe, EasyR1: `register_adv_est`", _VERL, _read_tokens,
+              frozenset({"token_level_rewards", "response_mask"}), {"gamma": 1.0}),
+        Trainer("skyrl", "SkyRL: `AdvantageEstimatorRegistry.register`", _VERL, _read_tokens,
+              frozenset({"token_level_rewards", "response_mask", "grpo_norm_by_std"}),
+              {"gamma": 1.0, "lambd": 1.0, "grpo_norm_by_std": True}),
+        Trainer("trl", "TRL's trainers, ms-swift: rewards of M samples and F functions",
+              {"rewards_per_func": lambda batch: _rewards_M(batch)[:, None],
+               "reward_weights": lambda batch: _tensor(np.ones(1)),
+               "num_generations": lambda batch: batch.group_size},
+              _read_tokens, frozenset({"rewards_per_func", "num_generations"})),
+        Trainer("rllm", "rLLM: `register_rllm_adv_estimator`",
+              {"rewards": lambda batch: list(batch.rewards_BN), "algorithm_config": _settings},
+              _read_groups, frozenset({"rewards", "algorithm_config"}),
+                {"norm_adv_by_std_in_grpo": True}, "float64"),
+        Trainer("nemo_rl", "NeMo-RL: `compute_advantage` of an advantage estimator",
+              {"prompt_ids": lambda batch: _tensor(groups_M(batch)[:, None]),
+               "rewards": _rewards_M, "mask": token_mask},
+              _read_tokens, frozenset({"prompt_ids", "rewards", "mask"})),
+        Trainer("prime_rl", "prime-rl: `score_group` of an algorithm", {"episodes": _episodes},
+              _read_episodes, frozenset({"episodes"}), takes_batches=False),
+        Trainer("trinity", "Trinity-RFT: `process` of a group advantage", {"exps": _experiences},
+              _read_experiences, frozenset({"exps"})),
+        Trainer("slime", "slime, Miles: `--custom-reward-post-process-path`",
+              {"args": _settings, "samples": _sample_objects}, _read_rewards,
+              frozenset({"samples"})),
+        Trainer("tinker_cookbook", "tinker-cookbook: `compute_advantages`",
+              {"trajectory_groups_P": _trajectory_groups}, _read_groups,
+              frozenset({"trajectory_groups_P"})),
+        Trainer("flat", "a list of the rewards of all samples, group after group",
+              {"rewards": lambda batch: batch.rewards_BN.ravel().tolist(),
+               "group_size": lambda batch: batch.group_size},
+              _read_tokens, frozenset({"rewards", "group_size"}), dtype="float64"),
+    )
+}  # fmt: skip
+"""Name → the trainer."""
+
+
+def trainer_of(function: Callable[..., Any]) -> Trainer | None:
+    """Return the trainer whose parameters a function has, None if it has those of no trainer.
+
+    >>> def loop(token_level_rewards, response_mask, index, config=None): ...
+    >>> trainer_of(loop).name
+    'verl'
+    """
+    taken = _parameters(function).keys()
+    found = [one for one in TRAINERS.values() if one.known_by <= taken]
+    return max(found, key=lambda one: len(one.known_by), default=None)
+
+
+def trainer_shape(
+    function: Callable[..., Any],
+    trainer: str | Trainer | None = None,
+    fields: Mapping[str, Field] | None = None,
+    **settings: Any,
+) -> Shape:
+    """Return the shape in which a trainer calls this function, for `audit` and `estimator`.
+
+    >>> def centred(rewards, group_size):
+    ...     return [reward - sum(rewards) / group_size for reward in rewards]
+    >>> shape = trainer_shape(centred)
+    >>> shape.call(centred, np.array([[1.0, 0.0, 0.0, 1.0]]), np.zeros((1, 4), int))
+    array([[ 0.5, -0.5, -0.5,  0.5]])
+
+    Args:
+        function: The estimator; a method of an object is one, too.
+        trainer: A name of `TRAINERS`, or a trainer of your own; by the parameters if None.
+        fields: Numbers of each sample that the trainer passes beside rewards, as in `Batch`:
+            {"length": lambda rewards, labels: 1 + 2 * labels}.
+        settings: Options, such as `norm_adv_by_std_in_grpo=False`. They go to the parameters of
+            their name, and into the config that the trainer passes.
+
+    Raises:
+        ValueError: If the name is unknown, the function has the parameters of no trainer, or the
+            trainer does not pass an argument that the function needs.
+    """
+    found = look_up("trainer", trainer, TRAINERS) if isinstance(trainer, str) else trainer
+    found = found or trainer_of(function)
+    if found is None:
+        known = "; ".join(
+            f"{one.name}: {', '.join(sorted(one.known_by))}" for one in TRAINERS.values()
+        )
+        raise ValueError(
+            f"{_name(function)} has the parameters of no trainer. Known trainers, with their "
+            f"parameters: {known}"
+        )
+    options = Settings({**found.settings, **settings})
+    _check_arguments(function, found, options)
+
+    def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        return _call(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
+
+    def mixed(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+        return _in_other_rows(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
+
+    def unread() -> list[str]:
+        return [name for name in settings if name not in {*_parameters(function), *options.used}]
+
+    mixes = mixed if NAMES_GROUPS & found.arguments.keys() else None
+    name = f"{found.name} calls it"
+    return Shape(name, call, bool(fields), found.takes_batches, unread, mixes)
+
+
+def known_shape(function: Any) -> Shape | None:
+    """Return the shape of the trainer whose parameters a function has, None for other values."""
+    return trainer_shape(function) if callable(function) and trainer_of(function) else None
+
+
+def _check_arguments(function: Any, trainer: Trainer, settings: Settings) -> None:
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    needed = [name for name, one in _parameters(function).items()
+              if one.default is one.empty and one.kind in named]  # fmt: skip
+    missing = [name for name in needed if name not in {*trainer.arguments, *settings}]
+    if missing:
+        raise ValueError(
+            f"{_name(function)} needs {', '.join(missing)}, which {trainer.name} does not pass: "
+            "give a setting of this name"
+        )
+
+
+def _call(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
+    """Return the advantages, (B, N); what the function edits is edited in the caller's array."""
+    rewards_BN = batch.rewards_BN.astype(trainer.dtype)
+    arguments = _arguments(function, trainer, replace(batch, rewards_BN=rewards_BN))
+    found = np.asarray(trainer.read(_finished(function(**arguments)), arguments))
+    if not np.array_equal(rewards_BN, batch.rewards_BN.astype(trainer.dtype), equal_nan=True):
+        batch.rewards_BN[...] = rewards_BN
+    if found.size != rewards_BN.size:
+        raise ValueError(f"{found.size} advantages for {rewards_BN.size} samples")
+    return found.reshape(rewards_BN.shape).astype(trainer.dtype)
+
+
+def _in_other_rows(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
+    """Return the advantages, (B, N), of rows that are handed over in another order."""
+    order = np.random.default_rng(0).permutation(batch.rewards_BN.size)
+    shape = batch.rewards_BN.shape
+    rewards, labels = (part.ravel()[order] for part in (batch.rewards_BN, batch.labels_BN))
+    groups = groups_M(batch)[order]
+    moved = replace(
+        batch, rewards_BN=rewards.reshape(shape), labels_BN=labels.reshape(shape), group_M=groups
+    )
+    values = np.empty(batch.rewards_BN.size)
+    values[order] = _call(function, trainer, moved).ravel()
+    return values.reshape(shape)
+
+
+def _arguments(function: Any, trainer: Trainer, batch: Batch) -> dict[str, Any]:
+    """Return what a function takes of the trainer's arguments, and of the settings."""
+    taken = _parameters(function)
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    of_trainer = {name: make(batch) for name, make in trainer.arguments.items()
+                  if takes_all or name in taken}  # fmt: skip
+    return of_trainer | {name: one for name, one in batch.settings.items() if name in taken}
+
+
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a function in C has none
+        return {}
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__qualname__", function))
+
+
+def _finished(result: Any) -> Any:
+    """Return what a coroutine returns that waits for nothing; other results as they are."""
+    if not inspect.iscoroutine(result):
+        return result
+    try:
+        result.send(None)
+    except StopIteration as done:
+        return done.value
+    result.close()
+    raise ValueError("the function waits for something; an audit calls it without an event loop")

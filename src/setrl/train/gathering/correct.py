@@ -1,0 +1,78 @@
+"""What says which samples are right in a trainer: one of its rewards, a column, or a function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from setrl import AnyMethod
+from setrl.rewards import Combine
+from setrl.train.gathering.functions import checked_outcome, outcome_column
+from setrl.train.scoring.correct import ASK
+
+Correct = Callable[..., Sequence[bool | float | None]] | str
+Outcome = Callable[..., Any] | int
+
+
+def outcome_of(
+    correct: Correct | None, rewards: Sequence[Any], names_R: Sequence[str]
+) -> Outcome | None:
+    """Return the place of the reward that says which samples are right, or a function that does.
+
+    Args:
+        correct: What the user passed: the name of a reward function or the function itself, the
+            name of a column, or another function.
+        rewards: The reward functions, as the user passed them.
+        names_R: Their names.
+
+    Raises:
+        TypeError: If it is neither a function nor a name.
+        ValueError: If two reward functions have the name.
+    """
+    if correct is None:
+        return None
+    for place, reward in enumerate(rewards):
+        if reward is correct:
+            return place
+    if isinstance(correct, str):
+        if list(names_R).count(correct) > 1:
+            raise ValueError(f"correct={correct!r}: two reward functions have this name")
+        return names_R.index(correct) if correct in names_R else outcome_column(correct)
+    if not callable(correct):
+        raise TypeError(
+            "correct must be the name of a reward function or of a column, or a function, got "
+            f"{correct!r}"
+        )
+    return checked_outcome(correct)
+
+
+def check_correct(
+    method: AnyMethod, outcome: Outcome | None, combine: Combine | None, names_R: Sequence[str]
+) -> None:
+    """Refuse a method that must know which samples are right, if nothing would say it.
+
+    Raises:
+        ValueError: Naming the method and the reward functions.
+
+    Warns:
+        UserWarning: If the method reads only which samples are right, so that further rewards
+            change no advantage.
+    """
+    if "correct" not in method.reads or len(names_R) < 2:
+        return
+    if outcome is None and combine is None:
+        raise ValueError(
+            f"{method.name} needs to know which samples are right, and there are {len(names_R)} "
+            f"reward functions ({', '.join(names_R)}): {ASK}"
+        )
+    if "rewards" in method.reads:
+        return
+    says = combine.outcome if outcome is None and combine is not None else outcome
+    others = [name for place, name in enumerate(names_R) if place != says]
+    warnings.warn(
+        f"{method.name} reads only which samples are right: {', '.join(others)} "
+        f"{'has' if len(others) == 1 else 'have'} no effect on advantages; add a method that reads "
+        f"rewards, such as methods.{method.name}(...) + 0.1 * methods.dr_grpo()",
+        stacklevel=3,
+    )

@@ -1,0 +1,204 @@
+"""Functions of the user and columns of the data, as functions that check what they return.
+
+An error names the function or the column. All have the interface of TRL's reward functions and
+return one value for each sample; the function of `pairs` is called with the samples of one prompt
+and returns a matrix.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from setrl.rewards.guarded import CallRecord
+from setrl.support import names
+from setrl.support.errors import RunError
+from setrl.train.scoring.fields import (
+    KNOWN,
+    PAIRS,
+    READERS,
+    Values,
+    read_matrix,
+    read_number,
+    read_outcome,
+)
+from setrl.train.scoring.labels import read_label
+
+Source = Callable[..., Any] | str  # a function, or the name of a column
+Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
+
+NOT_COLUMNS = (
+    "prompts", "completions", "completion_ids", "trainer_state", "environments", "log_metric",
+    "log_extra",
+)  # fmt: skip
+
+
+def checked_rewards(function: Callable[..., Any]) -> Any:
+    """Return the same reward function, with errors that name it."""
+    return _checked(function, "reward", _each(read_number))
+
+
+def checked_labels(function: Any) -> Any:
+    """Return the same cluster function, with errors that name it.
+
+    Raises:
+        TypeError: If it is not a function.
+    """
+    if not callable(function):
+        raise TypeError(
+            "cluster_func must be a function that returns the strategy of each sample, got "
+            f"{function!r}"
+        )
+    return _checked(function, "cluster", _each(read_label))
+
+
+def checked_outcome(function: Callable[..., Any]) -> Any:
+    """Return the same function, which says which samples are right, with errors that name it."""
+    return _checked(function, "correct", _each(read_outcome))
+
+
+def outcome_column(source: str) -> Callable[..., Values]:
+    """Return a function that reads from a column which samples are right."""
+    return _column(source, "correct", read_outcome)
+
+
+def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]:
+    """Return one function for each field, whose errors name the function or the column.
+
+    Raises:
+        ValueError: If the name of a field is not known.
+        TypeError: If a source is neither a function nor the name of a column.
+    """
+    for name, source in sources.items():
+        _check_source(name, source)
+    return {
+        name: _column(source, f"fields[{name!r}]", READERS[name])
+        if isinstance(source, str)
+        else _field(source, name)
+        for name, source in sources.items()
+    }
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function, or the class of a callable object, as TRL shows it."""
+    function = _unwrapped(function)
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def is_async(function: Any) -> bool:
+    """Return whether a call of the function gives a coroutine, by TRL's rule."""
+    function = _unwrapped(function)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function.__call__)
+
+
+def _unwrapped(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
+    name = name_of(function)
+    place = f"the {kind} function {name!r}"
+    log_as = f"reward/{name}" if kind == "reward" else None
+
+    def call(**fields: Any) -> Any:
+        with _named(place), _measured(function, log_as, fields):
+            values = function(**fields)
+        return read(values, len(fields["completions"]), place)
+
+    async def call_async(**fields: Any) -> Any:
+        with _named(place), _measured(function, log_as, fields):
+            values = await function(**fields)
+        return read(values, len(fields["completions"]), place)
+
+    wrapper: Any = call_async if is_async(function) else call
+    functools.update_wrapper(wrapper, function)
+    wrapper.__name__ = name
+    return wrapper
+
+
+@contextmanager
+def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iterator[None]:
+    """Log the seconds of a call, and the share of samples on which a guarded function failed."""
+    record, log = getattr(function, "record", None), fields.get("log_metric")
+    failed = record.failures.total() if isinstance(record, CallRecord) else 0
+    began = time.perf_counter()
+    yield
+    if log is None or log_as is None:
+        return
+    log(f"time/{log_as}", time.perf_counter() - began)
+    if isinstance(record, CallRecord):
+        share = (record.failures.total() - failed) / max(len(fields["completions"]), 1)
+        log(f"{log_as}/failures", share)
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Say in which function an error was raised."""
+    try:
+        yield
+    except RunError:  # it says where it comes from
+        raise
+    except Exception as error:
+        raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
+
+
+def _each(convert: Callable[[Any], Any]) -> Read:
+    """Make what reads one value for each sample."""
+
+    def read(values: Any, expected: int, place: str) -> list[Any]:
+        wanted = f"{place} must return one value for each sample, {expected}"
+        if not isinstance(values, Iterable):
+            raise RunError(f"{wanted}, got {values!r}")
+        values = list(values)
+        if len(values) != expected:
+            raise RunError(f"{wanted}, got {len(values)}")
+        try:
+            return [convert(value) for value in values]
+        except ValueError as error:
+            raise RunError(f"{place} must return {error}") from None
+
+    return read
+
+
+def _field(function: Callable[..., Any], name: str) -> Any:
+    return _checked(function, name, read_matrix if name == PAIRS else _each(READERS[name]))
+
+
+def _check_source(name: str, source: Source) -> None:
+    if name == "clusters":
+        raise ValueError("fields must not hold clusters: pass cluster_func=... or judge=...")
+    if name == "correct":
+        raise ValueError("fields must not hold correct: pass correct=...")
+    names.look_up("field", name, dict.fromkeys(KNOWN))
+    if not callable(source) and not isinstance(source, str):
+        raise TypeError(
+            f"fields[{name!r}] must be a function or the name of a column, got {source!r}"
+        )
+    if name == PAIRS and isinstance(source, str):
+        raise TypeError(
+            "fields['pairs'] must be a function, which gets the samples of one prompt and "
+            f"returns a number for each pair of them, got the column {source!r}"
+        )
+
+
+def _column(source: str, place: str, convert: Callable[[Any], Any]) -> Callable[..., Values]:
+    """Make a function that returns a column of the samples' rows."""
+
+    def read(**arguments: Any) -> Values:
+        if source not in arguments:
+            raise RunError(
+                f"{place}: the samples have no column {source!r}; they have "
+                f"{', '.join(repr(one) for one in arguments if one not in NOT_COLUMNS) or 'none'}"
+            )
+        try:
+            return [convert(value) for value in arguments[source]]
+        except ValueError as error:
+            raise RunError(f"the column {source!r} of {place} must hold {error}") from None
+
+    return read

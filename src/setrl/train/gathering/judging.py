@@ -1,0 +1,136 @@
+"""A judge in training: asked while the step is still being sampled, and timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from setrl.judges import BackgroundJudge, Group, Judge, Judgement
+from setrl.judges.config import Config, from_config
+from setrl.judges.serving.endpoint import Prices
+from setrl.judges.serving.usage import Usage
+from setrl.train.scoring.batch import JudgingTimes
+
+
+@dataclass
+class _Question:
+    """A question to the judge, and when it was asked and answered."""
+
+    answer: Future[Judgement]
+    asked_s: float
+    answered_s: float | None = None
+
+
+class JudgeQueue:
+    """A queue of questions: asks a judge about each sampled group, and collects the answers later.
+
+    Args:
+        judge: Any judge. A `BackgroundJudge` is asked ahead, others when answers are needed.
+
+    Raises:
+        TypeError: If it is not a judge, for instance the name of one.
+    """
+
+    def __init__(self, judge: Judge):
+        if not isinstance(judge, Judge):
+            raise TypeError(
+                "judge must be a judge, such as setrl.judges.exact.ExactJudge() or "
+                f"setrl.judges.config.from_config('exact'), got {judge!r}"
+            )
+        self.judge = judge
+        self._submit = judge.submit if isinstance(judge, BackgroundJudge) else None
+        self._questions: dict[Group, _Question] = {}
+        self._used = usage_of(judge)
+
+    @property
+    def can_ask_ahead(self) -> bool:
+        """Whether the judge answers in the background."""
+        return self._submit is not None
+
+    def ask(self, group: Group) -> None:
+        """Ask without waiting for the answer, if the judge can be asked ahead."""
+        if self._submit is None or group in self._questions:
+            return
+        asked_s = time.perf_counter()
+        question = self._questions[group] = _Question(self._submit(group), asked_s)
+        question.answer.add_done_callback(lambda _: _record_time(question))
+
+    def collect(self, groups: Sequence[Group]) -> tuple[list[Judgement], JudgingTimes]:
+        """Wait for the judgements of groups; ask now about groups that were not asked about."""
+        start_s = time.perf_counter()
+        if self._submit is None:
+            judgements = self.judge.judge(groups)
+            open_s = [(start_s, time.perf_counter())]
+        else:
+            for group in groups:
+                self.ask(group)
+            judgements = [self._questions[group].answer.result() for group in groups]
+            now_s = time.perf_counter()  # an answer may arrive before its time is recorded
+            open_s = [(one.asked_s, one.answered_s or now_s) for one in self._questions.values()]
+        waited_s = time.perf_counter() - start_s
+        self._questions = {}
+        before, self._used = self._used, usage_of(self.judge)
+        used = {name: value - before.get(name, 0) for name, value in self._used.items()}
+        times = JudgingTimes(waited_s, covered(open_s), unknown_share(judgements), used)
+        return judgements, times
+
+
+def unknown_share(judgements: Sequence[Judgement]) -> float:
+    """Return the share of the prompts that could not be judged; 0 without prompts."""
+    return sum(one.clusters_N is None for one in judgements) / max(len(judgements), 1)
+
+
+def usage_of(judge: Judge) -> dict[str, float]:
+    """Return the requests, tokens and cost of a judge so far; empty if it asks no server itself.
+
+    A cost is known only if prices are given. Tokens of failed requests are not known.
+    """
+    counts = getattr(judge, "counts", None)
+    if not isinstance(counts, Usage):
+        return {}
+    found = {
+        "requests": float(counts.requests),
+        "prompt_tokens": float(counts.prompt_tokens),
+        "reply_tokens": float(counts.reply_tokens),
+    }
+    prices = getattr(getattr(judge, "endpoint", None), "prices", None) or Prices()
+    return found if prices == Prices() else {**found, "cost": counts.cost(prices)}
+
+
+def _record_time(question: _Question) -> None:
+    question.answered_s = time.perf_counter()
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Return the length of the union of spans (from, to).
+
+    >>> covered([(0, 2), (1, 3), (5, 6)])
+    4.0
+    """
+    total, end = 0.0, float("-inf")
+    for start, stop in sorted(spans):
+        total += max(stop - max(start, end), 0.0)
+        end = max(end, stop)
+    return total
+
+
+def make_judge(spec: Config, folder: Path) -> Judge:
+    """Make the judge of an arm, whose cache is in the folder of the run.
+
+    >>> make_judge("oracle:polynomial", Path()).name
+    'oracle:polynomial'
+
+    Args:
+        spec: A name such as "oracle:quadratic", or a mapping of the judge's name and settings.
+        folder: The folder of judge.sqlite, which keeps a language model's judgements, if the
+            settings name no other cache.
+
+    Raises:
+        ValueError: Naming what is unknown, missing or wrong, and what is known.
+    """
+    if isinstance(spec, Mapping) and spec.get("judge") == "lm":
+        spec = {"cache": folder / "judge.sqlite", **spec}
+    return from_config(spec)

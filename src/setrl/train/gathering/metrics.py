@@ -1,0 +1,244 @@
+"""The records of a step: its metrics, and its samples with their advantages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from setrl import DEGENERATE, AnyMethod
+from setrl.core import methods
+from setrl.evaluate.estimators import pass_at_k
+from setrl.evaluate.metrics import powers_of_two
+from setrl.groups.credit import FIELDS
+from setrl.support.files.run_folder import SCHEMA_VERSION
+from setrl.train.scoring import ScoredBatch
+
+DEAD_GROUPS = "advantage/dead_groups"
+NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
+
+Names = Sequence[Sequence[str | None]]
+NameOf = Callable[[str, str], str | None]  # (prompt, text) → the strategy's name
+
+
+def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
+    """Return the strategies of a batch by a task's own reader; None without a reader."""
+    if name_of is None:
+        return None
+    groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
+    return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
+
+
+def _labels(batch: ScoredBatch) -> Names | None:
+    """Return the strategies as the function or the judge of the batch names them.
+
+    A degenerate or unknown sample has no name. Numbers of a judge are no names: they mean something
+    only within a prompt.
+    """
+    if batch.labels_BN is None:
+        return None
+    none = (None, DEGENERATE)
+    is_name = (lambda one: isinstance(one, str)) if batch.judging else (lambda one: one not in none)
+    return [[str(one) if is_name(one) else None for one in labels] for labels in batch.labels_BN]
+
+
+def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
+    """Measure a batch of samples: flat metrics, `stage/quantity`."""
+    metrics = _samples(batch)
+    if names_BN is not None:
+        metrics |= _shares(names_BN)
+    if batch.judging is not None:
+        metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
+        metrics |= {f"judge/{name}": value for name, value in batch.judging.used.items()}
+    return metrics | _advantages(batch)
+
+
+def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
+    """Measure samples that enter no loss: rewards, strategies, and pass@k for k = 1, 2, 4, …, N."""
+    if not has_outcomes(batch):
+        return _samples(batch)
+    known_BN = batch.correct_BN[~np.isnan(batch.correct_BN).any(axis=1)]
+    n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
+    ks = powers_of_two(n) if len(known_BN) else []
+    return _samples(batch) | {f"reward/pass@{k}": _mean(pass_at_k(count_B, n, k)) for k in ks}
+
+
+def _samples(batch: ScoredBatch) -> dict[str, float]:
+    """Measure rewards and strategies, which do not depend on the method."""
+    metrics = {"reward/mean": _mean(batch.rewards_BN)}
+    if has_outcomes(batch):
+        metrics["reward/pass@1"] = _mean(batch.correct_BN)
+    if batch.clusters_BN is not None:
+        metrics |= _strategies(batch, batch.clusters_BN)
+    return metrics
+
+
+def has_outcomes(batch: ScoredBatch) -> bool:
+    """Return whether it is known of any sample that it is right, or wrong."""
+    return not np.isnan(batch.correct_BN).all()
+
+
+def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
+    """Measure the strategies of the samples that have a label; NaN if none has."""
+    known_BN = ~np.isnan(clusters_BN)
+    is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
+    judged_BN, correct_BN = clusters_BN[is_judged_B], batch.correct_BN[is_judged_B] == 1
+    readable_BN = known_BN & (judged_BN != DEGENERATE)
+    counts = _counts(judged_BN, readable_BN)
+    correct = _counts(judged_BN, readable_BN & correct_BN)
+    most = np.array([max(count.values(), default=0) for count in counts])
+    of_correct = {"strategies/correct_per_prompt": _mean([len(count) for count in correct])}
+    return {
+        "strategies/per_prompt": _mean([len(count) for count in counts]),
+        **(of_correct if has_outcomes(batch) else {}),
+        "strategies/top_share": _mean(most / known_BN.sum(axis=1)),
+        "strategies/degenerate": _mean(judged_BN[known_BN] == DEGENERATE),
+    }
+
+
+def _counts(clusters_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
+    """Count how many of the kept samples of each prompt use each strategy."""
+    rows = zip(clusters_BN, kept_BN, strict=True)
+    return [Counter(row[kept].tolist()) for row, kept in rows]
+
+
+def _shares(names_BN: Names) -> dict[str, float]:
+    """Return the share of each strategy in all samples; an unreadable sample has no strategy."""
+    count = Counter(name for names in names_BN for name in names if name is not None)
+    num_samples = sum(len(names) for names in names_BN)
+    shown = dict(count.most_common(NAMES_SHOWN))
+    if others := count.total() - sum(shown.values()):
+        shown["other"] = shown.get("other", 0) + others
+    return {f"strategies/share/{name}": times / num_samples for name, times in shown.items()}
+
+
+def _advantages(batch: ScoredBatch) -> dict[str, float]:
+    values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
+    against = {
+        "advantage/wrong_positive": _mean(values_BN[usable_BN & (batch.correct_BN == 0)] > 0),
+        "advantage/correct_negative": _mean(values_BN[usable_BN & (batch.correct_BN == 1)] < 0),
+    }
+    return {
+        **(against if has_outcomes(batch) else {}),
+        DEAD_GROUPS: _mean(dead_groups(batch)),
+        "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
+        "advantage/left_out": _mean(~usable_BN),
+        "advantage/skipped": _mean(batch.advantages.skipped_B),
+    }
+
+
+def had_signal(records: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether a sample had an advantage in any of the steps that were recorded."""
+    return any(record.get(DEAD_GROUPS, 1) < 1 for record in records)
+
+
+def dead_groups(batch: ScoredBatch) -> np.ndarray:
+    """Return which prompts train nothing, (B,) bool: all their advantages are 0."""
+    return (batch.advantages.values_BN == 0).all(axis=1)
+
+
+def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
+    """Return which prompts a filter on the variance of rewards would drop, (B,) bool."""
+    known_BN = ~np.isnan(rewards_BN)
+    least = np.where(known_BN, rewards_BN, np.inf).min(axis=1)
+    return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
+
+
+def _mean(values: Any) -> float:
+    """Return the mean of the known values; NaN without any, and no warning."""
+    array = np.asarray(values, dtype=float)
+    known = array[~np.isnan(array)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def rollout_records(
+    batch: ScoredBatch, names_BN: Names | None, step: int, method: AnyMethod
+) -> list[dict[str, Any]]:
+    """Make a record of each prompt: its samples with their advantages, also by other methods.
+
+    Without names from a task's own reader, a strategy has the name that the method's labels have. A
+    sample has the fields that the method read, so that `setrl credit` gives a record the same
+    advantages again. Pairs are left out: there are too many.
+    """
+    others = _counterfactual(batch, method)
+    names_BN = _labels(batch) if names_BN is None else names_BN
+    return [
+        {
+            "schema_version": SCHEMA_VERSION,
+            "step": step,
+            "group": b,
+            "prompt": prompt,
+            **_not_judged(batch.clusters_BN, b),
+            "samples": [
+                _sample_record(batch, names_BN, others, (b, i))
+                for i in range(len(batch.texts_BN[b]))
+            ],
+        }
+        for b, prompt in enumerate(batch.prompts_B)
+    ]
+
+
+def _sample_record(
+    batch: ScoredBatch,
+    names_BN: Names | None,
+    others: Mapping[str, np.ndarray],
+    at: tuple[int, int],
+) -> dict[str, Any]:
+    (b, i), cluster = at, _label(batch.clusters_BN, *at)
+    is_unknown = batch.clusters_BN is not None and cluster is None
+    return {
+        "text": batch.texts_BN[b][i],
+        "reward": float(batch.rewards_BN[at]),
+        "correct": _outcome(batch.correct_BN[at]),
+        "strategy": names_BN[b][i] if names_BN is not None else None,
+        "cluster": cluster,
+        **({"unknown": ["cluster"]} if is_unknown else {}),  # in other logs null means degenerate
+        **_field_values(batch, b, i),
+        **({} if batch.tokens_BN is None else {"tokens": int(batch.tokens_BN[at])}),
+        "advantage": float(batch.advantages.values_BN[at]),
+        "counterfactual": {name: float(values_BN[at]) for name, values_BN in others.items()},
+    }
+
+
+def _outcome(value: float) -> bool | None:
+    return None if np.isnan(value) else bool(value)
+
+
+def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
+    """Return the advantages by three other methods, with the method's own K if it has one."""
+    most = batch.rewards_BN.shape[1] - 1
+    set_size = min(method.set_size if method.set_size > 1 else 4, most)
+    others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
+    if batch.clusters_BN is not None:
+        others["poly_epo"] = methods.poly_epo(set_size)
+    return {
+        name: other.advantages(batch.rewards_BN, clusters=batch.clusters_BN).values_BN
+        for name, other in others.items()
+    }
+
+
+def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
+    """Mark the record of a prompt that could not be judged, as `setrl judge` does."""
+    if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
+        return {}
+    return {"judged": {"cluster": {"unknown": "the judge failed"}}}
+
+
+def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
+    """Return what else the method read about a sample; None where it is unknown."""
+    found: dict[str, Any] = {}
+    for name, key in FIELDS.items():
+        if name == "families":
+            found |= {key: _label(batch.fields[name], b, i)} if name in batch.fields else {}
+        elif name in batch.fields:
+            found[key] = batch.fields[name][b, i : i + 1].tolist()[0]
+    return found
+
+
+def _label(clusters_BN: np.ndarray | None, b: int, i: int) -> int | None:
+    """Return the cluster of a sample; None where it is unknown."""
+    if clusters_BN is None or np.isnan(clusters_BN[b, i]):
+        return None
+    return int(clusters_BN[b, i])

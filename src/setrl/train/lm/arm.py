@@ -1,0 +1,134 @@
+"""One training run of a comparison: one arm with one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+from transformers import AutoTokenizer, PrinterCallback
+
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.files.run_folder import Status, TrainingRun, write_status
+from setrl.tasks.models import sampler
+from setrl.train.gathering.judging import make_judge
+from setrl.train.lm.adapter import peft_config
+from setrl.train.lm.callbacks import Recorder, Steps
+from setrl.train.lm.prompts import training_prompts
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.trackers import keep_events_in
+from setrl.train.lm.trl_arguments import grpo_config
+from setrl.train.runs.pool import Stop
+from setrl.train.trl import SetGRPOTrainer
+from setrl.train.trl.adam_moments import log_adam_moments
+from setrl.train.trl.sampling import Sampler
+
+
+def train_arm(
+    resolved: ResolvedConfig,
+    arm: str,
+    seed: int,
+    base: str | Path,
+    run: TrainingRun,
+    on_step: Callable[[int], None],
+    stop: Stop,
+    draw: Sampler | None = None,
+) -> bool:
+    """Train an arm with a seed, from its last checkpoint if there is one.
+
+    Args:
+        resolved: The comparison.
+        arm: One of its arms.
+        seed: One of its seeds.
+        base: Folder or name of the model to start from.
+        run: Where to write.
+        on_step: Called with the number of steps that are done.
+        stop: Asked to stop, the training ends early with a checkpoint.
+        draw: Gives the samples instead of the model, such as written demonstrations.
+
+    Returns:
+        Whether all steps are done; False if it was stopped.
+    """
+    steps, method = resolved.config.steps, resolved.arms[arm].method
+    if run.final.exists():
+        run.refuse_cut_metrics(steps)
+        write_status(run.path, "finished", step=steps)
+        on_step(steps)
+        return True
+    checkpoint = run.usable_checkpoint()
+    trainer = make_trainer(resolved, arm, seed, base, run, draw)
+    trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
+    if trainer.is_world_process_zero():
+        run.remove_incomplete()
+        write_status(run.path, "running", arm=arm, seed=seed, method=repr(method))
+    _train(trainer, checkpoint)
+    finished = trainer.state.global_step == steps
+    if finished:
+        _save(trainer, run.final)
+    if trainer.is_world_process_zero():
+        status: Status = "finished" if finished else "interrupted"
+        write_status(run.path, status, step=trainer.state.global_step)
+    return finished
+
+
+def _train(trainer: SetGRPOTrainer, checkpoint: Path | None) -> None:
+    try:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except RuntimeError as error:
+        if "inline_container" not in str(error):
+            raise
+        # If a checkpoint does not fit on the disk, PyTorch names only a line of its own sources.
+        folder = trainer.args.output_dir
+        raise RunError(f"cannot write a checkpoint to {folder}: check the free space") from error
+
+
+def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
+    """Save the model and its tokenizer; all processes take part, the first one writes."""
+    writes = trainer.is_world_process_zero()
+    with files.writing_folder(folder) if writes else nullcontext(folder) as partial:
+        trainer.save_model(str(partial))
+
+
+def make_trainer(
+    resolved: ResolvedConfig,
+    arm: str,
+    seed: int,
+    base: str | Path,
+    run: TrainingRun,
+    draw: Sampler | None = None,
+) -> SetGRPOTrainer:
+    """Return the trainer of an arm, with its data set, reward functions and records."""
+    config, task, own = resolved.config, resolved.task, resolved.arms[arm]
+    tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
+    judge = None if own.judge is None else make_judge(own.judge, run.path)
+    recorder = Recorder(run, own.method, task.strategy.name_of, config.is_recorded)
+    is_chat = task.form.is_chat(tokenizer)
+    run.path.mkdir(parents=True, exist_ok=True)
+    trainer = SetGRPOTrainer(
+        str(base),
+        list(resolved.rewards),
+        grpo_config(resolved, own, seed, run.checkpoints),
+        training_prompts(task, resolved.training_problems(seed), is_chat=is_chat),
+        processing_class=tokenizer,
+        callbacks=[recorder],
+        peft_config=peft_config(config.peft),
+        tools=list(task.tools) or None,
+        method=own.method,
+        cluster_func=task.strategy.function if judge is None else None,
+        judge=judge,
+        schedule=own.schedule,
+        sampler=draw or (sampler.sample_ids if config.model is None else None),
+        on_batch=recorder.on_batch,
+        combine=task.combine,
+        correct=task.correct or resolved.rewards[task.combine.outcome],  # evaluation reads it too
+        fields=dict(own.fields),
+        truncated=resolved.truncation,
+        stop_rule=resolved.stop_rule,
+        mask_dead_groups=config.mask_dead_groups,
+    )
+    if config.adam_moments:
+        log_adam_moments(trainer)
+    keep_events_in(run.path, trainer)
+    trainer.remove_callback(PrinterCallback)  # it prints what the recorder writes
+    return trainer

@@ -1,0 +1,98 @@
+"""The base: a small Qwen3 made from scratch, which imitates what the domain writes."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausalLM
+
+from setrl.support import files
+from setrl.support.wording import count
+from setrl.tasks.domains import Author, corpus
+from setrl.tasks.models.imitation import Course, Example, taught_model
+from setrl.tasks.models.sampler import sample
+from setrl.tasks.models.tokenizer import make_tokenizer
+from setrl.train.lm.base_spec import BaseSpec
+
+LOOKED_AT = 64  # problems on which a base is watched while it learns
+MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
+SAVED_AGAIN = "save or download this model again"
+
+
+def base_model(spec: BaseSpec, cache: Path, show_progress: bool = True) -> Path:
+    """Return the folder of a base model, which is made if the cache lacks it.
+
+    The folder's name is a hash of all that decides the model: the sizes, the domain and the
+    domain's source text. The folder appears once the model is complete.
+    """
+    folder = spec.folder(cache)
+    if not folder.exists():
+        model, tokenizer = make_base(spec, show_progress)
+        with files.writing_folder(folder) as partial:
+            model.save_pretrained(partial)
+            tokenizer.save_pretrained(partial)
+            files.write_json(partial / "base.json", spec.as_record())
+    return folder
+
+
+def make_base(
+    spec: BaseSpec, show_progress: bool = True
+) -> tuple[Qwen3ForCausalLM, PreTrainedTokenizerFast]:
+    """Make a model and its tokenizer, and teach it the corpus; the loss is only on samples."""
+    tokenizer = make_tokenizer(spec.author.vocabulary)
+    course = Course(spec.epochs, spec.batch_size, spec.learning_rate, spec.seed)
+    examples = corpus_examples(spec, tokenizer)
+    longest = max(len(one.sample) for one in examples)
+    watch = partial(can_do, author=spec.author, tokenizer=tokenizer, longest=longest)
+    watched = watch if show_progress else None
+    title = "base model"
+    model = taught_model(tokenizer, spec.sizes, examples, course, title, show_progress, watched)
+    if show_progress:
+        _say(watch(model))
+    return model, tokenizer
+
+
+def can_do(
+    model: PreTrainedModel, author: Author, tokenizer: PreTrainedTokenizerFast, longest: int
+) -> dict[str, str]:
+    """Return how many samples of problems of the corpus a model gets right, and by how many ways.
+
+    Neither the weights nor the global generator change.
+    """
+    rng = np.random.default_rng(0)
+    prompts = [author.corpus_problem(rng).prompt for _ in range(LOOKED_AT)]
+    texts = [one for [one] in sample(model, tokenizer, prompts, 1, longest)]
+    readings = [author.read(*pair) for pair in zip(prompts, texts, strict=True)]
+    right = [one.strategy for one in readings if one.correct]
+    return {"right": f"{len(right)}/{LOOKED_AT}", "strategies": str(len(set(right)))}
+
+
+def _say(found: dict[str, str]) -> None:
+    """Say on stderr what a new base model can do, and warn of one that can do nothing."""
+    said = f"base model: right in {found['right']} samples of training problems"
+    said += f", by {count(int(found['strategies']), 'strategy', 'strategies')}"
+    if found["right"].startswith("0/"):
+        said += (
+            "; methods learn nothing from a model that is never right: set base_corpus or "
+            "base_layers higher, or take easier problems"
+        )
+    print(said, file=sys.stderr)
+
+
+def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[Example]:
+    """Return the corpus in token ids."""
+    pairs = list(corpus(spec.author, spec.corpus, spec.seed))
+    prompts = tokenizer([problem.prompt for problem, _ in pairs])["input_ids"]
+    samples = tokenizer([written.text for _, written in pairs])["input_ids"]
+    unknown = tokenizer.unk_token_id
+    for ids, (problem, written) in zip(map(list.__add__, prompts, samples), pairs, strict=True):
+        if unknown in ids:
+            text = f"{problem.prompt}{written.text}"
+            raise ValueError(
+                f"the domain's vocabulary must cover its corpus, but cannot write {text!r}"
+            )
+    end = [tokenizer.eos_token_id]
+    return [Example(p, s + end) for p, s in zip(prompts, samples, strict=True)]

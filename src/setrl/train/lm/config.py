@@ -1,0 +1,219 @@
+"""The config of a comparison: one base model, several arms that differ only in their method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from setrl.support.files.strict_yaml import KeyedError
+from setrl.tasks.config import is_of_files, located, written_out
+from setrl.tasks.models import HEAD_DIM
+from setrl.train.lm import fields
+from setrl.train.lm.engine import check_engine
+from setrl.train.runs.config import RunConfig, located_arms, require
+
+ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set next to its method
+LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
+MOST_SAMPLES = 16_384  # of a prompt; each method is tried on so many before the training
+JUDGE = "judge"  # and the judge that sorts its samples into clusters
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonConfig(RunConfig):
+    """A comparison of methods: all arms share everything but their method.
+
+    An arm is {method: name, …arguments of the method}. It may also set `beta` (weight of the KL
+    penalty to the base) and `entropy_coef` (weight of an entropy bonus), so that these rivals can
+    be arms. A schedule can stand for any number of its method: {schedule: linear, first: 8,
+    last: 2} as `set_size` moves K from 8 to 2 over the steps, and `last_set_size: 2` is short for
+    that. With `judge`, a name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1,
+    model: mine}, that judge decides which samples use the same strategy, instead of the task's own
+    reader.
+    """
+
+    kind = "comparison"
+    gone: ClassVar = {
+        "grader_errors": "write wrap_reward: {function: studies.faulty:Misgraded, …} with the same "
+        "keys, in a clone of setrl's repository"
+    }
+
+    domain: str | Mapping[str, Any] | None = None
+    """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
+    task: str | Mapping[str, Any] | None = None
+    """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; a generator:
+    {reasoning_gym: countdown}; or module:function, which returns a domain of yours; see
+    docs/your-own-task.md."""
+    steps: int = 200
+    """Steps of training; each draws samples, scores them and updates the model."""
+    prompts_per_step: int = 16
+    """B, the prompts of a step."""
+    samples_per_prompt: int = 16
+    """N, the samples of a prompt."""
+    train_problems: int | None = None
+    """Different problems to train on, seen again and again; null: of a domain new ones at every
+    step, of a file all."""
+    max_new_tokens: int | None = None
+    """Length in tokens at which a sample is cut; null: what the domain's samples need, or the
+    task's own limit."""
+    temperature: float = 1.0
+    """Divides the logits when sampling, in training and in evaluation."""
+    learning_rate: float = 1e-3
+    """Step size of AdamW."""
+    lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How the learning rate changes over the steps; linear and cosine end at 0."""
+    epsilon: float = 0.2
+    """The probability ratio is clipped below at 1 − epsilon."""
+    epsilon_high: float | None = None
+    """The probability ratio is clipped above at 1 + epsilon_high; null: epsilon."""
+    loss_type: Literal["grpo", "dr_grpo", "dapo", "bnpo"] = "dr_grpo"
+    """How TRL averages the loss over tokens; dr_grpo divides by a constant."""
+    num_iterations: int = 1
+    """Updates from each batch of samples (μ in the GRPO paper)."""
+    micro_batch_size: int | None = None
+    """Samples in one forward and backward pass on one device; null: all of the step."""
+    truncated: str | Mapping[str, Any] = "count"
+    """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
+    the lower of 0 and the lowest reward of the group, or with a reward, as in {punish: -1.0}."""
+    stop_rule: Mapping[str, Any] | None = field(default_factory=dict)
+    """When a training run stops because it learns nothing: {max_unknown: 0.5, window: 32} if more
+    than half of the last 32 prompts have no credit, because the judge or a reward fails, and
+    {max_without_signal: 256} if all advantages of so many prompts in a row are 0; null: never."""
+    wrap_reward: Mapping[str, Any] | None = None
+    """{function: module:name, …}: in training, not in evaluation, `name(reward, …)` replaces the
+    task's outcome, such as {function: studies.faulty:Misgraded, false_positives: 0.1}. The module
+    is in the current folder, or installed."""
+    mask_dead_groups: bool = False
+    """Whether groups in which all advantages are 0 leave the loss, with their KL and entropy
+    terms, instead of a filter on equal rewards."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What methods read besides rewards and clusters: {proxy: {function: module:name}, second:
+    {column: name}}; answers are the task's final answers unless they are given here, and
+    {proxy: mean_logprob} is the sample's mean log-probability, and {pairs: ngrams} how different
+    two samples are as texts."""
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of TRL's GRPOConfig for all arms, such as {bf16: true, use_vllm: true}."""
+
+    engine: Mapping[str, Any] | None = None
+    """Null: TRL trains in this process. {tinker: URL}: a server of the Tinker protocol trains and
+    samples; see docs/engines.md."""
+    model: str | None = None
+    """Name or path of a transformers model to start from; null: make a small one from scratch,
+    which imitates the domain's author, or the gold answers of a generator."""
+    dtype: Literal["float32", "bfloat16", "float16", "auto"] = "float32"
+    """Type of the numbers of the weights of `model`; auto: the type in its file."""
+    peft: Mapping[str, Any] | None = None
+    """Train an adapter of `model` instead of all weights: arguments of PEFT's LoraConfig, such as
+    {r: 16, lora_alpha: 32, target_modules: all-linear}."""
+    base_hidden_size: int = 128
+    """Width of the model made from scratch; a multiple of 64, the size of its heads."""
+    base_layers: int = 2
+    """Number of layers of the model made from scratch."""
+    base_mlp_size: int = 256
+    """Width of the feed-forward layers of that model."""
+    base_corpus: int = 80_000
+    """Samples of the domain's writer that the model made from scratch learns from."""
+    base_epochs: int = 1
+    """How often that model sees each sample of the corpus."""
+    base_batch_size: int = 128
+    """Samples of one update of that model."""
+    base_learning_rate: float = 0.02
+    """Largest step size of Muon. Like the step size of AdamW, it falls linearly to 0."""
+    base_seed: int = 0
+    """Decides the corpus and the first weights of that model."""
+
+    adam_moments: bool = False
+    """Whether to log how noisy the gradient is, by the moments of Adam: gradient/… in metrics."""
+    rollouts_every: int = 10
+    """Steps between records of all samples (rollouts/*.jsonl); the first and the last step are
+    recorded, too."""
+    checkpoint_every: int = 50
+    """Steps between checkpoints, from which an interrupted run resumes."""
+    eval_splits: tuple[str, ...] | None = None
+    """Splits on which every arm's last model and the base are evaluated; () for none; null: all but
+    train."""
+    eval_problems: int | Mapping[str, int] = 100
+    """Problems of each split; of a file that has fewer, all. {test: 500, shifted: 50} gives each
+    split its own number; a split that is not named has 100."""
+    eval_samples: int = 256
+    """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
+    cold_base: float | None = None
+    """The temperature at which the base is evaluated once more, such as 0.5: a rival that costs no
+    training; null: none."""
+
+    @property
+    def base_evaluations(self) -> int:
+        """How often the base is evaluated on each split."""
+        return 1 if self.cold_base is None else 2
+
+    def is_recorded(self, step: int) -> bool:
+        """Whether the samples of the batch that begins with a step are recorded.
+
+        The first and the last batch are, and each batch with a step that rollouts_every divides.
+        """
+        last = min(step + self.num_iterations - 1, self.steps)
+        is_due = last // self.rollouts_every > (step - 1) // self.rollouts_every
+        return is_due or step == 1 or last == self.steps
+
+    def _check(self) -> None:
+        """Check each key for itself; `resolve` checks what needs the task or a method."""
+        try:
+            object.__setattr__(self, "task", written_out(self.task))
+        except ValueError as error:
+            raise KeyedError(str(error), "task") from error
+        fields.check(self.fields)
+        if isinstance(self.eval_problems, Mapping):
+            for split, number in self.eval_problems.items():
+                require(number > 0, f"eval_problems.{split}", "be a number above 0", number)
+        self._check_model()
+        self._check_sizes()
+        check_engine(self)
+
+    def _check_model(self) -> None:
+        """Refuse keys that need a model of transformers, where one is made from scratch."""
+        if self.model is not None:
+            return
+        if is_of_files(self.task):
+            raise KeyedError(
+                "model must be given for this task: the folder of a model of "
+                "transformers, or its name on the Hugging Face hub, such as Qwen/Qwen3-0.6B",
+                "model",
+            )
+        require(self.peft is None, "peft", "go with the key `model`", self.peft)
+        require(self.dtype == "float32", "dtype", "be float32 without the key `model`", self.dtype)
+
+    def _check_sizes(self) -> None:
+        n, size = self.samples_per_prompt, self.micro_batch_size
+        must = "be at least 2 (credit compares the samples of a prompt)"
+        require(n >= 2, "samples_per_prompt", must, n)
+        require(n <= MOST_SAMPLES, "samples_per_prompt", f"be at most {MOST_SAMPLES:,}", n)
+        samples = self.prompts_per_step * n
+        divides = size is None or samples % size == 0
+        must = f"divide prompts_per_step × samples_per_prompt = {samples}"
+        require(divides, "micro_batch_size", must, size)
+        width, every, updates = self.base_hidden_size, self.checkpoint_every, self.num_iterations
+        require(width % HEAD_DIM == 0, "base_hidden_size", f"be a multiple of {HEAD_DIM}", width)
+        must = f"be a multiple of num_iterations={updates}, so that no batch is cut in two"
+        require(every % updates == 0, "checkpoint_every", must, every)
+
+    def _check_arm(self, arm: str) -> None:
+        keys = self.arms[arm]
+        for option in ARM_OPTIONS:
+            value = keys.get(option, 0.0)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            require(is_number and value >= 0, f"arms.{arm}.{option}", "be at least 0", value)
+            must = "be 0 with the key `engine`: the protocol has no such term"
+            require(self.engine is None or value == 0, f"arms.{arm}.{option}", must, value)
+        judge = keys.get(JUDGE)
+        is_judge = judge is None or isinstance(judge, str | Mapping)
+        require(is_judge, f"arms.{arm}.judge", "be a name or a mapping", judge)
+
+    @classmethod
+    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+        """Return the values with the folder in which the paths of task and fields start."""
+        task, own, folder = values.get("task"), values.get("fields"), path.resolve().parent
+        values = {**values, "arms": located_arms(values.get("arms"), str(folder))}
+        if own is not None:
+            values = {**values, "fields": fields.located(own, path)}
+        return values if task is None else {**values, "task": located(task, path)}

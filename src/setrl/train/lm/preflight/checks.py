@@ -1,0 +1,146 @@
+"""What `setrl train` checks before it writes anything: model, problems, prompts, judges, fields."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoConfig
+
+from setrl.evaluate.model_folder import is_adapter
+from setrl.evaluate.sampling import load_tokenizer, refuse_missing_model
+from setrl.judges.serving.reachable import refuse_unreachable
+from setrl.support.errors import ConfigError
+from setrl.train.gathering.judging import make_judge
+from setrl.train.lm.adapter import check_adapter
+from setrl.train.lm.prompts import training_prompts
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.resolved_arm import ResolvedArm
+from setrl.train.lm.trl_arguments import check_trainer_options
+
+SEED = 0  # of the problems that are looked at; other seeds draw others of the same kind
+
+
+def check_before_training(resolved: ResolvedConfig, *, opens_caches: bool = True) -> None:
+    """Refuse, before anything is written, what would fail once training has started.
+
+    Args:
+        resolved: The comparison.
+        opens_caches: Whether to open the files, too, in which judges keep their judgements; a file
+            that is missing is made.
+    """
+    config = resolved.config
+    check_trainer_options(resolved)
+    check_model(config.model)
+    check_adapter(config.peft, config.model)
+    check_problems(resolved)
+    if config.model is not None:
+        check_prompts(resolved, config.model)
+    check_judges(resolved.arms.values(), opens_caches)
+
+
+def check_model(model: str | None) -> None:
+    """Refuse a model that does not exist."""
+    if model is None:
+        return
+    try:
+        refuse_missing_model(model)
+    except ConfigError as error:
+        raise ConfigError(f"model: {error}") from error
+    if is_adapter(model):
+        raise ConfigError(
+            f"model: {model} is an adapter: merge it into its model first "
+            "(merge_and_unload of PEFT), and give that folder"
+        )
+
+
+def check_problems(resolved: ResolvedConfig) -> None:
+    """Refuse more problems than the task has, and columns that its problems lack."""
+    task = resolved.task
+    problems = resolved.training_problems(resolved.config.seeds[0])
+    model = resolved.config.model
+    is_chat = model is not None and resolved.form.is_chat(load_tokenizer(model))
+    known = training_prompts(task, problems, is_chat=is_chat).column_names
+    _check_columns(resolved.arms.values(), known, task.name)
+    for split in resolved.eval_splits:
+        task.problems(split, resolved.eval_problems(split), SEED)
+
+
+def _check_columns(arms: Iterable[ResolvedArm], known: list[str], task: str) -> None:
+    sources = {source for arm in arms for source in arm.fields.values() if isinstance(source, str)}
+    for column in sorted(sources - set(known)):
+        raise ConfigError(
+            f"fields: the problems of {task} have no column {column!r}; they have "
+            f"{', '.join(known)}"
+        )
+
+
+def check_prompts(resolved: ResolvedConfig, model: str) -> None:
+    """Refuse prompts that the model cannot read whole, and a chat template that is missing."""
+    tokenizer, form = load_tokenizer(model), resolved.form
+    form.is_chat(tokenizer)
+    context = context_of(model)
+    if context is None:
+        return
+    room = context - resolved.sample_tokens
+    around = len(form.token_ids("", tokenizer)) + 1
+    for prompt in _prompts(resolved):
+        if len(prompt.encode()) + around <= room:  # a token has at least one byte
+            continue
+        if (count := len(form.token_ids(prompt, tokenizer))) > room:
+            raise ConfigError(
+                f"the prompt {prompt[:60]!r}… of {resolved.task.name} has {count} tokens; "
+                f"with {resolved.sample_tokens} new ones that is more than the {context} of the "
+                "model's context: leave it out, or set max_new_tokens lower"
+            )
+
+
+def _prompts(resolved: ResolvedConfig) -> list[str]:
+    """Return the different prompts of training and evaluation."""
+    found = [one.prompt for one in resolved.training_problems(SEED)]
+    for split in resolved.eval_splits:
+        chosen = resolved.task.problems(split, resolved.eval_problems(split), SEED)
+        found += [problem.prompt for problem in chosen.problems]
+    return list(dict.fromkeys(found))
+
+
+def context_of(model: str) -> int | None:
+    """Return the largest number of tokens that a model reads, if its config says so."""
+    config = AutoConfig.from_pretrained(model).get_text_config()
+    return getattr(config, "max_position_embeddings", None)
+
+
+def check_judges(arms: Iterable[ResolvedArm], opens_caches: bool = True) -> None:
+    """Refuse judges that cannot be made, or whose server does not answer."""
+    for arm in arms:
+        spec = arm.judge if opens_caches else _without_caches(arm.judge)
+        try:
+            if spec is not None:
+                with tempfile.TemporaryDirectory() as folder:
+                    make_judge(spec, Path(folder)).close()
+                refuse_unreachable_judge(spec)
+        except (ValueError, ImportError) as error:
+            raise ConfigError(f"arms.{arm.name}.judge: {error}") from error
+
+
+def _without_caches(spec: Any) -> Any:
+    """Return the settings of a judge, and of the judges that it asks, without the key `cache`."""
+    if isinstance(spec, Mapping):
+        return {key: _without_caches(value) for key, value in spec.items() if key != "cache"}
+    return [_without_caches(one) for one in spec] if isinstance(spec, list) else spec
+
+
+def refuse_unreachable_judge(spec: Any) -> None:
+    """Open a connection to the server of a judge, and of the judges that it asks, and close it.
+
+    Raises:
+        RunError: If nothing answers, before many requests have waited for it.
+    """
+    if not isinstance(spec, Mapping):
+        return
+    if "endpoint" in spec:
+        refuse_unreachable(spec["endpoint"])
+    for other in (spec.get("of"), *(spec.get("judges") or ())):
+        refuse_unreachable_judge(other)

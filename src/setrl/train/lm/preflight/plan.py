@@ -1,0 +1,285 @@
+"""`setrl train --dry-run`: all checks of a run, what it takes, and what is still to be done."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.evaluate.sampling import refuse_damaged_weights
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files import read_lines
+from setrl.support.files.run_folder import BASE, evaluation_files, training_run
+from setrl.support.wording import count, in_bytes, size, table
+from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.digests import TASK, digests
+from setrl.train.lm.preflight.checks import check_before_training
+from setrl.train.lm.preflight.costs import Costs, costs
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.runs.claim import is_claimed, refuse_other_run
+from setrl.train.runs.run import cache_folder
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One arm with one seed, or the base.
+
+    Attributes:
+        arm: The name of the arm.
+        seed: The seed; None for the base.
+        step: The number of steps that are done and kept.
+        missing: The splits without an evaluation.
+    """
+
+    arm: str
+    seed: int | None
+    step: int
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a comparison takes, and which part is still to be done.
+
+    Attributes:
+        resolved: The comparison.
+        run_dir: The folder of the run.
+        base: Where the base model comes from, in words.
+        runs: The base, if it is evaluated, and every arm with every seed.
+        problems: Evaluated split → the number of its problems.
+        costs: What the whole run takes, from its first step.
+        notes: What people should know about the problems and the arms.
+        step_s: The median seconds of the steps that are done; None before the first step.
+    """
+
+    resolved: ResolvedConfig
+    run_dir: Path
+    base: str
+    runs: tuple[Planned, ...]
+    problems: dict[str, int]
+    costs: Costs
+    notes: tuple[str, ...]
+    step_s: float | None = None
+
+    @property
+    def config(self) -> ComparisonConfig:
+        """The keys of the comparison."""
+        return self.resolved.config
+
+    @property
+    def new_steps(self) -> int:
+        """Return the number of steps that are still to be done in all training runs."""
+        return sum(self.config.steps - run.step for run in self.runs if run.seed is not None)
+
+    @property
+    def new_samples(self) -> int:
+        """Return the number of samples of the new steps."""
+        samples = self.costs.samples // self.costs.runs
+        return math.ceil(samples * self.new_steps / self.config.steps)
+
+    @property
+    def new_evaluation_samples(self) -> int:
+        """Return the number of samples of all evaluations that are still to be done."""
+        return sum(
+            self.problems[split] * self.config.eval_samples
+            for run in self.runs
+            for split in run.missing
+        )
+
+
+def plan(
+    resolved: ResolvedConfig,
+    run_dir: Path,
+    *,
+    overwrite: bool = False,
+    cache: str | Path | None = None,
+) -> Plan:
+    """Do all checks of `run_comparison`, and return what it would do; nothing is written.
+
+    Raises:
+        ConfigError: If the config asks for what cannot be made, or the folder holds another run.
+        DataError: If the problems or the files of the model are damaged.
+        RunError: If another process is running it, or a judge cannot be reached.
+    """
+    config, task = resolved.config, resolved.task
+    check_before_training(resolved, opens_caches=False)
+    refuse_other_run(run_dir, config, overwrite)
+    if is_claimed(run_dir):
+        raise RunError(f"{run_dir}: another process is running it: wait for it")
+    _refuse_read_only(run_dir)
+    if not overwrite:
+        digests(task, resolved.used_splits, run_dir / BASE / TASK)
+    problems = {
+        split: len(task.problems(split, resolved.eval_problems(split), 0).problems)
+        for split in resolved.eval_splits
+    }
+    return Plan(
+        resolved,
+        run_dir,
+        _base(resolved, run_dir, cache_folder(cache), overwrite),
+        _runs(resolved, run_dir, overwrite),
+        problems,
+        costs(resolved, problems),
+        tuple(resolved.notes),
+        None if overwrite else _step_seconds(resolved, run_dir),
+    )
+
+
+def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
+    """Return the median time of all steps that the folder holds."""
+    arms = ((arm, seed) for arm in resolved.arms for seed in resolved.config.seeds)
+    logs = (training_run(run_dir, *one).metrics for one in arms)
+    rows = (row for path in logs if path.exists() for row in read_lines(path))
+    found = [row["time/step"] for row in rows if row.get("time/step") is not None]
+    return float(np.median(found)) if found else None
+
+
+def _refuse_read_only(run_dir: Path) -> None:
+    """Refuse a folder in which nothing can be written, or that cannot be made."""
+    there = next(path for path in (run_dir, *run_dir.absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigError(f"nothing can be written in {there}: give another --run-dir")
+
+
+def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
+    """Return where the base model comes from; check that weights which exist are whole."""
+    if resolved.base is None:
+        model = str(resolved.config.model)
+        refuse_damaged_weights(Path(model), SAVED_AGAIN)
+        return model
+    kept = resolved.base.folder(cache)
+    for folder in (run_dir / BASE, kept):
+        if (folder / "config.json").exists() and not (overwrite and folder != kept):
+            refuse_damaged_weights(folder, MADE_AGAIN)
+            return str(folder)
+    return f"a model made from scratch first, and kept in {kept}"
+
+
+def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
+    config, splits = resolved.config, resolved.eval_splits
+
+    def missing(folder: Path) -> tuple[str, ...]:
+        known = {} if overwrite else evaluation_files(folder)
+        return tuple(split for split in splits if split not in known)
+
+    base = {BASE: run_dir / BASE}
+    if config.cold_base is not None:
+        heat = f"temperature_{config.cold_base:g}"
+        base[f"{BASE}_{heat}"] = run_dir / BASE / heat
+    found = [Planned(name, None, 0, missing(at)) for name, at in base.items()] if splits else []
+    for seed in config.seeds:
+        for arm in config.arms:
+            run = training_run(run_dir, arm, seed)
+            step = 0
+            if not overwrite and run.final.exists():
+                step = config.steps
+            elif not overwrite and (last := run.last_checkpoint()) is not None:
+                step = int(last.name.rpartition("-")[2])
+            found.append(Planned(arm, seed, step, missing(run.path)))
+    return tuple(found)
+
+
+def plan_json(found: Plan) -> dict[str, Any]:
+    """Return the plan as plain data."""
+    return {
+        "base": found.base,
+        "runs": [dataclasses.asdict(run) for run in found.runs],
+        "problems": found.problems,
+        "costs": dataclasses.asdict(found.costs),
+        "new_steps": found.new_steps,
+        "new_samples": found.new_samples,
+        "new_evaluation_samples": found.new_evaluation_samples,
+    }
+
+
+def plan_text(found: Plan) -> str:
+    """Return the plan as text for people."""
+    config = found.config
+    samples = found.costs.samples // found.costs.runs
+    lines = [
+        f"{config.name}: {count(len(config.arms), 'arm')} × {count(len(config.seeds), 'seed')}, "
+        f"from {found.base}",
+        f"each training run: {count(config.steps, 'step')}; "
+        f"{size(config.prompts_per_step, 'prompt', *(config.samples_per_prompt,) * 2)} per step = "
+        f"{count(samples, 'sample')} of at most {found.resolved.sample_tokens:,} tokens",
+    ]
+    for split, number in found.problems.items():
+        drawn = size(number, "problem", *(config.eval_samples,) * 2)
+        lines.append(f"an evaluation on {split}: {drawn} = {number * config.eval_samples:,}")
+    lines += ["", _counts(found.costs), "", _states(found), ""]
+    all_samples = found.new_samples + found.new_evaluation_samples
+    all_tokens = all_samples * found.resolved.sample_tokens
+    lines += [
+        f"to do: {count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
+        f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
+        _time(found),
+        f"it goes into {found.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
+        "rollouts, checkpoints, final, evaluation), and report.html",
+        "nothing was written; the same command without --dry-run does it",
+    ]
+    return "\n".join(lines)
+
+
+def _time(found: Plan) -> str:
+    """Return how long the new steps take at the pace of the steps that are done."""
+    if found.step_s is None:
+        return "time: unknown before the first steps; give --dry-run again once some are done"
+    side_by_side = min(found.config.workers, found.costs.runs)
+    minutes = round(found.new_steps * found.step_s / side_by_side / 60)
+    long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
+    return (
+        f"time: the median step took {found.step_s:.2f} s, so the new steps take {long}, "
+        f"{side_by_side} side by side; evaluations come on top"
+    )
+
+
+def _counts(found: Costs) -> str:
+    """Return the table of what the whole run takes."""
+    judged, disk, runs = found.judged, found.disk, found.runs
+    cells = [["from the first step, with every sample at the limit", "each training run", "all"]]
+    for name, whole in (
+        ("prompts", found.prompts),
+        ("samples", found.samples),
+        ("tokens sampled, at most", found.sampled),
+        ("tokens trained on, with prompts, at most", found.trained),
+    ):
+        cells.append([name, f"{whole / runs:,.0f}", f"{whole:,.0f}"])
+    totals: list[tuple[str, float, str]] = [
+        ("samples of evaluations", found.evaluated_samples, ""),
+        ("tokens of evaluations, at most", found.evaluated, ""),
+        ("requests to judges, none repeated", judged.requests, ""),
+        ("tokens that judges read, at most", judged.read, ""),
+    ]
+    totals += [(f"disk: {name}", value, "B") for name, value in vars(disk).items()]
+    for name, whole, unit in totals:
+        if whole:
+            cells.append([name, "", in_bytes(whole) if unit else f"{whole:,.0f}"])
+    return table(cells)
+
+
+def _states(found: Plan) -> str:
+    rows = [["arm", "seed", "training", "evaluation"]]
+    for run in found.runs:
+        seed = "" if run.seed is None else str(run.seed)
+        rows.append([run.arm, seed, _training(run, found.config), _evaluation(run, found)])
+    return table(rows, left=(0, 2, 3))
+
+
+def _training(run: Planned, config: ComparisonConfig) -> str:
+    if run.seed is None:
+        return ""
+    if run.step >= config.steps:
+        return "done"
+    return f"goes on after step {run.step:,}" if run.step else "new"
+
+
+def _evaluation(run: Planned, found: Plan) -> str:
+    if not found.problems:
+        return ""
+    return f"new: {', '.join(run.missing)}" if run.missing else "done"

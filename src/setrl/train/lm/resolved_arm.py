@@ -1,0 +1,136 @@
+"""One arm of a comparison, made from its keys once: method, judge and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from setrl.core import methods, schedules
+from setrl.core.advantages import AnyMethod
+from setrl.judges.config import gives_families
+from setrl.tasks import Task
+from setrl.train.lm import fields
+from setrl.train.lm.config import ARM_OPTIONS, JUDGE, LAST_SET_SIZE
+from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.fields import FAMILIES
+
+
+@dataclass(frozen=True)
+class ResolvedArm:
+    """What sets an arm apart from the others of its comparison.
+
+    Attributes:
+        name: The name of the arm and of its folder.
+        method: The method of the first step.
+        schedule: Share of the steps that are done → method; None if the method stays the same.
+        judge: The settings of the judge that names strategies; None: the task's function does.
+        fields: What the method reads besides rewards and clusters: name → where it comes from.
+        beta: Weight of the KL penalty to the base.
+        entropy_coef: Weight of the entropy bonus.
+    """
+
+    name: str
+    method: AnyMethod
+    schedule: Callable[[float], AnyMethod] | None
+    judge: str | Mapping[str, Any] | None
+    fields: Mapping[str, Any]
+    beta: float
+    entropy_coef: float
+
+    def method_at(self, progress: float) -> AnyMethod:
+        """Return the method when this share of the steps is done."""
+        return self.method if self.schedule is None else self.schedule(progress)
+
+
+def resolve_arm(
+    name: str,
+    keys: Mapping[str, Any],
+    task: Task,
+    field_specs: Mapping[str, Any],
+    num_samples: int,
+) -> ResolvedArm:
+    """Make an arm from its keys, and try its method on samples without rewards.
+
+    Args:
+        name: The arm.
+        keys: Its keys in the config.
+        task: What all arms train on.
+        field_specs: The key `fields` of the config.
+        num_samples: N, the samples of a prompt.
+
+    Raises:
+        ValueError: If the method does not fit the task, the fields or N.
+    """
+    spec = _method_spec(keys)
+    schedule = partial(methods.from_config, spec)
+    method = schedule()
+    judge = task.strategy.judge if keys.get(JUDGE) is None else keys[JUDGE]
+    judged = {FAMILIES} - set(field_specs) if gives_families(judge) else set()
+    _check_fields(method, fields.available(field_specs, task) | judged)
+    for progress in (0.0, 1.0):
+        _try_method(schedule(progress), num_samples)
+    if "clusters" in method.reads and judge is None and not task.strategy.is_known:
+        raise ValueError(
+            f"{method.name} reads clusters, which nothing gives: add the key `judge` to the arm, "
+            "or the key `strategy` to the task"
+        )
+    if task.combine.normalize:
+        _check_normalized(method, num_samples)
+    return ResolvedArm(
+        name,
+        method,
+        schedule if schedules.has_schedule(schedules.read(spec)) else None,
+        judge,
+        fields.sources(field_specs, [one for one in method.reads if one not in judged], task),
+        **{key: float(keys.get(key, usual)) for key, usual in ARM_OPTIONS.items()},
+    )
+
+
+def _method_spec(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that name the method; `last_set_size` as a schedule of `set_size`."""
+    others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
+    spec = {key: value for key, value in keys.items() if key not in others}
+    if LAST_SET_SIZE not in keys:
+        return spec
+    if isinstance(spec.get("set_size"), Mapping):
+        raise ValueError("last_set_size needs a number as set_size, and set_size is a mapping")
+    first = methods.from_config(spec).set_size
+    return spec | {"set_size": schedules.Linear(first, keys[LAST_SET_SIZE])}
+
+
+def _check_fields(method: AnyMethod, available: set[str]) -> None:
+    """Refuse a method that reads a field that nothing gives."""
+    for name in method.reads:
+        if name not in FIELDS | available:
+            raise ValueError(
+                f"{method.name} reads {name}, which nothing gives: add fields: {{{name}: …}}, "
+                f"with {fields.FORMS}"
+            )
+
+
+def _try_method(method: AnyMethod, num_samples: int) -> None:
+    """Give the method one prompt's samples, so that an error shows before the training."""
+    check_method(method, num_samples, "samples_per_prompt", known=method.reads)
+    zeros = np.zeros((1, num_samples))
+    given: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
+    if "pairs" in given:
+        given["pairs"] = np.zeros((1, num_samples, num_samples))
+    method.advantages(zeros, rng=0, **given)
+
+
+def _check_normalized(method: AnyMethod, num_samples: int) -> None:
+    """Refuse a method that takes no rewards below 0."""
+    if set(method.reads) - FIELDS:
+        return
+    places_BN = np.arange(num_samples)[None]
+    right_BN = places_BN % 2
+    try:
+        method.advantages(2.0 * right_BN - 1, correct=right_BN, clusters=places_BN, rng=0)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}, and normalised rewards may be below 0: leave out normalize"
+        ) from error

@@ -1,0 +1,185 @@
+"""Arms that a server trains by the Tinker protocol: the key `engine` of a comparison."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from setrl.support import files
+from setrl.support.errors import ConfigError
+from setrl.support.files.run_folder import Status, TrainingRun, write_status
+from setrl.train.lm.batch_maker import BatchMaker
+from setrl.train.lm.engine import EngineSpec
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.resolved_arm import ResolvedArm
+from setrl.train.lm.served_model import SAVED, ServedModel, connector
+from setrl.train.runs.pool import Stop
+
+if TYPE_CHECKING:
+    from setrl.train.tinker import Settings
+    from setrl.train.tinker.journal import Batch
+
+
+def train_on_server(
+    resolved: ResolvedConfig,
+    arm: str,
+    seed: int,
+    run: TrainingRun,
+    on_step: Callable[[int], None],
+    stop: Stop,
+    connect: Callable[[], Any] | None = None,
+) -> bool:
+    """Train an arm with a seed on the server of the config, from its last saved step.
+
+    Args:
+        resolved: The comparison; its key `engine` names the server.
+        arm: One of its arms.
+        seed: One of its seeds.
+        run: Where to write.
+        on_step: Called with the number of steps that are done.
+        stop: Asked to stop, the training ends early with saved weights.
+        connect: Makes a client, instead of one of the server's URL.
+
+    Returns:
+        Whether all steps are done; False if it was stopped.
+    """
+    from setrl.train.tinker import SetTinkerTrainer
+
+    steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
+    if run.final.exists():
+        run.refuse_cut_metrics(steps)
+        write_status(run.path, "finished", step=steps)
+        on_step(steps)
+        return True
+    write_status(run.path, "running", arm=arm, seed=seed, method=repr(own.method))
+    recorder = _Recorder(run, on_step)
+    with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
+        trainer = SetTinkerTrainer(
+            connect or connector(engine.tinker),
+            server_settings(resolved, seed),
+            journal(resolved, own, seed, run),
+            maker.make,
+            ServedModel.of(resolved).sampler,
+            on_batch=recorder.on_batch,
+            on_restored=recorder.on_restored,
+            stop=lambda: stop.asked,
+        )
+        saved = trainer.train()
+    finished = saved.step == steps
+    if finished:
+        _write_final(trainer.final_sampler(), saved.path, run.final)
+    status: Status = "finished" if finished else "interrupted"
+    write_status(run.path, status, step=saved.step)
+    return finished
+
+
+def engine_of(resolved: ResolvedConfig) -> EngineSpec:
+    """Return the server of a comparison that has one."""
+    assert resolved.engine is not None
+    return resolved.engine
+
+
+def _write_final(sampler_path: str, state_path: str, folder: Path) -> None:
+    about = {"schema_version": 1, "sampler": sampler_path, "state": state_path}
+    with files.writing_folder(folder) as partial:
+        files.write_json(partial / SAVED, about)
+
+
+def check_server_of(engine: EngineSpec, model: str) -> None:
+    """Refuse a server that does not answer, or serves another model, before anything is written.
+
+    Raises:
+        ConfigError: Naming the server.
+    """
+    try:
+        from setrl.train.tinker.server import check_server, refuse_silence
+    except ImportError as error:
+        raise ConfigError(f"engine: {error}") from error
+    refuse_silence(engine.tinker)
+    check_server(connector(engine.tinker)(), model, engine.tinker)
+
+
+def server_settings(resolved: ResolvedConfig, seed: int) -> Settings:
+    """Return what the server is asked to do."""
+    from setrl.train.tinker import Settings
+
+    config, own = resolved.config, engine_of(resolved)
+    clip: dict[str, float] = {}
+    if own.loss != "importance_sampling":
+        high = config.epsilon if config.epsilon_high is None else config.epsilon_high
+        clip = {"clip_low_threshold": 1 - config.epsilon, "clip_high_threshold": 1 + high}
+    rates = learning_rates(config.lr_schedule, config.learning_rate, config.steps)
+    return Settings(
+        str(config.model),
+        config.steps,
+        rates,
+        rank=own.rank,
+        seed=seed,
+        staleness=own.staleness,
+        loss=own.loss,
+        loss_config=clip,
+        save_every=config.checkpoint_every,
+        keep=own.keep,
+        reply_s=own.reply_s,
+        patience_s=own.patience_s,
+    )
+
+
+def learning_rates(schedule: str, largest: float, steps: int) -> Callable[[int], float]:
+    """Return step → step size, from step 1: TRL's schedules without warm-up."""
+
+    def rate(step: int) -> float:
+        done = (step - 1) / steps
+        if schedule == "linear":
+            return largest * (1 - done)
+        if schedule == "cosine":
+            return largest * 0.5 * (1 + math.cos(math.pi * done))
+        return largest
+
+    return rate
+
+
+def journal(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, run: TrainingRun) -> Any:
+    """Return where the state and the batches of one arm and seed are kept."""
+    from setrl.train.tinker.journal import Journal
+
+    config = resolved.config
+    identity = {
+        "model": config.model,
+        "method": repr(arm.method),
+        "seed": seed,
+        "rank": engine_of(resolved).rank,
+        "prompts_per_step": config.prompts_per_step,
+        "samples_per_prompt": config.samples_per_prompt,
+    }
+    return Journal(run.checkpoints, identity)
+
+
+@dataclass
+class _Recorder:
+    """Writer of metrics.jsonl and rollouts/ in the folder of one arm and seed."""
+
+    run: TrainingRun
+    on_step: Callable[[int], None]
+    _logged: float = field(default_factory=time.perf_counter)
+
+    def on_restored(self, step: int) -> None:
+        """Remove the records of the steps that are done again."""
+        self.run.path.mkdir(parents=True, exist_ok=True)
+        self.run.truncate(step)
+        self.on_step(step)
+
+    def on_batch(self, batch: Batch, measured: Mapping[str, float]) -> None:
+        """Record a step."""
+        now = time.perf_counter()
+        times = {"time/step": now - self._logged}
+        self._logged = now
+        if batch.rollouts:
+            files.write_lines(self.run.rollouts(batch.step), [dict(one) for one in batch.rollouts])
+        files.append_line(self.run.metrics, {**batch.metrics, **measured, **times})
+        self.on_step(batch.step)

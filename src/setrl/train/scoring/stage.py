@@ -1,0 +1,172 @@
+"""Rewards → right or wrong → combined → truncated → strategies → fields → advantages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from setrl import AnyMethod
+from setrl.judges import Judgement
+from setrl.rewards import Combine, Truncation
+from setrl.support.errors import RunError
+from setrl.train.scoring.batch import Column, Columns, ScoredBatch
+from setrl.train.scoring.correct import correct_by_column, correct_by_reward
+from setrl.train.scoring.fields import FAMILIES, PAIRS, as_array
+from setrl.train.scoring.labels import Label, clusters_of, families_of, labels_of, numbered
+from setrl.train.scoring.missing import Missing, missing_credit
+
+T = TypeVar("T")
+AS_IT_IS = Truncation()
+
+
+def score(
+    columns: Columns,
+    method: AnyMethod,
+    *,
+    combine: Combine | None = None,
+    weights: Sequence[float] | None = None,
+    normalize: Literal["group"] | None = None,
+    truncated: Truncation = AS_IT_IS,
+    rng: np.random.Generator | int | None = None,
+    goes_on: bool = False,
+) -> ScoredBatch:
+    """Credit samples with a method.
+
+    Args:
+        columns: What is known about the samples.
+        method: The method.
+        combine: How several rewards become one; None for their sum with `weights`, in which unknown
+            rewards are left out.
+        weights: The weight of each reward in that sum; None: 1 for each reward.
+        normalize: Whether each reward of that sum is normalised first, as in `Combine`.
+        truncated: The rule for samples that were cut at the length limit.
+        rng: A generator or its seed, for methods that sample sets.
+        goes_on: Whether a column that could not be read is unknown for all samples, with its error
+            listed in the batch. By default the error is raised. If one reward is missing, no
+            sample has a reward: a sum of the others would be another reward.
+
+    Raises:
+        RunError: If a column could not be read, or if it must be known which samples are right and
+            nothing says it; it names the reward function, its value, and what to pass.
+        ValueError: If the samples do not fit the method; it names what is wrong.
+    """
+    reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]), goes_on)
+    rewards_BNR = reading.rewards(columns.rewards_R)
+    correct_BN = reading.correct(columns, rewards_BNR, combine, _needed_by(method, combine))
+    own = tuple(weights or (1.0,) * rewards_BNR.shape[2])
+    weighted = Combine(own, normalize=normalize, missing="skip")
+    rewards_BN = (combine or weighted)(rewards_BNR, correct_BN)
+    if columns.cut is not None:
+        cut_BN = np.reshape(columns.cut, rewards_BN.shape)
+        rewards_BN = truncated(rewards_BN, cut_BN)
+        correct_BN = truncated.correct(correct_BN, cut_BN)
+    clusters_BN, labels_BN = reading.strategies(columns.strategies)
+    fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
+    if FAMILIES in method.reads and FAMILIES not in fields:
+        fields |= reading.families(columns.strategies)
+    given = {"correct": correct_BN, "clusters": clusters_BN, **fields}
+    advantages = method.advantages(rewards_BN, rng=rng, abstain=True, **given)
+    known = {"rewards": rewards_BN, "clusters": clusters_BN, **fields}
+    if "correct" in method.reads:
+        known["correct"] = correct_BN
+    return ScoredBatch(
+        columns.prompts_B,
+        columns.texts_BN,
+        rewards_BNR=rewards_BNR,
+        rewards_BN=rewards_BN,
+        correct_BN=correct_BN,
+        clusters_BN=clusters_BN,
+        labels_BN=labels_BN,
+        fields=fields,
+        advantages=advantages,
+        missing_B=missing_credit(columns, rewards_BNR, known, advantages),
+        problems=tuple(reading.problems),
+        tokens_BN=None if columns.tokens is None else np.reshape(columns.tokens, rewards_BN.shape),
+    )
+
+
+def _needed_by(method: AnyMethod, combine: Combine | None) -> str:
+    """Return what must know which samples are right; empty if nothing does."""
+    if "correct" in method.reads:
+        return f"{method.name} needs to know which samples are right"
+    return "gates need to know which samples are right" if combine and any(combine.gates) else ""
+
+
+@dataclass
+class _Reading:
+    """Columns as arrays of B prompts and N samples, and what was wrong with them."""
+
+    num_prompts: int
+    num_samples: int
+    goes_on: bool
+    problems: list[str] = field(default_factory=list)
+
+    def rewards(self, columns: Sequence[Column]) -> np.ndarray:
+        rewards_MR = np.stack([self._read(column, _numbers) for column in columns], axis=-1)
+        if any(isinstance(column, Exception) for column in columns):
+            rewards_MR[:] = np.nan
+        return rewards_MR.reshape(self.num_prompts, self.num_samples, len(columns))
+
+    def correct(
+        self, columns: Columns, rewards_BNR: np.ndarray, combine: Combine | None, needed_by: str
+    ) -> np.ndarray:
+        shape, place = rewards_BNR.shape[:2], columns.correct
+        if place is not None and not isinstance(place, int):
+            return self._read(place, partial(correct_by_column, shape=shape))
+        usual = (0 if rewards_BNR.shape[2] == 1 else None) if combine is None else combine.outcome
+        chosen, names_R = usual if place is None else place, columns.names_R
+        try:
+            return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
+        except RunError as error:
+            if not self.goes_on:
+                raise
+            self.problems.append(str(error))
+        return np.full(shape, np.nan)
+
+    def strategies(
+        self, column: Column | Sequence[Judgement] | None
+    ) -> tuple[np.ndarray | None, list[list[Label]] | None]:
+        if column is None:
+            return None, None
+        return self._read(column, partial(_strategies, num_samples=self.num_samples))
+
+    def families(self, column: Column | Sequence[Judgement] | None) -> dict[str, np.ndarray]:
+        """Return the families that a judge gave; NaN for a prompt without; {} without a judge."""
+        if not isinstance(column, Sequence) or not isinstance(column[0], Judgement):
+            return {}
+        return {FAMILIES: families_of(column, self.num_samples)}
+
+    def field(self, name: str, column: Column) -> np.ndarray:
+        count = self.num_prompts if name == PAIRS else None
+        return self._read(column, partial(as_array, name, num_samples=self.num_samples), count)
+
+    def _read(self, column: Any, read: Callable[[Any], T], count: int | None = None) -> T:
+        """Read a column; where that fails, it is a column of unknown values."""
+        try:
+            if isinstance(column, Exception):
+                raise column
+            return read(column)
+        except (RunError, ValueError) as error:
+            if not self.goes_on:
+                raise
+            self.problems.append(str(error))
+        return read([None] * (count or self.num_prompts * self.num_samples))
+
+
+def _numbers(values: Sequence[Any]) -> np.ndarray:
+    # Numbers first: NumPy reads no tensor in bf16.
+    return np.array([np.nan if one is None else float(one) for one in values])
+
+
+def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, list[list[Label]]]:
+    """Return strategies as numbers and as labels, from judgements or from labels."""
+    if isinstance(values[0], Judgement):
+        return clusters_of(values, num_samples), [labels_of(one, num_samples) for one in values]
+    values = [None if isinstance(one, Missing) else one for one in values]
+    starts = range(0, len(values), num_samples)
+    labels_BN = [list(values[start : start + num_samples]) for start in starts]
+    return numbered(values).reshape(-1, num_samples), labels_BN

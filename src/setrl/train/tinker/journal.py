@@ -1,0 +1,217 @@
+"""What the client of a server keeps, so that each batch is trained on exactly once.
+
+The server keeps the weights. The client keeps the step after which they were last saved, what the
+run saved before (`state.json`), and every batch since then (`batches/step_000007.json`). A whole
+batch is written before the server trains on it. After a fault the weights of `state.json` are
+loaded, and the server trains on the batches after them in their order: the weights contain each
+batch once, however often it was sent. `models.json` names the models that the run made on the
+server, to clean up after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError
+
+T = TypeVar("T")
+
+SCHEMA_VERSION = 1
+WEIGHTS = "remove the folder to begin again; what the run saved stays on the server"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Weights that the server has saved.
+
+    Attributes:
+        step: The step after which they were saved.
+        path: What the server calls them.
+    """
+
+    step: int
+    path: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """Read them from a file."""
+        return cls(int(record["step"]), str(record["path"]))
+
+
+@dataclass(frozen=True)
+class CreditedSample:
+    """One sample that is sent to a server for training.
+
+    Attributes:
+        prompt: The tokens of the prompt.
+        tokens: The tokens of the sample.
+        logprobs: The log-probability of each token when it was sampled.
+        advantage: The credit of the sample.
+    """
+
+    prompt: Sequence[int]
+    tokens: Sequence[int]
+    logprobs: Sequence[float]
+    advantage: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The samples of one step, credited.
+
+    Attributes:
+        step: The step that trains on them, from 1.
+        version: The step after which the weights that wrote them were saved.
+        samples: The samples of all prompts.
+        metrics: What is recorded about them.
+        rollouts: A record of each prompt; empty if the step keeps no records.
+    """
+
+    step: int
+    version: int
+    samples: Sequence[CreditedSample]
+    metrics: Mapping[str, Any]
+    rollouts: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The folder with the state of a run and its later batches.
+
+    Attributes:
+        folder: The folder; made when something is written.
+        identity: What the run must agree on to go on: the model, the method, sizes.
+    """
+
+    folder: Path
+    identity: Mapping[str, Any]
+
+    @property
+    def _state(self) -> Path:
+        return self.folder / "state.json"
+
+    def saved(self) -> Saved | None:
+        """Read the weights to go on from; None for a run that has not begun.
+
+        Raises:
+            ConfigError: If the folder holds a run of another model or with other settings.
+            DataError: If the file is damaged.
+        """
+        read = _read(self._state, lambda state: (state["identity"], Saved.of(state)), WEIGHTS)
+        if read is None:
+            return None
+        (identity, found), wanted = read, files.plain_json(dict(self.identity))
+        for key in {**identity, **wanted}:
+            if identity.get(key) != wanted.get(key):
+                raise ConfigError(
+                    f"{self.folder} holds a run with {key}={identity.get(key)!r}, got "
+                    f"{wanted.get(key)!r}: give another folder, or the same settings"
+                )
+        return found
+
+    def save(self, saved: Saved) -> None:
+        """Record saved weights, and remove the batches that they contain."""
+        current = self.saved()
+        older = [] if current is None or self._is_copy() else [*self.older(), current]
+        self._write(saved, older)
+        for path in (self.folder / "batches").glob("step_*.json"):
+            if int(path.stem.removeprefix("step_")) <= saved.step:
+                path.unlink(missing_ok=True)
+
+    def older(self) -> list[Saved]:
+        """List what the server saved for this run before the last weights, oldest first.
+
+        Raises:
+            DataError: If the file is damaged.
+        """
+        older = _read(
+            self._state, lambda state: [Saved.of(one) for one in state.get("older", [])], WEIGHTS
+        )
+        return older or []
+
+    def _is_copy(self) -> bool:
+        """Return whether the run of another folder saved what is recorded here: it may need it."""
+        return files.read_json(self._state).get("folder") != str(self.folder.resolve())
+
+    def forget(self, older: Saved) -> None:
+        """Remove older weights from the record, as the server no longer has them."""
+        saved = self.saved()
+        assert saved is not None
+        self._write(saved, [one for one in self.older() if one != older])
+
+    def _write(self, saved: Saved, older: Sequence[Saved]) -> None:
+        state = {
+            "schema_version": SCHEMA_VERSION,
+            **asdict(saved),
+            "older": [asdict(one) for one in older],
+            "folder": str(self.folder.resolve()),
+            "identity": dict(self.identity),
+        }
+        files.write_json(self._state, state)
+
+    def models(self) -> list[str]:
+        """List the models that this run made on the server and did not clean up, oldest first.
+
+        Raises:
+            DataError: If the file is damaged.
+        """
+        here, repair = (
+            str(self.folder.resolve()),
+            "remove it; what its models saved stays on the server",
+        )
+        kept = _read(
+            self._models, lambda one: (one["folder"], list(map(str, one["models"]))), repair
+        )
+        # In a copy of a folder the models belong to the run of the first folder.
+        return kept[1] if kept is not None and kept[0] == here else []
+
+    def add_model(self, model: str) -> None:
+        """Record a model that the server made for this run."""
+        self._write_models([*self.models(), model])
+
+    def forget_model(self, model: str) -> None:
+        """Remove a model from the record: it left nothing to clean up."""
+        self._write_models([one for one in self.models() if one != model])
+
+    @property
+    def _models(self) -> Path:
+        return self.folder / "models.json"
+
+    def _write_models(self, models: Sequence[str]) -> None:
+        own = {"folder": str(self.folder.resolve()), "models": list(models)}
+        files.write_json(self._models, {"schema_version": 1, **own})
+
+    def _path(self, step: int) -> Path:
+        return self.folder / "batches" / f"step_{step:06d}.json"
+
+    def write(self, batch: Batch) -> None:
+        """Keep a batch: from now on the server will train on it once."""
+        files.write_text(self._path(batch.step), files.json_text(asdict(batch)))
+
+    def batch(self, step: int) -> Batch | None:
+        """Read the batch of a step; None if it was not made yet.
+
+        Raises:
+            DataError: If its file is damaged.
+        """
+
+        def read(values: Any) -> Batch:
+            samples = [CreditedSample(**one) for one in values.pop("samples")]
+            return Batch(samples=samples, **values)
+
+        return _read(self._path(step), read, "remove it, and the step is sampled again")
+
+
+def _read(path: Path, read: Callable[[Any], T], repair: str) -> T | None:
+    """Read a file that this module wrote; None if it was not written yet."""
+    if not path.exists():
+        return None
+    record = files.read_json(path)
+    try:
+        return read(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged ({error}): {repair}") from None

@@ -1,0 +1,223 @@
+"""Set credit in TRL's asynchronous GRPO, which scores samples in another process.
+
+Tested with TRL 1.10 to 1.16. TRL's rollout worker starts a process that samples from a vLLM server,
+scores whole groups (`_score_group`) and sends their rows to the trainer with their advantages. The
+class of what runs there is an attribute of the worker; here it is replaced by one that credits the
+group with a method after TRL has scored it. The trainer is TRL's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from trl.experimental.async_grpo.async_rollout_worker import (
+    AsyncRolloutWorker,
+    RolloutGroup,
+    RolloutSample,
+    TrainingSequence,
+    _AsyncRolloutLoop,
+)
+
+from setrl import AnyMethod
+from setrl.grading.conversation import prompt_text, sample_text
+from setrl.rewards import Combine, Truncation
+from setrl.support.errors import ConfigError
+from setrl.train.gathering import functions
+from setrl.train.gathering.correct import Correct, Outcome, check_correct, outcome_of
+from setrl.train.gathering.functions import Source, functions_of
+from setrl.train.gathering.metrics import batch_metrics
+from setrl.train.scoring import Columns, ScoredBatch, score
+from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.fields import PAIRS
+from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
+from setrl.train.trl import checks
+from setrl.train.trl.columns import ClusterFunction, ends
+
+__all__ = ["credit_worker"]
+
+# Stands before the rows of each conversation while TRL scores them, so that the reward is known
+# even if a conversation has no row to train on.
+MARK = TrainingSequence([], [], [], rollout_id="")
+
+
+def credit_worker(
+    worker: AsyncRolloutWorker,
+    method: AnyMethod,
+    cluster_func: ClusterFunction | None = None,
+    *,
+    fields: Mapping[str, Source] | None = None,
+    correct: Correct | None = None,
+    combine: Combine | None = None,
+    truncated: Truncation | None = None,
+    stop_rule: StopRule | None = DEFAULT,
+) -> None:
+    """Let a worker credit its groups with a method, before training starts.
+
+    `credit_worker(trainer.rollout_worker, methods.poly_epo(4), strategy)`, on the first process of
+    the trainer: the others have no worker. TRL drops single samples that are too old after the
+    credit.
+
+    Args:
+        worker: The worker of an `AsyncGRPOTrainer`, which has not been started.
+        method: A value of `setrl.methods`.
+        cluster_func: As in `SetCredit`, but a function of a module, because it is sent to another
+            process.
+        fields: As in `SetCredit`, with functions of a module; a column is one of the data set.
+        correct: As in `SetCredit`, but a function of a module.
+        combine: As in `SetCredit`.
+        truncated: As in `SetCredit`; a masked sample is not sent to the trainer.
+        stop_rule: As in `SetCredit`; each group counts as a step. The worker does not see
+            the log of a checkpoint: a run that resumes counts as a run that had a signal.
+
+    Raises:
+        ValueError: If `num_generations` is too small for K, or the method needs what it cannot get.
+        ConfigError: If the worker runs another kind of loop or has started, or if the method or the
+            function cannot be sent to another process.
+    """
+    if getattr(worker, "_loop_cls", None) is not _AsyncRolloutLoop or worker._process is not None:
+        raise ConfigError(
+            "credit_worker needs a worker of TRL's own kind, from TRL 1.10 or newer, that has not "
+            "been started"
+        )
+    cut, sources = truncated or Truncation(), dict(fields or {})
+    credit = Credit(method, cluster_func, sources, correct, combine, cut, stop_rule)
+    _check(credit, worker._loop_kwargs)
+    worker._loop_cls = SetRolloutLoop
+    worker._loop_kwargs["credit"] = credit
+
+
+@dataclass(frozen=True)
+class Credit:
+    """How a worker credits its groups; the value is sent to the worker's process.
+
+    Attributes:
+        method: A value of `setrl.methods`.
+        cluster_func: The strategy of each sample of a group.
+        fields: The source of each further field.
+        correct: What says which samples are right.
+        combine: How the rewards become one; None for their sum.
+        truncated: What samples count that were cut at the length limit.
+        stop_rule: When the run stops because it learns nothing; None: never.
+    """
+
+    method: AnyMethod
+    cluster_func: ClusterFunction | None
+    fields: Mapping[str, Source]
+    correct: Correct | None
+    combine: Combine | None
+    truncated: Truncation
+    stop_rule: StopRule | None
+
+
+def _check(credit: Credit, loop: Mapping[str, Any]) -> None:
+    """Refuse here, not in the worker's process, what would fail there."""
+    method, known = credit.method, FIELDS | set(functions_of(credit.fields))
+    check_method(method, loop.get("num_generations", 8), "num_generations", known)
+    if "clusters" in method.reads and credit.cluster_func is None:
+        raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
+    if loop.get("environment_factory") is None:
+        names_R = [functions.name_of(one) for one in loop["reward_funcs"]]
+        _check_rewards(credit, outcome_of(credit.correct, loop["reward_funcs"], names_R), names_R)
+    try:
+        pickle.dumps(credit)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            "the method, cluster_func, correct and fields are sent to the worker's process: use "
+            f"functions of a module, not lambdas or functions inside functions ({error})"
+        ) from None
+
+
+def _check_rewards(credit: Credit, outcome: Outcome | None, names: Sequence[str]) -> None:
+    """Refuse rewards that do not fit the method or the weights, or that TRL's metrics mix up."""
+    check_correct(credit.method, outcome, credit.combine, names)
+    if credit.combine is not None:
+        checks.check_combine(credit.combine, names)
+    if len(set(names)) < len(names):
+        raise ValueError(f"rewards must have different names, got {', '.join(names)}")
+
+
+class SetRolloutLoop(_AsyncRolloutLoop):
+    """TRL's loop of the worker's process, with the advantages of a method.
+
+    Args:
+        credit: How groups are credited.
+        **others: Arguments of TRL's loop.
+    """
+
+    def __init__(self, *, credit: Credit, **others: Any):
+        self.credit, given = credit, credit.cluster_func
+        self.cluster_func = None if given is None else functions.checked_labels(given)
+        self.fields = functions_of(credit.fields)
+        resumes = others.get("dataset_start_index", 0) > 0
+        self.credit_watch = CreditWatch(credit.stop_rule, lambda: resumes)
+        super().__init__(**others)
+        self.outcome = outcome_of(credit.correct, self.reward_funcs, self.reward_func_names)
+        _check_rewards(credit, self.outcome, self.reward_func_names)
+
+    async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:
+        marked = [[MARK, *rows] for rows in group.completions_sequences]
+        samples = await super()._score_group(
+            dataclasses.replace(group, completions_sequences=marked)
+        )
+        starts = [0, *accumulate(map(len, marked))][:-1]  # of the rows of each conversation
+        cut_N = self._cut(group)
+        batch = await self._credit(group, [samples[start].metrics for start in starts], cut_N)
+        self.credit_watch.see(batch)
+        metrics = batch_metrics(batch)
+        values_N, kept = batch.advantages.values_BN[0], []
+        for start, rows, advantage, is_cut in zip(starts, marked, values_N, cut_N, strict=True):
+            if is_cut and self.credit.truncated.policy == "mask":
+                continue
+            for sample in samples[start + 1 : start + len(rows)]:  # all but the mark
+                sample.advantage = float(advantage)
+                sample.metrics |= metrics
+                kept.append(sample)
+        return kept
+
+    def _cut(self, group: RolloutGroup) -> list[bool]:
+        """Return which samples were cut: they do not end as TRL's samples do."""
+        last = ends(self, self.tokenizer)
+        return [not ids or ids[-1] not in last for ids in group.completions_ids]
+
+    async def _credit(
+        self, group: RolloutGroup, metrics_N: list[dict[str, float]], cut_N: list[bool]
+    ) -> ScoredBatch:
+        """Gather what is known about the group, and credit its samples."""
+        arguments = {
+            "prompts": group.prompts,
+            "completions": group.completions,
+            "completion_ids": group.completions_ids,
+            **group.reward_kwargs,
+        }
+        labels = await _called(self.cluster_func, arguments) if self.cluster_func else None
+        fields = {name: await _called(one, arguments) for name, one in self.fields.items()}
+        outcome = self.outcome
+        correct = await _called(outcome, arguments) if callable(outcome) else outcome
+        # `pairs` has a matrix for each prompt of the columns, and there is one prompt.
+        fields |= {PAIRS: [fields[PAIRS]]} if PAIRS in fields else {}
+        columns = Columns(
+            [prompt_text(group.prompts[0])],
+            [[sample_text(completion) for completion in group.completions]],
+            [[one[f"rewards/{name}"] for one in metrics_N] for name in self.reward_func_names],
+            cut_N,
+            labels,
+            fields,
+            correct,
+            self.reward_func_names,
+            list(map(len, group.completions_ids)),
+        )
+        rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
+        return score(columns, self.credit.method, rng=group.group_id, **rules)
+
+
+async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call a function while the process goes on with its other work."""
+    if functions.is_async(function):
+        return await function(**arguments)
+    return await asyncio.to_thread(function, **arguments)

@@ -1,0 +1,120 @@
+"""A judge in verl's trainers: asked about each group as soon as all its samples are there.
+
+verl's replay buffer looks every few seconds which prompts have all their samples, until there are
+enough for a step. The judge is asked at that moment, and works while the other prompts are sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from setrl.judges import BackgroundJudge, Group, Judgement
+from setrl.support.errors import usage_errors
+from setrl.train.gathering.judging import make_judge
+from setrl.train.scoring.missing import Missing
+
+PARTITION = "train"
+Label = int | Missing | None
+
+
+class GroupJudging:
+    """Questions about groups of verl's TransferQueue, and their answers.
+
+    Args:
+        spec: A judge as configs have it, such as "exact" or {judge: lm, endpoint: …}.
+        folder: Where a language model's judgements are kept, in judge.sqlite, if the settings name
+            no other cache.
+        queue: The module `transfer_queue`.
+        tokenizer: Returns verl's tokenizer, which is made after the judge.
+    """
+
+    def __init__(self, spec: Any, folder: Path, queue: Any, tokenizer: Callable[[], Any]):
+        with usage_errors(TypeError):
+            self.judge = make_judge(spec, folder)
+        self.queue, self.tokenizer = queue, tokenizer
+        self._asked: dict[str, tuple[list[str], Future[Judgement]]] = {}
+
+    def watch(self, buffer: Any) -> None:
+        """Ask about the groups that a replay buffer finds finished, each time it looks."""
+        if not isinstance(self.judge, BackgroundJudge):
+            return  # it is asked when the labels are needed
+        look = buffer._sync_metadata_from_transfer_queue
+
+        def look_and_ask() -> None:
+            look()
+            finished = set(buffer.finished_keys[PARTITION]) - self._asked.keys()
+            self._ask(_by_group(buffer.partitions[PARTITION], finished))
+
+        buffer._sync_metadata_from_transfer_queue = look_and_ask
+
+    def clusters(self, keys: Sequence[str | None], partition: str) -> list[Label]:
+        """Return the cluster of each row, or why its group has none; None for padding."""
+        named = [key for key in keys if key is not None]
+        groups = _by_group(named, {_uid(key) for key in named} - self._asked.keys())
+        self._ask(groups)
+        labels: dict[str, Label] = {}
+        for uid in dict.fromkeys(map(_uid, named)):
+            sessions, answer = self._asked.pop(uid)
+            judgement = answer.result()
+            unknown = [Missing.by_judge(judgement)] * len(sessions)
+            labels.update(zip(sessions, judgement.clusters_N or unknown, strict=True))
+        return [None if key is None else labels.get(_session(key)) for key in keys]
+
+    def _ask(self, groups: dict[str, list[str]]) -> None:
+        """Ask about groups, by the keys of their rows."""
+        keys = [key for group in groups.values() for key in group]
+        if not keys:
+            return
+        texts = self._texts(keys)
+        questions = {uid: _question(group, texts) for uid, group in groups.items()}
+        if isinstance(self.judge, BackgroundJudge):
+            answers = [self.judge.submit(group) for _, group in questions.values()]
+        else:
+            answers = [_done(one) for one in self.judge.judge([g for _, g in questions.values()])]
+        for (uid, (sessions, _)), answer in zip(questions.items(), answers, strict=True):
+            self._asked[uid] = sessions, answer
+
+    def _texts(self, keys: list[str]) -> dict[str, tuple[str, str]]:
+        """Read the prompt and the output of each row as text."""
+        fields = ["prompts", "responses"]
+        data = self.queue.kv_batch_get(keys=keys, partition_id=PARTITION, select_fields=fields)
+        read = self.tokenizer().decode
+        prompts, outputs = (
+            [read(ids, skip_special_tokens=True) for ids in data[name]] for name in fields
+        )
+        return dict(zip(keys, zip(prompts, outputs, strict=True), strict=True))
+
+
+def _question(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[str], Group]:
+    """Return the sessions of a group and what to ask: all outputs of each session, in order."""
+    ordered = sorted(keys, key=lambda key: (_session(key), int(key.rsplit("_", 1)[1])))
+    by_session: dict[str, list[str]] = {}
+    for key in ordered:
+        by_session.setdefault(_session(key), []).append(texts[key][1])
+    samples = tuple("\n\n".join(outputs) for outputs in by_session.values())
+    return list(by_session), Group.of_texts(texts[ordered[0]][0], samples)
+
+
+def _by_group(keys: Iterable[str], uids: set[str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for key in keys:
+        if _uid(key) in uids:
+            groups.setdefault(_uid(key), []).append(key)
+    return groups
+
+
+def _uid(key: str) -> str:
+    return key.rsplit("_", 2)[0]
+
+
+def _session(key: str) -> str:
+    return key.rsplit("_", 1)[0]
+
+
+def _done(judgement: Judgement) -> Future[Judgement]:
+    answer: Future[Judgement] = Future()
+    answer.set_result(judgement)
+    return answer

@@ -1,0 +1,205 @@
+"""Trainers of verl with set credit: they know which rows are one sample, and the method's fields.
+
+`setrl_sync`, `setrl_colocate_async` and `setrl_separate_async` (`trainer.v1.trainer_mode`) are
+verl's trainers, which also read what the reward function returned besides the score, count a
+session once, and stop when nothing is learned. This file imports neither verl nor PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from setrl.core.method import AnyMethod
+from setrl.judges.settings import build
+from setrl.support.errors import ConfigError, RunError, usage_errors
+from setrl.train.gathering.metrics import batch_metrics
+from setrl.train.scoring import CreditWatch, StopRule
+from setrl.train.scoring.fields import READERS, read_outcome
+from setrl.train.scoring.labels import read_label
+from setrl.train.verl.estimators import (
+    KEYS,
+    PREFIX,
+    Rows,
+    knowing,
+    names_of_estimators,
+    read_method,
+    settings_of,
+)
+
+__all__ = ["SetAdvantages"]
+
+READ = {**READERS, "clusters": read_label, "correct": read_outcome}
+
+
+class SetAdvantages:
+    """A v1 trainer of verl whose estimators know what the rows of a batch are.
+
+    It comes before the class of the trainer, whose `_compute_advantage` still fetches, corrects and
+    writes. In between it calls the estimator, which finds here the sessions of the rows and the
+    fields of its method. `mode` is verl's own name of the trainer, under which verl reads its other
+    settings.
+
+    Raises:
+        ConfigError: At construction, naming a setting that cannot work.
+        RunError: While training, if the training stops by `algorithm.setrl.stop_rule`; verl's
+            checkpoints stay.
+    """
+
+    mode: str
+    queue: Any  # the module transfer_queue
+    config: Any
+    global_steps: int = 1
+    total_training_steps: int = 0
+    _began_at: int | None = None
+
+    def __init__(self, config: Any, *more: Any, **others: Any):
+        name = str(config.algorithm.adv_estimator)
+        if name not in names_of_estimators():
+            raise ConfigError(
+                f"trainer_mode={PREFIX}_{self.mode} needs algorithm.adv_estimator={PREFIX} or "
+                f"{PREFIX}_ and the name of a method, got {name!r}"
+            )
+        method = read_method(name, config.algorithm, 0.0)
+        rollouts = config.actor_rollout_ref.rollout.n
+        with usage_errors():
+            method.check_samples(rollouts, "actor_rollout_ref.rollout.n")
+        _refuse_reward_filter(method, config.algorithm)
+        self.judging = self._make_judging(config, method)
+        self.credit_watch = CreditWatch(_stop_rule(config.algorithm), self._had_signal)
+        # verl asks for its own names of modes in five places, and for the section of that name.
+        config.trainer.v1.trainer_mode = self.mode
+        super().__init__(config, *more, **others)  # type: ignore[call-arg]
+
+    def _make_judging(self, config: Any, method: AnyMethod) -> Any:
+        settings = settings_of(config.algorithm)
+        if "judge" not in settings:
+            return None
+        if "clusters" not in method.reads:
+            raise ConfigError(
+                f"algorithm.setrl.judge has no effect: {method.name} reads no clusters"
+            )
+        from setrl.train.verl.judging import GroupJudging
+
+        folder = Path(config.trainer.default_local_dir)  # of verl's checkpoints
+        return GroupJudging(settings["judge"], folder, self.queue, lambda: self.tokenizer)  # type: ignore[attr-defined]
+
+    def _build_replay_buffer(self) -> Any:
+        buffer = super()._build_replay_buffer()  # type: ignore[misc]
+        if self.judging is not None:
+            self.judging.watch(buffer)
+        return buffer
+
+    def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
+        rows = self._rows(batch)
+        with knowing(rows):
+            done = super()._compute_advantage(batch, metrics)  # type: ignore[misc]
+        credited = rows.batch
+        assert credited is not None
+        metrics.update({f"setrl/{key}": value for key, value in batch_metrics(credited).items()})
+        self._began_at = self._began_at or self.global_steps
+        self.credit_watch.see(credited, 0 < self.total_training_steps <= self.global_steps)
+        return done
+
+    def _had_signal(self) -> bool:
+        """Take a run that resumes for a run that had a signal: verl keeps no log to look at."""
+        return (self._began_at or 1) > 1
+
+    def _rows(self, batch: Any) -> Rows:
+        """Read what rows are from TransferQueue and the keys of a batch, `uid_session_output`."""
+        algorithm = self.config.algorithm
+        progress = min(self.global_steps / max(self.total_training_steps, 1), 1.0)
+        method = read_method(str(algorithm.adv_estimator), algorithm, progress)
+        parts = [_parts(key) for key in batch.keys]
+        padding = [bool(tag.get("is_padding", False)) for tag in batch.tags]
+        fields = self._fields(batch, method, padding)
+        if self.judging is not None:
+            real = [None if pad else key for key, pad in zip(batch.keys, padding, strict=True)]
+            fields["clusters"] = self.judging.clusters(real, batch.partition_id)
+        return Rows(
+            method,
+            [f"{uid}_{session}" for uid, session, _ in parts],
+            [output for _, _, output in parts],
+            padding,
+            fields,
+        )
+
+    def _fields(
+        self, batch: Any, method: AnyMethod, padding: Sequence[bool]
+    ) -> dict[str, list[Any]]:
+        """Read the method's fields from what the reward function returned besides the score."""
+        wanted = [name for name in method.reads if name not in ("rewards", "correct")]
+        if self.judging is not None:
+            wanted.remove("clusters")
+        if not wanted and "correct" not in method.reads:
+            return {}
+        named = {**KEYS, **settings_of(self.config.algorithm).get("fields", {})}
+        data = self.queue.kv_batch_get(
+            keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"]
+        )
+        extras = [_reward_info(one) for one in data["extra_fields"]]
+        real = [extra for extra, pad in zip(extras, padding, strict=True) if not pad]
+        says = "correct" in method.reads and (
+            "correct" in named or any("correct" in extra for extra in real)
+        )  # otherwise scores must be 0 and 1
+        wanted += ["correct"] if says else []
+        return {
+            name: _column(method.name, name, named.get(name, name), extras, real) for name in wanted
+        }
+
+
+def _stop_rule(algorithm: Any) -> StopRule | None:
+    found = settings_of(algorithm).get("stop_rule", {})
+    with usage_errors(TypeError):
+        return None if found is None else build("algorithm.setrl.stop_rule", StopRule, found)
+
+
+def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:
+    """Refuse a filter of equal rewards if the method learns from strategies."""
+    chosen = algorithm.get("filter_groups") or {}
+    if not chosen.get("enable", False) or set(method.reads) <= {"rewards", "correct"}:
+        return
+    raise ConfigError(
+        f"algorithm.filter_groups drops groups of equal {chosen.get('metric', 'reward')!r}, from "
+        f"which {method.name} still learns: set algorithm.filter_groups.enable=false"
+    )
+
+
+def _parts(key: str) -> tuple[str, str, int]:
+    uid, session, output = key.rsplit("_", 2)
+    return uid, session, int(output)
+
+
+def _reward_info(value: Any) -> dict[str, Any]:
+    """Read what a reward function returned besides the score, for one row."""
+    extra = getattr(value, "data", value)
+    found = extra.get("reward_extra_info") if isinstance(extra, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _column(
+    method: str, name: str, key: str, extras: list[dict[str, Any]], real: list[dict[str, Any]]
+) -> list[Any]:
+    if real and not any(key in one for one in real):
+        known = ", ".join(map(repr, dict.fromkeys(k for one in real for k in one))) or "nothing"
+        raise RunError(
+            f"{method} reads {name}: the reward function must return {key!r} besides 'score'; it "
+            f"returned {known} (algorithm.setrl.fields.{name} names another key)"
+        )
+    try:
+        return [READ[name](one.get(key)) for one in extras]
+    except ValueError as error:
+        raise RunError(f"{key!r} of the reward function must be {error}") from None
+
+
+def credited(trainer: type, mode: str, queue: Any) -> type:
+    """Make a trainer of verl with set credit.
+
+    Args:
+        trainer: A subclass of verl's v1 `PPOTrainer`.
+        mode: Its name in verl's registry.
+        queue: The module `transfer_queue`.
+    """
+    own = {"mode": mode, "queue": queue, "__doc__": SetAdvantages.__doc__}
+    return type(f"Set{trainer.__name__}", (SetAdvantages, trainer), own)

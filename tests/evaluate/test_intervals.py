@@ -1,0 +1,234 @@
+"""Intervals against their formulas, by coverage, and by laws."""
+
+import numpy as np
+import pytest
+
+from setrl.evaluate import intervals
+from setrl.evaluate.intervals import (
+    IntervalConfig,
+    mean_over_problems,
+    paired_difference,
+    resampling_weights,
+    t_quantile,
+)
+from studies.interval_coverage import coverage, draw_arms, normal_effects, ours, percentiles
+
+ANALYTIC = IntervalConfig(method="analytic")
+T_49, T_99 = 2.009575, 1.984217
+
+
+def test_analytic_interval_of_one_seed_is_the_textbook_one():
+    values = np.random.default_rng(0).normal(size=50)
+    estimate = mean_over_problems(values, ANALYTIC)
+    stderr = values.std(ddof=1) / np.sqrt(50)
+    assert estimate.value == pytest.approx(values.mean())
+    assert estimate.stderr == pytest.approx(stderr)
+    assert estimate.low == pytest.approx(values.mean() - T_49 * stderr)
+    assert estimate.high == pytest.approx(values.mean() + T_49 * stderr)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "level", "reach"),
+    [(1, 0.95, 12.7062), (2, 0.95, 4.30265), (2, 0.9, 2.91999), (4, 0.99, 4.60409),
+     (9, 0.95, 2.26216), (99, 0.95, T_99), (30, 0.5, 0.682756), (5_000_000, 0.95, 1.959964)],
+)  # fmt: skip
+def test_quantiles_of_t_are_those_of_printed_tables(degrees, level, reach):
+    assert t_quantile(degrees, level) == pytest.approx(reach, rel=2e-6)
+
+
+def test_many_problems_need_no_resampling(monkeypatch):
+    monkeypatch.setattr(intervals, "MOST_RESAMPLED", 500)
+    values_P = np.random.default_rng(0).random(501)
+    resampled, analytic = (
+        mean_over_problems(values_P[:500], IntervalConfig(method=method))
+        for method in ("bootstrap", "analytic")
+    )
+    assert resampled.low == pytest.approx(analytic.low, abs=3e-3)
+    assert resampled != analytic
+    monkeypatch.setattr(
+        intervals, "resampling_weights", lambda *_: pytest.fail("it needs gigabytes")
+    )
+    assert mean_over_problems(values_P, IntervalConfig()) == mean_over_problems(
+        values_P, IntervalConfig(method="analytic")
+    )
+
+
+def test_several_seeds_add_the_squares_of_two_t_intervals():
+    """Worked by hand: rows 0 and 1 differ by (1, 1, 4), whose mean is 2, and by (−1, 1, 0)."""
+    second = np.array([[0.0, 1.0, 2.0], [2.0, 3.0, 7.0]])
+    first = second + np.array([[1, 1, 4], [-1, 1, 0]])
+    of_problems = np.var([0.0, 1.0, 2.0], ddof=1) / 3
+    of_seeds = np.var([2.0, 0.0], ddof=1) / 2
+    for method in ("analytic", "bootstrap"):  # a choice for one seed only
+        config = IntervalConfig(method, level=0.5)
+        difference = paired_difference(first, second, config)
+        assert difference.value == 1
+        assert difference.stderr == pytest.approx(np.sqrt(of_problems + of_seeds))
+        reach = np.sqrt(0.816497**2 * of_problems + 1.0**2 * of_seeds)  # t of 2 and of 1
+        assert difference.ends == pytest.approx((1 - reach, 1 + reach))
+
+
+def test_an_arm_with_one_seed_adds_no_spread_of_seeds():
+    rng = np.random.default_rng(9)
+    arm, base = rng.random((3, 40)), rng.random(40)
+    gap = arm.mean(axis=0) - base
+    reach = np.hypot(
+        t_quantile(39, 0.95) * gap.std(ddof=1) / np.sqrt(40),
+        t_quantile(2, 0.95) * arm.mean(axis=1).std(ddof=1) / np.sqrt(3),
+    )
+    ends = paired_difference(arm, base).ends
+    assert ends == pytest.approx((gap.mean() - reach, gap.mean() + reach))
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize("share", [0.0, 0.95])
+def test_intervals_of_few_seeds_cover_the_truth(seeds, share):
+    """The study's simulation; percentiles of resampled seeds covered 89% at three seeds."""
+    rng = np.random.default_rng(seeds)
+    trials = [draw_arms(rng, seeds, 50, share, normal_effects) for _ in range(600)]
+    inside, _ = coverage(trials, ours)
+    assert inside >= 0.93  # 0.95 less two standard errors
+    if seeds == 3 and share:
+        assert coverage(trials, percentiles)[0] < 0.92
+
+
+def test_standard_error_of_several_seeds_adds_problems_and_seeds():
+    values = np.array([[0.0, 1.0, 2.0], [2.0, 3.0, 7.0]])
+    problem_means, seed_means = [1.0, 2.0, 4.5], [1.0, 4.0]
+    expected = np.sqrt(np.var(problem_means, ddof=1) / 3 + np.var(seed_means, ddof=1) / 2)
+    estimate = mean_over_problems(values, ANALYTIC)
+    assert estimate.stderr == pytest.approx(expected)
+    assert estimate.per_seed == (1.0, 4.0)
+    assert estimate.value == 2.5
+
+
+@pytest.mark.parametrize("count", [2, 3, 40])
+def test_resampled_means_vary_as_much_as_the_mean_does(count):
+    values = np.random.default_rng(1).normal(size=count)
+    draws = resampling_weights(count, 200_000, 0, 0) @ values
+    assert draws.mean() == pytest.approx(values.mean(), abs=0.01)
+    assert draws.var() == pytest.approx(values.var(ddof=1) / count, rel=0.02)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "analytic"])
+@pytest.mark.parametrize("seeds", [1, 4])
+def test_intervals_cover_the_truth_about_as_often_as_they_say(method, seeds):
+    """Problems, seeds and noise are drawn anew in each trial; the truth is 0."""
+    rng = np.random.default_rng(2)
+    config = IntervalConfig(method=method, level=0.9, resamples=400)
+    covered = []
+    for _ in range(300):
+        values = rng.normal(size=40) + rng.normal(size=(seeds, 1)) * (seeds > 1) * 0.1
+        estimate = mean_over_problems(values + 0.3 * rng.normal(size=(seeds, 40)), config)
+        covered.append(estimate.low <= 0 <= estimate.high)
+    assert 0.85 <= np.mean(covered) <= 0.96
+
+
+def test_seeds_that_differ_widen_the_interval():
+    problems = np.random.default_rng(3).normal(size=60)
+    together = mean_over_problems(np.stack([problems, problems]))
+    apart = mean_over_problems(np.stack([problems - 1, problems + 1]))
+    assert apart.value == pytest.approx(together.value)
+    assert apart.high - apart.low > 2 * (together.high - together.low)
+
+
+def test_pairing_removes_what_the_problems_have_in_common():
+    rng = np.random.default_rng(4)
+    difficulty = rng.normal(size=80)
+    better = difficulty + 0.1 + 0.01 * rng.normal(size=80)
+    difference = paired_difference(better, difficulty)
+    assert difference.value == pytest.approx(0.1, abs=0.01)
+    assert difference.excludes_zero
+    assert difference.improvement > 0.99
+    unpaired = paired_difference(rng.permutation(better), difficulty)
+    assert unpaired.value == pytest.approx(difference.value)
+    assert not unpaired.excludes_zero
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "analytic"])
+def test_swapping_the_arms_swaps_the_signs(method):
+    rng = np.random.default_rng(5)
+    first, second = rng.normal(size=30), rng.normal(size=30)
+    config = IntervalConfig(method=method)
+    forth, back = paired_difference(first, second, config), paired_difference(second, first, config)
+    assert forth.value == pytest.approx(-back.value)
+    assert forth.low == pytest.approx(-back.high)
+    assert forth.improvement == pytest.approx(1 - back.improvement)
+
+
+def test_an_arm_against_itself_is_no_difference():
+    values = np.random.default_rng(6).normal(size=20)
+    difference = paired_difference(values, values)
+    assert (difference.value, difference.low, difference.high) == (0, 0, 0)
+    assert difference.improvement == 0.5
+    assert not difference.excludes_zero
+
+
+def test_an_arm_with_seeds_against_itself_is_exactly_zero():
+    values = np.random.default_rng(6).normal(size=(3, 20))
+    difference = paired_difference(values, values.copy())
+    assert (difference.value, difference.low, difference.high, difference.stderr) == (0, 0, 0, 0)
+
+
+def test_differences_of_shares_end_at_one():
+    """Two seeds that differ much: t₁ = 12.7 would reach beyond what shares allow."""
+    first, second = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert paired_difference(first, second[::-1]).ends == (-1, 1)
+
+
+def test_seeds_are_paired_by_row():
+    """What the seeds of both arms share is no difference between them."""
+    values = np.random.default_rng(10).normal(size=(3, 30))
+    of_seeds = np.array([[-1.0], [0.0], [2.0]])
+    paired = paired_difference(values + of_seeds + 0.1, values + of_seeds)
+    assert paired.ends == pytest.approx((0.1, 0.1))
+    apart = paired_difference(values + of_seeds + 0.1, values + of_seeds[::-1])
+    assert apart.high - apart.low > 1
+
+
+def test_what_rounding_makes_is_no_improvement():
+    values = np.random.default_rng(8).random(20)
+    assert paired_difference(values + 1e-13, values).improvement == 0.5
+    assert paired_difference(values + 1e-6, values).improvement == 1
+
+
+def test_arms_may_differ_in_seeds_but_not_in_problems():
+    base, arm = np.zeros(10), np.ones((3, 10))
+    assert paired_difference(arm, base).value == 1
+    with pytest.raises(ValueError, match="same problems, got 10 and 9"):
+        paired_difference(arm, base[:9])
+
+
+def test_missing_values_leave_their_problem_out_and_are_counted():
+    values = [[1.0, np.nan, 3.0, 8.0], [1.0, 5.0, 3.0, np.nan]]
+    estimate = mean_over_problems(values)
+    assert (estimate.value, estimate.problems, estimate.missing) == (2.0, 2, 2)
+    difference = paired_difference(values, [0.0, 0.0, np.nan, 0.0])
+    assert (difference.value, difference.problems, difference.missing) == (1.0, 1, 3)
+
+
+def test_too_few_problems_have_no_interval():
+    one, none = mean_over_problems([0.5]), mean_over_problems([np.nan])
+    assert one.value == 0.5
+    assert np.isnan([one.low, one.high, one.stderr]).all()
+    assert np.isnan([none.value, none.low]).all()
+    assert none.problems == 0
+
+
+def test_same_seed_same_interval_and_other_seed_another():
+    values = np.random.default_rng(7).normal(size=30)
+    assert mean_over_problems(values) == mean_over_problems(values)
+    assert mean_over_problems(values) != mean_over_problems(values, IntervalConfig(seed=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "wald"}, "method must be"),
+        ({"level": 95}, r"level must be in \(0, 1\), got 95"),
+        ({"resamples": 0}, "resamples must be at least 1"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        IntervalConfig(**options)

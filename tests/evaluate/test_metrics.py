@@ -1,0 +1,163 @@
+"""Metrics by name: each is its estimator's, and the ones of texts need texts of every problem."""
+
+import dataclasses
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from setrl.evaluate.branching import branches_by_position, mean_shared_prefix
+from setrl.evaluate.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
+from setrl.evaluate.metrics import METRICS, by_metric, metric_values
+from setrl.evaluate.samples import Evaluation, evaluation_of
+from setrl.evaluate.sides import load_side
+from tests import fake_run
+from tests.subsets import best_by_proxy, mean_over_subsets
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory):
+    run = fake_run.make(tmp_path_factory.mktemp("run") / "r", arms=("grpo",), n=8, steps=1)
+    [evaluation] = load_side(run / "grpo/seed_0").evaluations
+    texts = (("abc", "abd", "ax"), ("", "", ""), ("aa", "ab"), *[("x", "y", "z")] * 9)
+    return dataclasses.replace(evaluation, texts_P=texts)
+
+
+def test_every_metric_is_named_once_and_can_be_shown(evaluation):
+    values = metric_values(evaluation)
+    assert set(by_metric(values)) == set(METRICS) - {"max", "best_of"}
+    assert all(value_P.shape == (12,) for value_P in values.values())
+    assert {name for name in values if name.startswith("g_pass_mean")} == {
+        "g_pass_mean@2", "g_pass_mean@4", "g_pass_mean@8"}  # fmt: skip
+
+
+def test_reliability_is_that_of_the_counts(evaluation):
+    values, counts = metric_values(evaluation), evaluation.correct_count_P
+    for tau, name in ((0.5, "g_pass_0.5"), (0.75, "g_pass_0.75"), (1.0, "g_pass_1")):
+        np.testing.assert_array_equal(values[f"{name}@4"], g_pass_at_k(counts, 8, 4, tau))
+    np.testing.assert_array_equal(values["g_pass_mean@8"], mean_g_pass_at_k(counts, 8, 8))
+    for tau in (0.1, 0.25, 0.5, 0.75, 1):
+        np.testing.assert_array_equal(values[f"cover@{tau:g}"], cover_at(counts, 8, tau))
+        # At k = n nothing is drawn: both say whether c/n reaches τ.
+        np.testing.assert_allclose(values[f"cover@{tau:g}"], g_pass_at_k(counts, 8, 8, tau))
+
+
+def test_branches_are_counted_among_as_many_texts_as_every_problem_has(evaluation):
+    values = metric_values(evaluation)
+    assert evaluation.texts_kept == 2
+    assert [name for name in values if name.startswith("branches")] == ["branches@1", "branches@2"]
+    for place, texts in enumerate(evaluation.texts_P):
+        curve = branches_by_position(texts, 2)
+        assert values["shared_prefix"][place] == mean_shared_prefix(texts)
+        for position in (1, 2):
+            expected = curve[min(position, len(curve)) - 1] if len(curve) else 1
+            assert values[f"branches@{position}"][place] == expected
+    # Two pairs of "abc", "abd", "ax" differ after the second character; no pair with "" does.
+    assert values["branches@2"][:3] == pytest.approx([1 + 2 / 3, 1, 2])
+
+
+def test_without_two_texts_of_every_problem_nothing_is_said_of_branches(evaluation):
+    for texts in ((), (("one",), *evaluation.texts_P[1:])):
+        values = metric_values(dataclasses.replace(evaluation, texts_P=texts))
+        assert not {"branches", "shared_prefix"} & set(by_metric(values))
+
+
+def test_metrics_at_k_are_means_over_sets_of_samples():
+    """Each statistic of every set, averaged in fractions; −1 is no answer and no strategy."""
+    n = 6
+    rng = np.random.default_rng(0)
+    right = np.array([True, False, True])
+    answers = rng.integers(-1, 3, (5, n))
+    graded, proxy = rng.integers(-2, 4, (2, 5, n)).astype(float)
+    graded[4, 1] = np.nan
+    one = Evaluation(
+        prompts=tuple("abcde"),
+        correct_PN=(answers >= 0) & right[answers],
+        strategies_PN=rng.integers(-1, 3, (5, n)),
+        answers_PN=answers,
+        temperature=1.0,
+        rewards_PN=graded,
+        proxy_PN=proxy,
+    )
+    values = metric_values(one)
+    for p in range(4):
+        for k in (1, 2, 4):
+            for name, statistic in statistics(one, p).items():
+                expected = float(mean_over_subsets(statistic, n, k))
+                assert values[f"{name}@{k}"][p] == pytest.approx(expected, abs=1e-13), name
+    # A missing grade leaves its problem out of what needs grades, and of nothing more.
+    missing = {name for name in values if np.isnan(values[name][4])}
+    assert missing == {f"{name}@{k}" for name in ("max", "best_of") for k in (1, 2, 4)}
+
+
+def statistics(one, p):
+    """The definition of each metric at k: what a set of samples of problem p scores."""
+    correct, answers, strategies = one.correct_PN[p], one.answers_PN[p], one.strategies_PN[p]
+    verified = set(answers[correct].tolist())
+
+    def votes(s):
+        return Counter(int(answers[i]) for i in s if answers[i] >= 0)
+
+    def majority(s):
+        top = max(votes(s).values(), default=0)
+        winners = [answer for answer, count in votes(s).items() if count == top]
+        return Fraction(len(verified & set(winners)), max(len(winners), 1))
+
+    return {
+        "pass": lambda s: any(correct[i] for i in s),
+        "majority": majority,
+        "vote_share": lambda s: Fraction(max(votes(s).values(), default=0), len(s)),
+        "strategies": lambda s: len({strategies[i] for i in s} - {-1}),
+        "correct_strategies": lambda s: len({strategies[i] for i in s if correct[i]} - {-1}),
+        "max": lambda s: int(max(one.rewards_PN[p][list(s)])),
+        "best_of": best_by_proxy(one.rewards_PN[p], one.proxy_PN[p]),
+    }
+
+
+def test_of_ragged_problems_each_value_is_that_of_the_problem_alone(evaluation):
+    sizes = np.array([8, 3, 5, *[8] * 9])
+    kept_PN = np.arange(8) < sizes[:, None]
+    ragged = dataclasses.replace(
+        evaluation,
+        correct_PN=evaluation.correct_PN & kept_PN,
+        strategies_PN=np.where(kept_PN, evaluation.strategies_PN, -1),
+        answers_PN=np.where(kept_PN, evaluation.answers_PN, -1),
+        rewards_PN=np.where(kept_PN, np.arange(8.0), np.nan),
+        proxy_PN=np.where(kept_PN, np.arange(8.0)[::-1], np.nan),
+        n_P=sizes,
+        texts_P=(),
+    )
+    ks = [1, 2, 3]
+    values = metric_values(ragged, ks)
+    for place in (0, 1, 2):
+        n = sizes[place]
+        alone = dataclasses.replace(
+            evaluation.choose([place]),
+            **{
+                field: getattr(ragged, field)[[place], :n]
+                for field in (
+                    "correct_PN", "strategies_PN", "answers_PN", "rewards_PN", "proxy_PN"
+                )
+            },
+            texts_P=(),
+        )  # fmt: skip
+        for name, [expected] in metric_values(alone, ks).items():
+            assert values[name][place] == pytest.approx(expected, nan_ok=True), name
+        right = ragged.correct_PN[place]
+        expected = mean_over_subsets(lambda subset, right=right: any(right[[*subset]]), n, 2)
+        assert values["pass@2"][place] == pytest.approx(float(expected))
+
+
+def test_labels_that_nobody_read_have_no_metrics():
+    unread = {"prompt": "p", "split": "test", "n": 4, "schema_version": 1, "correct": [1, 0, 1, 0]}
+    nothing = {**unread, "strategies": [None] * 4, "answers": [None] * 4}
+    values = metric_values(evaluation_of([nothing], "test"))
+    names = ("strategies@4", "correct_strategies@4", "top_share", "degenerate", "effective_number")
+    assert all(np.isnan(values[name]).all() for name in (*names, "majority@4", "vote_share@4"))
+    assert values["pass@4"] == 1
+    one = {**nothing, "strategies": ["a", None, None, None], "answers": [None, "2", None, None]}
+    values = metric_values(evaluation_of([one, {**nothing, "prompt": "q"}], "test"))
+    assert values["strategies@4"].tolist() == [1, 0]  # the other problem's cannot be read
+    assert values["degenerate"].tolist() == [0.75, 1]
+    assert values["majority@4"].tolist() == [0, 0]
