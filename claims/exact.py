@@ -1,19 +1,20 @@
 """Expectations over finite policies, groups of samples and their sets, in rational arithmetic.
 
 This is the reference of the claims and of the tests: plain enumeration with fractions, which shares
-no code with the library. A policy is a sequence of probabilities, one for each action. A score is a
-function of the members of a set in ascending order: actions, or indices of samples. A credit gives
-an advantage to each action of a group of N samples.
+no code with the library but its definition, `setrl.idea`. A policy is a sequence of probabilities,
+one for each action. A score is a function of the members of a set in ascending order: actions, or
+indices of samples. A credit gives an advantage to each action of a group of N samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from math import factorial, gcd, lcm, prod
+
+from setrl.idea import Sets
 
 Policy = Sequence[Fraction]
 Actions = tuple[int, ...]
@@ -148,57 +149,9 @@ def log_likelihood_rates(gradient: Sequence[Fraction], policy: Policy) -> list[F
 # Sets out of one group of samples, by index.
 
 
-@dataclass(frozen=True)
-class GroupMeans:
-    """Mean scores of the n-sets out of N samples, by enumeration.
-
-    Attributes:
-        score: Score of a set of indices.
-        num: N.
-        size: n.
-    """
-
-    score: Score
-    num: int
-    size: int
-
-    @cached_property
-    def scored(self) -> dict[tuple[int, ...], Fraction]:
-        """Every n-set and its score."""
-        return {s: Fraction(self.score(s)) for s in combinations(range(self.num), self.size)}
-
-    @cached_property
-    def u(self) -> list[Fraction]:
-        """Mean score of the sets with each sample."""
-        return [average(f for s, f in self.scored.items() if i in s) for i in range(self.num)]
-
-    @cached_property
-    def v(self) -> list[Fraction]:
-        """Mean score of the sets without each sample; empty if n = N."""
-        samples = range(self.num if self.size < self.num else 0)
-        return [average(f for s, f in self.scored.items() if i not in s) for i in samples]
-
-    @cached_property
-    def w(self) -> list[Fraction]:
-        """Mean score of the (n−1)-sets without each sample; 0 if n = 1."""
-        if self.size == 1:
-            return [Fraction(0)] * self.num
-        return GroupMeans(self.score, self.num, self.size - 1).v
-
-    @cached_property
-    def U(self) -> Fraction:
-        """Mean score of all sets."""
-        return average(self.scored.values())
-
-    @cached_property
-    def variance(self) -> Fraction:
-        """Variance of the scores of all sets."""
-        return average((f - self.U) ** 2 for f in self.scored.values())
-
-
-def group_means(score: Score, group: Actions, size: int) -> GroupMeans:
+def group_means(score: Score, group: Actions, size: int) -> Sets:
     """Compute u, v, w and U of a group of actions."""
-    return GroupMeans(of_group(score, group), len(group), size)
+    return Sets(of_group(score, group), len(group), size)
 
 
 def of_group(score: Score, group: Actions) -> Score:

@@ -10,6 +10,7 @@ from claims import exact, scores
 from setrl import credit, grouped_advantages, methods, objectives, set_advantages
 from setrl.core.adjusting import Gate, InverseClusterSize
 from setrl.core.advantages import Sum
+from setrl.idea import Sets
 from tests.core.catalogue import cases
 
 RNG = np.random.default_rng(3)
@@ -23,9 +24,9 @@ def test_a_sum_equals_the_enumeration_of_its_parts_in_fractions():
     n = 6
     both = 0.5 * methods.poly_epo(3) + (-0.75) * methods.maxpo(2) + methods.pkpo(4)
     for case in cases(n):
-        poly = exact.GroupMeans(scores.polychromic(case.rewards, case.clusters), n, 3)
-        best = exact.GroupMeans(scores.maximum(case.rewards), n, 2)
-        gain = exact.GroupMeans(scores.maximum(case.rewards), n, 4)
+        poly = Sets(scores.polychromic(case.rewards, case.clusters), n, 3)
+        best = Sets(scores.maximum(case.rewards), n, 2)
+        gain = Sets(scores.maximum(case.rewards), n, 4)
         want = [
             Fraction(1, 2) * (poly.u[i] - poly.U)
             - Fraction(3, 4) * (best.u[i] - best.v[i])

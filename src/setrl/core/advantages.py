@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack, cast
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from setrl.core.method import (
     Shaping,
     Sum,
 )
-from setrl.core.samples import Array, Fields
-from setrl.support import names
+from setrl.core.samples import Array
 
 __all__ = [
     "STD_FLOOR",
@@ -35,25 +34,28 @@ __all__ = [
 ]
 
 
-class Keywords(Fields, total=False):
-    """The keywords of `set_advantages`: the fields of samples and of a `Method`."""
-
-    objective: Objective
-    set_size: int
-    baseline: str | Baseline
-    reduction: Reduction
-    scale: Scale | None
-    shaping: Shaping | None
-    estimator: Estimator | None
-    adjustment: Adjustment | None
-
-
 def set_advantages(
     rewards_BN: Array,
     method: AnyMethod | None = None,
     *,
+    correct: Array | None = None,
+    clusters: Array | None = None,
+    answers: Array | None = None,
+    proxy: Array | None = None,
+    pairs: Array | None = None,
+    families: Array | None = None,
+    second: Array | None = None,
+    mask: Array | None = None,
+    abstain: bool = False,
+    objective: Objective | None = None,
+    set_size: int | None = None,
+    baseline: str | Baseline | None = None,
+    reduction: Reduction | None = None,
+    scale: Scale | None = None,
+    shaping: Shaping | None = None,
+    estimator: Estimator | None = None,
+    adjustment: Adjustment | None = None,
     rng: np.random.Generator | int | None = None,
-    **given: Unpack[Keywords],
 ) -> Advantages:
     """Return the marginal set advantage of every sample: what it adds to the sets that hold it.
 
@@ -66,10 +68,11 @@ def set_advantages(
         rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets:
             its advantage is 0.0, and its `usable_BN` False. `setrl credit` writes null for it.
         method: A value of `setrl.methods`, a `Method` of your own, or a sum of methods.
+        correct, clusters, answers, proxy, pairs, families, second, mask, abstain: What else
+            describes the samples, where the method reads it; see `setrl.Fields`.
+        objective, set_size, baseline, reduction, scale, shaping, estimator, adjustment: The fields
+            of a `setrl.Method`, instead of a method; only `objective` must be given.
         rng: A generator, or its seed; needed where sets are sampled.
-        **given: Clusters, answers and whatever else the method reads; see `setrl.Fields`. For
-            your own objective, give `objective=…, set_size=…` instead of a method, and any other
-            field of `setrl.Method`, such as `baseline=…`.
 
     Returns:
         `Advantages`, arrays of the kind of `rewards_BN`.
@@ -84,12 +87,30 @@ def set_advantages(
     >>> adv.values_BN.round(3)
     array([[ 0.   ,  0.   ,  0.167, -0.167]])
     """
-    for name in given:
-        names.look_up("argument", name, Keywords.__annotations__)
-    fields = {name: value for name, value in given.items() if name in Fields.__annotations__}
-    options = {name: value for name, value in given.items() if name not in fields}
-    method = require_method(method, options)
-    return method.advantages(rewards_BN, rng=rng, **cast(Fields, fields))
+    options = {
+        "objective": objective,
+        "set_size": set_size,
+        "baseline": baseline,
+        "reduction": reduction,
+        "scale": scale,
+        "shaping": shaping,
+        "estimator": estimator,
+        "adjustment": adjustment,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return require_method(method, given).advantages(
+        rewards_BN,
+        correct=correct,
+        clusters=clusters,
+        answers=answers,
+        proxy=proxy,
+        pairs=pairs,
+        families=families,
+        second=second,
+        mask=mask,
+        abstain=abstain,
+        rng=rng,
+    )
 
 
 def require_method(method: AnyMethod | None, options: Mapping[str, Any] | None = None) -> AnyMethod:

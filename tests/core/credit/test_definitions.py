@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from claims import exact
-from setrl import credit, objectives, set_advantages
+from setrl import credit, idea, objectives, set_advantages
+from setrl.idea import Sets
 from tests.core.catalogue import COMMON, Case, cases, drawn, samples_of
 
 every_entry = pytest.mark.parametrize("entry", COMMON, ids=lambda entry: entry.name)
@@ -39,7 +40,7 @@ def test_all_baselines_equal_enumeration(entry, estimator):
                 )
                 for name in (*(CONTRASTED if k < n else ()), "smaller_sets", "none")
             }
-            check_prompts(found, [exact.GroupMeans(score, n, k) for score in scores], n, k)
+            check_prompts(found, [Sets(score, n, k) for score in scores], n, k)
 
 
 def check_prompts(found, want_B, n, k):
@@ -69,6 +70,15 @@ def assert_close(found, want):
 
 
 @every_entry
+@pytest.mark.parametrize("baseline", ["all_sets", "leave_one_out", "smaller_sets", "none"])
+def test_credit_is_the_idea(entry, baseline):
+    for case in cases(5):
+        found = set_advantages(set_size=2, baseline=baseline, **arguments(entry, [case]))
+        want = idea.advantages(entry.definition(case), 5, 2, baseline)
+        assert_close(found.values_BN, [want])
+
+
+@every_entry
 def test_score_variance_equals_enumeration(entry):
     for n, k in [(5, 2), (6, 4), (4, 4)]:
         listed = cases(n)
@@ -76,7 +86,7 @@ def test_score_variance_equals_enumeration(entry):
             variance_B = estimator(entry.objective, samples_of(listed), k, None).means.variance_B
             if variance_B is None:
                 continue
-            want = [exact.GroupMeans(entry.definition(case), n, k).variance for case in listed]
+            want = [Sets(entry.definition(case), n, k).variance for case in listed]
             assert_close(variance_B, want)
 
 

@@ -6,9 +6,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from claims import exact
 from setrl import credit, methods, objectives, set_advantages
 from setrl.control.credit import vine_advantages
+from setrl.idea import Sets
 from tests.core.catalogue import EXACT, Case, samples_of
 
 N = 6
@@ -69,7 +69,7 @@ def test_a_gain_over_smaller_sets_is_exactly_zero_where_it_is_in_fractions(entry
                 scale="group_std", estimator=estimator, **fields,
             )  # fmt: skip
             for values, case in zip(found.values_BN, listed, strict=True):
-                want = exact.GroupMeans(entry.definition(case), N, k)
+                want = Sets(entry.definition(case), N, k)
                 assert want.u == want.w or values.any()
                 assert want.u != want.w or not values.any(), (k, case, values)
 

@@ -8,6 +8,7 @@ import pytest
 
 from claims import exact, scores
 from setrl import credit, objectives, set_advantages
+from setrl.idea import Sets
 from tests.core.catalogue import EXACT, Case, Entry, cases, samples_of
 
 EPS = np.finfo(float).eps
@@ -79,7 +80,7 @@ def check(entry: Entry, fields: dict, set_size: int, estimator: credit.Estimator
     for values, (n, case) in zip(found.values_BN, listed, strict=True):
         if n <= set_size:
             continue
-        want = exact.GroupMeans(entry.definition(case), n, set_size)
+        want = Sets(entry.definition(case), n, set_size)
         gap_N = [want.u[i] - want.v[i] for i in range(n)]
         largest = max(map(abs, (*want.u, *want.v, 1)))
         for value, gap in zip(values, gap_N, strict=False):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from claims import exact
+from setrl.idea import Sets
 from tests.core.catalogue import EXACT, cases, drawn, samples_of
 
 
@@ -27,7 +28,7 @@ def test_closed_form_equals_enumeration(entry):
 
 def check_prompts(entry, samples, scores, n, k):
     means = entry.objective.set_means(samples, k)
-    want = [exact.GroupMeans(score, n, k) for score in scores]
+    want = [Sets(score, n, k) for score in scores]
     close(means.with_BN, [one.u for one in want])
     close(means.mean_B, [one.U for one in want])
     if k == n:

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from claims import exact, scores
+from claims import scores
 from setrl import Samples, objectives, set_advantages
 from setrl.core.objectives.base import Objective
+from setrl.idea import Sets
 from tests.core.catalogue import cases, samples_of
 
 REFUSED = [
@@ -136,7 +137,7 @@ def test_smaller_sizes_of_over_sizes_are_compared_with_one_member_less():
         for b, case in enumerate(listed):
             want = np.zeros(n)
             for size, weight in weights.items():
-                means = exact.GroupMeans(definition(case), n, size)
+                means = Sets(definition(case), n, size)
                 pairs = zip(means.u, means.w, strict=True)
                 want += [float(weight * size / k * (u - w)) for u, w in pairs]
             np.testing.assert_allclose(gain_BN[b], want, atol=1e-12)
@@ -213,7 +214,7 @@ def test_rarest_reward_is_the_note_s_f_srl_with_graded_rewards():
             rewards, objective=objectives.rarest_reward(), set_size=3, baseline="leave_one_out",
             **fields,
         )  # fmt: skip
-        want = exact.GroupMeans(scores.rarest_reward(rewards[0].tolist(), case.clusters), 6, 3)
+        want = Sets(scores.rarest_reward(rewards[0].tolist(), case.clusters), 6, 3)
         np.testing.assert_allclose(found.with_BN[0], np.array(want.u, float), atol=1e-12)
         np.testing.assert_allclose(found.without_BN[0], np.array(want.v, float), atol=1e-12)
         of_two = samples_of([case])
