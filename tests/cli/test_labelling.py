@@ -8,13 +8,13 @@ import pytest
 from setrl import methods
 from setrl.cli.labelling import AHEAD, in_order, label_log
 from setrl.groups import Fields, LogOptions, open_log
-from setrl.groups.credit import credit_groups
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks.domains import by_name
+from setrl.train.gathering.credit import credit_groups
 from studies.clusters import runs_of_letters
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}

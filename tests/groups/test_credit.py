@@ -10,8 +10,8 @@ import pytest
 
 from setrl import Method, cli, methods, objectives
 from setrl.groups import Fields, LogOptions, open_log
-from setrl.groups.credit import credit_groups
 from setrl.support.errors import ConfigError
+from setrl.train.gathering.credit import credit_groups
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from setrl.groups import open_log
-from setrl.groups.credit import credit_groups
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import domains
+from setrl.train.gathering.credit import credit_groups
 from setrl.train.gathering.metrics import rollout_records
 from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.lm.preflight.checks import check_problems

@@ -20,7 +20,6 @@ from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.groups.credit import credit_groups, needs_of, outcomes_of, refuse_missing
 from setrl.groups.credit_record import CREDIT, credit_record, is_of_method
 from setrl.groups.log import Log, open_log
 from setrl.groups.types import Group
@@ -29,6 +28,8 @@ from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files import json_lines
 from setrl.support.wording import MISSING, between, count
+from setrl.train.gathering.credit import needs_of, refuse_missing, scored_groups
+from setrl.train.scoring import ScoredBatch
 
 BATCH = 1024  # groups that are credited at once
 
@@ -121,8 +122,9 @@ class CreditLog(MethodOptions, LogFields, Said):
         about = {**self._spec(), "method": method.name, "set_size": method.set_size}
         numbered = enumerate(log)
         while groups := list(islice(numbered, BATCH)):
-            found = credit_groups([group for _, group in groups], method)
-            summary.add([group for _, group in groups], found)
+            batch = scored_groups([group for _, group in groups], method)
+            found = batch.advantages
+            summary.add([group for _, group in groups], batch)
             for b, (place, group) in enumerate(groups):
                 values = _known(found, b, len(group))
                 said = {summary.into: {**about, "skipped": bool(found.skipped_B[b])}}
@@ -179,11 +181,11 @@ class Summary:
     _estimator: str = ""
     _counts: dict[str, int] = field(default_factory=dict)
 
-    def add(self, groups: list[Group], found: Advantages) -> None:
+    def add(self, groups: list[Group], batch: ScoredBatch) -> None:
         """Count the advantages of some groups."""
+        found, correct_BN = batch.advantages, batch.correct_BN
         values_BN, usable_BN = found.values_BN, found.usable_BN
         sizes = [len(group) for group in groups]
-        correct_BN = outcomes_of(groups, values_BN.shape[1])
         credited_BN = usable_BN & ~found.skipped_B[:, None]
         right_BN, wrong_BN = (credited_BN & (correct_BN == value) for value in (1, 0))
         dead_B = (np.abs(values_BN) < 1e-12).all(axis=1) & ~found.skipped_B

@@ -21,7 +21,7 @@ from transformers import (
 from setrl.evaluate.model_folder import base_of, is_adapter, refuse_missing
 from setrl.judges.serving.generators import Ask, Completion, problem_seed
 from setrl.support.errors import ConfigError, DataError
-from setrl.tasks.models.sampler import sample_ids
+from setrl.tasks.models.sampler import end_ids, sample_ids
 from setrl.tasks.prompting import PromptForm
 
 AS_THE_MODEL_TAKES_IT = PromptForm()
@@ -100,6 +100,13 @@ class LocalModel:
     def is_chat(self) -> bool:
         """Whether the model gets messages."""
         return self.form.is_chat(load_tokenizer(self.model_dir))
+
+    @property
+    def ends(self) -> set[int | None]:
+        """The tokens that end a sample, and the one that fills up behind it."""
+        model, tokenizer = self._loaded
+        own = (tokenizer.eos_token_id, tokenizer.pad_token_id)
+        return {*end_ids(model).tolist(), *own}
 
     @cached_property
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

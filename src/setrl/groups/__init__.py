@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from setrl.support.names import imported_on_demand
 
 if TYPE_CHECKING:
-    from setrl.groups.credit import credit_groups as credit_groups
     from setrl.groups.log import Log as Log
     from setrl.groups.log import open_log as open_log
     from setrl.groups.options import LogOptions as LogOptions
@@ -23,7 +22,6 @@ _MODULES = {
     "Log": "setrl.groups.log",
     "LogOptions": "setrl.groups.options",
     "Sample": "setrl.groups.types",
-    "credit_groups": "setrl.groups.credit",
     "open_log": "setrl.groups.log",
     "read_records": "setrl.groups.records",
 }

@@ -5,17 +5,17 @@ The comments say what each part is for, and what a trainer without it would get 
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
-from setrl.judges import Group
 from setrl.rewards import Truncation
-from setrl.train.gathering import functions
-from setrl.train.gathering.correct import check_correct, outcome_of
+from setrl.train.gathering.correct import check_correct
+from setrl.train.gathering.gather import Sources, arguments_of, judged
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
-from setrl.train.scoring import Columns, CreditWatch, StopRule, score
+from setrl.train.scoring import CreditWatch, StopRule, score
 from setrl.train.scoring.check import FIELDS, check_method
-from setrl.train.scoring.fields import PAIRS
 from tests.engines.example.loop import Loop
 
 NO_RULES = Truncation()
@@ -34,31 +34,21 @@ class SetLoop(Loop):
         check_method(method, num_samples, "num_samples", FIELDS | set(fields or {}))
         if "clusters" in method.reads and cluster_func is None and judge is None:
             raise ValueError(f"{method.name} reads clusters: pass cluster_func=… or judge=…")
-        self.names_R = [functions.name_of(one) for one in reward_funcs]
-        self.outcome = outcome_of(correct, reward_funcs, self.names_R)
-        check_correct(method, self.outcome, combine, self.names_R)
-        self.method, self.combine, self.truncated = method, combine, truncated
         # Errors of the user's functions name the function from here on.
-        checked = [functions.checked_rewards(one) for one in reward_funcs]
-        self.cluster_func = cluster_func and functions.checked_labels(cluster_func)
-        self.fields = functions.functions_of(fields or {})
+        self.sources = Sources.of(reward_funcs, cluster_func, correct, fields)
+        check_correct(method, self.sources.correct, combine, self.sources.names_R)
+        self.method, self.combine, self.truncated = method, combine, truncated
         self.judge_queue = judge and JudgeQueue(judge)
         self.watch = CreditWatch(stop_rule)  # stops a run that learns nothing
         self.rng = np.random.default_rng(seed)  # for methods that sample sets
-        super().__init__(prompts, checked, num_samples, draw, **others)
+        super().__init__(prompts, reward_funcs, num_samples, draw, **others)
 
     def advantages(self, prompts, texts, cut):
-        ask = self.judge_queue or self.cluster_func
-        columns = Columns(
-            prompts,
-            texts,
-            [self.call(one, prompts, texts) for one in self.reward_funcs],
-            [one for row in cut for one in row],
-            None if ask is None else self._strategies(prompts, texts),
-            {name: self._field(name, one, prompts, texts) for name, one in self.fields.items()},
-            self.call(self.outcome, prompts, texts) if callable(self.outcome) else self.outcome,
-            self.names_R,
-        )
+        every = [prompt for prompt, row in zip(prompts, texts, strict=True) for _ in row]
+        arguments = arguments_of(every, [*chain(*texts)], None)
+        columns = self.sources.ask(arguments, self.num_samples).columns(cut=[*chain(*cut)])
+        if self.judge_queue is not None:
+            columns, _ = judged(columns, self.judge_queue)
         batch = score(
             columns, self.method, combine=self.combine, truncated=self.truncated, rng=self.rng
         )
@@ -66,15 +56,3 @@ class SetLoop(Loop):
         self.written.append(rollout_records(batch, None, self.step_number, self.method))
         self.watch.see(batch, is_last=self.step_number == self.steps - 1)
         return batch.advantages.values_BN.tolist()
-
-    def _strategies(self, prompts, texts):
-        if self.judge_queue is None:
-            return self.call(self.cluster_func, prompts, texts)
-        rows = zip(prompts, texts, strict=True)
-        return self.judge_queue.collect([Group.of_texts(p, tuple(row)) for p, row in rows])[0]
-
-    def _field(self, name, function, prompts, texts):
-        if name != PAIRS:
-            return self.call(function, prompts, texts)
-        rows = zip(prompts, texts, strict=True)  # one matrix for each prompt
-        return [self.call(function, [p], [row]) for p, row in rows]

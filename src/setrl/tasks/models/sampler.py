@@ -108,7 +108,7 @@ def _sample_compactly(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    ends = _end_ids(model)
+    ends = end_ids(model)
     decoder = CompactDecoder(model)
     logits = decoder.read(prompt_ids, max_new_tokens).repeat_interleave(n, 0)
     decoder.select(torch.arange(len(prompt_ids)).repeat_interleave(n))
@@ -148,7 +148,8 @@ def _cut(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[int]]]:
     return [rows[start : start + n] for start in range(0, len(rows), n)]
 
 
-def _end_ids(model: PreTrainedModel) -> Tensor:
+def end_ids(model: PreTrainedModel) -> Tensor:
+    """Return the tokens that end a sample of a model."""
     config = model.generation_config
     ends = config.eos_token_id if config is not None else None
     if ends is None:
@@ -164,7 +165,7 @@ def _sample_by_generate(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    ends = _end_ids(model)
+    ends = end_ids(model)
     ids, mask = (padded.repeat_interleave(n, 0) for padded in pad_left(prompt_ids))
     pad = model.generation_config.pad_token_id
     how = {"temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}

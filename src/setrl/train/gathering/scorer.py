@@ -6,8 +6,6 @@ Such an engine samples whole groups and leaves everything between the texts and 
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,13 +19,12 @@ from setrl.judges import Group, Judge
 from setrl.rewards import Reward, Truncation
 from setrl.support.errors import RunError
 from setrl.tasks import Problem, Task
-from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Outcome
-from setrl.train.gathering.functions import Source, functions_of
+from setrl.train.gathering.functions import Source
+from setrl.train.gathering.gather import Sources, arguments_of, completion_of, judged
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
-from setrl.train.scoring.fields import PAIRS
 from setrl.train.scoring.stop_rule import CreditWatch, StopRule
 
 
@@ -77,14 +74,13 @@ class Scorer:
     had_signal: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
-        rewards = self.task.rewards if self.rewards is None else self.rewards
-        self._rewards = [functions.checked_rewards(one) for one in rewards]
-        function = None if self.judge is not None else self.task.strategy.function
-        self._labels = None if function is None else functions.checked_labels(function)
         own = getattr(self.task, "correct", None)  # a task of a user may not have it
-        correct = own if self.correct is None else self.correct
-        self._correct = functions.checked_outcome(correct) if callable(correct) else correct
-        self._fields = functions_of(self.fields)
+        self._sources = Sources.of(
+            self.task.rewards if self.rewards is None else self.rewards,
+            None if self.judge is not None else self.task.strategy.function,
+            own if self.correct is None else self.correct,
+            self.fields,
+        )
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
         self._watch = CreditWatch(self.stop_rule, self.had_signal)
         self._seconds: dict[str, float] = {}
@@ -120,8 +116,7 @@ class Scorer:
             columns, judging = self._columns(groups), None
         if self._queue is not None:
             with timed(self._seconds, "judging"):
-                judgements, judging = self._queue.collect([_question(one) for one in groups])
-            columns = replace(columns, strategies=judgements)
+                columns, judging = judged(columns, self._queue)
         with timed(self._seconds, "credit"):
             batch = score(
                 columns, method, combine=self.task.combine, truncated=self.truncated, rng=rng
@@ -135,23 +130,9 @@ class Scorer:
 
     def _columns(self, groups: Sequence[SampledGroup]) -> Columns:
         """Ask the functions of the task about the samples."""
-        arguments = _arguments(groups)
-        return Columns(
-            [_question(group).prompt for group in groups],
-            [list(group.texts_N) for group in groups],
-            [called(function, arguments) for function in self._rewards],
-            [cut for group in groups for cut in group.cut_N],
-            None if self._labels is None else called(self._labels, arguments),
-            {
-                name: [called(function, _arguments([one])) for one in groups]
-                if name == PAIRS
-                else called(function, arguments)
-                for name, function in self._fields.items()
-            },
-            called(self._correct, arguments) if callable(self._correct) else self._correct,
-            [functions.name_of(function) for function in self._rewards],
-            [len(ids) for group in groups for ids in group.ids_N],
-        )
+        asked = self._sources.ask(_arguments(groups), len(groups[0].texts_N))
+        columns = asked.columns(cut=[cut for group in groups for cut in group.cut_N])
+        return replace(columns, prompts_B=[_question(group).prompt for group in groups])
 
 
 def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
@@ -168,25 +149,11 @@ def _question(group: SampledGroup) -> Group:
 
 
 def _arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:
-    """Make what functions receive in TRL's interface: lists with one value for each sample."""
+    """Make what functions receive about the samples of all groups."""
     samples = [(group, i) for group in groups for i in range(len(group.texts_N))]
-    keys = dict.fromkeys(key for group in groups for key in group.problem.columns)
-    arguments: dict[str, Any] = {
-        key: [group.problem.columns.get(key) for group, _ in samples] for key in keys
-    }
-    arguments["prompts"] = [group.prompt for group, _ in samples]
-    arguments["completions"] = [_completion(group, i) for group, i in samples]
-    arguments["completion_ids"] = [list(group.ids_N[i]) for group, i in samples]
-    return arguments
-
-
-def _completion(group: SampledGroup, i: int) -> Text:
-    text = group.texts_N[i]
-    is_text = isinstance(group.prompt, str)
-    return text if is_text else [{"role": "assistant", "content": text}]
-
-
-def called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Return what a function returns, which may be asynchronous."""
-    values = function(**arguments)
-    return asyncio.run(values) if inspect.iscoroutine(values) else values
+    return arguments_of(
+        [group.prompt for group, _ in samples],
+        [completion_of(group.texts_N[i], group.prompt) for group, i in samples],
+        [group.ids_N[i] for group, i in samples],
+        [group.problem.columns for group, _ in samples],
+    )

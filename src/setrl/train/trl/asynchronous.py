@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -25,16 +25,15 @@ from trl.experimental.async_grpo.async_rollout_worker import (
 )
 
 from setrl import AnyMethod
-from setrl.grading.conversation import prompt_text, sample_text
 from setrl.rewards import Combine, Truncation
 from setrl.support.errors import ConfigError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, Outcome, check_correct, outcome_of
 from setrl.train.gathering.functions import Source, functions_of
+from setrl.train.gathering.gather import Sources, arguments_of, was_cut
 from setrl.train.gathering.metrics import batch_metrics
-from setrl.train.scoring import Columns, ScoredBatch, score
+from setrl.train.scoring import score
 from setrl.train.scoring.check import FIELDS, check_method
-from setrl.train.scoring.fields import PAIRS
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks
 from setrl.train.trl.columns import ClusterFunction, ends
@@ -151,23 +150,35 @@ class SetRolloutLoop(_AsyncRolloutLoop):
     """
 
     def __init__(self, *, credit: Credit, **others: Any):
-        self.credit, given = credit, credit.cluster_func
-        self.cluster_func = None if given is None else functions.checked_labels(given)
-        self.fields = functions_of(credit.fields)
+        self.credit = credit
         resumes = others.get("dataset_start_index", 0) > 0
         self.credit_watch = CreditWatch(credit.stop_rule, lambda: resumes)
         super().__init__(**others)
-        self.outcome = outcome_of(credit.correct, self.reward_funcs, self.reward_func_names)
-        _check_rewards(credit, self.outcome, self.reward_func_names)
+        outcome = outcome_of(credit.correct, self.reward_funcs, self.reward_func_names)
+        _check_rewards(credit, outcome, self.reward_func_names)
+        made = Sources.of([], credit.cluster_func, None, credit.fields)
+        self.sources = dataclasses.replace(made, correct=outcome, names_R=self.reward_func_names)
 
     async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:
+        asked = self.sources.ask(  # asynchronous functions work while TRL scores
+            arguments_of(
+                group.prompts, group.completions, group.completions_ids, **group.reward_kwargs
+            ),
+            len(group.completions),
+            loop=asyncio.get_running_loop(),
+        )
         marked = [[MARK, *rows] for rows in group.completions_sequences]
         samples = await super()._score_group(
             dataclasses.replace(group, completions_sequences=marked)
         )
         starts = [0, *accumulate(map(len, marked))][:-1]  # of the rows of each conversation
-        cut_N = self._cut(group)
-        batch = await self._credit(group, [samples[start].metrics for start in starts], cut_N)
+        rewards_R = self._rewards([samples[start].metrics for start in starts])
+        last = ends(self, self.tokenizer)
+        cut_N = [was_cut(ids, last) for ids in group.completions_ids]
+        # The other functions work in a thread, while the process goes on with its other work.
+        columns = await asyncio.to_thread(asked.columns, rewards_R, cut=cut_N)
+        rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
+        batch = score(columns, self.credit.method, rng=group.group_id, **rules)
         self.credit_watch.see(batch)
         metrics = batch_metrics(batch)
         values_N, kept = batch.advantages.values_BN[0], []
@@ -180,44 +191,6 @@ class SetRolloutLoop(_AsyncRolloutLoop):
                 kept.append(sample)
         return kept
 
-    def _cut(self, group: RolloutGroup) -> list[bool]:
-        """Return which samples were cut: they do not end as TRL's samples do."""
-        last = ends(self, self.tokenizer)
-        return [not ids or ids[-1] not in last for ids in group.completions_ids]
-
-    async def _credit(
-        self, group: RolloutGroup, metrics_N: list[dict[str, float]], cut_N: list[bool]
-    ) -> ScoredBatch:
-        """Gather what is known about the group, and credit its samples."""
-        arguments = {
-            "prompts": group.prompts,
-            "completions": group.completions,
-            "completion_ids": group.completions_ids,
-            **group.reward_kwargs,
-        }
-        labels = await _called(self.cluster_func, arguments) if self.cluster_func else None
-        fields = {name: await _called(one, arguments) for name, one in self.fields.items()}
-        outcome = self.outcome
-        correct = await _called(outcome, arguments) if callable(outcome) else outcome
-        # `pairs` has a matrix for each prompt of the columns, and there is one prompt.
-        fields |= {PAIRS: [fields[PAIRS]]} if PAIRS in fields else {}
-        columns = Columns(
-            [prompt_text(group.prompts[0])],
-            [[sample_text(completion) for completion in group.completions]],
-            [[one[f"rewards/{name}"] for one in metrics_N] for name in self.reward_func_names],
-            cut_N,
-            labels,
-            fields,
-            correct,
-            self.reward_func_names,
-            list(map(len, group.completions_ids)),
-        )
-        rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
-        return score(columns, self.credit.method, rng=group.group_id, **rules)
-
-
-async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Call a function while the process goes on with its other work."""
-    if functions.is_async(function):
-        return await function(**arguments)
-    return await asyncio.to_thread(function, **arguments)
+    def _rewards(self, metrics_N: list[dict[str, float]]) -> list[list[float]]:
+        """Return the column of each reward, which TRL has noted as metrics of the samples."""
+        return [[one[f"rewards/{name}"] for one in metrics_N] for name in self.reward_func_names]

@@ -25,6 +25,7 @@ from trl import RLOOConfig
 
 from setrl.rewards import Truncation
 from setrl.support.errors import ConfigError
+from setrl.train.gathering.gather import Sources
 
 FIRST, LAST = "1.9.2", "1.16.0"  # `make trl-matrix` tests these and two between them
 NEEDED = {
@@ -107,11 +108,11 @@ def _fault_of_scoring(trainer: Any, score: Score) -> str | None:
     total = EACH * trainer.accelerator.num_processes
     with _made_up(trainer):
         advantages = score([{"prompt": "1"} for _ in range(EACH)]).get("advantages")
-        rewards_MR = trainer._generation.rewards_MR
+        columns = trainer._generation.columns
         logged = trainer._logs["advantages"]
-    if rewards_MR is None:
+    if columns is None:
         return "its rewards do not come from `_calculate_rewards`"
-    rewards = rewards_MR.flatten().tolist()
+    rewards = np.ravel(columns.rewards_R, order="F").tolist()
     if len(rewards) != total or rewards != sorted(rewards):  # a subclass may scale them
         return f"`_calculate_rewards` must give the {total} rewards in order, and gave {rewards}"
     values: Any = advantages.tolist() if torch.is_tensor(advantages) else advantages
@@ -133,8 +134,8 @@ def _made_up(trainer: Any) -> Iterator[None]:
     before, tokens_seen = dict(trainer.__dict__), trainer.state.num_input_tokens_seen
     absent = ("rollout_func", "tools", "environments", "environment_factories")
     trainer.__dict__.update(
-        dict.fromkeys((*absent, "cluster_func", "outcome")),
-        fields={},
+        dict.fromkeys(absent),
+        sources=Sources(),
         truncated=Truncation(),
         reward_funcs=[_reward_of(trainer)],
         reward_func_names=["made_up"],

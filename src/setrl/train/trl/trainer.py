@@ -40,7 +40,8 @@ from setrl.rewards import Combine, Truncation
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, check_correct, outcome_of
-from setrl.train.gathering.functions import Source, functions_of
+from setrl.train.gathering.functions import Source
+from setrl.train.gathering.gather import Sources
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import (
     DEAD_GROUPS,
@@ -155,11 +156,17 @@ class SetCredit(Gathering):
         first = inspect.signature(super().__init__).bind_partial(model, rewards, args, *more)
         has_rewards = bool(rewards or {**first.arguments, **others}.get("environment_factory"))
         has_labels = cluster_func is not None or judge is not None
-        self._take_strategies(cluster_func, judge)
+        if cluster_func is not None and judge is not None:
+            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
+        self.judge_queue = JudgeQueue(judge) if judge is not None else None
         if isinstance(method, Scheduled):
             schedule, method = method, method(0.0)
         fields = dict(fields or {})
-        self._take_fields(fields)
+        self.policy_fields = {n: one for n, one in fields.items() if isinstance(one, MeanLogprob)}
+        if self.policy_fields.keys() - {"proxy"}:
+            raise ValueError("only `proxy` can be a mean log-probability")
+        named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
+        self.sources = Sources.of([], cluster_func, None, named)
         given = [*fields, *(one for one in fields_given_by(judge) if one in method.reads)]
         check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
@@ -182,31 +189,17 @@ class SetCredit(Gathering):
             set_seed(args.seed)
         super().__init__(model, rewards, args, *more, **others)
         made: Any = self.args
-        self.outcome = outcome_of(correct, own_rewards, self.reward_func_names)
-        check_correct(method, self.outcome, combine, self.reward_func_names)
+        outcome = outcome_of(correct, own_rewards, self.reward_func_names)
+        check_correct(method, outcome, combine, self.reward_func_names)
+        self.sources = replace(self.sources, correct=outcome, names_R=self.reward_func_names)
         if args is None:
             check(made, has_sampler=sampler is not None)
         self._take_arguments(made, truncated)
-        if any(map(functions.is_async, self._own_functions)):
+        if self.sources.has_async:
             self._start_event_loop()
         mro = type(self).__mro__
         theirs = mro[mro.index(Sampling) + 1 :]
         seam.check(self, theirs, super()._generate_and_score_completions)
-
-    def _take_strategies(self, cluster_func: ClusterFunction | None, judge: Judge | None) -> None:
-        """Keep who gives samples their strategies."""
-        if cluster_func is not None and judge is not None:
-            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
-        self.cluster_func = None if cluster_func is None else functions.checked_labels(cluster_func)
-        self.judge_queue = JudgeQueue(judge) if judge is not None else None
-
-    def _take_fields(self, fields: Mapping[str, Source | MeanLogprob]) -> None:
-        """Keep where fields come from: functions and columns, or the policy itself."""
-        self.policy_fields = {n: one for n, one in fields.items() if isinstance(one, MeanLogprob)}
-        if self.policy_fields.keys() - {"proxy"}:
-            raise ValueError("only `proxy` can be a mean log-probability")
-        own = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
-        self.fields = functions_of(own)
 
     def _take_arguments(self, made: Any, truncated: Truncation | None) -> None:
         """Set what depends on TRL's arguments, which the trainer may have made itself."""
@@ -217,13 +210,6 @@ class SetCredit(Gathering):
             checks.check_combine(self.combine, self.reward_func_names, made)
             weights = self.combine.weights
             self.reward_weights = torch.tensor(weights, dtype=torch.float32)  # TRL's log
-
-    @property
-    def _own_functions(self) -> list[Callable[..., Any]]:
-        """The functions that are called besides the reward functions."""
-        outcome = [self.outcome] if callable(self.outcome) else []
-        labels = [self.cluster_func] if self.cluster_func else []
-        return [*labels, *outcome, *self.fields.values()]
 
     def _start_event_loop(self) -> None:
         """Start the loop of asynchronous functions, unless TRL has started it."""
@@ -244,20 +230,20 @@ class SetCredit(Gathering):
         self._make_room_in_logs()
         self._batch = None
         output = super()._generate_and_score_completions(inputs, *more, **named)
-        labels = self._generation.labels
         if self._is_training:
             batch = self._batch or self._score(output)
             self._enter(batch, output, len(inputs))
             self._log_batch(batch, importance.ratio_metrics(output, self.accelerator))
-            labels = None if batch.labels_BN is None else [*chain.from_iterable(batch.labels_BN)]
+            labels: Any = batch.labels_BN and [*chain.from_iterable(batch.labels_BN)]
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
         else:
             self._log_evaluation()
-        if self.cluster_func is not None or self.judge_queue is not None:
+            labels = self._columns().strategies  # a judge is asked only in training
+        if self.sources.strategies is not None or self.judge_queue is not None:
             num_samples = len(inputs) * self.accelerator.num_processes
-            self._log_labels(labels or [None] * num_samples)  # a judge is asked only in training
+            self._log_labels(labels or [None] * num_samples)
         return output
 
     def _transform_advantages(self, advantages: torch.Tensor) -> torch.Tensor:
@@ -365,7 +351,7 @@ class SetCredit(Gathering):
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)
 
-    def _log_labels(self, labels: list[Label]) -> None:
+    def _log_labels(self, labels: Sequence[Label]) -> None:
         """Add the strategies to TRL's table of completions, in a column of their own."""
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
         if not self._has_own_label_column:

@@ -27,6 +27,7 @@ from typing import Any
 from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.support.errors import ConfigError, RunError, usage_errors
+from setrl.train.gathering.gather import columns_of
 from setrl.train.scoring import Columns, ScoredBatch, score
 
 WRITTEN_FOR_VERL = "0.9.1"
@@ -216,28 +217,23 @@ def _members(rows: Rows) -> dict[str, int]:
 
 def _columns(rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: Rows) -> Columns:
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
-    width = max(rows.method.fewest_samples, *map(len, groups.values()))
-
-    def column(values: Sequence[Any]) -> list[Any]:
-        unknown = [None] * width
-        padded = [([values[i] for i in group] + unknown)[:width] for group in groups.values()]
-        return list(chain.from_iterable(padded))
-
-    scores, fields = column(rewards_M), {n: column(values) for n, values in rows.fields.items()}
-    if "correct" in rows.method.reads and "correct" not in fields:
-        _refuse_other_scores(rows.method, scores)
-    return Columns(
-        list(groups),
-        [[""] * width] * len(groups),
-        [scores],
-        strategies=fields.pop("clusters", None),
-        correct=fields.pop("correct", None),
+    width, fields = max(rows.method.fewest_samples, *map(len, groups.values())), dict(rows.fields)
+    strategies, correct = fields.pop("clusters", None), fields.pop("correct", None)
+    if "correct" in rows.method.reads and correct is None:
+        _refuse_other_scores(rows.method, [rewards_M[i] for i in chain(*groups.values())])
+    return columns_of(
+        [*groups],
+        [*groups.values()],
+        width,
+        rewards_M,
+        strategies=strategies,
+        correct=correct,
         fields=fields,
     )
 
 
-def _refuse_other_scores(method: AnyMethod, scores: Sequence[float | None]) -> None:
-    others = [one for one in scores if one is not None and one not in (0, 1) and one == one]
+def _refuse_other_scores(method: AnyMethod, scores: Sequence[float]) -> None:
+    others = [one for one in scores if one not in (0, 1) and one == one]
     if others:
         raise RunError(
             f"{method.name} needs to know which samples are right, and the reward function gave "

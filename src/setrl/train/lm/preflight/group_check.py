@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,16 @@ import numpy as np
 from transformers import TrainerState
 
 from setrl import Advantages
+from setrl.core import methods
 from setrl.core.samples import DEGENERATE
 from setrl.evaluate.sampling import LocalModel
-from setrl.grading.conversation import prompt_text
 from setrl.grading.stated import stated_answer
-from setrl.judges import Group, Judgement
+from setrl.judges import Judgement
 from setrl.rewards.guarded import GuardedReward
 from setrl.support.errors import RunError
 from setrl.tasks.visible import escaped, from_here
-from setrl.train.gathering.functions import (
-    checked_labels,
-    checked_outcome,
-    checked_rewards,
-    functions_of,
-)
-from setrl.train.gathering.judging import make_judge
-from setrl.train.gathering.scorer import called
+from setrl.train.gathering.gather import Sources, arguments_of, completion_of, judged, was_cut
+from setrl.train.gathering.judging import JudgeQueue, make_judge
 from setrl.train.gathering.timing import timed
 from setrl.train.lm.preflight.checks import refuse_unreachable_judge
 from setrl.train.lm.prompts import training_prompts
@@ -37,13 +32,10 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.resolved_arm import ResolvedArm
 from setrl.train.scoring import Columns, ScoredBatch, score
 from setrl.train.scoring.batch import Column
-from setrl.train.scoring.correct import correct_by_reward
-from setrl.train.scoring.fields import PAIRS
 from setrl.train.scoring.labels import shown
 from setrl.train.trl import MeanLogprob
 
 ONE_WORD = re.compile(r"\W*[\w.,/-]*\W*")  # or one number: it is the answer itself
-TASK = ""  # the key of the task's own function among the judges
 
 
 @dataclass(frozen=True)
@@ -110,25 +102,22 @@ class _Checking:
         self.prompt, where = problems[0].prompt, from_here(problems[0].where)
         self._draw()
         rows = training_prompts(self.task, problems, is_chat=self.is_chat)
-        self.inputs = self._inputs(rows[0], self.texts, self.ids)
-        rewards = self._rewards()
-        batches = self._batches(list(rewards.values()))
+        columns = self._columns(rows[0])
+        batches = self._batches(columns)
         self._look(list(batches.values()))
         self._probe(next((row for row in rows if row["prompt"] != rows[0]["prompt"]), rows[0]))
-        samples = [self._sample(i, rewards, batches) for i in range(self.n)]
+        samples = [self._sample(i, columns, batches) for i in range(self.n)]
         return GroupCheck(self.prompt, where, samples, self.seconds, self.problems, self.warnings)
 
-    def _sample(
-        self, i: int, rewards: Mapping[str, Column], batches: Mapping[str, ScoredBatch]
-    ) -> SampleCheck:
+    def _sample(self, i: int, columns: Columns, batches: Mapping[str, ScoredBatch]) -> SampleCheck:
         kinds = {arm: one.labels_BN[0][i] for arm, one in batches.items() if one.labels_BN}
         return SampleCheck(
             text=self.texts[i],
-            tokens=self.tokens[i],
+            tokens=len(self.ids[i]),
             cut=self.cut[i],
             rewards={
                 name: None if isinstance(column, Exception) else _known(column[i])
-                for name, column in rewards.items()
+                for name, column in zip(columns.names_R, columns.rewards_R, strict=True)
             },
             reward=next((_known(one.rewards_BN[0, i]) for one in batches.values()), None),
             strategies={arm: shown(label) for arm, label in kinds.items()},
@@ -143,80 +132,67 @@ class _Checking:
         with timed(self.seconds, "sampling"):
             self.ids, tokenizer = model.ids(self.prompt, self.n, config.seeds[0])
         self.texts = list(tokenizer.batch_decode(self.ids, skip_special_tokens=True))
-        self.tokens = [len(ids) for ids in self.ids]
-        ends = _ends(tokenizer)
-        self.cut = [len(ids) == most and ids[-1] not in ends for ids in self.ids]
+        self.cut = [was_cut(ids, model.ends) for ids in self.ids]
 
-    def _inputs(
+    def _arguments(
         self, row: Mapping[str, Any], texts: list[str], ids: list[list[int]]
     ) -> dict[str, Any]:
-        """Make what training passes to functions: a list for each column, and TRL's arguments."""
-        columns = {key: [value] * self.n for key, value in row.items() if key != "prompt"}
-        messages = [[{"role": "assistant", "content": text}] for text in texts]
-        return columns | {
-            "prompts": [row["prompt"]] * self.n,
-            "completions": messages if self.is_chat else texts,
-            "completion_ids": ids,
-            "trainer_state": TrainerState(),
-            "log_extra": lambda *_: None,
-            "log_metric": lambda *_: None,
-        }
+        """Make what training passes to functions about samples of a row."""
+        return arguments_of(
+            [row["prompt"]] * self.n,
+            [completion_of(text, row["prompt"]) for text in texts],
+            ids,
+            [row] * self.n,
+            trainer_state=TrainerState(),
+            log_extra=lambda *_: None,
+            log_metric=lambda *_: None,
+        )
 
-    def _rewards(self) -> dict[str, Column]:
-        found: dict[str, Column] = {}
+    def _columns(self, row: Mapping[str, Any]) -> Columns:
+        """Ask what training asks about the group; each function is called once."""
+        arms = self.resolved.arms.values()
+        names_strategies = any(arm.judge is None for arm in arms)
+        fields = {name: one for arm in arms for name, one in arm.fields.items()}
+        sources = Sources.of(
+            self.task.rewards,
+            self.task.strategy.function if names_strategies else None,
+            self.task.combine.outcome if self.task.correct is None else self.task.correct,
+            {name: one for name, one in fields.items() if not isinstance(one, MeanLogprob)},
+        )
+        asked = sources.ask(self._arguments(row, self.texts, self.ids), self.n, goes_on=True)
+        columns = asked.columns(cut=self.cut)
+        self.seconds |= asked.seconds
         for function in self.task.rewards:
-            name = function.__name__
-            found[name] = self._column(name, checked_rewards(function))
-            if isinstance(function, GuardedReward) and (failed := function.record.failures):
-                kinds = ", ".join(f"{kind} {count}×" for kind, count in failed.items())
-                self.problems.append(
-                    f"{function.where} failed on {failed.total()} of {self.n} samples: {kinds}"
-                )
-        return found
+            self._note_failures(function)
+        return columns
 
-    def _column(self, part: str, function: Callable[..., Any]) -> Column:
-        """Call a function; return its values, or the error that it ended in."""
-        try:
-            with timed(self.seconds, part):
-                found: Column = called(function, self.inputs)
-        except RunError as error:
-            return error
-        return found
-
-    def _batches(self, rewards: list[Column]) -> dict[str, ScoredBatch]:
-        """Credit the group with the method of each arm."""
-        strategies, correct, found = self._strategies(), self._correct(), {}
-        prompts_B, texts_BN = [self._question().prompt], [self.texts]
-        rules: dict[str, Any] = {
-            "combine": self.task.combine,
-            "truncated": self.resolved.truncation,
-            "rng": 0,
-            "goes_on": True,
-        }
-        for arm, own in self.resolved.arms.items():
-            columns = Columns(
-                prompts_B,
-                texts_BN,
-                rewards,
-                self.cut,
-                strategies.get(arm),
-                self._fields(own),
-                correct,
-                [function.__name__ for function in self.task.rewards],
+    def _note_failures(self, function: Any) -> None:
+        if isinstance(function, GuardedReward) and (failed := function.record.failures):
+            kinds = ", ".join(f"{kind} {count}×" for kind, count in failed.items())
+            self.problems.append(
+                f"{function.where} failed on {failed.total()} of {self.n} samples: {kinds}"
             )
+
+    def _batches(self, columns: Columns) -> dict[str, ScoredBatch]:
+        """Credit the group with the method of each arm."""
+        found, judge = {}, functools.cache(lambda spec: self._judged(specs[spec], columns))
+        specs = {repr(arm.judge): arm.judge for arm in self.resolved.arms.values()}
+        for arm, own in self.resolved.arms.items():
+            strategies = columns.strategies if own.judge is None else judge(repr(own.judge))
+            fields = self._fields(own, columns)
             try:
-                found[arm] = score(columns, own.method, **rules)
+                found[arm] = score(
+                    replace(columns, strategies=strategies, fields=fields),
+                    own.method,
+                    combine=self.task.combine,
+                    truncated=self.resolved.truncation,
+                    rng=0,
+                    goes_on=True,
+                )
                 self._note(*found[arm].problems)
             except ValueError as error:
                 self._note(str(error))
         return found
-
-    def _correct(self) -> Column | int:
-        """Return what says in training which samples are right: a function, or a reward."""
-        function = self.task.correct
-        if function is None:
-            return self.task.combine.outcome
-        return self._column("correct", checked_outcome(function))
 
     def _probe(self, other: Mapping[str, Any]) -> None:
         """Look for values between 0 and 1 in a function that says which samples are right.
@@ -229,12 +205,10 @@ class _Checking:
             return
         if self.problems:
             return
-        inputs = self._inputs(other, ["", *self.texts[1:]], [[], *self.ids[1:]])
-        name = function.__name__
+        arguments = self._arguments(other, ["", *self.texts[1:]], [[], *self.ids[1:]])
         try:
-            values = called(checked_rewards(function), inputs)
-            values_BNR = np.array(values, dtype=float).reshape(1, -1, 1)
-            correct_by_reward(values_BNR, 0, [name], needed_by="", stated=True)
+            columns = Sources.of([function], correct=0).ask(arguments, self.n).columns()
+            score(columns, methods.dr_grpo())
         except RunError as error:
             self._note(str(error))
 
@@ -242,54 +216,28 @@ class _Checking:
         """Add problems that no other arm had."""
         self.problems += [one for one in problems if one not in self.problems]
 
-    def _strategies(self) -> dict[str, Any]:
-        """Return the strategies for each arm; the function and each judge are asked once."""
-        known: dict[str, Any] = {}
-        found = {}
-        for arm, own in self.resolved.arms.items():
-            judge = own.judge
-            if judge is None and self.task.strategy.function is None:
-                continue
-            key = TASK if judge is None else repr(judge)
-            if key not in known:
-                known[key] = self._judged(judge) if judge is not None else self._named()
-            found[arm] = known[key]
-        return found
-
-    def _named(self) -> Column:
-        return self._column("strategy", checked_labels(self.task.strategy.function))
-
-    def _judged(self, spec: Any) -> list[Judgement] | Exception:
+    def _judged(self, spec: Any, columns: Columns) -> list[Judgement] | Exception:
+        """Ask a judge about the group; return the error if it cannot judge it."""
         try:
             refuse_unreachable_judge(spec)
             with tempfile.TemporaryDirectory() as folder:
                 judge = make_judge(spec, Path(folder))
                 with closing(judge), timed(self.seconds, f"judge {judge.name}"):
-                    [found] = judge.judge([self._question()])
+                    given: Any = judged(columns, JudgeQueue(judge))[0].strategies
+                    [found] = given
         except (RunError, ValueError) as error:
             return error
         if found.clusters_N is None:
             return RunError(f"the judge {judge.name} could not judge the group: {found.reason}")
         return [found]
 
-    def _question(self) -> Group:
-        return Group.of_texts(prompt_text(self.inputs["prompts"][0]), tuple(self.texts))
-
-    def _fields(self, arm: ResolvedArm) -> dict[str, Column]:
+    def _fields(self, arm: ResolvedArm, columns: Columns) -> dict[str, Column]:
         """Return the further fields that the method of an arm reads."""
-        sources = dict(arm.fields)
-        found: dict[str, Column] = {}
-        for name in [name for name, one in sources.items() if isinstance(one, MeanLogprob)]:
-            del sources[name]
-            found[name] = [None] * self.n
+        for name in [name for name in arm.fields if name not in columns.fields]:
             self.warnings.append(
                 f"{arm.name} gets no credit here: only training computes mean_logprob, its {name}"
             )
-        for name, function in functions_of(sources).items():
-            found[name] = self._column(f"fields.{name}", function)
-        if PAIRS in found and not isinstance(found[PAIRS], Exception):
-            found[PAIRS] = [found[PAIRS]]  # the matrix of each prompt, and there is one
-        return found
+        return {name: columns.fields.get(name, [None] * self.n) for name in arm.fields}
 
     def _look(self, batches: list[ScoredBatch]) -> None:
         """Warn of a group that says little about training."""
@@ -335,10 +283,6 @@ class _Checking:
 def _advantage(advantages: Advantages, i: int) -> float | None:
     """Return the credit of a sample; None if the sample was left out of all sets."""
     return float(advantages.values_BN[0, i]) if advantages.usable_BN[0, i] else None
-
-
-def _ends(tokenizer: Any) -> set[int]:
-    return {tokenizer.eos_token_id, tokenizer.pad_token_id}
 
 
 def _known(value: float | None) -> float | None:

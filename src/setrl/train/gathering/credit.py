@@ -1,17 +1,18 @@
-"""Groups → what every sample is credited with."""
+"""The groups of a log → what every sample is credited with, by the stage that training uses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 from typing import Any
-
-import numpy as np
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.groups.log import Log
 from setrl.groups.strategies import numbered
 from setrl.groups.types import Group, Sample
 from setrl.support.errors import ConfigError
+from setrl.train.gathering.gather import columns_of
+from setrl.train.scoring import ScoredBatch, score
 
 FIELDS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
 """Field of a method other than rewards and clusters → its key in a record of a sample, in order."""
@@ -23,29 +24,28 @@ def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:
     Unknown rewards and strategies leave the sets. A sample without an answer votes for nobody, as
     in training.
     """
-    # At least as wide as the method needs: groups that are too small are skipped, not refused.
-    width = max(method.fewest_samples, *map(len, groups))
-    rewards_BN, clusters_BN = (np.full((len(groups), width), np.nan) for _ in range(2))
-    for row, group in enumerate(groups):
-        rewards_BN[row, : len(group)] = [
-            np.nan if one.reward is None else one.reward for one in group.samples
-        ]
-        clusters_BN[row, : len(group)] = numbered([one.strategy for one in group.samples])
-    fields: dict[str, Any] = {
-        name: _field(groups, name, width) for name in method.reads if name in FIELDS
-    }
-    if "correct" in method.reads:
-        fields["correct"] = outcomes_of(groups, width)
-    return method.advantages(rewards_BN, clusters=clusters_BN, abstain=True, **fields)
+    return scored_groups(groups, method).advantages
 
 
-def outcomes_of(groups: Sequence[Group], width: int) -> np.ndarray:
-    """Return which samples are correct, 1 or 0, (B, width); NaN where it is unknown."""
-    found = np.full((len(groups), width), np.nan)
-    for row, group in enumerate(groups):
-        known = [np.nan if one.correct is None else one.correct for one in group.samples]
-        found[row, : len(group)] = known
-    return found
+def scored_groups(groups: Sequence[Group], method: AnyMethod) -> ScoredBatch:
+    """Return the samples of groups of any sizes with their credit.
+
+    N is the size of the largest group, and at least what the method needs: groups that are too
+    small are skipped, not refused.
+    """
+    ends = [*accumulate(map(len, groups))]
+    samples = [one for group in groups for one in group.samples]
+    reads = [name for name in FIELDS if name in method.reads]
+    columns = columns_of(
+        [group.prompt for group in groups],
+        [range(end - len(group), end) for end, group in zip(ends, groups, strict=True)],
+        max(method.fewest_samples, *map(len, groups)),
+        [one.reward for one in samples],
+        strategies=[*chain(*(numbered([one.strategy for one in of.samples]) for of in groups))],
+        correct=[one.correct for one in samples],
+        fields={name: [_value(one, FIELDS[name]) for one in samples] for name in reads},
+    )
+    return score(columns, method)
 
 
 def needs_of(method: AnyMethod) -> dict[str, str]:
@@ -73,14 +73,6 @@ def refuse_missing(log: Log, method: AnyMethod) -> None:
             f"{method.name} reads {', '.join(unknown)}, which the file does not hold"
             + (f": give its samples the key {keys}" if keys else "")
         )
-
-
-def _field(groups: Sequence[Group], name: str, width: int) -> np.ndarray:
-    """Return a field of all groups, (B, N); None where it is unknown and behind a group's end."""
-    found = np.full((len(groups), width), None, dtype=object)
-    for row, group in enumerate(groups):
-        found[row, : len(group)] = [_value(sample, FIELDS[name]) for sample in group.samples]
-    return found
 
 
 def _value(sample: Sample, key: str) -> Any:

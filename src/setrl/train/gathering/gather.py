@@ -1,0 +1,347 @@
+"""Samples → the columns that `score` takes: all engines ask functions and judges here.
+
+An engine makes the arguments of functions, asks the sources about the samples of a step, may do
+other work, and takes the columns:
+
+    asked = sources.ask(arguments_of(prompts, completions, ids, rows), num_samples)
+    columns = asked.columns(cut=[was_cut(one, ends) for one in ids])
+
+Rows whose values are known already, such as those of a log, become columns by `columns_of`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, Self, TypeVar
+
+from setrl.grading.conversation import Text, prompt_text, sample_text
+from setrl.judges import Group
+from setrl.support.errors import RunError
+from setrl.train.gathering import functions
+from setrl.train.gathering.correct import Correct, Outcome, outcome_of
+from setrl.train.gathering.functions import Source, is_async
+from setrl.train.gathering.judging import JudgeQueue, unknown_share
+from setrl.train.gathering.timing import timed
+from setrl.train.scoring.batch import Column, Columns, JudgingTimes
+from setrl.train.scoring.fields import PAIRS
+
+T = TypeVar("T")
+Function = Callable[..., Any]
+Arguments = dict[str, Any]
+
+STRATEGY, CORRECT = "strategy", "correct"  # parts of a gathering
+OF_A_ROW = ("prompt", "completion", "completion_ids")  # of TRL's rows; functions get the plural
+OF_A_PROCESS = ("environments",)  # lists that stay in their process
+
+
+def arguments_of(
+    prompts: Sequence[Text],
+    completions: Sequence[Text],
+    ids: Sequence[Sequence[int]] | None,
+    rows: Sequence[Mapping[str, Any]] = (),
+    **more: Any,
+) -> Arguments:
+    """Make what functions receive in TRL's interface: lists with one value for each sample.
+
+    >>> arguments_of(["p"], ["1"], [[7]], [{"prompt": "p", "gold": "1"}])["gold"]
+    ['1']
+
+    Args:
+        prompts: The prompt of each sample.
+        completions: The samples.
+        ids: Their tokens; None if functions get none.
+        rows: The row of the data for each sample, whose columns functions get, too.
+        **more: What functions get besides, such as `trainer_state`.
+    """
+    keys = dict.fromkeys(key for row in rows for key in row if key not in OF_A_ROW)
+    found: Arguments = {key: [row.get(key) for row in rows] for key in keys}
+    found |= {"prompts": list(prompts), "completions": list(completions)}
+    return found | ({} if ids is None else {"completion_ids": [*map(list, ids)]}) | more
+
+
+def completion_of(text: str, prompt: Text) -> Text:
+    """Return a sample as functions get it: a text, or a message where the prompt is messages."""
+    return text if isinstance(prompt, str) else [{"role": "assistant", "content": text}]
+
+
+def was_cut(ids: Sequence[int], ends: set[int | None]) -> bool:
+    """Return whether a sample was cut: it does not end with a token that ends or follows samples.
+
+    A sample without a token never ended: it was cut.
+
+    >>> was_cut([5, 2], {2, 0}), was_cut([5, 2, 0], {2, 0}), was_cut([2, 5], {2, 0})
+    (False, False, True)
+    """
+    return not len(ids) or int(ids[-1]) not in ends
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes among which the samples of a step are divided; by default one has them all.
+
+    Attributes:
+        count: How many they are.
+        index: The number of this one, from 0.
+        exchange: Rows of this process → the rows of all processes, in their order.
+    """
+
+    count: int = 1
+    index: int = 0
+    exchange: Callable[[list[Any]], list[Any]] = list
+
+    def share(self, groups: list[T]) -> list[T]:
+        """Return the groups that this process asks about."""
+        size = math.ceil(len(groups) / self.count)
+        return groups[size * self.index :][:size]
+
+
+ALONE = Processes()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What says something about samples, as functions that check what they return.
+
+    Attributes:
+        rewards: The reward functions; empty where the engine calls them itself.
+        strategies: The strategy of each sample; None without one.
+        correct: What says which samples are right: a function, or the place of a reward. None: the
+            outcome of `combine`, or the only reward.
+        fields: The function of each further field.
+        names_R: What messages call the rewards.
+    """
+
+    rewards: Sequence[Function] = ()
+    strategies: Function | None = None
+    correct: Outcome | None = None
+    fields: Mapping[str, Function] = field(default_factory=dict)
+    names_R: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        rewards: Sequence[Function],
+        strategies: Function | None = None,
+        correct: Correct | Outcome | None = None,
+        fields: Mapping[str, Source] | None = None,
+    ) -> Self:
+        """Return sources that check what functions of a user return.
+
+        Args:
+            rewards: The reward functions.
+            strategies: The strategy of each sample; None without one.
+            correct: What says which samples are right, as `SetCredit` takes it, or the place of a
+                reward.
+            fields: The source of each further field.
+
+        Raises:
+            TypeError: If one of them is not what it must be; the message says what that is.
+            ValueError: If the name of a field is not known, or `correct` names two functions.
+        """
+        names_R = [functions.name_of(one) for one in rewards]
+        return cls(
+            [functions.checked_rewards(one) for one in rewards],
+            None if strategies is None else functions.checked_labels(strategies),
+            correct if isinstance(correct, int) else outcome_of(correct, rewards, names_R),
+            functions.functions_of(fields or {}),
+            names_R,
+        )
+
+    @property
+    def has_async(self) -> bool:
+        """Whether a function works in an event loop."""
+        return any(is_async(function) for _, function in self.parts())
+
+    def parts(self) -> list[tuple[str, Function]]:
+        """Return all functions, in the order of their calls, with the parts that they give."""
+        named = [*zip(self.names_R, self.rewards, strict=False)]
+        named += [(STRATEGY, self.strategies)] if self.strategies is not None else []
+        named += [(f"fields.{name}", function) for name, function in self.fields.items()]
+        return [*named, (CORRECT, self.correct)] if callable(self.correct) else named
+
+    def ask(
+        self,
+        arguments: Arguments,
+        num_samples: int,
+        *,
+        loop: asyncio.AbstractEventLoop | None = None,
+        among: Processes = ALONE,
+        goes_on: bool = False,
+    ) -> Asked:
+        """Ask about samples: asynchronous functions start now, the others when columns are taken.
+
+        Args:
+            arguments: What functions receive about the samples of this process.
+            num_samples: N, the samples of a prompt.
+            loop: Where asynchronous functions work; None: each in a loop of its own, in turn.
+            among: The processes that have the other samples.
+            goes_on: Whether the error of a function stands in the place of its column, so that the
+                others are asked, too. By default it is raised.
+        """
+        return Asked(self, arguments, num_samples, loop, among, goes_on)
+
+
+@dataclass
+class Asked:
+    """What sources were asked about the samples of a step; see `Sources.ask`.
+
+    Attributes:
+        seconds: The time of each part, once the columns were taken.
+    """
+
+    sources: Sources
+    arguments: Arguments
+    num_samples: int
+    loop: asyncio.AbstractEventLoop | None
+    among: Processes
+    goes_on: bool
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._answers = [
+            (part, self._pairs(function) if part == f"fields.{PAIRS}" else self._rows(function))
+            for part, function in self.sources.parts()
+        ]
+
+    def columns(
+        self,
+        rewards_R: Sequence[Column] | None = None,
+        *,
+        cut: Sequence[bool] | None = None,
+    ) -> Columns:
+        """Wait for all answers, and return the columns of the samples of all processes.
+
+        Args:
+            rewards_R: The column of each reward, where the engine has called the functions.
+            cut: Which samples of this process were cut at the length limit.
+        """
+        found = [(part, self._taken(part, answer)) for part, answer in self._answers]
+        asked = len(self.sources.rewards)
+        named: dict[str, Any] = dict(found[asked:])
+        prompts, texts, tokens, is_cut = zip(*self._samples(cut), strict=True)
+        n, fields = self.num_samples, self.sources.fields
+        return Columns(
+            list(prompts[::n]),
+            [list(texts[start : start + n]) for start in range(0, len(texts), n)],
+            [column for _, column in found[:asked]] if rewards_R is None else rewards_R,
+            None if cut is None else is_cut,
+            named.get(STRATEGY),
+            {name: named[f"fields.{name}"] for name in fields},
+            named.get(CORRECT, self.sources.correct),
+            self.sources.names_R,
+            None if None in tokens else tokens,
+        )
+
+    def _samples(self, cut: Sequence[bool] | None) -> list[tuple[Any, ...]]:
+        """Return the prompt, the text, the length and the end of each sample."""
+        said = self.arguments
+        size = len(said["completions"])
+        lengths = map(len, said["completion_ids"]) if "completion_ids" in said else [None] * size
+        spoken = map(prompt_text, said["prompts"]), map(sample_text, said["completions"])
+        is_cut = [None] * size if cut is None else cut
+        return self.among.exchange([*zip(*spoken, lengths, is_cut, strict=True)])
+
+    def _taken(self, part: str, answer: Callable[[], list[Any]]) -> Column:
+        try:
+            with timed(self.seconds, part):
+                return answer()
+        except RunError as error:
+            if not self.goes_on:
+                raise
+            return error
+
+    def _rows(self, function: Function) -> Callable[[], list[Any]]:
+        answer = self._started(function, self.arguments)
+        return lambda: self.among.exchange(list(answer()))
+
+    def _started(self, function: Function, arguments: Arguments) -> Callable[[], Any]:
+        """Return a call that gives the values; an asynchronous function starts now."""
+        if not is_async(function):
+            return lambda: function(**arguments)
+        if self.loop is None:
+            return lambda: asyncio.run(function(**arguments))
+        return asyncio.run_coroutine_threadsafe(function(**arguments), self.loop).result
+
+    def _pairs(self, function: Function) -> Callable[[], list[Any]]:
+        """Return a call that gives a matrix for each prompt; it is asked about whole prompts.
+
+        The samples are exchanged first, because a prompt's may lie in two processes.
+        """
+
+        def matrices() -> list[Any]:
+            own = self.among.share(self._groups())
+            return self.among.exchange([self._started(function, group)() for group in own])
+
+        return matrices
+
+    def _groups(self) -> list[Arguments]:
+        """Return the arguments of each prompt, over all processes."""
+        said, n = self.arguments, self.num_samples
+        keys = [k for k, one in said.items() if isinstance(one, list) and k not in OF_A_PROCESS]
+        own = [{key: said[key][i] for key in keys} for i in range(len(said["completions"]))]
+        rows = self.among.exchange(own)
+        state = {key: said[key] for key in ("trainer_state",) if key in said}
+        return [
+            {key: [row[key] for row in rows[start : start + n]] for key in keys} | state
+            for start in range(0, len(rows), n)
+        ]
+
+
+def judged(
+    columns: Columns, queue: JudgeQueue, among: Processes = ALONE
+) -> tuple[Columns, JudgingTimes]:
+    """Add the strategies of a judge; each process asks about its share of the prompts."""
+    groups = [
+        Group.of_texts(prompt, tuple(texts))
+        for prompt, texts in zip(columns.prompts_B, columns.texts_BN, strict=True)
+    ]
+    judgements, times = queue.collect(among.share(groups))
+    if among.count > 1:
+        parts = among.exchange([(judgements, times.used)])
+        judgements = [one for part, _ in parts for one in part]
+        used = {name: sum(of[name] for _, of in parts) for name in times.used}
+        times = replace(times, unknown=unknown_share(judgements), used=used)
+    return replace(columns, strategies=judgements), times
+
+
+def columns_of(
+    prompts_B: Sequence[str],
+    groups: Sequence[Sequence[int]],
+    width: int,
+    rewards: Sequence[Any],
+    *,
+    strategies: Sequence[Any] | None = None,
+    correct: Sequence[Any] | None = None,
+    fields: Mapping[str, Sequence[Any]] | None = None,
+) -> Columns:
+    """Return the columns of rows whose values are known, in groups of any sizes.
+
+    Behind the end of a group all is unknown, so that it is in no set.
+
+    Args:
+        prompts_B: The prompts.
+        groups: The places of the rows of each prompt.
+        width: N, at least the size of the largest group.
+        rewards: The reward of each row.
+        strategies: The label of each row.
+        correct: Whether each row is right; None is unknown.
+        fields: Further fields of each row.
+    """
+    unknown = [None] * width
+
+    def column(values: Sequence[Any]) -> list[Any]:
+        padded = ([*(values[i] for i in rows), *unknown][:width] for rows in groups)
+        return list(chain.from_iterable(padded))
+
+    return Columns(
+        list(prompts_B),
+        [[""] * width] * len(groups),
+        [column(rewards)],
+        strategies=None if strategies is None else column(strategies),
+        correct=None if correct is None else column(correct),
+        fields={name: column(values) for name, values in (fields or {}).items()},
+    )
