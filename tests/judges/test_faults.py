@@ -170,16 +170,20 @@ def test_what_a_server_says_is_logged(caplog):
 
 
 class CutServer(FaultyServer):
-    """A server that stops at its limit of tokens, and says so."""
+    """A server that stops a reply, and says why."""
+
+    finish = "length"
 
     async def _plain(self, request, numbers, fault):
         reply = completion(reply_text(numbers, fault))
-        reply["choices"][0]["finish_reason"] = "length"
+        reply["choices"][0]["finish_reason"] = self.finish
         return web.json_response(reply)
 
 
-def test_a_reply_that_was_cut_by_its_length_is_a_failure():
+@pytest.mark.parametrize("finish", ["length", "content_filter", "tool_calls", 7])
+def test_a_reply_that_did_not_end_by_itself_is_a_failure(finish, monkeypatch):
     groups = make_groups(3)
+    monkeypatch.setattr(CutServer, "finish", finish)
     with CutServer() as server, make_judge(server.url, {"attempts": 2}) as judge:
         judgements = judge.judge(groups)
     assert [(j.clusters_N, j.reason) for j in judgements] == [(None, "truncated")] * 3

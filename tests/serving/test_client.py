@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -64,7 +65,13 @@ def test_a_reply_of_thoughts_alone_has_an_empty_text():
     assert [choice.text for choice in read_choices(_as_json(body), chat=True)] == [""]
 
 
-@pytest.mark.parametrize("usage", [None, [], "many", {"prompt_tokens": "7"}, {"prompt_tokens": 7}])
+COUNTED = [(-1000, 7), (7, -1), (10**400, 7), (True, True), (1.5, 7), (7, 64_000_001)]
+ODD = [{"prompt_tokens": sent, "completion_tokens": received} for sent, received in COUNTED]
+
+
+@pytest.mark.parametrize(
+    "usage", [None, [], "many", {"prompt_tokens": "7"}, {"prompt_tokens": 7}, *ODD]
+)
 def test_odd_usage_is_estimated(usage, monkeypatch):
     with FaultyServer() as server, make_judge(server.url) as judge:
         odd = completion('{"clusters":[1,1,1,1,1]}') | {"usage": usage}
@@ -77,22 +84,41 @@ def test_odd_usage_is_estimated(usage, monkeypatch):
         server._fine = reply
         assert judge.judge(make_groups(1))[0].clusters_N == (0,) * 5
         assert judge.counts.estimated == 1
+        assert judge.counts.prompt_tokens > 0
+        assert judge.counts.reply_tokens > 0
+
+
+def plain(key):
+    return key
+
+
+def escaped(key):
+    return "".join(f"\\u{ord(letter):04X}" for letter in key)
+
+
+def partly_escaped(key):
+    return f"\\u0073{key[1:]}"
 
 
 @pytest.mark.parametrize("status", [200, 401])
-def test_a_key_that_the_server_sends_back_is_never_shown(status, monkeypatch):
-    key = "sk-0123456789abcdef"
+@pytest.mark.parametrize("spelled", [plain, escaped, partly_escaped])
+def test_a_key_that_the_server_sends_back_is_never_shown(status, spelled, monkeypatch):
+    key = "sk-0123456789/abcdef"
     monkeypatch.setenv("OPENAI_API_KEY", key)
 
     async def reply(request, *_):
         from aiohttp import web
 
-        text = f"{'no' * 140} use of {request.headers['Authorization']}"  # cut inside the key
-        return web.json_response(completion(text), status=status)
+        sent = request.headers["Authorization"].removeprefix("Bearer ")
+        text = f"{'no' * 60} use of KEY"  # cut inside the key
+        reply = json.dumps(completion(text)).replace("KEY", spelled(sent).replace("/", "\\/"))
+        return web.Response(text=reply, status=status, content_type="application/json")
 
     with FaultyServer() as server, make_judge(server.url) as judge:
         monkeypatch.setattr(server, "answer", reply)
         [judgement] = judge.judge(make_groups(1))
         assert judgement.clusters_N is None
+        assert judgement.detail is not None
         assert key[:8] not in str(judgement)
+        assert escaped(key[5:12]) not in str(judgement)
         assert server.headers[0]["Authorization"] == f"Bearer {key}"

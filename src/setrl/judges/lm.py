@@ -45,6 +45,7 @@ COUNTS_FROM_ZERO = (
     "cluster: if it counts clusters from 0, its first cluster is lost; compare it with "
     "`setrl judge-audit`, or say in its instructions that clusters count from 1"
 )
+WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # ends of a whole reply
 SHOWN_ANSWER = 200  # characters of what failed, in messages
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
 NOT_IN_A_REQUEST = ("url", "api_key_variable", "limits", "prices")  # settings of an endpoint
@@ -303,8 +304,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     def _read(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
         try:
-            if reply.finish == "length":  # what it would have gone on to say is not known
-                raise ReplyError("truncated", "it was cut off by its limit of tokens")
+            if reply.finish not in WHOLE:  # what it would have gone on to say is not known
+                raise ReplyError("truncated", _why_cut(reply.finish))
             clusters = read_clusters(reply.text, num_samples, self._levels)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
@@ -314,6 +315,12 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         if self._numbering.seems_to_start_at_zero(clusters):
             log.warning(COUNTS_FROM_ZERO, self.name, FEWEST_REPLIES)
         return clusters
+
+
+def _why_cut(finish: str | None) -> str:
+    if finish == "length":
+        return "it was cut off by its limit of tokens"
+    return f"it did not end by itself, but by {finish!r}"
 
 
 def repair(reply: str, why: str, num_samples: int, families: bool = False) -> list[Message]:

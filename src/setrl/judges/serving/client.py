@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import random
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -29,7 +30,9 @@ SERVICE = frozenset({"timeout", "rate_limit", "server_error", "connection"})
 """Reasons for which it makes sense to ask again: the server is in trouble, not the request."""
 
 LARGEST_BODY = 64_000_000  # bytes; a server that sends more is broken, and memory is finite
+MOST_TOKENS = LARGEST_BODY  # of a request or a reply: a server that counts more is broken, too
 QUOTED_BYTES = 300  # bytes of an error's body that the message quotes
+SPELLED_BYTES = 6  # of a letter as \uXXXX
 SHORTEST_SECRET = 8  # letters; shorter keys, such as EMPTY, are words of replies
 LONGEST_RETRY_AFTER_S = 3600.0
 
@@ -169,7 +172,7 @@ class Client:
             ) as response:
                 if response.status != 200:
                     raise await _refusal(response, self._key)
-                return _as_json(without_key(self._key, await _read(response)))
+                return _without_key_in(_as_json(await _read(response)), self._key)
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
@@ -204,7 +207,7 @@ class Client:
     def _count_tokens(self, counted: Any, body: Body, choices: Sequence[Choice]) -> None:
         counted = counted if isinstance(counted, dict) else {}
         sent, received = counted.get("prompt_tokens"), counted.get("completion_tokens")
-        if not isinstance(sent, int) or not isinstance(received, int):
+        if not _is_count(sent) or not _is_count(received):
             self.usage.estimated += 1
             messages = body.get("messages") or [{"content": body["prompt"]}]
             sent = sum(approximate_tokens(message["content"]) for message in messages)
@@ -245,10 +248,35 @@ def _no_completion(detail: str) -> RequestError:
     return RequestError("server_error", detail, status=200)
 
 
-def without_key(key: str, data: bytes) -> bytes:
-    """Return what a server sent without the key, which it may send back to be printed and kept."""
-    is_secret = len(key) >= SHORTEST_SECRET
-    return data.replace(key.encode(), b"[the API key]") if is_secret else data
+def _is_count(tokens: Any) -> bool:
+    """Return whether a server's number of tokens can be one."""
+    is_whole = isinstance(tokens, int) and not isinstance(tokens, bool)
+    return is_whole and 0 <= tokens <= MOST_TOKENS
+
+
+def without_key(key: str, text: str) -> str:
+    r"""Return what a server sent without the key, which it may send back to be printed and kept.
+
+    The letters of the key may be spelled as JSON allows it, also in JSON inside of JSON.
+
+    >>> without_key("sk-123456", r"no sk-123456, \u0073k-123456")
+    'no [the API key], [the API key]'
+    """
+    if len(key) < SHORTEST_SECRET:
+        return text
+    letters = (rf"(?:\\*{re.escape(one)}|\\+u{ord(one):04x})" for one in key)
+    return re.sub("".join(letters), "[the API key]", text, flags=re.IGNORECASE)
+
+
+def _without_key_in(value: Any, key: str) -> Any:
+    """Return a value of JSON whose texts are without the key."""
+    if isinstance(value, str):
+        return without_key(key, value)
+    if isinstance(value, list):
+        return [_without_key_in(one, key) for one in value]
+    if isinstance(value, dict):
+        return {without_key(key, name): _without_key_in(one, key) for name, one in value.items()}
+    return value
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
@@ -262,8 +290,9 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def _refusal(response: aiohttp.ClientResponse, key: str) -> RequestError:
-    start = await response.content.read(QUOTED_BYTES + len(key))  # no part of a key that is cut
-    quoted = without_key(key, start)[:QUOTED_BYTES].decode(errors="replace")
+    longest = SPELLED_BYTES * len(key)  # no part of a key that is cut
+    start = await response.content.read(QUOTED_BYTES + longest)
+    quoted = without_key(key, start.decode(errors="replace"))[:QUOTED_BYTES]
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))
     return RequestError(failure_kind(response.status), detail, response.status, pause_s)

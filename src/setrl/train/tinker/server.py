@@ -131,7 +131,7 @@ def may_be_lost(what: str) -> Iterator[None]:
 def said(error: Exception) -> str:
     """Return what an error of the client package says, without the key that servers send back."""
     key, text = os.environ.get(KEY, ""), f"{type(error).__name__}: {error}"
-    return without_key(key, text.encode(errors="replace")).decode()
+    return without_key(key, text)
 
 
 def shown(error: Exception) -> Exception | None:
