@@ -214,7 +214,7 @@ class _Reader:
         """Whether these tokens follow; None is a whole number."""
         found = self.tokens[self.at : self.at + len(expected)]
         return len(found) == len(expected) and all(
-            token.isdigit() if wanted is None else token == wanted
+            token.isdecimal() if wanted is None else token == wanted
             for token, wanted in zip(found, expected, strict=True)
         )
 
@@ -365,7 +365,7 @@ class _Reader:
             top, bottom = found.value.as_integer_ratio()
             return Tree("/", (Tree("number", text=str(top)), Tree("number", text=str(bottom))))
         number = Tree("number", text=token)
-        if not (token.isdigit() and self.ahead(r"\frac", "{", None, "}", "{", None, "}")):
+        if not (token.isdecimal() and self.ahead(r"\frac", "{", None, "}", "{", None, "}")):
             return number
         fraction = self.atom()
         top, bottom = (int(part.text[:9]) for part in fraction.parts)

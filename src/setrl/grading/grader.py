@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeVar
 
-from setrl.grading.grades import Grade
+from setrl.grading.grades import Grade, Reason
 from setrl.support.errors import DataError
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+SHOWN = 200  # letters of a text in a warning
 
 
 class Grader(ABC):
@@ -42,6 +50,30 @@ class Grader(ABC):
                 f"{len(bad)} of {len(golds)} golds cannot be used for grading; the first is row "
                 f"{first}, {str(golds[first])[:80]!r}: {problems[first]}"
             )
+
+
+def guarded(text: str, gold: object, grade: Callable[[], T]) -> T | Grade:
+    """Return what `grade` returns; where it raises, a grade that says so, and a warning.
+
+    No answer ends a training run. The reading has no known fault; this is for those to come.
+    """
+    try:
+        return grade()
+    except RecursionError:  # brackets too deep for what is left of the caller's stack
+        return Grade(Reason.UNPARSABLE)
+    except Exception as error:
+        _warn(
+            f"{type(error).__name__}: {error}"[:SHOWN],
+            repr(text)[-SHOWN:],
+            ascii(gold)[:SHOWN] if isinstance(gold, str) else type(gold).__name__,
+        )
+        return Grade(Reason.FAULT)
+
+
+@lru_cache(maxsize=1024)  # each fault once
+def _warn(error: str, text: str, gold: str) -> None:
+    log.warning("the grader failed (%s) on the sample %s with the gold %s: it counts as "
+                "unreadable, and as wrong; please report it", error, text, gold)  # fmt: skip
 
 
 def check_lengths(texts: Sequence[str], golds: Sequence[object]) -> None:

@@ -28,6 +28,7 @@ class Reason(StrEnum):
     UNPARSABLE = "unparsable answer"
     TIMEOUT = "timeout"
     CRASH = "crash"
+    FAULT = "fault of the grader"  # it raised, which it must not
     BAD_GOLD = "unparsable gold"  # unknown, not wrong
 
 
@@ -42,9 +43,11 @@ _SENTENCES = {
     Reason.UNPARSABLE: "something is missing in the answer, or its brackets are not in pairs",
     Reason.TIMEOUT: "the comparison took longer than its time limit",
     Reason.CRASH: "the comparison failed: the answer is too large or nested too deep",
+    Reason.FAULT: "the grader failed on this answer, which is its fault: please report it",
     Reason.BAD_GOLD: "the gold cannot be used for grading",
 }
 UNREAD = {Reason.NO_ANSWER, Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
+FAILED = {Reason.TIMEOUT, Reason.CRASH, Reason.FAULT}
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Grade:
         """Right, wrong, or unreadable: then nothing was compared, or not for certain."""
         if self.correct:
             return "right"
-        nothing = self.reason in UNREAD | {Reason.TIMEOUT, Reason.CRASH, Reason.BAD_GOLD}
+        nothing = self.reason in UNREAD | FAILED | {Reason.BAD_GOLD}
         unread = self.finding and self.finding.decisive().rule in ("unread", "undecided")
         return "unreadable" if nothing or unread else "wrong"
 
@@ -136,6 +139,11 @@ class GradeCounts:
         return self.by_reason[Reason.CRASH]
 
     @property
+    def faults(self) -> int:
+        """Answers on which the grader itself raised an error, graded wrong, with a warning."""
+        return self.by_reason[Reason.FAULT]
+
+    @property
     def unparsable(self) -> int:
         """Samples from which no answer could be read, graded wrong."""
         return sum(self.by_reason[reason] for reason in UNREAD)
@@ -147,7 +155,7 @@ class GradeCounts:
 
     def metrics(self) -> dict[str, int]:
         """Return the counts for a log, by flat names."""
-        names = ("fast", "slow", "timeouts", "crashes", "unparsable", "bad_golds")
+        names = ("fast", "slow", "timeouts", "crashes", "faults", "unparsable", "bad_golds")
         return {f"rewards/{name}": getattr(self, name) for name in names}
 
     def __getstate__(self) -> dict[str, object]:

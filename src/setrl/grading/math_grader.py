@@ -14,7 +14,7 @@ from setrl.grading.boxes import final_boxes
 from setrl.grading.compare import compare, refusal
 from setrl.grading.findings import Finding
 from setrl.grading.golds import damage, gold_answer, gold_problem
-from setrl.grading.grader import Grader, check_lengths
+from setrl.grading.grader import Grader, check_lengths, guarded
 from setrl.grading.grades import Grade, GradeCounts, Reason
 from setrl.grading.normal_form import normal_form, spaceless
 from setrl.grading.numbers import number_of
@@ -108,8 +108,8 @@ class MathGrader(Grader):
 
     def answer(self, text: str) -> str | None:
         """Return the normal form of what a sample states; None if it has no readable answer."""
-        found = self.read(text)
-        return None if isinstance(found, Reason) else spaceless(found)
+        found = guarded(text, None, lambda: self.read(text))
+        return None if isinstance(found, Reason | Grade) else spaceless(found)
 
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
         """Return why each gold cannot be used for grading, or does not accept itself; None if fit.
@@ -118,27 +118,32 @@ class MathGrader(Grader):
         and a sample that boxes a changed copy is graded wrong within the limits of a worker.
         """
         answers = [gold_answer(gold) for gold in golds]
-        problems = [
-            "no answer" if gold is None else gold_problem(answer)
-            for gold, answer in zip(golds, answers, strict=True)
-        ]
+        problems = [self._problem(*pair) for pair in zip(golds, answers, strict=True)]
         return self._after_grading(answers, problems)
+
+    def _problem(self, gold: object, answer: str) -> str | None:
+        if gold is None:
+            return "no answer"
+        if len(answer) > self.max_length:
+            return f"longer than max_length, {self.max_length}"
+        found = guarded(answer, gold, lambda: gold_problem(answer))
+        return str(found.reason) if isinstance(found, Grade) else found
 
     def close(self) -> None:
         """Stop the workers; they start again when an answer needs one."""
         self.pool.close()
 
     def _first(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
-        try:
-            return self._at_once(text, gold, units)
-        except RecursionError:  # brackets too deep for what is left of the caller's stack
-            return Grade(Reason.UNPARSABLE)
+        return guarded(text, gold, lambda: self._at_once(text, gold, units))
 
     def _at_once(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
         """Return the grade if no algebra is needed; else the job for a worker."""
         if gold is None:
             return Grade(Reason.BAD_GOLD)
-        written = normal_form(gold_answer(gold))
+        stated = gold_answer(gold)
+        if len(stated) > self.max_length:
+            return Grade(Reason.BAD_GOLD)
+        written = normal_form(stated)
         gold_form = cut(written, (r"\approx",))[0].strip()
         answer = self.read(text)
         if answer == Reason.SEVERAL_BOXES:

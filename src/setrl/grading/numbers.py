@@ -167,7 +167,9 @@ def _power(text: str) -> Number | None:
     if not found:
         return None
     base, exponent = int(found[2]), int(found[3] or found[4])
-    if abs(exponent) * log2(max(base, 2)) > MAX_BITS or (base == 0 and exponent <= 0):
+    if abs(exponent) > MAX_BITS or (base == 0 and exponent <= 0):
+        return None
+    if abs(exponent) * log2(max(base, 2)) > MAX_BITS:
         return None
     value = Fraction(base) ** exponent
     return Number(-value if found[1] == "-" else value)

@@ -121,7 +121,7 @@ def as_number(tree: Tree) -> Number | None:
         if len(tree.parts) != 2 or scale.op != "^" or scale.parts[0].text != "10":
             return None
         exponent = scale.parts[1].parts[0] if scale.parts[1].op == "-" else scale.parts[1]
-        if not exponent.text.isdigit() or len(exponent.text) > 4:
+        if not exponent.text.isdecimal() or len(exponent.text) > 4:
             return None
         power = int(exponent.text)
         factor = Fraction(10) ** (-power if scale.parts[1].op == "-" else power)

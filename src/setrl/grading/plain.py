@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from setrl.grading.golds import gold_answer
-from setrl.grading.grader import Grader, check_lengths
+from setrl.grading.grader import Grader, check_lengths, guarded
 from setrl.grading.grades import Grade, Reason
 from setrl.grading.normal_form import normal_form
 from setrl.grading.numbers import Number, equal_numbers, number_of
@@ -63,7 +63,10 @@ class _PlainGrader(Grader):
 
     def grades(self, texts: Sequence[str], golds: Sequence[object]) -> list[Grade]:
         check_lengths(texts, golds)
-        return [self._grade(text, gold) for text, gold in zip(texts, golds, strict=True)]
+        return [
+            guarded(text, gold, lambda pair=(text, gold): self._grade(*pair))  # type: ignore[misc]
+            for text, gold in zip(texts, golds, strict=True)
+        ]
 
     def answer(self, text: str) -> str | None:
         found = self._answer(text)

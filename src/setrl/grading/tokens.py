@@ -90,6 +90,8 @@ def tokens(text: str) -> Tokens:
 
 def _as_commands(text: str) -> str:
     r"""x² → x^{2}, x₂ → x_{2}, ½ → \frac{1}{2}: what one character says in several tokens."""
+    if not text.isascii():  # digits of all scripts are digits; ① and ፩ are signs
+        text = re.sub(r"\d", lambda found: str(int(found[0])), text)
     text = re.sub("[⁰¹²³⁴-⁹⁻ⁿ]+", lambda found: f"^{{{found[0].translate(_RAISED)}}}", text)
     text = re.sub(r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])", r"\\sqrt{\1}", text)
     text = re.sub("[₀-₉]+", lambda found: f"_{{{found[0].translate(_LOWERED)}}}", text)
@@ -168,7 +170,7 @@ def _without_dressing(found: Tokens) -> Tokens:
         if token in _NOTHING or token in _SIZES or (after_size and token == "."):
             dropped |= token != r"\!"
             continue
-        if dropped and token.isdigit() and kept and kept[-1].isdigit():
+        if dropped and token.isdecimal() and kept and kept[-1].isdecimal():
             kept.append(" ")
         dropped = False
         kept.append(token)
@@ -288,7 +290,7 @@ def _end_of_bracket(found: Tokens, start: int) -> int:
 def _several_digits(found: Tokens, start: int, end: int, last: bool) -> bool:
     """Whether the last argument without braces is a digit behind which another one follows."""
     pair = [*found[start:end], *found[end : end + 1]]
-    return last and end == start + 1 and len(pair) == 2 and all(token.isdigit() for token in pair)
+    return last and end == start + 1 and len(pair) == 2 and all(token.isdecimal() for token in pair)
 
 
 def _strip(found: Tokens) -> Tokens:
@@ -336,12 +338,12 @@ def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
 
 def _thousands(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
     """1{,}234 → 1234; separators of another kind are seen to in `normal_form`."""
-    is_group = found[at : at + 3] == ["{", ",", "}"] and kept and kept[-1].isdigit()
+    is_group = found[at : at + 3] == ["{", ",", "}"] and kept and kept[-1].isdecimal()
     return ([], at + 3) if is_group and _three_digits(found, at + 3) else None
 
 
 def _three_digits(found: Tokens, at: int) -> bool:
-    digits = [token.isdigit() for token in found[at : at + 4]]
+    digits = [token.isdecimal() for token in found[at : at + 4]]
     return digits[:3] == [True] * 3 and not (len(digits) == 4 and digits[3])
 
 

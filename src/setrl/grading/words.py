@@ -58,7 +58,8 @@ def choice_of(text: str) -> tuple[str, str] | None:
     found = _CHOICE.match(text)
     if not found or (found[2] and found[4] != ")"):
         return None
-    if found[5] and not (found[1] or found[2] or found[5][:1].isalpha() or found[5][:1].isdigit()):
+    is_word = found[5][:1].isalpha() or found[5][:1].isdecimal()
+    if found[5] and not (found[1] or found[2] or is_word):
         return None
     return found[3], found[5]
 
@@ -77,7 +78,7 @@ def phrase(text: str) -> list[object]:
     found = _PHRASE.findall(text)
     return [
         Fraction(part)
-        if part[0].isdigit()
+        if part[0].isdecimal()
         else part.lower()
         if part.isalpha() and _looks_like_words(part)
         else part
