@@ -57,7 +57,6 @@ def draw(hard: bool) -> Evaluation:
         correct_PN=answers_PN == right_P[:, None],
         strategies_PN=rng.integers(-1, 12, (PROBLEMS, SAMPLES)),
         answers_PN=answers_PN,
-        temperature=1.0,
     )
 
 

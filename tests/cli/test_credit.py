@@ -98,7 +98,7 @@ def test_a_log_may_mark_degenerate_samples_by_100(setrl, tmp_path):
     code, _, error = setrl(*command, "--degenerate", 100)
     assert code == 0
     assert "--degenerate" not in error
-    assert json.loads(output.read_text())["strategies"] == ["1", None, "2", "1"]
+    assert json.loads(output.read_text())["strategies"] == ["1", -1, "2", "1"]
 
 
 def test_a_method_may_be_a_config(setrl, tmp_path):

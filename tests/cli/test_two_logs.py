@@ -192,22 +192,21 @@ def test_only_options_that_help_are_named(setrl, tmp_path):
     assert "no problem has 2 graded samples: the largest number is 1" in err
 
 
-@pytest.mark.parametrize("read", ["answer", "text"])
-def test_grades_against_the_right_answer_are_counted(setrl, tmp_path, read):
+def test_grades_against_the_right_answer_are_counted(setrl, tmp_path):
     """Votes follow the log, too: the wrong 3 wins the vote on problem 2 as a right answer."""
-    rows = [(1, "1/2", "0.5", 0), (1, "1/2", "2", 0), (2, "2", "3", 1), (2, "2", "2", 1)]
+    rows = [(1, "1/2", "1/2", 0), (1, "1/2", "2", 0), (2, "2", "3", 1), (2, "2", "2", 1)]
     log = tmp_path / "log.jsonl"
     log.write_text(
         "".join(
-            json.dumps({"id": i, "prompt": f"p{i}", "gold": gold, "correct": right, **(
-                {"answer": said} if read == "answer" else {"completion": f"\\boxed{{{said}}}"}
-            )}) + "\n"
+            json.dumps({"id": i, "prompt": f"p{i}", "gold": gold, "correct": right, "answer": said})
+            + "\n"
             for i, gold, said, right in rows
         )
-    )  # fmt: skip
+    )
     said = (
-        "2 of 4 different answers are graded otherwise than by our grader, the first: '0.5' of '1' "
-        "is marked wrong, and the right answer is '1/2'; pass@k and majority@k follow the log"
+        "2 of 4 different answers are graded otherwise than the right answer says, the first: "
+        "'1/2' of '1' is marked wrong, and the right answer is '1/2'; pass@k and majority@k follow "
+        "the log"
     )
     assert said in setrl("evaluate", log)[2]
     assert "otherwise than" not in setrl("evaluate", log, "--verify")[2]

@@ -168,7 +168,7 @@ def test_sentences_follow_from_the_band():
 def test_ragged_problems_have_their_own_n():
     correct_PN = np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool)
     labels = np.full((2, 4), -1)
-    whole = Evaluation(("p", "q"), correct_PN, labels, labels, 1.0)
+    whole = Evaluation(("p", "q"), correct_PN, labels, labels)
     ragged = dataclasses.replace(whole, n_P=np.array([4, 2]))
     np.testing.assert_allclose(
         pass_values([whole, ragged], [1, 2]), [[[0.25, 0.5], [0.25, 1]], [[0.5, 5 / 6], [0.5, 1]]]

@@ -10,9 +10,10 @@ import pytest
 from setrl.evaluate.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluate.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluate.metrics import METRICS, by_metric, metric_values
-from setrl.evaluate.samples import Evaluation, evaluation_of
+from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import load_side
 from tests import fake_run
+from tests.groups.reading import evaluation_from
 from tests.subsets import best_by_proxy, mean_over_subsets
 
 
@@ -76,7 +77,6 @@ def test_metrics_at_k_are_means_over_sets_of_samples():
         correct_PN=(answers >= 0) & right[answers],
         strategies_PN=rng.integers(-1, 3, (5, n)),
         answers_PN=answers,
-        temperature=1.0,
         rewards_PN=graded,
         proxy_PN=proxy,
     )
@@ -150,14 +150,13 @@ def test_of_ragged_problems_each_value_is_that_of_the_problem_alone(evaluation):
 
 
 def test_labels_that_nobody_read_have_no_metrics():
-    unread = {"prompt": "p", "split": "test", "n": 4, "schema_version": 1, "correct": [1, 0, 1, 0]}
-    nothing = {**unread, "strategies": [None] * 4, "answers": [None] * 4}
-    values = metric_values(evaluation_of([nothing], "test"))
+    right, unread = [1, 0, 1, 0], [None] * 4
+    values = metric_values(evaluation_from([("p", right, unread, unread)]))
     names = ("strategies@4", "correct_strategies@4", "top_share", "degenerate", "effective_number")
     assert all(np.isnan(values[name]).all() for name in (*names, "majority@4", "vote_share@4"))
     assert values["pass@4"] == 1
-    one = {**nothing, "strategies": ["a", None, None, None], "answers": [None, "2", None, None]}
-    values = metric_values(evaluation_of([one, {**nothing, "prompt": "q"}], "test"))
+    one = ("p", right, ["a", None, None, None], [None, "2", None, None])
+    values = metric_values(evaluation_from([one, ("q", right, unread, unread)]))
     assert values["strategies@4"].tolist() == [1, 0]  # the other problem's cannot be read
     assert values["degenerate"].tolist() == [0.75, 1]
     assert values["majority@4"].tolist() == [0, 0]

@@ -10,7 +10,7 @@ from transformers import AutoTokenizer
 
 from setrl.evaluate import collecting, model_folder, sampling
 from setrl.evaluate.loading import load_evaluation
-from setrl.groups.records import read_records
+from setrl.groups.records import TEXTS_KEPT, read_records
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import domains
 from setrl.tasks.problem_sets import domain_problems
@@ -45,7 +45,8 @@ def test_every_line_holds_what_the_domain_reads(whole):
     for record in records:
         readings = [DOMAIN.read(record["prompt"], text) for text in record["texts"]]
         assert record["correct"] == [int(reading.correct) for reading in readings]
-        assert record["strategies"] == [reading.strategy for reading in readings]
+        read = [-1 if one.strategy is None else one.strategy for one in readings]
+        assert record["strategies"] == read
         assert record["answers"] == [reading.answer for reading in readings]
         assert (record["n"], record["seed"], record["temperature"]) == (6, 3, 1.0)
     assert load_evaluation(whole).correct_PN.shape == (4, 6)
@@ -54,7 +55,7 @@ def test_every_line_holds_what_the_domain_reads(whole):
 def test_only_the_first_texts_are_kept(tiny_checkpoint, tmp_path):
     path = evaluate(tiny_checkpoint, tmp_path / "test.jsonl", problems=1, n=20)
     [record] = read_records(path)
-    assert len(record["texts"]) == collecting.TEXTS_KEPT
+    assert len(record["texts"]) == TEXTS_KEPT
     assert len(record["correct"]) == 20
 
 

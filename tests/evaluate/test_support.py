@@ -80,7 +80,6 @@ def evaluation(names, strategies, correct):
         correct_PN=np.array(correct, dtype=bool),
         strategies_PN=np.array(strategies),
         answers_PN=np.zeros(shape, dtype=np.int64),
-        temperature=1.0,
         strategy_names=names,
     )
 

@@ -81,7 +81,7 @@ def test_nothing_is_said_where_strategies_are_not_known():
 def test_the_bounds_enumerate_what_ungraded_samples_may_be():
     correct_PN = np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)
     labels = np.zeros((2, 3), dtype=np.int64)
-    one = Evaluation(("p", "q"), correct_PN, labels, labels, 1.0, n_P=np.array([2, 3]),
+    one = Evaluation(("p", "q"), correct_PN, labels, labels, n_P=np.array([2, 3]),
                      ungraded_P=np.array([2, 0]))  # fmt: skip
     found = ungraded_of([one])
     assert (found.samples, found.of_all) == (2, 7)

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.groups import Fields, LogOptions, open_log
-from setrl.groups.recording import log_records
+from setrl.groups.recording import Graded, log_records
+from setrl.groups.types import Group, Sample
 
 FIELDS = ("reward", "strategy", "answer", "gold", "group", "correct", "text")
 
@@ -28,3 +30,17 @@ def read_log(tool: str, path: Path, verifier: Any = None, **given: Any) -> Impor
     """Read a tool's log as `setrl import` does."""
     log = open_log(path, options(**given), ["correct"], tool=tool, verify=verifier)
     return Imported(list(log_records(log)), log.notes())
+
+
+def evaluation_from(
+    rows: list[tuple[str, list[int], list[str | None], list[str | None]]],
+) -> Evaluation:
+    """Arrays of problems: prompt, and the outcome, strategy and answer of each sample."""
+    groups = []
+    for prompt, *columns in rows:
+        samples = [
+            Sample(correct=bool(right), strategy=strategy, answer=answer)
+            for right, strategy, answer in zip(*columns, strict=True)
+        ]
+        groups.append(Graded(Group(prompt, prompt, tuple(samples)), samples, 0, "left-out", (), ()))
+    return evaluation_of(groups, "here", ())

@@ -84,7 +84,7 @@ def test_every_shape_of_file_is_the_same_samples(tmp_path, name):
     assert found.strategies_PN.tolist() == [[0, 1, 0], [0, 1, -1], [0, 1, 0]]
     assert found.texts_P[1] == ("text b 0", "text b 1")
     assert len(np.unique(found.answers_PN)) == 9  # 8 answers and what pads
-    assert "not read" in loaded.reading[0] or name in ("lists.jsonl", "samples.jsonl",
+    assert "settings: " in loaded.reading[0] or name in ("lists.jsonl", "samples.jsonl",
                                                        "unknown list.jsonl")  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_what_each_field_is_taken_for_is_shown(tmp_path):
         "answer    pred      its name                     a0",
         "text      output    its name                     text a 0",
         "strategy  cluster   its name                     0",
-        "not read: model",
+        "settings: model",
     ]
     named = load(tmp_path / "log.jsonl", group=("qid",), correct="is_right", text="model")
     assert "group     qid       --group" in named.reading[0]

@@ -129,7 +129,7 @@ def evaluation():
     return [
         {"schema_version": 1, "id": p, "prompt": f"What is {p}?", "split": "test",
          "n": len(TRUTH[p]), "correct": [r for r, _ in TRUTH[p]],
-         "strategies": [None if w == "-1" else w for _, w in TRUTH[p]],
+         "strategies": [DEGENERATE if w == "-1" else w for _, w in TRUTH[p]],
          "answers": [None] * len(TRUTH[p]),
          "texts": [text(p, i) for i in range(len(TRUTH[p]))]}
         for p in TRUTH

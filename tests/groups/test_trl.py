@@ -102,7 +102,7 @@ def test_a_column_may_hold_the_strategy():
 def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
     """The word is a strategy like any other in a column of somebody else."""
     words = ["two", "degenerate", None, "degenerate"]
-    for column, read_as in (("cluster", ["two", None, None, None]), ("mine", words)):
+    for column, read_as in (("cluster", ["two", -1, None, -1]), ("mine", words)):
         table = pq.read_table(FOLDER / "completions_00001.parquet").slice(0, 4)
         pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
         [record] = read(tmp_path, strategy=column).records

@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from setrl.evaluate.samples import evaluation_of
 from setrl.recommend.counts import Logged, disagreement, means_the_same
 from setrl.support.errors import DataError
+from tests.groups.reading import evaluation_from
 
 ROWS = [
     ("ab", [1, 0, 1, 1], ["x", "x", "y", None]),
@@ -19,17 +19,7 @@ ROWS = [
 
 
 def evaluation(rows=ROWS):
-    records = [
-        {
-            "prompt": prompt,
-            "n": len(correct),
-            "correct": correct,
-            "strategies": labels,
-            "answers": [None] * len(correct),
-        }
-        for prompt, correct, labels in rows
-    ]
-    return evaluation_of(records, "here")
+    return evaluation_from([(*row, [None] * len(row[1])) for row in rows])
 
 
 def test_counts_are_those_of_the_definition():

@@ -91,12 +91,15 @@ class Evaluate(EvaluatedFields, Said):
         """Print the metrics; return the samples."""
         from setrl.evaluate.sides import load_side, only_split
         from setrl.evaluate.summary import summarise
-        from setrl.evaluate.text import metric_table
+        from setrl.evaluate.text import USUAL, metric_table
 
         chosen = self.split or only_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
-        split = summarise({"all": {"model": by_seed}}, reference=None, ks=self.k).splits["all"]
+        asked = self.metrics or (() if self.json else USUAL)
+        asked = () if "all" in asked else asked
+        found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
+        split = found.splits["all"]
         arm = self._asked(split.arms["model"])
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
@@ -111,20 +114,14 @@ class Evaluate(EvaluatedFields, Said):
         return side
 
     def _asked(self, arm: ArmSummary) -> ArmSummary:
-        """Return the metrics that were asked for by name; all if none were."""
+        """Return the metrics; refuse if the samples lack one that was asked for by name."""
         from setrl.evaluate.metrics import by_metric, refuse_lacking
 
         if not self.metrics or "all" in self.metrics:
             return arm
-        known = by_metric(arm.metrics)
-        refuse_lacking(self.metrics, {str(self.file): known})
-        asked = {name for metric in self.metrics for name in known[metric]}
-        return replace(
-            arm,
-            metrics={name: one for name, one in arm.metrics.items() if name in asked},
-            sampling_stderr={k: v for k, v in arm.sampling_stderr.items() if k in asked},
-            band=arm.band if "pass" in self.metrics else None,
-        )
+        refuse_lacking(self.metrics, {str(self.file): by_metric(arm.metrics)})
+        of_these = {k: v for k, v in arm.sampling_stderr.items() if k in arm.metrics}
+        return replace(arm, sampling_stderr=of_these)
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

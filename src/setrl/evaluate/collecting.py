@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from setrl.core.samples import DEGENERATE
 from setrl.evaluate.sample_file import SampleFile
-from setrl.groups.records import SCHEMA_VERSION, TEXTS_KEPT, read_records
+from setrl.groups.recording import record
+from setrl.groups.records import read_records
+from setrl.groups.types import Sample
 from setrl.judges.serving.generators import Ask, Completion, Failure, Generator
 from setrl.support import files
 from setrl.support.errors import ConfigError
@@ -97,8 +100,7 @@ def draw_and_read(
         samples = store.samples(place)
         cut += sum(sample.finish == "length" for sample in samples)
         alike += len({sample.text for sample in samples}) == 1
-        record = known.get(problem.id) or {**_record(problem, samples, task), **settings}
-        records.append(record)
+        records.append(known.get(problem.id) or {**_record(problem, samples, task), **settings})
     if records != list(known.values()):
         files.write_lines(path, records)
     return Drawn(
@@ -159,27 +161,27 @@ def _known_records(
         return {}
     place_of = {problem.id: place for place, problem in enumerate(task.problems)}
     known = {}
-    for record in read_records(path):
-        identity = record.get("id")
+    for known_record in read_records(path):
+        identity = known_record.get("id")
         if identity not in place_of or store.missing(place_of[identity], n):
             raise ConfigError(f"{path} holds records whose samples are not in {store.path}: "
                               "give another path or remove the file")  # fmt: skip
-        known[identity] = record
+        known[identity] = known_record
     return known
 
 
 def _record(problem: Problem, samples: list[Completion], task: ProblemSet) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
-    readings = task.read(problem, texts)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "id": problem.id,
-        "prompt": problem.prompt,
-        "kind": problem.kind,
-        "split": task.split,
-        **({"gold": problem.gold} if problem.gold is not None else {}),
-        "correct": [int(reading.correct) for reading in readings],
-        "strategies": [reading.strategy for reading in readings],
-        "answers": [reading.answer for reading in readings],
-        "texts": texts[:TEXTS_KEPT],
-    }
+    read = [
+        Sample(
+            text,
+            one.correct,
+            strategy=DEGENERATE if one.strategy is None else one.strategy,
+            answer=one.answer,
+        )
+        for text, one in zip(texts, task.read(problem, texts), strict=True)
+    ]
+    gold = {} if problem.gold is None else {"gold": problem.gold}
+    return record(
+        problem.id, problem.prompt, read, texts, kind=problem.kind, split=task.split, **gold
+    )

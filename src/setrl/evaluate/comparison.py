@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -220,9 +220,10 @@ def compare(
     read = (len(first.evaluations[0]), len(second.evaluations[0]))
     first, second, common = _on_shared(first, second, max(ks, default=1))
     ks = ks or powers_of_two(min(first.n, second.n))
-    values = _both_values(first, second, ks)
-    names = by_metric(list(values))
+    names = by_metric(list(_both_values(first, second, [min(2, max(ks))])))
     chosen = list(metrics or (metric for metric in USUAL if metric in names))
+    asked = () if "all" in chosen else {*STRATEGIES, *chosen} & METRICS.keys()
+    values = _both_values(first, second, ks, asked)
     if "all" in chosen:
         chosen = [*names, SUPPORT]
     elif not {*chosen} <= {*names, SUPPORT}:
@@ -275,7 +276,7 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
         return []
     ks = ks_between([int(row.k) for row in rows if row.k is not None])
     first, second, _ = _on_shared(first, second, max(ks))
-    values = _both_values(first, second, ks, metric)
+    values = _both_values(first, second, ks, [metric])
     return _rows(values, [metric], found.intervals)
 
 
@@ -314,10 +315,10 @@ def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Commo
 
 
 def _both_values(
-    first: Side, second: Side, ks: Sequence[int], metric: str | None = None
+    first: Side, second: Side, ks: Sequence[int], only: Collection[str] = ()
 ) -> dict[str, Pair]:
     """Return the values of the metrics that both have; see `seed_values`."""
-    of_first, of_second = (seed_values(run.evaluations, ks, metric) for run in (first, second))
+    of_first, of_second = (seed_values(run.evaluations, ks, only) for run in (first, second))
     both = {
         name: _on_same_problems(of_first[name], of_second[name])
         for name in of_first

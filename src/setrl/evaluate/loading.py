@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
-from setrl.evaluate.misgraded import Misgraded
+from setrl.evaluate.disputes import Disputes
 from setrl.evaluate.samples import Evaluation, contradiction, evaluation_of
-from setrl.groups.log import open_log
+from setrl.groups.log import Log, open_log
 from setrl.groups.options import LogOptions, Ungraded
-from setrl.groups.recording import log_records
-from setrl.groups.records import is_evaluation_file, whole_records
+from setrl.groups.recording import graded_groups
 from setrl.groups.row_reader import RowReader
-from setrl.support.errors import ConfigError
+from setrl.support.errors import ConfigError, DataError
+
+warnings = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,13 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
     Raises:
         DataError: When the file is empty, a line is not a record, or the file is damaged.
     """
-    return evaluation_of(whole_records(Path(path), allow_damaged), str(path))
+    log = open_log(path, LogOptions(allow_damaged=allow_damaged), ["correct"])
+    if not log.is_evaluation:
+        raise DataError(f"{path} is not an evaluation file")
+    found = _evaluation(log)
+    if log.rows.damage:
+        warnings.warning("%s; such lines are left out", log.rows.damage_note)
+    return found
 
 
 def load_samples(
@@ -66,20 +75,25 @@ def load_samples(
         DataError: When the file cannot be read.
     """
     path, options = Path(path), options or LogOptions()
-    if tool is None and path.is_file() and is_evaluation_file(path) and not options.fields.named():
-        evaluation = load_evaluation(path, options.allow_damaged)
-        _refuse_left_out(options.ungraded, evaluation, path)
-        return Loaded(evaluation, _notes(contradiction(evaluation)))
     log = open_log(path, options, ["correct"], tool=tool)
-    records, checked = log_records(log, keep_bare), Misgraded()
-    has_gold = isinstance(log.reader, RowReader) and log.reader.fields.gold is not None
-    has_grades = has_gold and not options.verify and not log.reader.by_answer  # type: ignore[attr-defined]
-    evaluation = evaluation_of(checked.watch(records) if has_grades else records, str(path))
-    can_verify = has_gold and not options.verify
-    given = ("--ungraded wrong", *(["--verify"] if can_verify else []))
-    evaluation = replace(evaluation, options=given)
-    reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), checked.note()))
+    disputes = Disputes()
+    evaluation = _evaluation(log, keep_bare, disputes)
+    if log.is_evaluation:
+        _refuse_left_out(options.ungraded, evaluation, path)
+        return Loaded(evaluation, _notes(*log.notes(), contradiction(evaluation)))
+    fields = cast("RowReader", log.reader).fields
+    can_verify = ("--verify",) if fields.gold and not options.verify else ()
+    evaluation = replace(evaluation, options=("--ungraded wrong", *can_verify))
+    said = disputes.note() if can_verify else ""
+    reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
     return Loaded(evaluation, reading, is_log=True)
+
+
+def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = None) -> Evaluation:
+    groups = graded_groups(log, keep_bare)
+    watched = groups if disputes is None else disputes.watch(groups)
+    found = evaluation_of(watched, str(log.path), log.reader.columns)
+    return replace(found, settings=log.reader.settings)
 
 
 def _notes(*found: str) -> tuple[str, ...]:

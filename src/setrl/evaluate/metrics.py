@@ -6,7 +6,7 @@ the text, and just `metric` where it is one number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -145,9 +145,9 @@ def powers_of_two(n: int) -> list[int]:
 
 
 def metric_values(
-    evaluation: Evaluation, ks: Sequence[int] = (), curve: str | None = None
+    evaluation: Evaluation, ks: Sequence[int] = (), only: Collection[str] = ()
 ) -> dict[str, Floats]:
-    """Every metric of the evaluation on each problem, (P,) each.
+    """Return metrics of the evaluation on each problem, (P,) each.
 
     If no sample of the evaluation has a strategy, nobody has read strategies, and the metrics of
     strategies are NaN; in the same way without answers.
@@ -155,26 +155,35 @@ def metric_values(
     Args:
         evaluation: The samples. Each problem's value uses all its samples, however many.
         ks: Where the curves over k are computed, each up to n; 1, 2, 4, … up to n by default.
-        curve: The one metric whose curve is needed: other mean scores of sets are left out.
+        only: The metrics that are computed; all by default.
     """
+    asked = set(only or METRICS)
+    sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
+    values = _of_strategies(evaluation, asked)
+    curves = _set_scores(evaluation, sizes, asked)
     n, correct_P = evaluation.sizes, evaluation.correct_count_P
-    count_PC = count_labels(evaluation.strategies_PN)
-    values = {
+    for place, k in enumerate(sizes):
+        values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
+        for name in (name for name in G_PASS_TAUS if name in asked):
+            values[f"{name}@{k}"] = g_pass_at_k(correct_P, n, k, G_PASS_TAUS[name])
+        if k > 1 and "g_pass_mean" in asked:
+            values[f"g_pass_mean@{k}"] = mean_g_pass_at_k(correct_P, n, k)
+    for tau in COVER_TAUS if "cover" in asked else ():
+        values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
+    return _only_read(evaluation, values) | branch_values(evaluation, asked)
+
+
+def _of_strategies(evaluation: Evaluation, asked: Collection[str]) -> dict[str, Floats]:
+    """Return the metrics of strategies that are one number."""
+    if not {"effective_number", "top_share", "degenerate"} & {*asked}:
+        return {}
+    n, count_PC = evaluation.sizes, count_labels(evaluation.strategies_PN)
+    found = {
         "effective_number": effective_number(count_PC),
         "top_share": count_PC.max(axis=1) / n,
         "degenerate": ((evaluation.strategies_PN < 0) & evaluation.present_PN).sum(axis=1) / n,
     }
-    sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
-    curves = _set_scores(evaluation, sizes, curve)
-    for place, k in enumerate(sizes):
-        values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
-        for name, tau in G_PASS_TAUS.items():
-            values[f"{name}@{k}"] = g_pass_at_k(correct_P, n, k, tau)
-        if k > 1:
-            values[f"g_pass_mean@{k}"] = mean_g_pass_at_k(correct_P, n, k)
-    for tau in COVER_TAUS:
-        values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
-    return _only_read(evaluation, values) | branch_values(evaluation)
+    return {name: values_P for name, values_P in found.items() if name in asked}
 
 
 def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -192,34 +201,48 @@ def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str
 
 
 def _set_scores(
-    evaluation: Evaluation, sizes: Sequence[int], only: str | None
+    evaluation: Evaluation, sizes: Sequence[int], asked: Collection[str]
 ) -> dict[str, Floats]:
     """Return the metrics that are mean scores of sets of k samples, (sizes, P) each."""
-    correct_PN, answers_PN = evaluation.correct_PN, evaluation.answers_PN
-    by_strategy = {"clusters": evaluation.strategies_PN}
-    # A sample without an answer is among the k, but votes for no answer.
-    votes = {"answers": np.where(answers_PN < 0, np.nan, answers_PN), "abstain": True}
-    asked: dict[str, tuple[Any, objectives.Objective, dict[str, Any]]] = {
-        "pass": (correct_PN, objectives.any_correct(), {}),
-        "majority": (_right_answers(evaluation), objectives.majority(), votes),
-        "vote_share": (correct_PN, objectives.vote_share(), votes),
-        "strategies": (correct_PN, objectives.distinct(), by_strategy),
-        "correct_strategies": (correct_PN, objectives.distinct_correct(), by_strategy),
-    }
-    if evaluation.rewards_PN is not None:
-        asked["max"] = (_complete(evaluation, evaluation.rewards_PN), objectives.max(), {})
-    if evaluation.proxy_PN is not None:
-        proxy = {"proxy": _complete(evaluation, evaluation.proxy_PN)}
-        asked["best_of"] = (
-            _complete(evaluation, evaluation.graded_PN),
-            objectives.best_of(),
-            proxy,
-        )
+    found = {name: score(evaluation) for name, score in SET_SCORES.items() if name in asked}
     return {
         name: mean_set_scores(rewards_PN, objective, sizes, mask=evaluation.present_PN, **fields)
-        for name, (rewards_PN, objective, fields) in asked.items()
-        if only in (None, name)
+        for name, (rewards_PN, objective, fields) in found.items()
+        if rewards_PN is not None
     }
+
+
+def _votes(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the answers: a sample without one is among the k, but votes for no answer."""
+    answers_PN = evaluation.answers_PN
+    return {"answers": np.where(answers_PN < 0, np.nan, answers_PN), "abstain": True}
+
+
+def _best_of(evaluation: Evaluation) -> SetScore:
+    if evaluation.proxy_PN is None:
+        return None, objectives.best_of(), {}
+    proxy = {"proxy": _complete(evaluation, evaluation.proxy_PN)}
+    return _complete(evaluation, evaluation.graded_PN), objectives.best_of(), proxy
+
+
+def _max(evaluation: Evaluation) -> SetScore:
+    rewards_PN = evaluation.rewards_PN
+    known_PN = None if rewards_PN is None else _complete(evaluation, rewards_PN)
+    return known_PN, objectives.max(), {}
+
+
+SetScore = tuple[Any, objectives.Objective, dict[str, Any]]  # rewards (None: not known), fields
+SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
+    "pass": lambda e: (e.correct_PN, objectives.any_correct(), {}),
+    "majority": lambda e: (_right_answers(e), objectives.majority(), _votes(e)),
+    "vote_share": lambda e: (e.correct_PN, objectives.vote_share(), _votes(e)),
+    "strategies": lambda e: (e.correct_PN, objectives.distinct(), {"clusters": e.strategies_PN}),
+    "correct_strategies": lambda e: (
+        e.correct_PN, objectives.distinct_correct(), {"clusters": e.strategies_PN}
+    ),
+    "max": _max,
+    "best_of": _best_of,
+}  # fmt: skip
 
 
 def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
@@ -240,16 +263,16 @@ def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
 
 
 def seed_values(
-    evaluations: Sequence[Evaluation], ks: Sequence[int] = (), curve: str | None = None
+    evaluations: Sequence[Evaluation], ks: Sequence[int] = (), only: Collection[str] = ()
 ) -> dict[str, Floats]:
     """Return the metrics that all seeds have, one row for each seed, (R, P) each.
 
-    `ks` and `curve` are as in `metric_values`. A metric that is unknown of every problem in some
+    `ks` and `only` are as in `metric_values`. A metric that is unknown of every problem in some
     seed, such as majority@k without answers, is not among them.
 
     Branches are counted among the texts of each problem: cut them to equally many first.
     """
-    by_seed = [metric_values(evaluation, ks, curve) for evaluation in evaluations]
+    by_seed = [metric_values(evaluation, ks, only) for evaluation in evaluations]
     shared = [name for name in by_seed[0] if all(name in values for values in by_seed)]
     found = {name: np.stack([values[name] for values in by_seed]) for name in shared}
     return {name: values_RP for name, values_RP in found.items() if is_known(values_RP)}
@@ -260,21 +283,22 @@ def is_known(values_RP: Floats) -> bool:
     return not np.isnan(values_RP).any(axis=0).all()
 
 
-def branch_values(evaluation: Evaluation) -> dict[str, Floats]:
+def branch_values(
+    evaluation: Evaluation, asked: Collection[str] = ("shared_prefix", "branches")
+) -> dict[str, Floats]:
     """Where the kept texts diverge: characters that two of them share, branches by position.
 
     Branches are counted, in expectation, among as many texts as every problem has. Empty unless
     every problem has two texts.
     """
-    count = evaluation.texts_kept
-    if count < 2:
-        return {}
-    curves = [branches_by_position(texts, count) for texts in evaluation.texts_P]
-    positions = powers_of_two(max(map(len, curves)))
-    return {
-        "shared_prefix": np.array([mean_shared_prefix(texts) for texts in evaluation.texts_P]),
-        **{f"branches@{t}": np.array([_at(curve, t) for curve in curves]) for t in positions},
-    }
+    count, found = evaluation.texts_kept, {}
+    if count > 1 and "shared_prefix" in asked:
+        found["shared_prefix"] = np.array([*map(mean_shared_prefix, evaluation.texts_P)])
+    if count > 1 and "branches" in asked:
+        curves = [branches_by_position(texts, count) for texts in evaluation.texts_P]
+        for t in powers_of_two(max(map(len, curves))):
+            found[f"branches@{t}"] = np.array([_at(curve, t) for curve in curves])
+    return found
 
 
 def _at(curve_T: Floats, position: int) -> float:

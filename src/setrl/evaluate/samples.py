@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from setrl.core.samples import DEGENERATE
 from setrl.groups.options import Ungraded
-from setrl.groups.records import Record, problem_of, strategy_names, texts_of
+from setrl.groups.recording import Graded
+from setrl.groups.settings import Settings
+from setrl.groups.types import Group
 from setrl.support.errors import DataError
 from setrl.support.wording import count
 
+NUMBERS = ("reward", "proxy")
 VERIFY = "--verify grades each sample by the right answer in the log"
 
 
@@ -27,7 +32,6 @@ class Evaluation:
         correct_PN: Whether each sample is correct.
         strategies_PN: Integer label of each sample's strategy; −1 where none can be read.
         answers_PN: Integer label of each sample's final answer; −1 where there is none.
-        temperature: The temperature of sampling; NaN if the file does not say it.
         strategy_names, answer_names: What the labels stand for.
         rewards_PN: Graded rewards, NaN where one is missing; None where the file has none.
         proxy_PN: Scores of a selector, in the same way.
@@ -39,13 +43,13 @@ class Evaluation:
         ungraded_are: Whether samples without a grade are left out or counted as wrong.
         as_wrong_PN: Which samples count as wrong because they have no grade; None if none do.
         options: What the user can give to grade samples of a log: "--ungraded wrong", "--verify".
+        settings: What the samples were drawn with, where the file says it.
     """
 
     prompts: tuple[str, ...]
     correct_PN: NDArray[np.bool_]
     strategies_PN: NDArray[np.int64]
     answers_PN: NDArray[np.int64]
-    temperature: float
     strategy_names: tuple[str, ...] = ()
     rewards_PN: NDArray[np.float64] | None = None
     proxy_PN: NDArray[np.float64] | None = None
@@ -57,6 +61,7 @@ class Evaluation:
     answer_names: tuple[str, ...] = ()
     as_wrong_PN: NDArray[np.bool_] | None = None
     options: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.ids:
@@ -64,6 +69,15 @@ class Evaluation:
 
     def __len__(self) -> int:
         return len(self.prompts)
+
+    @property
+    def temperature(self) -> float:
+        """The temperature of sampling; NaN if the file does not say it, or has several."""
+        values = [*self.settings.get("temperature", ())]
+        try:
+            return float(values[0]) if len(values) == 1 else math.nan
+        except ValueError:
+            return math.nan
 
     @property
     def n(self) -> int:
@@ -133,104 +147,76 @@ class Evaluation:
         return replace(self, texts_P=tuple(texts[:count] for texts in self.texts_P))
 
 
-class _Problem(NamedTuple):
-    """The record of one problem, as arrays; most logs have far more samples than memory."""
-
-    prompt: str
-    name: str
-    correct_N: NDArray[np.bool_]
-    strategies_N: NDArray[np.int64]
-    answers_N: NDArray[np.int64]
-    rewards_N: NDArray[np.float64] | None
-    proxy_N: NDArray[np.float64] | None
-    texts: tuple[str, ...]
-    ungraded: int
-    ungraded_are: Ungraded
-    temperature: float
-    step: int | None
-    as_wrong: tuple[int, ...]
-
-
-def evaluation_of(records: Iterable[Record], where: str) -> Evaluation:
-    """Return records as arrays; rows of problems with fewer samples are padded.
+def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]) -> Evaluation:
+    """Return groups as arrays; rows of problems with fewer samples are padded.
 
     Args:
-        records: At least one, of the form of an evaluation file; one is in memory at a time.
+        groups: At least one; one is in memory at a time.
         where: The source of the samples, for errors.
+        columns: What samples have, such as reward and proxy.
 
     Raises:
-        DataError: If there is no record, or only some have rewards or a selector's scores.
+        DataError: If there is no group.
     """
-    strategies, answers = _Labels(), _Labels()
-    found = [_problem(record, strategies, answers) for record in records]
-    if not found:
+    names: dict[str, dict[Any, int]] = {
+        "strategy": {None: -1, DEGENERATE: -1},
+        "answer": {None: -1},
+    }
+    rows: dict[str, list[NDArray[Any]]] = {name: [] for name in ("correct", *names, *NUMBERS)}
+    heads, texts = [], []
+    for one in groups:
+        heads.append(one._replace(group=replace(one.group, samples=()), samples=()))
+        texts.append(tuple(one.texts))
+        rows["correct"].append(np.array([bool(s.correct) for s in one.samples], dtype=bool))
+        for name, known in names.items():
+            rows[name].append(_numbered([getattr(s, name) for s in one.samples], known))
+        if "reward" in columns:
+            rows["reward"].append(_floats(s.reward for s in one.samples))
+        if "proxy" in columns:
+            rows["proxy"].append(_floats((s.more or {}).get("proxy") for s in one.samples))
+    if not heads:
         raise DataError(f"{where}: holds no complete line")
-    n_P = np.array([len(one.correct_N) for one in found])
-    ungraded_P = np.array([one.ungraded for one in found])
+    n_P = np.array(list(map(len, rows["correct"])))
+    ungraded_P = np.array([one.ungraded for one in heads])
+    is_as_wrong = any(len(one.as_wrong) for one in heads)
+    strategies, answers = (tuple(str(one) for one, at in of.items() if at >= 0)
+                           for of in names.values())  # fmt: skip
     return Evaluation(
-        prompts=tuple(one.prompt for one in found),
-        correct_PN=_padded([one.correct_N for one in found], False),
-        strategies_PN=_padded([one.strategies_N for one in found], -1),
-        answers_PN=_padded([one.answers_N for one in found], -1),
-        temperature=found[0].temperature,
-        strategy_names=tuple(strategies),
-        answer_names=tuple(answers),
-        rewards_PN=_graded("rewards", [one.rewards_N for one in found], where),
-        proxy_PN=_graded("proxy", [one.proxy_N for one in found], where),
-        texts_P=tuple(one.texts for one in found),
+        prompts=tuple(one.group.prompt for one in heads),
+        correct_PN=_padded(rows["correct"], False),
+        strategies_PN=_padded(rows["strategy"], -1),
+        answers_PN=_padded(rows["answer"], -1),
+        strategy_names=strategies,
+        answer_names=answers,
+        rewards_PN=_padded(rows["reward"], np.nan) if rows["reward"] else None,
+        proxy_PN=_padded(rows["proxy"], np.nan) if rows["proxy"] else None,
+        texts_P=tuple(texts),
         n_P=n_P if np.ptp(n_P) else None,
-        ids=_ids(found),
+        ids=_ids([one.group for one in heads]),
         ungraded_P=ungraded_P if ungraded_P.any() else None,
-        ungraded_are=next((one.ungraded_are for one in found if one.ungraded), "left-out"),
-        as_wrong_PN=_as_wrong(found),
-    )
+        ungraded_are=next((one.are for one in heads if one.ungraded), "left-out"),
+        as_wrong_PN=_padded([np.isin(np.arange(n), one.as_wrong) for n, one in
+                             zip(n_P, heads, strict=True)], False) if is_as_wrong else None,
+    )  # fmt: skip
 
 
-def _as_wrong(found: Sequence[_Problem]) -> NDArray[np.bool_] | None:
-    if not any(one.as_wrong for one in found):
-        return None
-    return _padded([np.isin(np.arange(len(one.correct_N)), one.as_wrong) for one in found], False)
-
-
-def _ids(found: Sequence[_Problem]) -> tuple[str, ...]:
+def _ids(groups: Sequence[Group]) -> tuple[str, ...]:
     """Return what names the problems: in a log of training, ids name a group of one run."""
-    prompts = tuple(one.prompt for one in found)
-    is_training = all(one.step is not None for one in found)
+    prompts = tuple(one.prompt for one in groups)
+    is_training = all(one.step is not None for one in groups)
     if is_training and len(set(prompts)) == len(prompts):
         return prompts
-    return tuple(one.name for one in found)
+    return tuple(one.id for one in groups)
 
 
-class _Labels(dict[str, int]):
-    """Names → integer labels in the order of first appearance."""
-
-    def of(self, names: Iterable[str | None]) -> NDArray[np.int64]:
-        """Return the labels of names; −1 for None."""
-        return np.array([-1 if one is None else self.setdefault(one, len(self)) for one in names],
-                        dtype=np.int64)  # fmt: skip
+def _numbered(values: Iterable[Any], known: dict[Any, int]) -> NDArray[np.int64]:
+    """Return integer labels of values, in the order of first appearance."""
+    none = sum(at < 0 for at in known.values())
+    return np.array([known.setdefault(one, len(known) - none) for one in values], dtype=np.int64)
 
 
-def _problem(record: Record, strategies: _Labels, answers: _Labels) -> _Problem:
-    rewards_N, proxy_N = (
-        np.array(record[key], dtype=np.float64) if key in record else None  # null becomes NaN
-        for key in ("rewards", "proxy")
-    )
-    heat = record.get("temperature")
-    return _Problem(
-        record["prompt"],
-        problem_of(record),
-        np.array(record["correct"], dtype=bool),
-        strategies.of(strategy_names(record)),
-        answers.of(record["answers"]),
-        rewards_N,
-        proxy_N,
-        texts_of(record),
-        record.get("ungraded", 0),
-        record.get("ungraded_are", "left-out"),
-        float("nan") if heat is None else float(heat),
-        record.get("step"),
-        tuple(record.get("as_wrong", ())),
-    )
+def _floats(values: Iterable[float | None]) -> NDArray[np.float64]:
+    return np.array(list(values), dtype=np.float64)  # None becomes NaN
 
 
 def _padded(rows: Sequence[NDArray[Any]], padding: float) -> NDArray[Any]:
@@ -239,17 +225,6 @@ def _padded(rows: Sequence[NDArray[Any]], padding: float) -> NDArray[Any]:
     for place, row in enumerate(rows):
         found[place, : len(row)] = row
     return found
-
-
-def _graded(
-    key: str, rows: Sequence[NDArray[np.float64] | None], where: str
-) -> NDArray[np.float64] | None:
-    """Numbers that some files have for each sample."""
-    known = [row for row in rows if row is not None]
-    if known and len(known) < len(rows):
-        raise DataError(f"{where}: {len(known)} of {len(rows)} problems have {key!r}: "
-                        "all or none must")  # fmt: skip
-    return _padded(known, np.nan) if known else None
 
 
 def contradiction(evaluation: Evaluation) -> str:

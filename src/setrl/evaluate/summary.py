@@ -6,7 +6,7 @@ Metrics are named as in the glossary (`setrl.evaluate.metrics`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,7 @@ def summarise(
     reference: str | None,
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
+    metrics: Collection[str] = (),
 ) -> Summary:
     """Summarise evaluations by split, arm and training seed.
 
@@ -150,13 +151,14 @@ def summarise(
         intervals: How intervals are made.
         ks: Where the curves over k are computed, on the problems with as many graded samples as
             the largest; 1, 2, 4, … by default.
+        metrics: The metrics that are computed; all by default.
 
     Raises:
         DataError: When the seeds of an arm differ in n, or arms or seeds share no problem.
     """
     intervals = intervals or IntervalConfig()
     splits = {
-        split: _summarise_split(split, arms, reference, intervals, ks)
+        split: _summarise_split(split, arms, reference, intervals, ks, metrics)
         for split, arms in evaluations.items()
     }
     return Summary(reference, intervals, splits)
@@ -222,6 +224,7 @@ def _summarise_split(
     reference: str | None,
     intervals: IntervalConfig,
     ks: Sequence[int],
+    metrics: Collection[str],
 ) -> SplitSummary:
     for arm, by_seed in arms.items():
         if len(sizes := {evaluation.n for evaluation in by_seed.values()}) > 1:
@@ -230,7 +233,7 @@ def _summarise_split(
             )
     sorted_by_seed = {arm: [of_arm[s] for s in sorted(of_arm)] for arm, of_arm in arms.items()}
     found, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
-    values = {arm: seed_values(evaluations, ks) for arm, evaluations in found.items()}
+    values = {arm: seed_values(evaluations, ks, metrics) for arm, evaluations in found.items()}
     summaries = {
         arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals, ungraded.get(arm))
         for arm, evaluations in found.items()
@@ -258,6 +261,7 @@ def _arm_summary(
     intervals: IntervalConfig,
     ungraded: Ungraded | None,
 ) -> ArmSummary:
+    has_pass = any(name.startswith("pass@") for name in values)
     return ArmSummary(
         arm=arm,
         seeds=() if is_base(arm) else tuple(sorted(seeds)),
@@ -266,8 +270,8 @@ def _arm_summary(
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
         metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
-        sampling_stderr=_sampling_stderr(evaluations),
-        band=_band(evaluations, None, intervals),
+        sampling_stderr=_sampling_stderr(evaluations) if has_pass else {},
+        band=_band(evaluations, None, intervals) if has_pass else None,
         ungraded=ungraded,
     )
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from setrl.core.samples import DEGENERATE
 from setrl.groups.fields import label
-from setrl.groups.records import (
-    GRADED,
-    checked,
-    problem_of,
-    strategies_of,
-    strategy_names,
-    texts_of,
-)
-from setrl.groups.types import Group, Sample
+from setrl.groups.records import GRADED, checked, problem_of
+from setrl.groups.settings import NAMES, count_settings
+from setrl.groups.strategies import strategy_of
+from setrl.groups.types import Group, Sample, Strategy
 from setrl.support.errors import DataError
+
+UNGRADED = ("ungraded", "ungraded_are", "as_wrong")  # keys of samples without a grade
 
 
 class EvaluationReader:
@@ -30,10 +29,9 @@ class EvaluationReader:
 
     def __init__(self, path: Path, where: Callable[[int], str], needs: Collection[str]):
         self._path, self._where, self._needs = path, where, needs
-        self._seen: set[int] = set()
-        self._rows = 0
         self._has_strategies = False
-        self._keys: set[str] = set()
+        self._keys: set[str] | None = None
+        self.settings: dict[str, Counter[str]] = {}
 
     @property
     def list_path(self) -> str | None:
@@ -43,9 +41,10 @@ class EvaluationReader:
     @property
     def columns(self) -> frozenset[str]:
         """What samples have."""
-        found = {"answer"} | ({"proxy"} & self._keys) | ({"reward"} if "rewards" in self._keys else
-                                                         set())  # fmt: skip
-        return frozenset(found | ({"strategy"} if self._has_strategies else set()))
+        keys = self._keys or set()
+        has = {"proxy": "proxy" in keys, "reward": "rewards" in keys,
+               "strategy": self._has_strategies}  # fmt: skip
+        return frozenset({"answer"} | {name for name, is_there in has.items() if is_there})
 
     @property
     def lacks(self) -> Mapping[str, str]:
@@ -63,14 +62,20 @@ class EvaluationReader:
         return problem_of(checked(item, self._where(row)))
 
     def check(self, item: dict[str, Any]) -> None:
-        """Refuse a problem that comes again."""
-        self._rows += 1
-        self._keys.update(item.keys() & set(GRADED))
-        self._seen.add(hash(problem_of(item)))
-        if len(self._seen) < self._rows:
-            again = f"row {self._rows} has the problem of an earlier one"
-            raise DataError(f"{self._path}: {again}: repair the file")
-        self._has_strategies |= any(one is not None for one in strategy_names(item))
+        """Look at the keys that all lines or none must have, and for strategies.
+
+        Raises:
+            ValueError: If only some lines have rewards or a selector's scores.
+        """
+        keys = item.keys() & set(GRADED)
+        self._keys = keys if self._keys is None else self._keys
+        if keys != self._keys:
+            some = min(keys ^ self._keys)
+            raise ValueError(f"only some lines have {some!r}: all or none must")
+        named = (key for key in NAMES if not (key == "split" and "source" in item))
+        count_settings(self.settings, ((key, item[key]) for key in named if key in item))
+        if not self._has_strategies:
+            self._has_strategies = any(one not in (None, DEGENERATE) for one in strategies_of(item))
 
     def size(self, item: dict[str, Any]) -> int | None:
         """Return how many samples a problem has."""
@@ -83,7 +88,7 @@ class EvaluationReader:
             DataError: If texts are needed, and the file has not kept all of them.
         """
         row, record = items[0]
-        texts = texts_of(record)
+        texts = [text for text in record.get("texts") or () if isinstance(text, str)]
         if "text" in self._needs and len(texts) < record["n"]:
             raise DataError(
                 f"{self._where(row)}: holds the texts of {len(texts)} of its {record['n']} samples:"
@@ -102,9 +107,24 @@ class EvaluationReader:
             )
             for i in range(record["n"])
         )
-        return Group(problem_of(record), record["prompt"], samples, record.get("gold"),
-                     record.get("step"), (row,))  # fmt: skip
+        return Group(
+            problem_of(record),
+            record["prompt"],
+            samples,
+            record.get("gold"),
+            record.get("step"),
+            (row,),
+            more={"texts": tuple(texts)} | {k: record[k] for k in UNGRADED if k in record},
+        )
 
     def notes(self) -> list[str]:
         """Return nothing: the file says all that it holds."""
         return []
+
+
+def strategies_of(record: Mapping[str, Any]) -> list[Strategy]:
+    """Return the strategies of a record: the labels that `setrl judge` added, else its own."""
+    judged = record.get("judged")
+    key = next(iter(judged), None) if isinstance(judged, dict) else None
+    own = record["strategies"]
+    return [strategy_of(one) for one in (own if key is None else record.get(f"{key}s", own))]

@@ -8,6 +8,7 @@ their rows may be anywhere in the file.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -25,6 +26,7 @@ from setrl.groups.records import is_record
 from setrl.groups.roles import Fields
 from setrl.groups.row_reader import Item, Record, RowReader, explained
 from setrl.groups.rows import Row, Rows
+from setrl.groups.settings import mixed
 from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.groups.types import Group
 from setrl.support.errors import ConfigError, DataError
@@ -36,6 +38,8 @@ SEEN_EVERY = 1_000  # rows
 
 class Reader(Protocol):
     """How the rows of one kind of file are read."""
+
+    settings: dict[str, Counter[str]]
 
     @property
     def columns(self) -> frozenset[str]:
@@ -135,7 +139,7 @@ class Log:
 
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
-        notes = [*self._notes, *self.reader.notes()]
+        notes = [*self._notes, *self.reader.notes(), *mixed(self.reader.settings)]
         if self.rows.damage:
             notes.append(f"{LOSS}{self.rows.damage_note}")
         if self._equal:
@@ -183,15 +187,36 @@ class Log:
                 raise explained(error, self.rows.where(number)) from None
         row_I, item_I = (np.frombuffer(one, np.uint32) for one in (rows_of, items_of))
         hash_I = np.frombuffer(hashes, np.int64)
-        if not self.is_evaluation:
+        kept_I = None
+        if self.is_evaluation:
+            kept_I = _first_of_equal(hash_I)
+            self._refuse_repeated(hash_I, row_I, kept_I)
+        else:
             kept_R = _first_of_equal(np.frombuffer(digests, np.int64))
             self._equal = int((~kept_R).sum())
             if self.numbered and self._equal:
                 kept_I = kept_R[row_I]
-                row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
+        if kept_I is not None:
+            row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
         order_I, self._end_G = _by_group(hash_I)
         self._row_I, self._item_I = row_I[order_I], item_I[order_I]
         self._is_read = bytearray(len(self))
+
+    def _refuse_repeated(
+        self, hash_I: NDArray[np.int64], row_I: NDArray[Any], kept_I: NDArray[np.bool_]
+    ) -> None:
+        """Refuse an evaluation file that holds a problem twice, unless damage is allowed."""
+        again = np.flatnonzero(~kept_I)
+        if not len(again):
+            return
+        first = int(np.flatnonzero(hash_I == hash_I[again[0]])[0])
+        lines = [self.rows.where(int(row_I[place])) for place in (again[0], first)]
+        said = f"{lines[0]} has the problem of {lines[1]}"
+        if not self.options.allow_damaged:
+            more = f", the first of {len(again)} such lines" if len(again) > 1 else ""
+            raise DataError(f"{said}{more}: repair the file, or leave such lines out with "
+                            "--allow-damaged")  # fmt: skip
+        self.rows.damage += [said] * len(again)
 
 
 def _first_of_equal(digest_R: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -1,11 +1,12 @@
 """Evaluation files: one JSON object a problem, with what was read from each of its samples.
 
     {"schema_version": 1, "prompt": "y=2x^2+3x+7, x!=4:", "kind": "quadratic", "split": "test",
-     "n": 256, "seed": 0, "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", null, …],
+     "n": 256, "seed": 0, "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", -1, …],
      "answers": ["(2, 21)", null, …], "texts": [the first few samples]}
 
-`correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy or an
-answer that cannot be read is null, never a value. `correct` has no null: samples that were not
+`correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy is a
+name, −1 for a sample in no strategy, or null where it is unknown; an answer that cannot be read is
+null, never a value. `correct` has no null: samples that were not
 judged are not in the file. There may be two further lists: graded `rewards`, and `proxy`, the
 scores of a selector that cannot see the rewards; there null is missing. `ungraded` is how many
 samples of the problem had no grade; they are left out, or, if `ungraded_are` is "wrong", counted as
@@ -15,18 +16,14 @@ wrong; then `as_wrong` has their places in the lists, from 0.
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from setrl.groups.strategies import NULL, names_of, strategy_of
-from setrl.groups.types import Strategy
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines
 
-log = logging.getLogger(__name__)
 Record = dict[str, Any]
 
 SCHEMA_VERSION = 1
@@ -52,29 +49,6 @@ def read_records(path: Path) -> list[Record]:
     """
     lines = json_lines.read(path, "leave_out")
     return [checked(record, f"{path}:{number}") for number, _, record in lines]
-
-
-def whole_records(path: Path, allow_damaged: bool) -> Iterator[Record]:
-    """Yield the records of an evaluation file, each problem once.
-
-    Raises:
-        DataError: When a line is not a record; and, unless damage is allowed, after the last line,
-            if lines cannot be read or hold a problem again.
-    """
-    damage: list[str] = []
-    line_of: dict[str, int] = {}
-    for number, _, record in json_lines.read(path, "refuse", damage):
-        first = line_of.setdefault(problem_of(checked(record, f"{path}:{number}")), number)
-        if first == number:
-            yield record
-        else:
-            damage.append(f"line {number} has the problem of line {first}")
-    if damage:
-        more = f", the first of {len(damage)} damaged lines" if len(damage) > 1 else ""
-        if not allow_damaged:
-            raise DataError(f"{path}: {damage[0]}{more}: repair the file, or allow the damage "
-                            "(--allow-damaged) to leave such lines out")  # fmt: skip
-        log.warning("%s: %s%s; such lines are left out", path, damage[0], more)
 
 
 def problem_of(record: Mapping[str, Any]) -> str:
@@ -126,32 +100,6 @@ def _check_values(key: str, values: Any, n: int, where: str) -> None:
         raise DataError(f"{where}: {key!r} must hold {what}, got {json.dumps(wrong[0])}")
 
 
-def texts_of(record: Record) -> tuple[str, ...]:
-    """Return the texts that a record has kept."""
-    return tuple(text for text in record.get("texts") or () if isinstance(text, str))
-
-
 def is_record(record: Mapping[str, Any]) -> bool:
     """Return whether an object is a line of an evaluation file, of any version."""
     return {"schema_version", "prompt", "n"} <= record.keys()
-
-
-def _judged_key(record: Mapping[str, Any]) -> str | None:
-    """Return the key of the labels that `setrl judge` has added."""
-    judged = record.get("judged")
-    return next(iter(judged), None) if isinstance(judged, dict) else None
-
-
-def strategies_of(record: Mapping[str, Any]) -> list[Strategy]:
-    """Return the strategies of a record: a judge's labels, otherwise its own labels."""
-    key = _judged_key(record)
-    if key is not None and f"{key}s" in record:
-        return [strategy_of(value) for value in record[f"{key}s"]]
-    unknown = set(record.get("unjudged") or ())
-    return [None if i in unknown else strategy_of(value, NULL)
-            for i, value in enumerate(record["strategies"])]  # fmt: skip
-
-
-def strategy_names(record: Record) -> list[str | None]:
-    """Return the names of a record's strategies; None where one is unknown or unreadable."""
-    return names_of(strategies_of(record)) if _judged_key(record) else record["strategies"]

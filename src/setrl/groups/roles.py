@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
+from setrl.groups.settings import setting_of
 from setrl.support.errors import ConfigError
 from setrl.support.wording import table
 
@@ -112,8 +113,11 @@ class Recognised:
                 shown = role.replace("_", "-")
                 cells.append((shown, " + ".join(names), self.why[role], self.examples[role]))
         lines = [table(cells, left=range(4))]
-        if self.unread:
-            lines.append(f"{UNREAD}{', '.join(self.unread)}")
+        settings = [path for path in self.unread if setting_of(path)]
+        if settings:
+            lines.append(f"settings: {', '.join(settings)}")
+        if unread := [path for path in self.unread if path not in settings]:
+            lines.append(f"{UNREAD}{', '.join(unread)}")
         return "\n".join(lines)
 
     def require(self, needs: Iterable[str]) -> None:

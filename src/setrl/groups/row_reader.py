@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import inf
 from typing import Any
 
@@ -14,6 +15,7 @@ from setrl.groups.fields import label
 from setrl.groups.options import LogOptions, Verify, math_verifier
 from setrl.groups.recognition import names_prompt, unrolled, value_at
 from setrl.groups.roles import Recognised
+from setrl.groups.settings import count_settings, setting_of
 from setrl.groups.strategies import strategy_of
 from setrl.groups.types import Group, Sample, Strategy
 from setrl.support.errors import ConfigError, DataError
@@ -63,6 +65,9 @@ class RowReader:
         if self._verify is None and {"correct", "reward"} & set(needs):
             self.required.add("correct")
         self._unfit: str | None = None
+        named = ((setting_of(path), path) for path in recognised.unread)
+        self._setting_paths = [(name, path) for name, path in named if name]
+        self.settings: dict[str, Counter[str]] = {}
         self.counted: Counter[str] = Counter()
 
     @property
@@ -102,12 +107,19 @@ class RowReader:
         """
         if len(self.fields.group) == 1:
             self._kinds.add(type(value_at(item, self.fields.group[0])).__name__)
+        if self._setting_paths:
+            count_settings(self.settings, self._named_settings(item))
         if self.fields.correct and self._verify is None:
             for score in self._all_scores("correct", item):
                 self._low, self._high = min(self._low, score), max(self._high, score)
                 self._has_grades = self._has_grades or score not in (0, 1)
         if self.fields.reward and not self._has_rewards:
             self._has_rewards = any(s not in (0, 1) for s in self._all_scores("reward", item))
+
+    def _named_settings(self, item: Record) -> Iterator[tuple[str, Any]]:
+        for name, path in self._setting_paths:
+            with suppress(KeyError):
+                yield name, value_at(item, path)
 
     def _all_scores(self, role: str, item: Record) -> list[float]:
         value = self._value(role, item)

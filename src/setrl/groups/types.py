@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -63,6 +63,8 @@ class Group:
         step: The training step that drew the samples, where there is one.
         rows: The numbers of the rows of the file that hold the samples, from 0.
         notes: What a log says about the group, in sentences.
+        more: What an evaluation file says: the `texts` that it has kept, and of samples without a
+            grade `ungraded`, `ungraded_are` and `as_wrong`.
     """
 
     id: str
@@ -72,6 +74,7 @@ class Group:
     step: int | None = None
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_texts(cls, prompt: str, texts: Sequence[str]) -> Self:
