@@ -62,9 +62,10 @@ class Compare(EvaluatedFields, Said):
         band: B − A of pass@k with a band at all k at once.
         first_loss: The first k at which a run is below the other one.
         ungraded: Run → samples without a grade, also of problems that are left out because of them.
-        notes: What was left out, in sentences, one for each cause.
+        notes: What was left out, and what else must be known, such as settings that differ.
         problems_read: The number of problems of A and of B, before any were left out.
         reading: How the fields of the logs were read.
+        equal: Whether both have the same samples: a file was compared with itself or its copy.
     """
 
     first: Positional[Path]

@@ -89,6 +89,7 @@ class Evaluate(EvaluatedFields, Said):
 
     def _print(self) -> Side:
         """Print the metrics; return the samples."""
+        from setrl.evaluate.cautions import of_one
         from setrl.evaluate.sides import load_side, only_split
         from setrl.evaluate.summary import summarise
         from setrl.evaluate.text import USUAL, metric_table
@@ -103,7 +104,7 @@ class Evaluate(EvaluatedFields, Said):
         arm = self._asked(split.arms["model"])
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
-        notes += [*split.notes, *([] if self.k else _ragged(arm))]
+        notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
         if self.json:
             for note in notes:
                 print(f"note: {note}", file=sys.stderr)

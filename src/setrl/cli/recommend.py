@@ -67,7 +67,9 @@ class Recommend(EvaluatedFields, Said):
         success_quantiles: This share at 10, 50 and 90% of the prompts.
         never_right: The number of prompts without a right sample.
         always_right: The number of prompts with only right samples.
-        alike: The share of groups of N samples that would be all right or all wrong.
+        alike: The share of groups of N samples that would be all right or all wrong, over prompts
+            with at least N samples; null without any.
+        alike_prompts: The number of these prompts.
         degenerate: The share of samples without a strategy.
         is_shared: Whether labels mean the same in all prompts.
         why_ranks: Why labels are counted anew for each prompt; empty if they are not.

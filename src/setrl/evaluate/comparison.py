@@ -18,6 +18,7 @@ from setrl.evaluate.bands import (
     pass_values,
     simultaneous_band,
 )
+from setrl.evaluate.cautions import are_equal, of_two
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     ROUNDING,
@@ -97,7 +98,8 @@ class Comparison:
         band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
             was chosen.
         notes: Which problems are left out, a sentence for each cause: one run lacks them, or has
-            fewer samples of them than the largest k, or would have enough if no grade was missing.
+            fewer samples of them than the largest k, or would have enough if no grade was missing;
+            and what else must be known: settings, prompts, lost or copied samples.
         reading: How the fields of the user's logs were read.
         ungraded: "A" and "B" → the samples of a log without a grade, also of problems that are
             left out because of them; a run whose samples all have a grade is not in it.
@@ -105,6 +107,7 @@ class Comparison:
         verdict: Whether B uses fewer strategies than A, and whether it solves fewer problems; empty
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
+        equal: Whether both have the same samples: a file was compared with itself or its copy.
     """
 
     first: str
@@ -126,6 +129,7 @@ class Comparison:
     ungraded: dict[str, Ungraded] = field(default_factory=dict)
     problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
+    equal: bool = False
 
     @property
     def names(self) -> tuple[str, str]:
@@ -218,6 +222,9 @@ def compare(
     intervals = intervals or IntervalConfig()
     check_names(metrics, [SUPPORT])
     read = (len(first.evaluations[0]), len(second.evaluations[0]))
+    a, b, _ = _on_shared(first, second, 0)
+    known = of_two(a.evaluations, b.evaluations)
+    is_equal = are_equal(first.evaluations, second.evaluations)
     first, second, common = _on_shared(first, second, max(ks, default=1))
     ks = ks or powers_of_two(min(first.n, second.n))
     names = by_metric(list(_both_values(first, second, [min(2, max(ks))])))
@@ -245,7 +252,7 @@ def compare(
         support=_support(first, second, intervals) if SUPPORT in chosen else {},
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
-        notes=tuple(common.notes),
+        notes=(*common.notes, *known),
         reading=(*first.reading, *second.reading),
         ungraded={
             side: one
@@ -253,7 +260,10 @@ def compare(
             if (one := common.ungraded.get(name))
         },
         problems_read=read,
-        verdict=_in_words(_names(first.name, second.name), values, band, intervals),
+        verdict=""
+        if is_equal
+        else (_in_words(_names(first.name, second.name), values, band, intervals)),
+        equal=is_equal,
     )
 
 

@@ -93,7 +93,7 @@ def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = N
     groups = graded_groups(log, keep_bare)
     watched = groups if disputes is None else disputes.watch(groups)
     found = evaluation_of(watched, str(log.path), log.reader.columns)
-    return replace(found, settings=log.reader.settings)
+    return replace(found, settings=log.reader.settings, repeated=log.repeated)
 
 
 def _notes(*found: str) -> tuple[str, ...]:

@@ -51,9 +51,10 @@ def on_common(arms: Arms, least: int = 1) -> Common:
         DataError: If it is not clear which problems are the same, or none has enough samples.
     """
     first_name, first = next((name, found[0]) for name, found in arms.items())
-    common, named, notes = dict.fromkeys(first.ids), {}, []
+    common, named = dict.fromkeys(first.ids), {}
+    notes: list[str] = []
     for name, found in arms.items():
-        alike = [_named_as(first, one, first_name, name) for one in found]
+        alike = [_named_as(first, one, first_name, name, notes) for one in found]
         shared = common.keys() & set.intersection(*(set(one.ids) for one in alike))
         if not shared:
             notes.append(f"{name} is left out: it shares no problem with {first_name}")
@@ -61,7 +62,7 @@ def on_common(arms: Arms, least: int = 1) -> Common:
         named[name], common = alike, {one: None for one in common if one in shared}
     notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
     on_all = {name: [one.on(list(common)) for one in found] for name, found in named.items()}
-    return _with_samples(on_all, least, notes)
+    return _with_samples(on_all, least, list(dict.fromkeys(notes)))
 
 
 def comparable(arms: Arms, least: int = 1) -> Common:
@@ -153,8 +154,13 @@ def _remedies(evaluations: Sequence[Evaluation]) -> list[str]:
     return [text for option, text in says.items() if option in both]
 
 
-def _named_as(first: Evaluation, other: Evaluation, first_name: str, name: str) -> Evaluation:
-    """Return an evaluation whose problems have the ids of another one's equal problems."""
+def _named_as(
+    first: Evaluation, other: Evaluation, first_name: str, name: str, notes: list[str]
+) -> Evaluation:
+    """Return an evaluation whose problems have the ids of another one's equal problems.
+
+    That prompts were compared is added to the notes.
+    """
     if set(first.ids) & set(other.ids):
         _refuse_other_prompts(first, other, first_name, name)
         return other
@@ -167,6 +173,8 @@ def _named_as(first: Evaluation, other: Evaluation, first_name: str, name: str) 
                 f"{first_name} and {name} share no id, so that problems are matched by their "
                 f"prompts, but {prompt[:SHOWN]!r} is the prompt of {times} problems of {whose}"
             )
+    if shared:
+        notes.append(f"{first_name} and {name} share no id: problems are matched by their prompts")
     id_of = dict(zip(first.prompts, first.ids, strict=True))
     ids = (id_of.get(p, i) for p, i in zip(other.prompts, other.ids, strict=True))
     return replace(other, ids=tuple(ids))

@@ -44,6 +44,8 @@ class Evaluation:
         as_wrong_PN: Which samples count as wrong because they have no grade; None if none do.
         options: What the user can give to grade samples of a log: "--ungraded wrong", "--verify".
         settings: What the samples were drawn with, where the file says it.
+        golds_P: The right answer of each problem; None where it is not known.
+        repeated: Rows of a log that are equal to an earlier one in every field and in the text.
     """
 
     prompts: tuple[str, ...]
@@ -62,6 +64,8 @@ class Evaluation:
     as_wrong_PN: NDArray[np.bool_] | None = None
     options: tuple[str, ...] = ()
     settings: Settings = field(default_factory=dict)
+    golds_P: tuple[str | None, ...] = ()
+    repeated: int = 0
 
     def __post_init__(self) -> None:
         if not self.ids:
@@ -191,6 +195,7 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
         rewards_PN=_padded(rows["reward"], np.nan) if rows["reward"] else None,
         proxy_PN=_padded(rows["proxy"], np.nan) if rows["proxy"] else None,
         texts_P=tuple(texts),
+        golds_P=tuple(one.group.gold for one in heads),
         n_P=n_P if np.ptp(n_P) else None,
         ids=_ids([one.group for one in heads]),
         ungraded_P=ungraded_P if ungraded_P.any() else None,

@@ -30,6 +30,8 @@ from setrl.support.wording import (
 USUAL = ("pass", "max", "best_of", "majority", "strategies", "correct_strategies", "cover",
          "effective_number", "top_share", "degenerate", "shared_prefix")  # fmt: skip
 ONE_SEED = "The intervals hold for these two models: no second training seed was compared."
+EQUAL = "A and B are equal: the same samples of the same problems, so there is nothing to compare."
+ONE_PROBLEM = "one common problem allows no conclusion."
 FEW = 4  # places of a curve in a comparison
 SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
                    "NSCR", "")  # fmt: skip
@@ -100,13 +102,14 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     most = None if details else most
     rows = [row for metric in metrics for row in _spread(comparison.of(metric), most)]
     said = {metric: sentences(comparison, metric) for metric in metrics}
-    if "pass" in said:
+    if "pass" in said and comparison.problems > 1:
         said["pass"][0] += _by_itself(rows, comparison.band)
     if details:
         notes = [sentence for found in said.values() for sentence in found]
     else:
         notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
-    parts = [_head(comparison), comparison.verdict]
+    notes = list(dict.fromkeys(notes))
+    parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
     parts += [_table(rows, comparison.band, details)] if rows else []
     parts += [_support_table(item, found) for item, found in comparison.support.items()]
     parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
@@ -141,6 +144,10 @@ def sentences(
         names: What A and B are called.
     """
     rows = comparison.of(metric)
+    if comparison.equal:
+        return [EQUAL]
+    if comparison.problems < 2:
+        return [f"{METRICS[metric].title}: {ONE_PROBLEM}"]
     if metric == "pass" and comparison.band is not None:
         verdicts = band_sentences(comparison.band, comparison.first_loss, names)
     else:
@@ -212,9 +219,6 @@ def _head(comparison: Comparison) -> str:
     lines += [ONE_SEED] if max(comparison.seeds) == 1 else []
     lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
     lines += comparison.notes
-    first, second = comparison.temperatures
-    if first != second and not math.isnan(first + second):
-        lines.append("The temperatures differ, and this can be the reason why the runs differ.")
     return "\n".join(lines)
 
 
@@ -282,7 +286,9 @@ def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) 
 
 def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[str]:
     """Say which differences these problems can detect at the smallest and the largest k."""
-    result = []
+    result: list[str] = []
+    if comparison.equal or comparison.problems < 2:
+        return result
     for row in dict.fromkeys((*rows[:1], *rows[-1:])):
         name = _name(row)
         if math.isnan(row.detectable):

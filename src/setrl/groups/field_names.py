@@ -13,6 +13,9 @@ SAYS_CORRECT = ("correct", "iscorrect", "isright", "right", "passed", "pass", "i
                 "exactmatch", "verified")  # fmt: skip
 SCORES = ("acc", "accuracy", "score", "reward", "grade", "verdict", "judgement", "judgment",
           "outcome", "result", "label")  # fmt: skip
+# Verdicts of 0 and 1 that must agree with the field that says what is correct.
+ALSO_VERDICTS = ("acc", "accuracy", "score", "judge", "llmjudge", "judgecorrect", "judgescore",
+                 "modelgraded", "llmgrade")  # fmt: skip
 ANSWERS = ("pred", "prediction", "predicted", "predictedanswer", "predanswer", "finalanswer",
            "final", "extractedanswer", "extracted", "parsedanswer", "parsed",
            "modelanswer")  # fmt: skip

@@ -26,7 +26,6 @@ from setrl.groups.records import is_record
 from setrl.groups.roles import Fields
 from setrl.groups.row_reader import Item, Record, RowReader, explained
 from setrl.groups.rows import Row, Rows
-from setrl.groups.settings import mixed
 from setrl.groups.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.groups.types import Group
 from setrl.support.errors import ConfigError, DataError
@@ -139,7 +138,7 @@ class Log:
 
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
-        notes = [*self._notes, *self.reader.notes(), *mixed(self.reader.settings)]
+        notes = [*self._notes, *self.reader.notes()]
         if self.rows.damage:
             notes.append(f"{LOSS}{self.rows.damage_note}")
         if self._equal:
@@ -162,6 +161,11 @@ class Log:
         if numbers := getattr(getattr(self.reader, "recognised", None), "numbers", ()):
             return f"--sample-number {numbers[0]} leaves them out"
         return "a field that numbers the samples, named with --sample-number, leaves such rows out"
+
+    @property
+    def repeated(self) -> int:
+        """Rows that count, and that are equal to an earlier one in every field and in the text."""
+        return 0 if self.numbered or "text" not in self.reader.columns else self._equal
 
     def add_note(self, note: str) -> None:
         """Add what a reader of the groups has noticed."""
@@ -302,6 +306,7 @@ def open_log(
             log.add_note(note)
         if "correct" in needs:
             reader.refuse_graded()
+            reader.refuse_opposite()
     except OddValueError as error:
         raise DataError(f"{rows.where(error.row)}: {error}") from None
     except ConfigError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from setrl.grading.conversation import is_messages
 from setrl.groups.field_names import (
+    ALSO_VERDICTS,
     ANSWERS,
     COUNTS_ALL,
     COUNTS_CORRECT,
@@ -283,6 +284,8 @@ class _Search:
             free = self._free(names, or_list(is_verdict))
             if not free:
                 continue
+            also = self._free(ALSO_VERDICTS, or_list(is_verdict))
+            free += [path for path in also if path not in free and self._is_binary(path)]
             kinds = {path: self._verdicts(path) for path in free}
             differing = [path for path in free if kinds[path] != kinds[free[0]]]
             if differing:
@@ -294,6 +297,12 @@ class _Search:
             agree = f"; {free[1]} is the same" if len(free) > 1 else ""
             self._name("correct", free[0], why=f"its name; {kind(self._example(free[0]))}{agree}")
             return
+
+    def _is_binary(self, path: str) -> bool:
+        """Whether the verdicts of a field are 0 and 1, and no grades."""
+        values = (one for each in self._verdicts(path) for one in (
+            each if isinstance(each, list) else [each]))  # fmt: skip
+        return all(one in (None, 0, 1) for one in values)
 
     def _verdicts(self, path: str) -> list[Any]:
         return [

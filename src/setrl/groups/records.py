@@ -82,6 +82,9 @@ def checked(record: Record, where: str) -> Record:
         raise DataError(f"{where}: n must be 1 or more, got {record['n']}")
     for key in (*PER_SAMPLE, *(key for key in GRADED if key in record)):
         _check_values(key, record[key], record["n"], where)
+    if len(record.get("texts") or ()) > record["n"]:
+        raise DataError(f"{where}: 'texts' must have at most n = {record['n']} entries, got "
+                        f"{len(record['texts'])}")  # fmt: skip
     return record
 
 

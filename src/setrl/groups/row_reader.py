@@ -59,6 +59,8 @@ class RowReader:
         self._verify = (verify or math_verifier()) if options.verify else None
         self._low, self._high = inf, -inf
         self._has_grades = self._has_rewards = False
+        self._compared = self._opposite = 0
+        self._scores: set[float] = set()  # three of them are many
         self._above = 0.5 if options.correct_above is None else options.correct_above
         self._kinds: set[str] = set()
         self.required = set(needs) & {"text"}
@@ -113,8 +115,12 @@ class RowReader:
             for score in self._all_scores("correct", item):
                 self._low, self._high = min(self._low, score), max(self._high, score)
                 self._has_grades = self._has_grades or score not in (0, 1)
+                if len(self._scores) < 3:
+                    self._scores.add(score)
         if self.fields.reward and not self._has_rewards:
-            self._has_rewards = any(s not in (0, 1) for s in self._all_scores("reward", item))
+            rewards = self._all_scores("reward", item)
+            self._has_rewards = any(score not in (0, 1) for score in rewards)
+            self._compare(rewards, item)
 
     def _named_settings(self, item: Record) -> Iterator[tuple[str, Any]]:
         for name, path in self._setting_paths:
@@ -125,6 +131,28 @@ class RowReader:
         value = self._value(role, item)
         values = value if isinstance(value, list) else (value,)
         return [score for one in values if (score := self._verdict(role, one)) is not None]
+
+    def _compare(self, rewards: Sequence[float], item: Record) -> None:
+        """Count where a reward of 0 or 1 says the opposite of what is correct."""
+        if self.fields.correct in (None, self.fields.reward) or self._verify is not None:
+            return
+        right = self._all_scores("correct", item)
+        if len(right) == len(rewards):
+            self._compared += len(right)
+            self._opposite += sum({*pair} == {0, 1} for pair in zip(right, rewards, strict=True))
+
+    def refuse_opposite(self) -> None:
+        """Raise an error if rewards contradict in all samples what is correct.
+
+        Raises:
+            ConfigError: Naming the option that decides.
+        """
+        why = self.recognised.why.get("correct", "")
+        if self._opposite and self._opposite == self._compared and not why.startswith("--"):
+            raise ConfigError(
+                f"{self.fields.correct} and {self.fields.reward} say the opposite of each other in "
+                f"every sample: choose the one that says what is correct with --correct"
+            )
 
     @property
     def is_graded(self) -> bool:
@@ -139,9 +167,13 @@ class RowReader:
         """
         if self.is_graded:
             field = (self.fields.correct or "the score").removeprefix("samples.")
+            above, says = "X", "which samples are correct"
+            if len(self._scores) == 2:  # such as ±1, or 0 and 100
+                above = f"{(self._low + self._high) / 2:g}"
+                says = f"that {self._high:g}, the larger of its two values, is correct"
             raise ConfigError(
-                f"{field} is graded ({self._low:g} to {self._high:g}): --correct-above X "
-                "says which samples are correct; the scores are kept as rewards"
+                f"{field} is graded ({self._low:g} to {self._high:g}): --correct-above {above} "
+                f"says {says}; the scores are kept as rewards"
             )
 
     def group(self, items: Sequence[Item]) -> Group:
@@ -199,6 +231,12 @@ class RowReader:
         ):  # fmt: skip
             if number := self.counted[what]:
                 notes.append(f"{count(number, noun)} {have(number)} {text}")
+        if self._opposite and not self._has_rewards:
+            notes.append(
+                f"{self.fields.correct} and {self.fields.reward} contradict each other in "
+                f"{self._opposite:,} of {count(self._compared, 'sample')}: {self.fields.correct} "
+                "says what is correct"
+            )
         if len(self._kinds) > 1:
             kinds = " and ".join(sorted(self._kinds))
             notes.append(f"{self.fields.group[0]} holds {kinds}: numbers and texts of equal digits "

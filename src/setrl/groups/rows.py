@@ -1,4 +1,4 @@
-"""The rows of a file: JSON Lines, a JSON array or object, Parquet, with or without gzip.
+"""The rows of a file: JSON Lines, a JSON array or object, CSV, Parquet, with or without gzip.
 
 Every row can be read again from the byte where it begins. A file that is not JSON Lines is copied
 to a temporary one, so that only the rows that are wanted are in memory.
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from setrl.groups import csv_rows
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines
 from setrl.support.files.gzipped import open_gzip
@@ -126,10 +127,12 @@ class Rows:
         try:
             with file:
                 start = file.read(OPENING)
-                _refuse_no_rows(self.path, start)
+                separator = _separator(self.path, start)
                 mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
                 file.seek(mark)
-                if _is_whole(start):
+                if separator:
+                    yield from self._copied(csv_rows.each_row(self.path, file, separator))
+                elif _is_whole(start):
                     yield from self._copied(_whole(self.path, file))
                 elif is_copied:
                     yield from self._copied(
@@ -152,13 +155,16 @@ class Rows:
             if not line.strip():
                 continue
             try:
-                yield number, start, json_lines.parse(line), line
+                record = json_lines.parse(line)
+                json_lines.refuse_double_keys(line, record)
             except ValueError as error:
                 if not self.allow_damaged:
                     seems = "" if line.endswith(b"\n") else ": the last line seems to be cut off"
                     raise DataError(f"{self.path}:{number}: {error}{seems}; --allow-damaged leaves "
                                     "such lines out") from None  # fmt: skip
                 self.damage.append(f"line {number} {error}")
+                continue
+            yield number, start, record, line
 
     def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
         """Copy rows to a temporary file while they are read."""
@@ -200,18 +206,19 @@ def _is_lines(path: Path) -> bool:
     return ".jsonl" in path.suffixes
 
 
-def _refuse_no_rows(path: Path, start: bytes) -> None:
+def _separator(path: Path, start: bytes) -> str | None:
+    """Return what separates the fields of a table in text; None if the file is JSON."""
     refuse_other_kinds(path, start)
     text = text_of(start)
     if not text:
         raise DataError(f"{path}: is empty")
-    if text[:1] not in b"[{":
-        line = text.splitlines()[0].decode("utf-8", errors="replace")[:80]
-        kind = "a table of text (CSV)" if "," in line or "\t" in line else "not JSON"
-        raise DataError(
-            f"{path}: seems to be {kind}, it begins with {line!r}: give JSON Lines, a JSON array "
-            "or Parquet, as pandas.read_csv(…).to_json(…, orient='records', lines=True) writes it"
-        )
+    if text[:1] in b"[{":
+        return None
+    line = text.splitlines()[0].decode("utf-8", errors="replace")
+    if (separator := csv_rows.separator_of(line)) is None:
+        raise DataError(f"{path}: is not JSON, and no table with commas; it begins with "
+                        f"{line[:80]!r}: give JSON Lines, JSON, CSV or Parquet")  # fmt: skip
+    return separator
 
 
 def _is_whole(start: bytes) -> bool:
@@ -233,7 +240,7 @@ def _is_whole(start: bytes) -> bool:
 def _whole(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     text = file.read()
     try:
-        content = json.loads(text.decode("utf-8"))
+        content = json.loads(text.decode("utf-8"), object_pairs_hook=json_lines.once)
     except RecursionError:
         raise DataError(f"{path}: is nested too deeply to be read") from None
     except ValueError as error:

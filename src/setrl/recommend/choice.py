@@ -229,7 +229,9 @@ class Recommendation:
         success: p̂, its mean over prompts.
         success_quantiles: Of p̂ over prompts, at 10, 50 and 90 %.
         never_right, always_right: Prompts with no right sample, and with only right samples.
-        alike: The share of groups of N that would be all right or all wrong.
+        alike: The share of groups of N that would be all right or all wrong, over prompts with at
+            least N samples; NaN without any.
+        alike_prompts: The number of these prompts.
         degenerate: The share of samples without a strategy.
         is_shared: Whether labels mean the same in all prompts.
         why_ranks: Why they are taken as counted anew for each prompt; empty if they are not.
@@ -257,6 +259,7 @@ class Recommendation:
     never_right: int
     always_right: int
     alike: float
+    alike_prompts: int
     degenerate: float
     is_shared: bool
     strategies: tuple[StrategyRow, ...]
@@ -419,6 +422,7 @@ def _shown(log: Logged, num_samples: int, goal: Goal, training: Miniature) -> Re
         never_right=int((log.right_P == 0).sum()),
         always_right=int((log.right_P == log.n_P).sum()),
         alike=log.alike(num_samples),
+        alike_prompts=log.as_large_as(num_samples),
         degenerate=log.degenerate,
         is_shared=log.is_shared,
         strategies=_rows(log),

@@ -108,15 +108,18 @@ class Logged:
     def alike(self, num_samples: int) -> float:
         """Return the share of groups of N samples that are all right or all wrong, over draws of N.
 
-        The mean over prompts of (C(c, N) + C(n − c, N)) / C(n, N), of N = n where n is smaller.
+        The mean of (C(c, N) + C(n − c, N)) / C(n, N) over prompts with n ≥ N; NaN without any.
         """
-        shares = []
+        shares, taken_N = [], np.arange(num_samples)
         for right, n in zip(self.right_P.tolist(), self.n_P.tolist(), strict=True):
-            size = min(num_samples, n)
-            taken_N = np.arange(size)
-            missed = np.clip([right - taken_N, n - right - taken_N], 0, None) / (n - taken_N)
-            shares.append(missed.prod(axis=1).sum())
-        return float(np.mean(shares))
+            if n >= num_samples:
+                missed = np.clip([right - taken_N, n - right - taken_N], 0, None) / (n - taken_N)
+                shares.append(missed.prod(axis=1).sum())
+        return float(np.mean(shares)) if shares else float("nan")
+
+    def as_large_as(self, num_samples: int) -> int:
+        """Return how many prompts have at least N samples."""
+        return int((self.n_P >= num_samples).sum())
 
 
 def disagreement(first: Evaluation, second: Evaluation) -> float:

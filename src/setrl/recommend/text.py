@@ -159,6 +159,14 @@ def _short_log(found: Recommendation) -> Iterator[str]:
         )
 
 
+def _of_large(found: Recommendation) -> str:
+    """Say which prompts a share of groups is of, where some have too few samples."""
+    if found.alike_prompts == found.prompts:
+        return ""
+    return (f" of the {count(found.alike_prompts, 'prompt')} with at least "
+            f"{found.training.num_samples} samples")  # fmt: skip
+
+
 def _noise_and_ranks(found: Recommendation) -> Iterator[str]:
     if found.training.label_noise:
         yield f"noise of the judge: {percent(found.training.label_noise)} of labels moved"
@@ -181,7 +189,7 @@ def _log(found: Recommendation) -> Iterator[str]:
     )
     yield (
         f"groups of {found.training.num_samples} that are all right or all wrong: "
-        f"{percent(found.alike)}"
+        f"{percent(found.alike)}{_of_large(found)}"
     )
     if found.strategies:
         yield f"samples without a strategy: {percent(found.degenerate)}"

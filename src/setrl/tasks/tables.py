@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import json
 import zlib
@@ -15,7 +14,7 @@ from typing import Any
 
 from setrl.groups import parquet
 from setrl.support.errors import ConfigError, DataError
-from setrl.support.files import json_lines
+from setrl.support.files import csv_rows, json_lines
 from setrl.support.files.gzipped import open_gzip
 from setrl.support.installing import install
 
@@ -92,21 +91,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """
     content = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
     delimiter = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
-    try:
-        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        names = next(reader, [])
-        if not all(names) or len(set(names)) < len(names):
-            raise DataError(f"{path}:1: must name each column, with different names, got {names}")
-        for cells in filter(None, reader):
-            where = f"{path}:{reader.line_num}"
-            if len(cells) != len(names):
-                raise DataError(f"{where}: has {len(cells)} cells, but line 1 names {len(names)}")
-            yield where, {key: cell or None for key, cell in zip(names, cells, strict=True)}
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is not UTF-8: {error.reason} at byte {error.start}") from None
-    except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: is not CSV: {error}") from None
+    for line, row in csv_rows.read(path, io.BytesIO(content), delimiter):
+        yield f"{path}:{line}", row
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

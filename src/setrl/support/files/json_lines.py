@@ -20,6 +20,9 @@ Torn = Literal["refuse", "leave_out", "cut"]
 ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused as lines
 
 
+KEY = re.compile(rb'"\s*:')  # the end of a key, or a text that looks like one
+
+
 class TornError(DataError):
     """The last line of a file was cut off.
 
@@ -130,6 +133,30 @@ def parse(line: bytes) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise ValueError(f"a line must be an object, got {type(record).__name__}")
     return record
+
+
+def refuse_double_keys(line: bytes, record: dict[str, Any]) -> None:
+    """Refuse an object that names a key twice: JSON's readers keep the last value without a word.
+
+    Raises:
+        ValueError: Naming the key.
+    """
+    if len(KEY.findall(line)) > len(record):  # also where an object or a text is inside
+        json.loads(line.decode("utf-8"), object_pairs_hook=once)
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON whose keys come once.
+
+    Raises:
+        ValueError: Naming a key that comes twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"has the key {twice!r} twice")
+    return found
 
 
 def read_lines(path: Path, torn: Torn = "leave_out") -> list[dict[str, Any]]:

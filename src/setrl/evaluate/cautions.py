@@ -1,0 +1,166 @@
+"""What a reader must know before trusting figures: lost or copied samples, and logs of two things.
+
+All of it is in the files, and none of it is in the figures: what samples were drawn with, prompts
+and right answers of problems with one id, rows that come twice, problems with fewer samples.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+
+from setrl.evaluate.samples import Evaluation
+from setrl.groups.settings import differing, mixed
+from setrl.support.wording import between, count, have, percent, signed
+
+SHOWN = 60  # letters of an id or a prompt in a sentence
+Ends = tuple[float, float]
+
+
+def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
+    """Return what must be known of one side, in sentences.
+
+    Args:
+        evaluations: One for each seed, with all problems that are to be read.
+        name: What the side is called; empty where there is no other.
+    """
+    start = f"{name}: " if name else ""
+    said = [*dict.fromkeys(chain.from_iterable(mixed(one.settings) for one in evaluations))]
+    if rows := sum(one.repeated for one in evaluations):
+        said.append(
+            f"{count(rows, 'row')} {have(rows)} an equal row before, in every field and in the "
+            "text: if these are copies, samples count twice, and a comparison is unpaired; a field "
+            "that numbers the samples, named with --sample-number, leaves them out"
+        )
+    if note := _nearly_equal(evaluations[0].ids):
+        said.append(note)
+    if missing := _missing(evaluations):
+        (low, high), drawn_P = pass_at_1(evaluations), evaluations[0].drawn_P
+        said.append(
+            f"problems have {between(int(drawn_P.min()), int(drawn_P.max()))} samples; if each was "
+            f"to have {drawn_P.max():,}, {count(missing, 'sample')} "
+            f"{'is' if missing == 1 else 'are'} missing: pass@1 would be {percent(low)} if all of "
+            f"them were wrong, {percent(high)} if all were right"
+        )
+    return [start + one for one in said]
+
+
+def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[str]:
+    """Return what must be known of A and B on the problems that both have, in sentences."""
+    a, b = first[0], second[0]
+    said = [*of_one(first, "A"), *of_one(second, "B")]
+    for what, of_a, of_b in (("prompts", _prompts(a), _prompts(b)),
+                             ("right answers", a.golds_P, b.golds_P)):  # fmt: skip
+        if note := _other(what, a.ids, of_a, of_b):
+            said.append(note)
+    if note := differing(a.settings, b.settings):
+        said.append(note)
+    if _missing(first) or _missing(second):
+        said.append(_whatever_was_missing(pass_at_1(first), pass_at_1(second)))
+    elif a.most != b.most and not a.repeated + b.repeated:
+        said.append(
+            f"A and B have different numbers of samples ({a.most:,} and {b.most:,}): this changes "
+            "no pass@k, unless samples were lost because of what they were"
+        )
+    return said
+
+
+def are_equal(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> bool:
+    """Return whether both sides have the same samples: a file against itself or its copy."""
+    return len(first) == len(second) and all(map(_is_equal, first, second))
+
+
+def _is_equal(a: Evaluation, b: Evaluation) -> bool:
+    plain = ("ids", "prompts", "texts_P", "strategy_names", "answer_names")
+    arrays = ("correct_PN", "strategies_PN", "answers_PN", "present_PN", "graded_PN")
+    return all(getattr(a, name) == getattr(b, name) for name in plain) and all(
+        np.array_equal(x, y, equal_nan=x.dtype.kind == "f")
+        for x, y in ((getattr(a, name), getattr(b, name)) for name in arrays)
+    )
+
+
+def _missing(evaluations: Sequence[Evaluation]) -> int:
+    """Return how many samples are missing if every problem was to have as many as the largest.
+
+    Copies make problems larger, too: nothing is missing then.
+    """
+    if any(one.repeated for one in evaluations):
+        return 0
+    return sum(int((one.drawn_P.max() - one.drawn_P).sum()) for one in evaluations)
+
+
+def pass_at_1(evaluations: Sequence[Evaluation]) -> Ends:
+    """Return pass@1 if all missing samples were wrong, and if all were right.
+
+    With c right of n graded samples and M of the largest problem: the means of c/M, (c + M − n)/M.
+    """
+    ends = []
+    for one in evaluations:
+        most, right_P = one.drawn_P.max(), one.correct_count_P
+        ends.append((np.mean(right_P / most), np.mean((right_P + most - one.size_P) / most)))
+    low, high = np.mean(ends, axis=0)
+    return float(low), float(high)
+
+
+def _whatever_was_missing(first: Ends, second: Ends) -> str:
+    low, high = second[0] - first[1], second[1] - first[0]
+    so = "so that B is above A in any case" if low > 0 else "so that B is below A in any case"
+    if low <= 0 <= high:
+        so = ("so that what is said of A and B holds only if samples are missing whether they were "
+              "right or wrong")  # fmt: skip
+    return (f"whatever the missing samples were, B − A of pass@1 is between {signed(100 * low, 1)} "
+            f"and {signed(100 * high, 1)} points, {so}")  # fmt: skip
+
+
+def _other(
+    what: str, ids: Sequence[str], of_a: Sequence[str | None], of_b: Sequence[str | None]
+) -> str:
+    """Say of how many problems with one id both sides know something, and it differs."""
+    both = [(i, a, b) for i, a, b in zip(ids, of_a, of_b, strict=False) if None not in (a, b)]
+    other = [(i, a, b) for i, a, b in both if a != b]
+    if not other:
+        return ""
+    name, a, b = other[0]
+    return (
+        f"{len(other):,} of {count(len(both), 'problem')} with one id in A and B have different "
+        f"{what}, the first: {name[:SHOWN]!r} has {_apart(a, b)!r} in A and {_apart(b, a)!r} in B; "
+        "a difference between A and B may come from this"
+    )
+
+
+def _prompts(one: Evaluation) -> list[str | None]:
+    """Return the prompts; None where a log has none, and the id stands for it."""
+    return [None if p == i else p for p, i in zip(one.prompts, one.ids, strict=True)]
+
+
+def _apart(text: str | None, other: str | None) -> str:
+    """Return the part of a text around the first letter in which it differs from another one."""
+    text, other = str(text), str(other)
+    if len(text) <= SHOWN:
+        return text
+    same = next(
+        (i for i, (x, y) in enumerate(zip(text, other, strict=False)) if x != y), len(other)
+    )
+    start = max(0, min(same - SHOWN // 2, len(text) - SHOWN))
+    return f"{'…' * (start > 0)}{text[start : start + SHOWN]}"
+
+
+def _nearly_equal(ids: Iterable[str]) -> str:
+    """Say which ids differ only by Unicode's normal form or by space at an end."""
+    seen: dict[str, str] = {}
+    pairs = []
+    for one in ids:
+        plain = unicodedata.normalize("NFKC", one).strip()
+        if seen.setdefault(plain, one) != one:
+            pairs.append((seen[plain], one))
+    if not pairs:
+        return ""
+    first, second = (ascii(name[:SHOWN]) for name in pairs[0])
+    return (
+        f"{count(len(pairs), 'id')} {'is' if len(pairs) == 1 else 'are'} equal to another one but "
+        f"for space at an end or a form of Unicode, the first: {first} and {second}; they are read "
+        "as different problems"
+    )
