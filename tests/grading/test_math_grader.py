@@ -48,6 +48,7 @@ def test_what_it_did_is_counted():
         "rewards/slow": 4,
         "rewards/timeouts": 1,
         "rewards/crashes": 1,
+        "rewards/faults": 0,
         "rewards/unparsable": 1,
         "rewards/bad_golds": 1,
     }
