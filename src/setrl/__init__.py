@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from setrl.core.check_objective import check_objective as check_objective
     from setrl.core.grouped import grouped_advantages as grouped_advantages
     from setrl.core.mean_scores import mean_set_scores as mean_set_scores
-    from setrl.core.samples import DEGENERATE as DEGENERATE
     from setrl.core.samples import Fields as Fields
     from setrl.core.samples import Samples as Samples
+    from setrl.samples.strategies import DEGENERATE as DEGENERATE
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
 
 _MODULES = {
-    "DEGENERATE": "samples",
-    "Advantages": "advantages",
-    "AnyMethod": "advantages",
-    "Fields": "samples",
-    "Method": "advantages",
-    "ObjectiveReport": "check_objective",
-    "Samples": "samples",
-    "check_objective": "check_objective",
-    "credit": "credit",
-    "grouped_advantages": "grouped",
-    "mean_set_scores": "mean_scores",
-    "methods": "methods",
-    "objectives": "objectives",
-    "schedules": "schedules",
-    "set_advantages": "advantages",
+    "DEGENERATE": "samples.strategies",
+    "Advantages": "core.advantages",
+    "AnyMethod": "core.advantages",
+    "Fields": "core.samples",
+    "Method": "core.advantages",
+    "ObjectiveReport": "core.check_objective",
+    "Samples": "core.samples",
+    "check_objective": "core.check_objective",
+    "credit": "core.credit",
+    "grouped_advantages": "core.grouped",
+    "mean_set_scores": "core.mean_scores",
+    "methods": "core.methods",
+    "objectives": "core.objectives",
+    "schedules": "core.schedules",
+    "set_advantages": "core.advantages",
 }
 __all__ = list(_MODULES)
 
@@ -55,7 +55,7 @@ __all__ = list(_MODULES)
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"setrl.core.{_MODULES[name]}")
+    module = import_module(f"setrl.{_MODULES[name]}")
     value = globals()[name] = getattr(module, name, module)
     return value
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.interface import Reward
+from setrl.samples.conversation import Text, plain_text
 from setrl.support.errors import ConfigError, RunError
 
 

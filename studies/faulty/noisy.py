@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
+from setrl.samples.strategies import DEGENERATE
 
 
 @dataclass(frozen=True)

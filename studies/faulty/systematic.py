@@ -16,8 +16,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Group, Judge, Judgement, by_first_appearance, judgement_by_names
+from setrl.samples.strategies import DEGENERATE
 from studies.faulty.noisy import entropy
 
 NO_NAMES = "no_names"

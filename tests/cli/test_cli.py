@@ -11,8 +11,8 @@ import pytest
 from setrl import cli, methods
 from setrl.cli import parser
 from setrl.evaluate.metrics import METRICS
-from setrl.groups.importers.tools import READERS
 from setrl.judges import config, rendering
+from setrl.samples.importers.tools import READERS
 from setrl.tasks import benchmarks, domains
 
 

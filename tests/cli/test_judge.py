@@ -9,7 +9,7 @@ import pytest
 
 from setrl import cli
 from setrl.cli.judge_audit import GOLD_NAMES, JudgeAudit
-from setrl.groups import LogOptions, open_log
+from setrl.samples import LogOptions, open_log
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FaultyServer
 

@@ -7,11 +7,11 @@ import pytest
 
 from setrl import methods
 from setrl.cli.labelling import AHEAD, in_order, label_log
-from setrl.groups import Fields, LogOptions, open_log
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
+from setrl.samples import Fields, LogOptions, open_log
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks.domains import by_name
 from setrl.train.gathering.credit import credit_groups

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from setrl.groups import LogOptions
-from setrl.groups.importers.tools import READERS
+from setrl.samples import LogOptions
+from setrl.samples.importers.tools import READERS
 from setrl.show.lab.view.catalogue import Catalogue
 from setrl.show.lab.view.evaluation import Evaluations
 

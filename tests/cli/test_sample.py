@@ -8,7 +8,7 @@ from setrl.cli.evaluate import Evaluate
 from setrl.cli.sample import SampleModel
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.metrics import metric_values
-from setrl.groups.records import read_records
+from setrl.samples.records import read_records
 from setrl.support.errors import ConfigError, RunError
 from tests import tiny_model
 from tests.serving.samples import SampleServer

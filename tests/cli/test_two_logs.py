@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from setrl.groups.log import open_log
-from setrl.groups.options import LogOptions
-from setrl.groups.recording import log_records
+from setrl.samples.log import open_log
+from setrl.samples.options import LogOptions
+from setrl.samples.recording import log_records
 
 pytest.importorskip("tyro")
 

@@ -6,8 +6,8 @@ import pytest
 from datasets import Dataset
 
 from setrl import methods
-from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.judges.exact import ExactJudge
+from setrl.samples.importers.trl import LABEL_COLUMN
 from tests.engines.chat import PROMPTS
 
 

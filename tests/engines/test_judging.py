@@ -8,10 +8,10 @@ import torch
 from datasets import Dataset
 
 from setrl import methods
-from setrl.groups import open_log
 from setrl.judges import Group, Judge, Judgement
 from setrl.judges.serving.endpoint import Endpoint, Prices
 from setrl.judges.serving.usage import Usage
+from setrl.samples import open_log
 from setrl.support import files
 from setrl.tasks.models import sampler
 from setrl.train.gathering.judging import JudgeQueue, covered, make_judge

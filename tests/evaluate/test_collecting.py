@@ -12,8 +12,8 @@ import pytest
 from setrl.evaluate.collecting import draw_and_read
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.sample_file import SampleFile
-from setrl.groups.records import read_records
 from setrl.judges.serving.generators import Completion, Failure
+from setrl.samples.records import read_records
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import Problem
 from setrl.tasks.domains import Reading

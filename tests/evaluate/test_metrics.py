@@ -13,7 +13,7 @@ from setrl.evaluate.metrics import METRICS, by_metric, metric_values
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import load_side
 from tests import fake_run
-from tests.groups.reading import evaluation_from
+from tests.samples.reading import evaluation_from
 from tests.subsets import best_by_proxy, mean_over_subsets
 
 

@@ -10,7 +10,7 @@ from transformers import AutoTokenizer
 
 from setrl.evaluate import collecting, model_folder, sampling
 from setrl.evaluate.loading import load_evaluation
-from setrl.groups.records import TEXTS_KEPT, read_records
+from setrl.samples.records import TEXTS_KEPT, read_records
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import domains
 from setrl.tasks.problem_sets import domain_problems

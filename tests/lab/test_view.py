@@ -12,8 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from setrl import methods
-from setrl.groups import Fields, Group, LogOptions, Sample
-from setrl.groups.outcomes import against
+from setrl.samples import Fields, Group, LogOptions, Sample
+from setrl.samples.outcomes import against
 from setrl.show.lab.view import metrics, serve
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue

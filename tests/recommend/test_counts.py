@@ -7,7 +7,7 @@ import pytest
 
 from setrl.recommend.counts import Logged, disagreement, means_the_same
 from setrl.support.errors import DataError
-from tests.groups.reading import evaluation_from
+from tests.samples.reading import evaluation_from
 
 ROWS = [
     ("ab", [1, 0, 1, 1], ["x", "x", "y", None]),

@@ -10,7 +10,7 @@ import datasets
 import pytest
 
 from setrl import tasks
-from setrl.grading.conversation import Conversation
+from setrl.samples.conversation import Conversation
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import PromptForm
 from setrl.tasks.base import TRAIN

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from setrl.groups.records import read_records
 from setrl.judges import Endpoint, LMJudge
 from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.serving.client import Client
+from setrl.samples.records import read_records
 from setrl.support import files
 from setrl.train.runs.run import cache_folder
 from tests.vllm import models, training

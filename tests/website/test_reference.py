@@ -17,7 +17,7 @@ Two.
 <!-- docstrings
 ::: setrl.support.errors.ConfigError
 
-::: setrl.core.samples.DEGENERATE
+::: setrl.samples.strategies.DEGENERATE
     options:
       heading_level: 3
 -->
@@ -43,7 +43,10 @@ def test_every_mark_is_in_a_comment_below_a_table(path):
 def test_a_table_has_a_row_for_each_mark_and_no_other():
     filled = reference.filled(PAGE)
     assert "| [`ConfigError`](../../src/setrl/support/errors.py) | A config" in filled
-    assert "| [`setrl.core.samples.DEGENERATE`](../../src/setrl/core/samples.py) | The" in filled
+    assert (
+        "| [`setrl.samples.strategies.DEGENERATE`](../../src/setrl/samples/strategies.py) | The"
+        in filled
+    )
     assert "RunError" not in filled
     assert reference.filled(filled) == filled
 
@@ -57,7 +60,9 @@ def test_a_bar_of_an_equation_does_not_end_a_cell():
 def test_the_site_has_the_marks_and_links_names_to_them():
     shown = reference.for_site(reference.filled(PAGE))
     assert "| [`ConfigError`](#setrl.support.errors.ConfigError) | A config" in shown
-    assert "| [`setrl.core.samples.DEGENERATE`](#setrl.core.samples.DEGENERATE) |" in shown
+    assert (
+        "| [`setrl.samples.strategies.DEGENERATE`](#setrl.samples.strategies.DEGENERATE) |" in shown
+    )
     assert "<!--" not in shown
     assert "-->" not in shown
     assert "\n\n::: setrl.support.errors.ConfigError\n" in shown

@@ -188,7 +188,7 @@ it("a log of another program is read: problems, formulas, answers, marks, and th
     PYTHON,
     [
       "-c",
-      `import sys; from setrl.groups import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`,
+      `import sys; from setrl.samples import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`,
       join(logs, "notes.jsonl"),
     ],
     { encoding: "utf8" },

@@ -165,7 +165,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
         path = Path(self.estimator)
         if path.exists():
-            from setrl.groups.log import open_log
+            from setrl.samples.log import open_log
 
             if self.set or self.field or self.trainer:
                 raise ConfigError(f"{path} is a log: --set, --field and --trainer are of functions")

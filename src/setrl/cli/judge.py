@@ -14,7 +14,7 @@ from tyro.conf import Positional
 
 from setrl.cli.log_fields import LogFields
 from setrl.cli.said import Said
-from setrl.groups.log import open_log
+from setrl.samples.log import open_log
 from setrl.support.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.support.files import refuse_own_input
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
-from setrl.groups.field_names import STRATEGIES
-from setrl.groups.log import Log, open_log
-from setrl.groups.strategies import numbered
-from setrl.groups.types import Group
+from setrl.samples.field_names import STRATEGIES
+from setrl.samples.log import Log, open_log
+from setrl.samples.strategies import numbered
+from setrl.samples.types import Group
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import read_json, refuse_file_of_others, refuse_own_input
 

@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from setrl.groups.log import Log
-from setrl.groups.types import Group
-from setrl.groups.writing import rows_with
 from setrl.judges.base import Judgement
+from setrl.samples.log import Log
+from setrl.samples.types import Group
+from setrl.samples.writing import rows_with
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines

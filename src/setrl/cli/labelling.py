@@ -13,11 +13,11 @@ from typing import Any
 from tqdm import tqdm
 
 from setrl.cli.labelled_rows import Done, labelled_rows, read_back
-from setrl.core.samples import DEGENERATE
-from setrl.groups.log import Log
-from setrl.groups.types import Group
-from setrl.groups.writing import refuse_taken
 from setrl.judges.base import BackgroundJudge, Judge, Judgement
+from setrl.samples.log import Log
+from setrl.samples.strategies import DEGENERATE
+from setrl.samples.types import Group
+from setrl.samples.writing import refuse_taken
 from setrl.support import files
 from setrl.support.files.progress import progress_bar
 from setrl.support.wording import count

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.groups.options import LOSS, LogOptions
-from setrl.groups.roles import Fields
+from setrl.samples.options import LOSS, LogOptions, Verify
+from setrl.samples.roles import Fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +79,17 @@ class LogFields:
             Fields(**{name: getattr(self, name) for name in named}),
             self.correct_above,
             self.degenerate,
-            self.verify,
+            self._verifier(),
             getattr(self, "allow_damaged", False),
             getattr(self, "ungraded", "left-out"),
         )
+
+    def _verifier(self) -> Verify | None:
+        if not self.verify:
+            return None
+        from setrl.rewards.verifier import MathVerifier  # its processes start only where asked
+
+        return MathVerifier()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from tyro.conf import Positional
 from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
-from setrl.groups.roles import UNREAD
+from setrl.samples.roles import UNREAD
 from setrl.support.errors import ConfigError, DataError, usage_errors
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ class Recommend(EvaluatedFields, Said):
         if self.judge_noise is not None:
             raise ConfigError("give --judge-noise or --second-strategy, not both")
         from setrl.evaluate.loading import load_samples
-        from setrl.groups.records import is_evaluation_file
         from setrl.recommend.counts import disagreement
+        from setrl.samples.records import is_evaluation_file
 
         if is_evaluation_file(self.file):
             raise ConfigError(

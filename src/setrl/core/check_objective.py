@@ -14,7 +14,8 @@ from setrl.core.credit.designs import all_sets
 from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import check_set_size
 from setrl.core.objectives import Objective, SetMeans, from_function
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import Samples
+from setrl.samples.strategies import DEGENERATE
 
 TOLERANCE = 1e-9
 CHECKED_SETS = 2_000  # of a prompt, at most

@@ -16,7 +16,8 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from setrl.core.samples import DEGENERATE, Array, Fields, Samples, right_by_reward
+from setrl.core.samples import Array, Fields, Samples, right_by_reward
+from setrl.samples.strategies import DEGENERATE
 from setrl.support import names
 
 Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array

@@ -11,8 +11,6 @@ import numpy as np
 Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 
 LABELS = ("clusters", "answers", "families")  # fields whose numbers are only names
-DEGENERATE = -1
-"""The label of a sample that is in no cluster, as noise is in scikit-learn."""
 
 
 class Fields(TypedDict, total=False):

@@ -14,8 +14,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.core.samples import DEGENERATE
 from setrl.judges.partition import load, together
+from setrl.samples.strategies import DEGENERATE
 
 Labels = Sequence[int]
 

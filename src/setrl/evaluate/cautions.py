@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 
 from setrl.evaluate.samples import Evaluation
-from setrl.groups.settings import differing, mixed
+from setrl.samples.settings import differing, mixed
 from setrl.support.wording import between, count, have, percent, signed
 
 SHOWN = 60  # letters of an id or a prompt in a sentence

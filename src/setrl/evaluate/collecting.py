@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setrl.core.samples import DEGENERATE
 from setrl.evaluate.sample_file import SampleFile
-from setrl.groups.recording import record
-from setrl.groups.records import read_records
-from setrl.groups.types import Sample
 from setrl.judges.serving.generators import Ask, Completion, Failure, Generator
+from setrl.samples.recording import record
+from setrl.samples.records import read_records
+from setrl.samples.strategies import DEGENERATE
+from setrl.samples.types import Sample
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.progress import progress_bar
@@ -77,7 +77,7 @@ def draw_and_read(
         generator: Draws the samples.
         n: Samples of a problem.
         seed: Decides the samples, as far as the generator honours it.
-        out_path: The evaluation file (see `setrl.groups.records`).
+        out_path: The evaluation file (see `setrl.samples.records`).
         show_progress: Whether to draw a progress bar.
 
     Raises:

@@ -43,7 +43,7 @@ from setrl.evaluate.sides import Side, common_split, load_side
 from setrl.evaluate.support import Item, SupportDynamics, support_of
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
-from setrl.groups.options import LogOptions
+from setrl.samples.options import LogOptions
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.wording import short_names

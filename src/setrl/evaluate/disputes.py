@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from math import nan
 
 from setrl.evaluate.samples import VERIFY
-from setrl.groups.recording import Graded
-from setrl.groups.row_reader import is_same
+from setrl.samples.recording import Graded
+from setrl.samples.row_reader import is_same
 from setrl.support.wording import are, count
 
 MOST = 1_000  # different answers that are compared: an evaluation shall stay quick

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.advantages import AnyMethod
-from setrl.core.samples import DEGENERATE
 from setrl.evaluate.agreement import Labels, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance
+from setrl.samples.strategies import DEGENERATE
 from setrl.support.files.progress import watched
 
 NO_SIGNAL = 1e-12  # an advantage of this size is rounding error, and counts as 0

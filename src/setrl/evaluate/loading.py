@@ -9,10 +9,10 @@ from typing import cast
 
 from setrl.evaluate.disputes import Disputes
 from setrl.evaluate.samples import Evaluation, contradiction, evaluation_of
-from setrl.groups.log import Log, open_log
-from setrl.groups.options import LogOptions, Ungraded
-from setrl.groups.recording import graded_groups
-from setrl.groups.row_reader import RowReader
+from setrl.samples.log import Log, open_log
+from setrl.samples.options import LogOptions, Ungraded
+from setrl.samples.recording import graded_groups
+from setrl.samples.row_reader import RowReader
 from setrl.support.errors import ConfigError, DataError
 
 warnings = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.core.samples import DEGENERATE
-from setrl.groups.options import Ungraded
-from setrl.groups.recording import Graded
-from setrl.groups.settings import Settings
-from setrl.groups.types import Group
+from setrl.samples.options import Ungraded
+from setrl.samples.recording import Graded
+from setrl.samples.settings import Settings
+from setrl.samples.strategies import DEGENERATE
+from setrl.samples.types import Group
 from setrl.support.errors import DataError
 from setrl.support.wording import count
 

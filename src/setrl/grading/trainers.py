@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from setrl.grading.conversation import Text, plain_text
 from setrl.grading.grader import Grader
 from setrl.grading.grades import Grade
 from setrl.grading.math_grader import MathGrader, grade
 from setrl.grading.plain import NumberGrader
 from setrl.support.errors import DataError
 
+Text = str | Sequence[Mapping[str, Any]]  # plain, or the messages of a conversation
 GOLD_COLUMNS = ("answer", "final_answer", "solution", "ground_truth", "gold", "target")
 
 
@@ -44,7 +44,7 @@ def trl_reward(completions: Sequence[Text], **columns: Any) -> list[float | None
             f"the golds must be in one of the columns {', '.join(GOLD_COLUMNS)}, "
             f"but the columns are: {', '.join(columns) or 'none'}"
         )
-    texts = [plain_text(completion) for completion in completions]
+    texts = [_last_text(completion) for completion in completions]
     return [each.reward for each in _math().grades(texts, columns[column])]
 
 
@@ -67,6 +67,16 @@ def compute_score(
     found = grader.grade(solution_str, ground_truth)
     score = found.reward or 0.0
     return {"score": score, "acc": score, "gold_read": float(found.correct is not None)}
+
+
+def _last_text(completion: Text) -> str:
+    """Return plain text, or the text of the last message without its other blocks."""
+    if isinstance(completion, str) or not completion:
+        return completion or ""  # type: ignore[return-value]
+    content = completion[-1].get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "".join(block.get("text", "") for block in content if block.get("type") == "text")
 
 
 def verifiers_reward(gold: str = "answer") -> Any:

@@ -8,9 +8,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from setrl.core.samples import DEGENERATE
-from setrl.groups.types import Group
 from setrl.judges.naming import name_of
+from setrl.samples.strategies import DEGENERATE
+from setrl.samples.types import Group
 
 T = TypeVar("T")
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from setrl.core.samples import DEGENERATE
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, linked, spread, together
+from setrl.samples.strategies import DEGENERATE
 from setrl.support.files.typed import refuse_other_choice
 
 Rule = Literal["average", "components"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.core.samples import DEGENERATE
 from setrl.judges.base import by_first_appearance
+from setrl.samples.strategies import DEGENERATE
 from setrl.support.installing import install
 
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setrl.core.samples import DEGENERATE
 from setrl.evaluate.agreement import flips
 from setrl.evaluate.samples import Evaluation
 from setrl.recommend.forecasts import Strategies
+from setrl.samples.strategies import DEGENERATE
 from setrl.support.errors import DataError
 from setrl.support.wording import count
 

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.advantages import Method
-from setrl.core.samples import DEGENERATE, right_by_reward
+from setrl.core.samples import right_by_reward
+from setrl.samples.strategies import DEGENERATE
 from setrl.theory.policies import softmax
 from setrl.theory.tabular import ActionTable
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from setrl.grading import ChoiceGrader, ExactGrader, Grader, MathGrader, NumberGrader
-from setrl.grading.conversation import Text, plain_text
+from setrl.samples.conversation import Text, plain_text
 
 
 class _Answer(Grader):

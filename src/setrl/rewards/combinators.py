@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any, Literal
 
-from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.interface import Reward
+from setrl.samples.conversation import Text, plain_text
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from setrl.grading import Grader
-from setrl.grading.conversation import Conversation, Text
 from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
@@ -27,6 +26,7 @@ from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
 from setrl.rewards.problem import Problem, Reading
 from setrl.rewards.verifier import MathVerifier, readings
+from setrl.samples.conversation import Conversation, Text
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.support.files.loading import check_reference, load_function

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.time_limit import TimeUp, call_within
+from setrl.samples.conversation import Text, plain_text
 from setrl.support import wording
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.typed import refuse_other_choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from setrl.grading.conversation import Text
+from setrl.samples.conversation import Text
 
 
 class Reward(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from setrl.core.samples import DEGENERATE
-from setrl.grading.conversation import Text, plain_text
 from setrl.rewards.config import RewardSet
+from setrl.samples.conversation import Text, plain_text
+from setrl.samples.strategies import DEGENERATE
 
 
 def final_answers(rewards: Callable[[], RewardSet]) -> Callable[..., list[str | int]]:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from setrl.grading.conversation import Conversation, message_text
+from setrl.samples.conversation import Conversation, message_text
 from setrl.support.errors import DataError
 
 _MISSING = object()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from setrl.grading.conversation import Conversation, Text
+from setrl.samples.conversation import Conversation, Text
 from setrl.support.errors import ConfigError
 
 if TYPE_CHECKING:

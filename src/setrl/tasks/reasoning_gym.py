@@ -18,8 +18,8 @@ from functools import lru_cache
 from importlib import metadata
 from typing import Any
 
-from setrl.core.samples import DEGENERATE
-from setrl.grading.conversation import Text, plain_text
+from setrl.samples.conversation import Text, plain_text
+from setrl.samples.strategies import DEGENERATE
 from setrl.support import files, names
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.files.cache import cache_folder

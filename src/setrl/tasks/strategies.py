@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from setrl.core.samples import DEGENERATE
 from setrl.rewards.interface import as_samples
+from setrl.samples.strategies import DEGENERATE
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
 from setrl.tasks.domains import Problem

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from setrl.grading.conversation import Text
+from setrl.samples.conversation import Text
 from setrl.support.errors import ConfigError
 from setrl.support.files.loading import is_reference, load
 from setrl.support.installing import install

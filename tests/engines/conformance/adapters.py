@@ -273,7 +273,7 @@ ADAPTERS = {
     "setrl credit": Adapter(
         log,
         frozenset({"padding"}),
-        without=dict.fromkeys(FEATURES, "a log has finished columns: tests/groups/test_credit.py"),
+        without=dict.fromkeys(FEATURES, "a log has finished columns: tests/samples/test_credit.py"),
     ),
     # TRL's sampler keeps the N samples of a prompt together; a conversation is one row.
     "SetGRPOTrainer": Adapter(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from setrl.core.samples import DEGENERATE
+from setrl.samples.strategies import DEGENERATE
 
 if TYPE_CHECKING:
     from setrl.control.credit.trajectories import Trajectory

@@ -26,7 +26,7 @@ import numpy as np
 
 from setrl.control.credit.vine_advantages import by_trajectory
 from setrl.core.advantages import AnyMethod
-from setrl.core.samples import DEGENERATE
+from setrl.samples.strategies import DEGENERATE
 
 
 @dataclass(frozen=True)

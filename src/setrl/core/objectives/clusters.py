@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setrl.core.samples import DEGENERATE
 from setrl.core.sums import over_rows
+from setrl.samples.strategies import DEGENERATE
 
 
 class Clusters(NamedTuple):

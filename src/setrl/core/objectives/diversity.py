@@ -16,8 +16,9 @@ from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances
 from setrl.core.objectives.clusters import count_distinct, find_clusters
 from setrl.core.objectives.misses import Misses, times_mean
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import Samples
 from setrl.core.sums import mean
+from setrl.samples.strategies import DEGENERATE
 
 
 class ClusterDiversity(Objective):

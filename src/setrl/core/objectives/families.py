@@ -10,7 +10,8 @@ import numpy as np
 from setrl.core.objectives.base import Objective, SetMeans, weighted_means
 from setrl.core.objectives.clusters import count_distinct
 from setrl.core.objectives.diversity import DistinctShare
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import Samples
+from setrl.samples.strategies import DEGENERATE
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,7 +20,8 @@ from setrl.core.objectives.counting import (
     in_parts,
     sweep,
 )
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import Samples
+from setrl.samples.strategies import DEGENERATE
 
 ALL = slice(0, 1)  # the one phase that there is
 

@@ -20,7 +20,8 @@ from setrl.core.objectives.counting import (
     sweep,
 )
 from setrl.core.objectives.vote_means import Ballots, mean_reward, mean_votes
-from setrl.core.samples import DEGENERATE, Samples
+from setrl.core.samples import Samples
+from setrl.samples.strategies import DEGENERATE
 
 Ties = Literal["uniform", "first", "lexicographic"]
 NO_WINNER, WINNER, EITHER = slice(0, 1), slice(1, 2), slice(0, 2)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.evaluate.comparison import Comparison, PairedMetric
-from setrl.groups.options import LogOptions
+from setrl.samples.options import LogOptions
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import CONFIG, kind_of
 from setrl.support.installing import install

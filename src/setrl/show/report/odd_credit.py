@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from setrl.core.samples import DEGENERATE
 from setrl.evaluate.looks import label
-from setrl.groups.outcomes import against
-from setrl.groups.rollouts import group_of_rollout
-from setrl.groups.types import Group, Sample
-from setrl.groups.why_wrong import why_wrong
+from setrl.rewards.why_wrong import why_wrong
+from setrl.samples.outcomes import against
+from setrl.samples.rollouts import group_of_rollout
+from setrl.samples.strategies import DEGENERATE
+from setrl.samples.types import Group, Sample
 from setrl.show.report.run import ArmRun, RunData
 from setrl.show.report.style import cut, main_arms
 from setrl.support.errors import DataError

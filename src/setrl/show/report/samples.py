@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from setrl.evaluate.looks import label
-from setrl.groups.rollouts import group_of_rollout
-from setrl.groups.types import Sample
+from setrl.samples.rollouts import group_of_rollout
+from setrl.samples.types import Sample
 from setrl.show.report.figures_training import share_fills
 from setrl.show.report.run import ArmRun, RunData
 from setrl.show.report.style import OTHER_FILL, cut, main_arms

@@ -11,7 +11,7 @@ import numpy as np
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
-from setrl.groups.types import Group
+from setrl.samples.types import Group
 from setrl.support.wording import count, first_of, in_a_row
 from setrl.train.gathering.credit import credit_groups
 

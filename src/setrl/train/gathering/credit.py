@@ -7,9 +7,9 @@ from itertools import accumulate, chain
 from typing import Any
 
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.groups.log import Log
-from setrl.groups.strategies import numbered
-from setrl.groups.types import Group, Sample
+from setrl.samples.log import Log
+from setrl.samples.strategies import numbered
+from setrl.samples.types import Group, Sample
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.gather import columns_of
 from setrl.train.scoring import ScoredBatch, score

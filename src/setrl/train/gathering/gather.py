@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Self, TypeVar
 
-from setrl.grading.conversation import Text, prompt_text, sample_text
 from setrl.judges import Group
+from setrl.samples.conversation import Text, prompt_text, sample_text
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, Outcome, outcome_of

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from setrl import AnyMethod
-from setrl.grading.conversation import Text
 from setrl.judges import Group, Judge
 from setrl.rewards import Reward, Truncation
+from setrl.samples.conversation import Text
 from setrl.support.errors import RunError
 from setrl.tasks import Problem, Task
 from setrl.train.gathering.correct import Outcome

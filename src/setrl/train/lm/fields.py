@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setrl.core.samples import DEGENERATE
+from setrl.samples.strategies import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError
 from setrl.support.files.loading import check_reference, load_function

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from setrl import DEGENERATE
-from setrl.groups.importers.trl import NO_STRATEGY
-from setrl.groups.strategies import strategy_of
 from setrl.judges import Judgement
+from setrl.samples.importers.trl import NO_STRATEGY
+from setrl.samples.strategies import strategy_of
 from setrl.tasks.domains.verifier import strategy_label
 
 Label = str | int | None  # a name or an integer, −1 for degenerate; None for unknown

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.grading.conversation import Text, sample_text
+from setrl.samples.conversation import Text, sample_text
 
 
 @dataclass(frozen=True)

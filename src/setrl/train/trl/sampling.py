@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from setrl.grading.conversation import prompt_text
 from setrl.judges import Group
+from setrl.samples.conversation import prompt_text
 from setrl.train.gathering.judging import JudgeQueue
 
 if TYPE_CHECKING:

@@ -33,10 +33,10 @@ from typing_extensions import override
 from setrl import AnyMethod
 from setrl.core import methods
 from setrl.core.schedules import Scheduled
-from setrl.groups.importers.trl import LABEL_COLUMN
 from setrl.judges import Judge
 from setrl.judges.base import fields_given_by
 from setrl.rewards import Combine, Truncation
+from setrl.samples.importers.trl import LABEL_COLUMN
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, check_correct, outcome_of

@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 from setrl.evaluate.loading import load_evaluation, load_samples
 from setrl.evaluate.samples import Evaluation
-from setrl.groups.credit_record import credit_record
-from setrl.groups.importers import tinker_cookbook
-from setrl.groups.importers.tools import READERS, for_tool
-from setrl.groups.log import open_log
-from setrl.groups.options import LogOptions
-from setrl.groups.records import is_evaluation_file
+from setrl.samples.credit_record import credit_record
+from setrl.samples.importers import tinker_cookbook
+from setrl.samples.importers.tools import READERS, for_tool
+from setrl.samples.log import open_log
+from setrl.samples.options import LogOptions
+from setrl.samples.records import is_evaluation_file
 from setrl.show.lab.view.index import Index
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
 from setrl.show.lab.view.marks import NAME as MARKS

@@ -13,11 +13,11 @@ import numpy as np
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
-from setrl.groups.outcomes import GRADED_NOTE, against
-from setrl.groups.rollouts import name_of
-from setrl.groups.strategies import numbered
-from setrl.groups.types import Group, Sample
-from setrl.groups.why_wrong import why_wrong
+from setrl.rewards.why_wrong import why_wrong
+from setrl.samples.outcomes import GRADED_NOTE, against
+from setrl.samples.rollouts import name_of
+from setrl.samples.strategies import numbered
+from setrl.samples.types import Group, Sample
 from setrl.show.lab.view.explained import credit_of, explained, means, parts
 from setrl.show.lab.view.origin import Origin
 from setrl.support import files

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.looks import label
-from setrl.groups.types import Group
+from setrl.samples.types import Group
 from setrl.show.lab.view.catalogue import Entry, Found
 from setrl.show.lab.view.index import Index
 from setrl.support.files.run_folder import BASE

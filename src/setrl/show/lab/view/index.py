@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from setrl.core.samples import DEGENERATE
-from setrl.groups.outcomes import against
-from setrl.groups.rollouts import name_of
-from setrl.groups.types import Group, Sample
+from setrl.samples.outcomes import against
+from setrl.samples.rollouts import name_of
+from setrl.samples.strategies import DEGENERATE
+from setrl.samples.types import Group, Sample
 from setrl.show.lab.view.logs import GroupLog
 from setrl.support.errors import ConfigError, DataError, explain
 

@@ -12,14 +12,14 @@ from zipfile import ZipFile, is_zipfile
 
 from typing_extensions import override
 
-from setrl.groups.credit_record import credit_record, is_of_method
-from setrl.groups.importers.importing import LogReader, merged
-from setrl.groups.importers.tools import READERS
-from setrl.groups.log import Log, open_log
-from setrl.groups.options import LogOptions
-from setrl.groups.outcomes import with_outcomes
-from setrl.groups.rollouts import group_of_rollout
-from setrl.groups.types import Group
+from setrl.samples.credit_record import credit_record, is_of_method
+from setrl.samples.importers.importing import LogReader, merged
+from setrl.samples.importers.tools import READERS
+from setrl.samples.log import Log, open_log
+from setrl.samples.options import LogOptions
+from setrl.samples.outcomes import with_outcomes
+from setrl.samples.rollouts import group_of_rollout
+from setrl.samples.types import Group
 from setrl.show.lab.view.origin import Origin
 from setrl.support.files import json_lines
 
@@ -193,7 +193,7 @@ class ToolLog(_ByStep):
 
 
 class FileLog:
-    """Any log that `setrl.groups.open_log` reads; a group's place is its number in the log.
+    """Any log that `setrl.samples.open_log` reads; a group's place is its number in the log.
 
     The log is read as a whole once, in the background; until then its first rows stand for it. A
     group has one number in both, because groups come in the order of their first rows.

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from setrl.groups.types import Group
+from setrl.samples.types import Group
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines

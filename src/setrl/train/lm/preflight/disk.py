@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from setrl.groups.records import TEXTS_KEPT
+from setrl.samples.records import TEXTS_KEPT
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.preflight.model_size import ModelSize
 from setrl.train.lm.resolved import ResolvedConfig

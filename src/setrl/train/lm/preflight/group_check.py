@@ -16,11 +16,11 @@ from transformers import TrainerState
 
 from setrl import Advantages
 from setrl.core import methods
-from setrl.core.samples import DEGENERATE
 from setrl.evaluate.sampling import LocalModel
 from setrl.grading.stated import stated_answer
 from setrl.judges import Judgement
 from setrl.rewards.guarded import GuardedReward
+from setrl.samples.strategies import DEGENERATE
 from setrl.support.errors import RunError
 from setrl.tasks.visible import escaped, from_here
 from setrl.train.gathering.gather import Sources, arguments_of, completion_of, judged, was_cut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from setrl.grading.conversation import prompt_text
+from setrl.samples.conversation import prompt_text
 from setrl.support.wording import table
 from setrl.tasks.visible import escaped, shortened
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setrl.grading.conversation import Conversation
 from setrl.rewards.answers import MathAnswer
+from setrl.samples.conversation import Conversation
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import are, count
 from setrl.tasks import FileTask, Problem

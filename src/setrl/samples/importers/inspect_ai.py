@@ -1,0 +1,203 @@
+"""inspect_ai: its logs, .json or .eval (a zip of JSON files).
+
+A sample is one epoch of a problem: id, epoch, input, target, output, scores (scorer → value,
+answer), error. The .eval format is not a frozen one: where it cannot be read as a zip of
+samples/*.json, inspect_ai itself reads it, if it is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setrl.samples import parquet
+from setrl.samples.conversation import message_text, prompt_text
+from setrl.samples.field_values import token_count
+from setrl.samples.fields import choose_score, field, label, number, reading
+from setrl.samples.importers.importing import LogReader
+from setrl.samples.options import LogOptions
+from setrl.samples.types import Group, Sample
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.kinds import ZIP, refuse_other_kinds
+
+# Equal to inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
+LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+HEADER = "header.json"
+ZSTANDARD = 93  # a compression of zip
+LOCAL_HEADER = struct.Struct("<26xHH")  # of a file in a zip: ends with the sizes of name and extra
+ATTACHMENT = "attachment://"
+SPACES = re.compile(r"\s*")
+NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[A-Za-z0-9]{22}")  # time, task, id of the run
+OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
+
+
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+    place = -1
+    for place, sample in enumerate(_logged(path, notes)):
+        where = f"{path}, sample {place}"
+        with reading(where):
+            yield _sample(sample, options, where)
+    if place < 0:
+        raise DataError(f"{path}: has no samples")
+
+
+def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log, one in memory at a time where its form allows it."""
+    try:
+        yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
+    except NotImplementedError as error:  # compressed in a way that is not known here
+        yield from _by_inspect(path, notes, str(error))
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply to be read") from None
+    except (ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        refuse_other_kinds(path, but=ZIP)
+        raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
+
+
+def _in_json(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log in .json, whose status stands before them."""
+    text, decoder = path.read_bytes().decode(), json.JSONDecoder()
+    if not (opening := re.match(r"\s*\{\s*", text)):
+        raise ValueError("it is no object")
+    at, status = opening.end(), "success"
+    while text[at : at + 1] != "}":
+        key, at = decoder.raw_decode(text, at)
+        at = _after(text, at, ":")
+        if key == "samples" and text[at : at + 1] == "[":
+            _note_status(path, status, notes)
+            at = _skipped(text, at + 1)
+            while text[at : at + 1] != "]":
+                sample, at = decoder.raw_decode(text, at)
+                yield sample
+                at = _after(text, at, ",", "]")
+            return
+        value, at = decoder.raw_decode(text, at)
+        status = str(value) if key == "status" else status
+        at = _after(text, at, ",", "}")
+
+
+def _after(text: str, at: int, sign: str, end: str = "") -> int:
+    """Return the place behind a sign and the spaces around it, or the place of the end."""
+    at = _skipped(text, at)
+    if end and text[at : at + 1] == end:
+        return at
+    if text[at : at + 1] != sign:
+        raise ValueError(f"expected {sign!r} at letter {at}")
+    return _skipped(text, at + 1)
+
+
+def _skipped(text: str, at: int) -> int:
+    """Return the place of the first letter that is no space."""
+    return SPACES.match(text, at).end()  # type: ignore[union-attr]  # it matches no space, too
+
+
+def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(archive.namelist())
+        # The header is written when the evaluation ends.
+        header = json.loads(_member(archive, HEADER)) if HEADER in names else {"status": "started"}
+        _note_status(path, header.get("status", "success"), notes)
+        for name in names:
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield json.loads(_member(archive, name))
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a file of an archive; newer logs use Zstandard, which zipfile does not know.
+
+    Raises:
+        NotImplementedError: If the compression is unknown.
+    """
+    about = archive.getinfo(name)
+    if about.compress_type != ZSTANDARD:
+        return archive.read(name)
+    with open(str(archive.filename), "rb") as file:
+        file.seek(about.header_offset)
+        sizes = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+        file.seek(sum(sizes), 1)
+        data = file.read(about.compress_size)
+    try:
+        return parquet.decompressed(data, about.file_size)
+    except ConfigError as error:
+        raise NotImplementedError(str(error)) from None
+
+
+def _note_status(path: Path, status: str, notes: list[str]) -> None:
+    """Note a status other than success: cancelled, error or started."""
+    if status != "success":
+        notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
+
+
+def _by_inspect(path: Path, notes: list[str], why: str) -> Iterator[dict[str, Any]]:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError:
+        raise DataError(f"{path}: {why}; or read it with inspect_ai (pip install inspect-ai), or "
+                        "write it as .json with `inspect log convert`") from None  # fmt: skip
+    log = read_eval_log(str(path), resolve_attachments=True)
+    _note_status(path, log.status, notes)
+    for sample in log.samples or []:
+        yield sample.model_dump()
+
+
+def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
+    attached = sample.get("attachments") or {}
+    scores = sample.get("scores") or {}
+    failed = sample.get("error") is not None or not scores
+    scorer = None
+    if not failed and not options.verify:
+        scorer = choose_score(list(scores), options.fields.reward, where)
+    target = field(sample, "target", where)
+    text = _resolved(_completion(sample), attached)
+    answer = label(scores[scorer].get("answer")) if scorer else None
+    one = Sample(
+        text,
+        reward=_value(scores[scorer].get("value"), where) if scorer else None,
+        # Some scorers read no answer, and log the whole text in its place.
+        answer=None if answer is not None and answer.strip() == text.strip() else answer,
+        tokens=token_count(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
+    )
+    prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
+    gold = label(target[0] if isinstance(target, list) and target else target)
+    return Group(str(field(sample, "id", where)), prompt, (one,), gold)
+
+
+def _completion(sample: dict[str, Any]) -> str:
+    output = sample.get("output") or {}
+    choices = output.get("choices") or []
+    return message_text(choices[0]["message"]) if choices else str(output.get("completion") or "")
+
+
+def _value(value: Any, where: str) -> float | None:
+    if isinstance(value, str):
+        if value in LETTERS:
+            return LETTERS[value]
+        try:
+            return float(value)
+        except ValueError:
+            raise DataError(f"{where}: a score must be a number or one of {', '.join(LETTERS)}, "
+                            f"got {value!r}") from None  # fmt: skip
+    return number(value, where)
+
+
+def _resolved(text: str, attached: dict[str, str]) -> str:
+    """Return the text itself: long texts are stored elsewhere in the log, under their hash."""
+    if text.startswith(ATTACHMENT):
+        return attached.get(text.removeprefix(ATTACHMENT), text)
+    return text
+
+
+def _opens(path: Path, start: bytes) -> bool:
+    return path.suffix == ".eval" or OPENING.match(start) is not None
+
+
+def _task(path: Path) -> str:
+    return found[1] if (found := NAME.fullmatch(path.stem)) else path.stem
+
+
+READER = LogReader(("*.json", "*.eval"), _groups, opens=_opens, known=r".*\.eval", source=_task)

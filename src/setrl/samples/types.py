@@ -1,0 +1,97 @@
+"""One prompt's samples: what judges, credit, evaluation and pages read, and what logs hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from setrl.samples.conversation import Message, Text, message_text, sample_text
+
+Strategy = str | int | None  # a name or a number; DEGENERATE (−1): in no cluster; None: unknown
+
+
+class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a million times a log
+    """One sample of a prompt; None is unknown.
+
+    Attributes:
+        text: What the model wrote; a conversation of several turns as readable text.
+        correct: Whether it is correct.
+        reward: Its reward; 1 or 0 for a right or a wrong sample where a log has no other.
+        strategy: A name or a number, equal for samples of one strategy; `setrl.DEGENERATE` (−1) for
+            a sample in no cluster.
+        answer: The final answer that was read from it.
+        advantage: What entered the loss, where a log holds it.
+        turns: The messages of a conversation, tool calls among them; empty for a plain text.
+        more: Further fields by name, such as proxy, second and family.
+        tokens: How many tokens it has, where a log counts them.
+    """
+
+    text: str = ""
+    correct: bool | None = None
+    reward: float | None = None
+    strategy: Strategy = None
+    answer: str | None = None
+    advantage: float | None = None
+    turns: tuple[Message, ...] = ()
+    more: Mapping[str, Any] | None = None
+    tokens: int | None = None
+
+    @classmethod
+    def of(cls, written: Text | None, **known: Any) -> Self:
+        """Return a sample whose text is given, or the messages of a conversation."""
+        if written is None or isinstance(written, str):
+            return cls(written or "", **known)
+        return cls(sample_text(written), turns=tuple(written), **known)
+
+    @property
+    def last_text(self) -> str:
+        """The text of the last turn, where a final answer is expected."""
+        return message_text(self.turns[-1]) if self.turns else self.text
+
+
+@dataclass(frozen=True)
+class Group:
+    """The samples of one problem.
+
+    Attributes:
+        id: What names the problem. Two problems may share a prompt, but never an id.
+        prompt: What the model was given.
+        samples: The samples in the order of the log.
+        gold: The right answer, where it is known.
+        step: The training step that drew the samples, where there is one.
+        rows: The numbers of the rows of the file that hold the samples, from 0.
+        notes: What a log says about the group, in sentences.
+        more: What an evaluation file says: the `texts` that it has kept, and of samples without a
+            grade `ungraded`, `ungraded_are` and `as_wrong`.
+    """
+
+    id: str
+    prompt: str
+    samples: tuple[Sample, ...]
+    gold: str | None = None
+    step: int | None = None
+    rows: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_texts(cls, prompt: str, texts: Sequence[str]) -> Self:
+        """Return a group of plain texts, named by its prompt.
+
+        >>> Group.of_texts("1 + 1 = ?", ["2", "two"]).samples[1].text
+        'two'
+        """
+        return cls(prompt, prompt, tuple(map(Sample, texts)))
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.prompt, self.texts))
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the samples."""
+        return tuple(sample.text for sample in self.samples)

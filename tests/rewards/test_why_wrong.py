@@ -1,0 +1,29 @@
+"""A wrong sample says why, where its gold and its text are known."""
+
+import pytest
+
+from setrl.rewards.why_wrong import why_wrong
+from setrl.samples.rollouts import group_of_rollout
+from setrl.samples.types import Group, Sample
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "correct", "why"),
+    [
+        (r"So \boxed{(1,3)}", "(1,2)", False, "entry 2 differs: the number 3 is not 2"),
+        (r"So \boxed{(1,2)}", "(1,2)", False, None),  # another reward decided
+        (r"So \boxed{(1,3)}", "(1,2)", True, None),
+        (r"So \boxed{(1,3)}", None, False, None),
+        ("So 3", "(1,2)", False, None),
+        ("", "(1,2)", False, None),
+    ],
+)
+def test_it_says_why_only_where_the_grader_found_it(text, gold, correct, why):
+    sample = Sample(text, correct)
+    assert why_wrong(Group("1", "prompt", (sample,), gold), sample) == why
+
+
+def test_a_rollout_keeps_its_gold():
+    record = {"prompt": "p", "gold": "4", "samples": [{"text": r"\boxed{5}", "correct": False}]}
+    group = group_of_rollout(record, 3, "file:1")
+    assert why_wrong(group, group.samples[0]) == "the number 5 is not 4"
