@@ -69,5 +69,5 @@ def test_the_site_has_the_marks_and_links_names_to_them():
 
 
 def test_a_name_without_a_docstring_is_named():
-    with pytest.raises(ValueError, match=r"setrl\.core\.samples\.LABELS has no docstring"):
-        reference.filled(PAGE.replace("DEGENERATE", "LABELS"))
+    with pytest.raises(ValueError, match=r"setrl\.samples\.strategies\.NULL has no docstring"):
+        reference.filled(PAGE.replace("DEGENERATE", "NULL"))
