@@ -19,7 +19,6 @@ from studies import (
     least_variance,
     predictions,
     rare_strategies,
-    recommendations,
     refinement,
     rollout_trees,
     theory_figures,
@@ -35,7 +34,6 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "least_variance": least_variance.run,
     "predictions": predictions.run,
     "rare_strategies": lambda folder: rare_strategies.run(rare_strategies.RareConfig(), folder),
-    "recommendations": recommendations.run,
     "refinement": lambda folder: refinement.run(refinement.RefinementConfig(), folder),
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
     "theory_figures": theory_figures.run,
@@ -49,8 +47,7 @@ def main(
 
     Args:
         study: bandits, bases, biased_maze, coverage_law, dynamics, grader_attack, least_variance,
-            predictions, rare_strategies, recommendations, refinement, rollout_trees or
-            theory_figures.
+            predictions, rare_strategies, refinement, rollout_trees or theory_figures.
         folder: The folder for its figures and numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))

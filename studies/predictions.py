@@ -21,9 +21,9 @@ from matplotlib.figure import Figure
 
 from setrl import methods
 from setrl.core.advantages import Method
-from setrl.recommend.forecasts import Miniature, Strategies, forecast
 from setrl.show.report.style import BLUE, GREEN, GREY, VERMILION, axes_grid
 from studies.bases import read
+from studies.miniature import Miniature, Strategies, forecast
 from studies.summaries import save, title, write_numbers
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"

@@ -93,12 +93,9 @@ def main():
     base = tiny_model(OUT / "model", TOTALS)  # YOURS: "Qwen/Qwen3-0.6B", or a folder
 
     sample("base", base, seen)
-    plan = ("--steps", STEPS, "--prompts-per-step", PROMPTS, "--samples-per-prompt", N)
-    setrl("recommend", OUT / "base.jsonl", *plan)
-    advice = json.loads(
-        setrl("recommend", OUT / "base.jsonl", *plan, "--json", "--resamples", 1, show=False)
-    )
-    chosen = advice["candidates"][advice["choice"]]["config"]  # or what you choose
+    asked = ("recommend", OUT / "base.jsonl", "--samples-per-prompt", N)
+    setrl(*asked)
+    chosen = json.loads(setrl(*asked, "--json", show=False))["methods"][0]  # or what you choose
 
     for name, config in {"grpo": {"method": "grpo"}, "chosen": chosen}.items():
         arm = train(name, base, seen, methods.from_config(config), N, PROMPTS, max_steps=STEPS)

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("transformers")
 
-from setrl.recommend.forecasts import Miniature, forecast
 from studies import predictions
+from studies.miniature import Miniature, forecast
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 

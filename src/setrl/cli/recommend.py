@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,123 +14,101 @@ from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
 from setrl.samples.roles import UNREAD
-from setrl.support.errors import ConfigError, DataError, usage_errors
+from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from setrl.evaluate.loading import Loaded
+    from setrl.evaluate.recommend import Row
     from setrl.evaluate.samples import Evaluation
-    from setrl.recommend.choice import Recommendation
-    from setrl.recommend.forecasts import Miniature
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recommend(EvaluatedFields, Said):
-    """Say which method and K to train with, from groups that were sampled and scored.
+    """Say which method to train with, from groups that were sampled and scored.
 
-    Print the choice, the command to run next, and a forecast for each candidate.
-    docs/recommend.md explains the numbers.
+    Print which row of the table in docs/choosing.md holds, the command to run next, and what the
+    groups show.
 
     Attributes:
         file: The groups: an evaluation file, or a log in JSON Lines, a JSON array or Parquet, whose
             fields are recognised and shown; or the folder of another tool's log.
-        goal: strategies: the most right strategies in 32 samples, with pass@1 at most --within
-            points below GRPO's. pass@1: only the highest pass@1. A number: how many points of
-            pass@1 one more right strategy is worth, such as 2.
-        within: The points of pass@1 that the goal strategies may lose.
-        steps: The number of steps of the planned training.
-        prompts_per_step: The number of prompts in each step of the planned training.
+        goal: What counts: strategies (and pass@1); mostly-pass@1; only pass@1; or only pass@k.
         samples_per_prompt: The number N of samples per prompt in the planned training; by default
             the number in the file, at most 16.
-        labels: shared if a label is the same strategy in all prompts; by_prompt if each prompt
-            numbers its strategies anew. The default, auto, is by_prompt if all labels are whole
-            numbers, or if fewer than half of the right samples have a label that is also right in
-            another prompt; the output says which.
-        judge_noise: The share of labels that the judge gets wrong in training.
-        second_strategy: The field of another judge's labels; the share of labels on which the
-            judges differ is used as --judge-noise.
-        resamples: The number of resamples of the prompts, for the intervals and the column wins.
+        second_strategy: The field of another judge's labels, to see how far the two agree.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
-        details: Also print the strategies with their shares and success rates, the reasons, and how
-            sure the choice is.
 
     Json:
-        choice: The method to train with, a key of candidates.
-        near: Candidates that the errors of forecasts do not tell from the best or the choice.
-        pilot: Two candidates to train for a part of the steps, where forecasts may be far off.
-        candidates: Name → the keys of a config, and the forecast with its interval.
-        goal: The goal, in words.
+        goal: What counts.
+        row: The number of the row that holds.
+        holds: What holds, in the words of the row.
+        do: What to do.
+        methods: The methods to train, as keys of a config; none where training must wait.
+        next: The command to run next.
+        notes: What was noticed, in sentences.
         prompts: The number of prompts.
         samples: The smallest and the largest number of samples of a prompt.
         success: The mean share of right samples, with its interval.
         success_quantiles: This share at 10, 50 and 90% of the prompts.
         never_right: The number of prompts without a right sample.
         always_right: The number of prompts with only right samples.
+        group_size: The number N of samples per prompt in the planned training.
         alike: The share of groups of N samples that would be all right or all wrong, over prompts
             with at least N samples; null without any.
         alike_prompts: The number of these prompts.
+        effective_number: The effective number of strategies of a prompt; null without strategies.
+        top_share: The share of the commonest strategy of a prompt; null without strategies.
         degenerate: The share of samples without a strategy.
-        is_shared: Whether labels mean the same in all prompts.
-        why_ranks: Why labels are counted anew for each prompt; empty if they are not.
-        strategies: The strategies with at least 1% of the samples.
         right_strategies: Number of strategies with a right sample → the number of prompts.
-        wrong_have_strategies: Whether wrong samples have strategies, too.
-        quiet_set_size: The K of pass@K with the least noise.
-        training: The planned training.
-        at_other_speeds: Speed of learning, relative to the fitted one → the choice then.
-        resamples: The number of resamples.
-        within: The share of pass@1 that the goal lets a method lose; null without such a limit.
-        next: The command to run next.
+        are_answers: Whether the labels of strategies divide samples as their answers do.
+        noise: The share of labels that the two judges give differently; null with one judge.
     """
 
     file: Positional[Path]
-    goal: str = "strategies"
-    within: float = 5.0
-    steps: int = 200
-    prompts_per_step: int = 16
+    goal: Literal["strategies", "mostly-pass@1", "pass@1", "pass@k"] = "strategies"
     samples_per_prompt: int | None = None
-    labels: Literal["auto", "shared", "by_prompt"] = "auto"
-    judge_noise: float | None = None
     second_strategy: str | None = None
-    resamples: int = 32
     allow_damaged: bool = False
-    details: bool = False
 
     def run(self) -> None:
-        """Print the recommendation; how the file was read goes to stderr."""
-        from setrl.recommend.choice import Goal, candidates, recommend
-        from setrl.recommend.counts import Logged
-        from setrl.recommend.text import recommendation_text
-        from setrl.support.files.progress import progress_bar
+        """Print the row, the next command and what the groups show; how they were read: stderr."""
+        from setrl.evaluate.cautions import of_one
+        from setrl.evaluate.recommend import as_json, recommendation_text, row_of, shown
 
-        with usage_errors():
-            goal = Goal.parse(self.goal, self.within / 100)
-        if self.resamples < 1:
-            raise ConfigError(f"--resamples must be at least 1, got {self.resamples}")
+        if self.samples_per_prompt is not None and self.samples_per_prompt < 3:
+            raise ConfigError(
+                f"--samples-per-prompt must be at least 3, got {self.samples_per_prompt}: sets of "
+                "two are compared with sets without a sample"
+            )
         loaded = self._read()
-        found = loaded.evaluation
+        groups = loaded.evaluation
         try:
-            log = Logged.of(found, self.labels)
+            found = shown(groups, self.samples_per_prompt or min(groups.most, 16), self._second())
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
-        training = self._training(found)
-        total = len(candidates(log.rate_P.mean(), training.num_samples)) if log.labels else 0
-        with progress_bar(total > 0, desc="forecast", unit="method", total=total) as bar:
-            advice = recommend(log, goal, training, self.resamples, bar.update)
+        row, notes = row_of(found, self.goal), of_one([groups])
         if self.json:
-            self.say_json(**advice.to_json(), next=self._next(advice))
-        else:
-            unread = _unread(loaded.reading)
-            print(recommendation_text(advice, self._next(advice), self.details, unread))
+            keys = as_json(found, row, self.goal)
+            self.say_json(**keys, next=self._next(row), notes=notes)
+            return
+        print(recommendation_text(found, row, self._next(row), _unread(loaded.reading)))
+        for note in notes:
+            print(f"note: {note}")
 
-    def _next(self, advice: Recommendation) -> str:
-        """Return the command that shows what the choice would credit these samples with."""
+    def _next(self, row: Row) -> str:
+        """Return the command that shows what a method would credit these samples with.
+
+        Or, where labels come first, the command that makes them.
+        """
         log = [str(self.file), *given(self, LogFields, but=("quiet",))]
-        if advice.choice is None:
+        if row.needs_judge:
             return shlex.join(["setrl", "judge", *log, "--judge", "lm:MODEL", "--endpoint", "URL"])
-        config = advice.candidates[advice.choice].config
+        if not row.methods:
+            return shlex.join(["setrl", "evaluate", *log, "--metrics", "pass"])
         output = f"{self.file.name.partition('.')[0]}.credited.jsonl"
-        return shlex.join(["setrl", "credit", *log, *as_options(config), "--output", output])
+        return shlex.join(["setrl", "credit", *log, *as_options(row.methods[0]),
+                           "--output", output])  # fmt: skip
 
     def _read(self) -> Loaded:
         from setrl.evaluate.loading import load_samples
@@ -142,34 +119,11 @@ class Recommend(EvaluatedFields, Said):
         self.say(loaded.reading)
         return loaded
 
-    def _training(self, found: Evaluation) -> Miniature:
-        from setrl.recommend.forecasts import Miniature
-
-        size = min(found.most, 16) if self.samples_per_prompt is None else self.samples_per_prompt
-        if size < 3:
-            raise ConfigError(
-                f"--samples-per-prompt must be at least 3, got {size}: sets of two are compared "
-                "with sets without a sample"
-            )
-        with usage_errors():
-            return Miniature(
-                steps=self.steps,
-                prompts=self.prompts_per_step,
-                num_samples=size,
-                label_noise=self._noise(found),
-            )
-
-    def _noise(self, found: Evaluation) -> float:
-        """Return the noise that is given, or how far two judges disagree."""
-        given = self.judge_noise or 0.0
-        if not 0 <= given <= 1:
-            raise ConfigError(f"--judge-noise must be a share from 0 to 1, got {given:g}")
+    def _second(self) -> Evaluation | None:
+        """Return the groups with the labels of the other judge."""
         if self.second_strategy is None:
-            return given
-        if self.judge_noise is not None:
-            raise ConfigError("give --judge-noise or --second-strategy, not both")
+            return None
         from setrl.evaluate.loading import load_samples
-        from setrl.recommend.counts import disagreement
         from setrl.samples.records import is_evaluation_file
 
         if is_evaluation_file(self.file):
@@ -179,9 +133,7 @@ class Recommend(EvaluatedFields, Said):
             )
         how = self.log_options
         other = replace(how, fields=replace(how.fields, strategy=self.second_strategy))
-        noise = disagreement(found, load_samples(self.file, other).evaluation)
-        print(f"note: the two judges disagree on {noise:.1%} of the samples", file=sys.stderr)
-        return noise
+        return load_samples(self.file, other).evaluation
 
 
 def _unread(reading: Iterable[str]) -> str:

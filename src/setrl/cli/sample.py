@@ -238,7 +238,7 @@ class SampleModel(Said):
 
 def _warn_of_few(problems: int) -> None:
     """Say before the work that so few problems answer few questions."""
-    from setrl.recommend.counts import FEWEST
+    from setrl.evaluate.recommend import FEWEST
 
     if problems < FEWEST:
         print(

@@ -5,9 +5,9 @@ import pytest
 
 from setrl import Method, methods, objectives
 from setrl.judges.base import Group, Judgement
-from setrl.recommend.forecasts import Miniature, Strategies, _Model, forecast, forecasts, mistaken
 from setrl.theory import TabularObjective
 from studies.faulty import NoisyJudge
+from studies.miniature import Miniature, Strategies, _Model, forecast, forecasts, mistaken
 
 BASE = Strategies(np.array([0.5, 0.3, 0.1]), np.array([0.6, 0.9, 0.3]), ("a", "b", "c"))
 POLY = methods.poly_epo(set_size=2)
