@@ -18,10 +18,10 @@ class SampleServer(FakeServer):
     again.
     """
 
-    def __init__(self, mischief=(), forever=False, retry_after=None, delay=0.0):
+    def __init__(self, mischief=(), forever=False, retry_after=None, delay=0.0, end="stop"):
         super().__init__(delay)
         self.mischief, self.forever = list(mischief), forever
-        self.retry_after = retry_after
+        self.retry_after, self.end = retry_after, end
         self.given = Counter()  # (prompt, seed) → how often the sample was sent whole
 
     def _next(self):
@@ -54,7 +54,10 @@ class SampleServer(FakeServer):
         texts = [f"{first_line} #{0 if what == 'greedy' else seed}" for seed in seeds]
         return {
             "choices": [
-                {"finish_reason": "stop", **({"message": {"content": t}} if chat else {"text": t})}
+                {
+                    "finish_reason": self.end,
+                    **({"message": {"content": t}} if chat else {"text": t}),
+                }
                 for t in texts
             ]
         }

@@ -1,7 +1,9 @@
+import asyncio
 import json
 from datetime import UTC, datetime
 
 import pytest
+from aiohttp import web
 
 from setrl.judges.serving.client import (
     LONGEST_RETRY_AFTER_S,
@@ -31,6 +33,8 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
         ("Thu, 01 Jan 2026 12:00:30 GMT", 30),
         ("Thu, 01 Jan 2026 11:00:00 GMT", 0),
         ("Thu, 01 Jan 2026 12:00:30 -0000", 30),
+        ("Thu, 01 Jan 2026 12:00:30 +9999999999999999", 0),
+        ("Thu, 01 Jan 0001 00:00:30 +2300", 0),
     ],
 )
 def test_retry_after_in_all_its_forms(header, seconds):
@@ -77,8 +81,6 @@ def test_odd_usage_is_estimated(usage, monkeypatch):
         odd = completion('{"clusters":[1,1,1,1,1]}') | {"usage": usage}
 
         async def reply(*_):
-            from aiohttp import web
-
             return web.json_response(odd)
 
         server._fine = reply
@@ -107,8 +109,6 @@ def test_a_key_that_the_server_sends_back_is_never_shown(status, spelled, monkey
     monkeypatch.setenv("OPENAI_API_KEY", key)
 
     async def reply(request, *_):
-        from aiohttp import web
-
         sent = request.headers["Authorization"].removeprefix("Bearer ")
         text = f"{'no' * 60} use of KEY"  # cut inside the key
         reply = json.dumps(completion(text)).replace("KEY", spelled(sent).replace("/", "\\/"))
@@ -122,3 +122,39 @@ def test_a_key_that_the_server_sends_back_is_never_shown(status, spelled, monkey
         assert key[:8] not in str(judgement)
         assert escaped(key[5:12]) not in str(judgement)
         assert server.headers[0]["Authorization"] == f"Bearer {key}"
+
+
+async def in_two_parts(request, key):
+    response = web.StreamResponse(status=401)
+    await response.prepare(request)
+    await response.write(f"no use of {key[:12]}".encode())
+    await asyncio.sleep(0.05)
+    await response.write(key[12:].encode())
+    return response
+
+
+async def in_a_bad_header(request, key):
+    request.transport.write(f"HTTP/1.1 200 OK\r\nno header {key}\r\n\r\n{{}}".encode())
+    request.transport.close()
+    return web.Response()
+
+
+@pytest.mark.parametrize("reply", [in_two_parts, in_a_bad_header])
+def test_a_key_in_a_broken_reply_is_never_shown(reply, monkeypatch):
+    key = "sk-0123456789/abcdef"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with FaultyServer() as server, make_judge(server.url) as judge:
+        monkeypatch.setattr(server, "answer", lambda request, _: reply(request, key))
+        [judgement] = judge.judge(make_groups(1))
+        assert "[the API key]" in judgement.detail
+        assert key[:8] not in judgement.detail
+
+
+def test_half_of_a_letter_is_no_reason_to_stop(monkeypatch):
+    async def reply(*_):
+        said = completion('\ud800 {"clusters":[1,1,1,1,1]}') | {"usage": None}
+        return web.Response(text=json.dumps(said), content_type="application/json")
+
+    with FaultyServer() as server, make_judge(server.url) as judge:
+        monkeypatch.setattr(server, "answer", reply)
+        assert judge.judge(make_groups(1))[0].clusters_N == (0,) * 5

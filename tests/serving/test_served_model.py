@@ -108,6 +108,12 @@ def test_what_fails_to_the_end_is_a_failure_and_no_sample(what, reason, requests
         assert len(server.bodies) == requests
 
 
+@pytest.mark.parametrize("end", ["content_filter", ["stop"], {}])
+def test_a_text_that_the_service_ended_is_no_sample(end):
+    with SampleServer(end=end) as server:
+        assert draw(server, ASKS[:1], samples_per_request=5) == 5 * [Failure(0, 1, "filtered")]
+
+
 def test_a_slow_server_times_out():
     with SampleServer(delay=0.5) as server:
         assert draw(

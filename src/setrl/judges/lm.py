@@ -29,7 +29,7 @@ from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.rendering import LEVELS, load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
-from setrl.judges.serving.client import Choice, Client, RequestError
+from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import Endpoint, Limits, Message, Prices
 from setrl.judges.serving.usage import approximate_tokens
 from setrl.judges.settings import build
@@ -45,7 +45,6 @@ COUNTS_FROM_ZERO = (
     "cluster: if it counts clusters from 0, its first cluster is lost; compare it with "
     "`setrl judge-audit`, or say in its instructions that clusters count from 1"
 )
-WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # ends of a whole reply
 SHOWN_ANSWER = 200  # characters of what failed, in messages
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
 NOT_IN_A_REQUEST = ("url", "api_key_variable", "limits", "prices")  # settings of an endpoint
@@ -304,7 +303,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     def _read(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
         try:
-            if reply.finish not in WHOLE:  # what it would have gone on to say is not known
+            if not reply.is_whole:  # what it would have gone on to say is not known
                 raise ReplyError("truncated", _why_cut(reply.finish))
             clusters = read_clusters(reply.text, num_samples, self._levels)
         except ReplyError as error:
@@ -318,7 +317,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
 
 def _why_cut(finish: str | None) -> str:
-    if finish == "length":
+    if finish == LENGTH:
         return "it was cut off by its limit of tokens"
     return f"it did not end by itself, but by {finish!r}"
 

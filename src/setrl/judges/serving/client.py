@@ -29,6 +29,8 @@ Body = dict[str, Any]
 SERVICE = frozenset({"timeout", "rate_limit", "server_error", "connection"})
 """Reasons for which it makes sense to ask again: the server is in trouble, not the request."""
 
+LENGTH = "length"  # the end of a text at its limit of tokens
+WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # ends of a whole text
 LARGEST_BODY = 64_000_000  # bytes; a server that sends more is broken, and memory is finite
 MOST_TOKENS = LARGEST_BODY  # of a request or a reply: a server that counts more is broken, too
 QUOTED_BYTES = 300  # bytes of an error's body that the message quotes
@@ -67,6 +69,11 @@ class Choice:
 
     text: str
     finish: str | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model ended the text itself; other words, such as content_filter, cut it."""
+        return self.finish in WHOLE
 
 
 def refuse_missing_package() -> None:
@@ -172,12 +179,13 @@ class Client:
             ) as response:
                 if response.status != 200:
                     raise await _refusal(response, self._key)
-                return _without_key_in(_as_json(await _read(response)), self._key)
+                return _printable(_as_json(await _read(response)), self._key)
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise RequestError("connection", f"{type(error).__name__}: {error}") from None
+            said = without_key(self._key, f"{type(error).__name__}: {error}")  # may quote the reply
+            raise RequestError("connection", said) from None
 
     @property
     def _key(self) -> str:
@@ -268,30 +276,38 @@ def without_key(key: str, text: str) -> str:
     return re.sub("".join(letters), "[the API key]", text, flags=re.IGNORECASE)
 
 
-def _without_key_in(value: Any, key: str) -> Any:
-    """Return a value of JSON whose texts are without the key."""
+def _printable(value: Any, key: str) -> Any:
+    """Return a value of JSON whose texts are without the key, and can be written as UTF-8."""
     if isinstance(value, str):
-        return without_key(key, value)
+        return without_key(key, value.encode("utf-8", "replace").decode())  # half of a letter: ?
     if isinstance(value, list):
-        return [_without_key_in(one, key) for one in value]
+        return [_printable(one, key) for one in value]
     if isinstance(value, dict):
-        return {without_key(key, name): _without_key_in(one, key) for name, one in value.items()}
+        return {_printable(name, key): _printable(one, key) for name, one in value.items()}
     return value
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
+    data = await _start(response, LARGEST_BODY + 1)
+    if len(data) > LARGEST_BODY:
+        raise _no_completion(f"the reply is longer than {LARGEST_BODY} bytes")
+    return data
+
+
+async def _start(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """Return the first bytes of a reply, in however many parts it comes."""
     parts, size = [], 0
     async for part in response.content.iter_any():
         parts.append(part)
         size += len(part)
-        if size > LARGEST_BODY:
-            raise _no_completion(f"the reply is longer than {LARGEST_BODY} bytes")
-    return b"".join(parts)
+        if size >= most:
+            break
+    return b"".join(parts)[:most]
 
 
 async def _refusal(response: aiohttp.ClientResponse, key: str) -> RequestError:
     longest = SPELLED_BYTES * len(key)  # no part of a key that is cut
-    start = await response.content.read(QUOTED_BYTES + longest)
+    start = await _start(response, QUOTED_BYTES + longest)
     quoted = without_key(key, start.decode(errors="replace"))[:QUOTED_BYTES]
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))
@@ -326,6 +342,6 @@ def retry_after_s(header: str | None, now: datetime | None = None) -> float:
 def _seconds_until(date: str, now: datetime) -> float:
     try:
         until = parsedate_to_datetime(date)
-    except ValueError:
+        return ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now).total_seconds()
+    except (ValueError, OverflowError):  # no date, or one that no calendar has
         return 0.0
-    return ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now).total_seconds()

@@ -50,7 +50,8 @@ class Failure:
     Attributes:
         problem: Number of the problem in its task.
         samples: How many samples of the problem are missing.
-        reason: Why, in one word: timeout, rate_limit, server_error, connection, refused or budget.
+        reason: Why, in one word: timeout, rate_limit, server_error, connection, refused, budget or
+            filtered.
         detail: What the server answered, if it answered.
     """
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any
 
-from setrl.judges.serving.client import Client, RequestError
+from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import Endpoint, Limits, Message
 from setrl.judges.serving.generators import Ask, Completion, Failure, problem_seed
 from setrl.judges.serving.reachable import refuse_unreachable
@@ -124,7 +124,7 @@ class _Work:
                     break
                 self.failed_in_row = 0
                 for number, choice in zip(left.numbers, choices, strict=False):
-                    self.put(Completion(left.problem, number, choice.text, choice.finish))
+                    self.put(_sample(left.problem, number, choice))
                 left = replace(left, numbers=left.numbers[len(choices) :])
 
     def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:
@@ -154,3 +154,10 @@ class _Work:
                 f"last with {failure}; finished samples are kept, and the same command continues "
                 "from them"
             ) from None
+
+
+def _sample(problem: int, number: int, choice: Choice) -> Completion | Failure:
+    """Return a sample; a text that the service ended, such as a filter, is not the model's."""
+    if choice.is_whole or choice.finish == LENGTH:
+        return Completion(problem, number, choice.text, choice.finish)
+    return Failure(problem, 1, "filtered", f"the text was ended by {choice.finish!r}")
