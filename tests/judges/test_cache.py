@@ -3,6 +3,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -79,6 +80,42 @@ def test_another_version_is_refused(tmp_path):
     database.close()
     with pytest.raises(DataError, match=r"version 7.*reads version 1"):
         JudgementCache(path)
+
+
+def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    JudgementCache(path).close()
+    whole = path.read_bytes()
+    at = whole.index(b"CREATE TABLE")  # which SQLite quotes in its error
+    for damaged in (whole[:at] + b"\xf4" + whole[at + 1 :], whole[: len(whole) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"judge\.sqlite cannot be used .* name another file"):
+            JudgementCache(path)
+        assert path.read_bytes() == damaged
+
+
+def test_a_table_of_other_columns_is_refused(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "judge.sqlite")) as database:
+        database.execute("CREATE TABLE judgements (key TEXT)")
+    with pytest.raises(DataError, match=r"cannot be used as a cache .* no such column"):
+        JudgementCache(tmp_path / "judge.sqlite")
+
+
+def test_only_the_first_judgement_waits_for_a_file_that_stays_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr("setrl.judges.cache.LOCKED_S", 0.2)
+    path = tmp_path / "judge.sqlite"
+    with (
+        closing(JudgementCache(path)) as cache,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        for key in "abcdefgh":
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                cache.put(key, (0, 1), "model", "style")
+        assert 0.2 <= time.monotonic() - began < 1.0
+        other.execute("ROLLBACK")
+        assert cache.put("a", (0, 1), "model", "style") == (0, 1)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):

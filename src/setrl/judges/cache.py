@@ -45,8 +45,11 @@ class JudgementCache:
         self._lock = threading.Lock()
         try:
             self._database = _opened(path)
-        except (OSError, sqlite3.DatabaseError, DataError) as error:
-            raise DataError(f"{path} cannot be used as a cache of judgements: {error}") from None
+        except (OSError, sqlite3.DatabaseError, ValueError, DataError) as error:
+            raise DataError(
+                f"{path} cannot be used as a cache of judgements: {error}; name another file, and "
+                "what this one holds is asked again"
+            ) from None
 
     def get(self, key: str, num_samples: int | None = None) -> tuple[int, ...] | None:
         """Return the clusters in the order of the shown samples; None if they are unknown.
@@ -56,8 +59,7 @@ class JudgementCache:
             num_samples: N: a row with another number of labels is damaged, and thus unknown.
         """
         query = "SELECT clusters FROM judgements WHERE key = ?"
-        with self._lock:
-            row = self._database.execute(query, (key,)).fetchone()
+        row = self._execute(query, key)
         return _read(row[0], num_samples) if row else None
 
     def put(self, key: str, clusters: Sequence[int], model: str, style: str) -> tuple[int, ...]:
@@ -67,15 +69,30 @@ class JudgementCache:
         """
         row = (key, json.dumps(list(clusters)), model, style, time.time())
         for rule in ("IGNORE", "REPLACE"):
-            with self._lock:
-                self._database.execute(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", row)
+            self._execute(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", *row)
             if (kept := self.get(key, len(clusters))) is not None:
                 return kept
         return tuple(clusters)
 
     def __len__(self) -> int:
+        return int(self._execute("SELECT COUNT(*) FROM judgements")[0])
+
+    def _execute(self, query: str, *values: object) -> Any:
+        """Return the first row. Only the first of several failures in a row waits for a lock.
+
+        Otherwise each judgement would, in turn, as long as another process holds the file.
+        """
         with self._lock:
-            return self._database.execute("SELECT COUNT(*) FROM judgements").fetchone()[0]
+            try:
+                found = self._database.execute(query, values).fetchone()
+            except sqlite3.OperationalError:
+                self._wait_s(0)
+                raise
+            self._wait_s(LOCKED_S)
+            return found
+
+    def _wait_s(self, seconds: float) -> None:
+        self._database.execute(f"PRAGMA busy_timeout = {1000 * seconds:.0f}")
 
     def close(self) -> None:
         """Close the file."""
@@ -129,6 +146,7 @@ def _prepare(database: sqlite3.Connection) -> None:
         database.execute("ROLLBACK")
         raise DataError(f"it has version {version}, and this setrl reads version {SCHEMA}")
     database.execute(TABLE)
+    database.execute("SELECT key, clusters, model, style, written FROM judgements LIMIT 1")
     database.execute(f"PRAGMA user_version = {SCHEMA}")
     database.execute("COMMIT")
 
