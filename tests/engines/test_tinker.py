@@ -498,6 +498,29 @@ def test_a_group_that_is_cut_in_half(base, tokenizer, tmp_path, monkeypatch):
 plain = tinker_server._read_samples
 
 
+def sequence(**changes):
+    return types.SimpleNamespace(
+        **{"tokens": [1, 2], "logprobs": [-1, 0], "stop_reason": "stop"} | changes
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"tokens": [1, -2]}, {"logprobs": [-1, 0.5]}, {"logprobs": [-1, np.nan]}, {"logprobs": [-1]}],
+)
+def test_samples_that_no_model_writes_are_lost(changes):
+    with pytest.raises(tinker_server.LostError, match="the server returned"):
+        plain(types.SimpleNamespace(sequences=[sequence(**changes)]), 1, 3)
+
+
+def test_only_a_sample_that_the_model_ended_is_whole():
+    ends = ["stop", "length", "content_filter"]
+    found = plain(
+        types.SimpleNamespace(sequences=[sequence(stop_reason=one) for one in ends]), 3, 3
+    )
+    assert found.cut_N == [False, True, True]
+
+
 def halved(answer):
     return dataclasses.replace(answer, sequences=answer.sequences[:2])
 

@@ -27,6 +27,7 @@ except ImportError as error:
 
 TESTED_TINKER = "0.25 to 0.38"
 KEY = "TINKER_API_KEY"
+ROUNDED = 1e-3  # how far above 0 the rounding of a server puts a log-probability
 PROBE = "/api/v1/healthz"  # what every server of the protocol answers
 
 
@@ -105,16 +106,22 @@ def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
         )
     logprobs = [one.logprobs for one in found]
     for one, values in zip(found, logprobs, strict=True):
-        if values is None or len(values) != len(one.tokens) or not np.isfinite(values).all():
+        if values is None or len(values) != len(one.tokens) or not _are_logprobs(values):
             raise LostError(
-                f"the server returned a sample of {len(one.tokens)} tokens without a finite "
-                "log-probability for each"
+                f"the server returned a sample of {len(one.tokens)} tokens without a "
+                "log-probability for each, at most 0 and finite"
             )
+        if min(one.tokens, default=0) < 0:
+            raise LostError(f"the server returned the token {min(one.tokens)}, which is none")
     return SampledTokens(
         [list(map(int, one.tokens)) for one in found],
         [list(map(float, values)) for values in logprobs],
-        [one.stop_reason == "length" for one in found],
+        [one.stop_reason != "stop" for one in found],  # what else ended a sample cut it
     )
+
+
+def _are_logprobs(values: Sequence[float]) -> bool:
+    return bool(np.isfinite(values).all()) and max(values, default=0.0) <= ROUNDED
 
 
 @contextmanager
