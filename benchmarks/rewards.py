@@ -19,8 +19,8 @@ from pathlib import Path
 
 from math_verify import parse, verify
 
-from setrl.grading import Grade, MathGrader
-from setrl.grading.workers import CLOCK_FACTOR
+from setrl_grader import Grade, MathGrader
+from setrl_grader.workers import CLOCK_FACTOR
 
 REASONING = "We add the two and get 3, so $x_{1} = \\frac{1}{2}$ follows. " * 32
 FAST = [
@@ -123,7 +123,7 @@ def throughput() -> None:
 
 def clear_caches() -> None:
     """Clear what one batch has left to the next."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("setrl.grading")]
+    modules = [module for name, module in sys.modules.items() if name.startswith("setrl_grader")]
     for each in (each for module in modules for each in vars(module).values()):
         if hasattr(each, "cache_clear"):
             each.cache_clear()

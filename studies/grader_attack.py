@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from setrl import methods
-from setrl.grading import MathGrader
+from setrl_grader import MathGrader
 
 SECRET, OTHER = "48271", "59447"
 GOLDS = {

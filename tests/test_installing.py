@@ -24,24 +24,27 @@ def test_a_clone_is_named_by_its_folder(came_from, tmp_path):
     clone.mkdir()
     url = clone.as_uri()
     came_from({"url": url, "dir_info": {"editable": True}})
-    assert install("cli") == f"pip install -e '{clone}[cli]'"
+    grader = clone / "packages/grader"
+    assert install("cli") == f"pip install -e '{grader}' -e '{clone}[cli]'"
     came_from({"url": url, "dir_info": {}})
-    assert install("cli,plot") == f"pip install '{clone}[cli,plot]'"
+    assert install("cli,plot") == f"pip install '{grader}' '{clone}[cli,plot]'"
 
 
 def test_a_wheel_is_named_by_its_path_while_it_is_there(came_from, tmp_path):
     wheel = tmp_path / "setrl-0.2.0-py3-none-any.whl"
     wheel.touch()
     came_from({"url": wheel.as_uri(), "archive_info": {}})
-    assert install("cli") == f"pip install '{wheel}[cli]'"
+    assert install("cli") == f"pip install --find-links {tmp_path} '{wheel}[cli]'"
     wheel.unlink()
-    assert install("cli").startswith("pip install '.[cli]' in a clone of setrl, or pip install ")
+    assert install("cli").startswith("pip install ./packages/grader '.[cli]' in a clone of setrl, ")
 
 
 def test_a_repository_on_a_server_is_named_with_its_commit(came_from):
     vcs = {"vcs": "git", "commit_id": "abc"}
     came_from({"url": "https://example.org/setrl.git", "vcs_info": vcs})
-    assert install("cli") == "pip install 'setrl[cli] @ git+https://example.org/setrl.git@abc'"
+    where = "git+https://example.org/setrl.git@abc"
+    grader = f"setrl-grader @ {where}#subdirectory=packages/grader"
+    assert install("cli") == f"pip install '{grader}' 'setrl[cli] @ {where}'"
 
 
 def test_without_a_known_origin_a_clone_and_a_wheel_are_named(came_from, monkeypatch):
@@ -53,5 +56,5 @@ def test_without_a_known_origin_a_clone_and_a_wheel_are_named(came_from, monkeyp
         lambda: monkeypatch.setattr("importlib.metadata.distribution", missing),
     ):
         set_origin()
-        assert "pip install '.[cli]' in a clone of setrl" in install("cli")
-        assert "or pip install 'WHEEL[cli]' with the path of a wheel" in install("cli")
+        assert "pip install ./packages/grader '.[cli]' in a clone of setrl" in install("cli")
+        assert "FOLDER 'WHEEL[cli]' with the path of a wheel" in install("cli")

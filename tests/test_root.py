@@ -8,7 +8,7 @@ import setrl
 
 def test_the_root_imports_what_is_used_only_when_it_is_used():
     loaded = "[name for name in ('numpy', 'setrl.core') if name in sys.modules]"
-    code = f"import sys, setrl.grading; print({loaded}); setrl.methods; print({loaded})"
+    code = f"import sys, setrl.support.names; print({loaded}); setrl.methods; print({loaded})"
     out = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert out.splitlines() == ["[]", "['numpy', 'setrl.core']"]
 

@@ -14,7 +14,7 @@ for name in ("SIGKILL", "SIGVTALRM", "SIGPROF", "setitimer", "pthread_kill", "pt
 IMPORTING = """
 import setrl.rewards, setrl.train.scoring, setrl.evaluate, setrl.tasks  # all read the grader
 from setrl.cli.doctor_facts import _memory_bytes
-from setrl.grading import MathGrader
+from setrl_grader import MathGrader
 assert _memory_bytes() is None
 grader = MathGrader()
 assert grader.grades([r"\\boxed{0.5}"], ["1/2"])[0].correct
@@ -25,6 +25,6 @@ def test_only_what_forks_is_refused_where_nothing_can_fork():
     code = HIDING + IMPORTING + r"grader.grades([r'\boxed{\sin(x)^2 + \cos(x)^2}'], ['1'])"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ended.stderr.splitlines()[-1] == (
-        "setrl.support.errors.RunError: this answer needs algebra in forked processes, which this "
-        "system lacks: use Linux or macOS; on Windows, WSL"
+        "setrl_grader.errors.WorkersError: this answer needs algebra in forked processes, which "
+        "this system lacks: use Linux or macOS; on Windows, WSL"
     )

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from typing_extensions import override
 
 import setrl
+import setrl_grader
 from website.reference import marked
 
 INTERNAL = {
@@ -127,12 +128,12 @@ def public_names() -> Iterator[tuple[ModuleType, str]]:
 
 def public_modules() -> list[str]:
     """List the modules that declare public names by `__all__`."""
-    source = Path(setrl.__file__).parent
     found = []
-    for file in sorted(source.rglob("*.py")):
-        if re.search(r"^__all__ =", file.read_text(encoding="utf-8"), re.MULTILINE):
-            parts = file.relative_to(source.parent).with_suffix("").parts
-            found.append(".".join(parts).removesuffix(".__init__"))
+    for source in (Path(setrl.__file__).parent, Path(setrl_grader.__file__).parent):
+        for file in sorted(source.rglob("*.py")):
+            if re.search(r"^__all__ =", file.read_text(encoding="utf-8"), re.MULTILINE):
+                parts = file.relative_to(source.parent).with_suffix("").parts
+                found.append(".".join(parts).removesuffix(".__init__"))
     return [name for name in found if name not in INTERNAL]
 
 

@@ -69,7 +69,8 @@ def main() -> None:
 
 
 def _row(title: str, name: str, names: list[str]) -> str:
-    value = _library()[name.removeprefix("setrl.")]
+    package, _, inner = name.partition(".")
+    value = _library(package)[inner]
     target = value.final_target if isinstance(value, griffe.Alias) else value
     if target.docstring is None:
         raise ValueError(f"{name} has no docstring: write one below or above it in its source")
@@ -87,9 +88,9 @@ def _shown(title: str, name: str, names: list[str]) -> str:
 
 
 @cache
-def _library() -> griffe.Object | griffe.Alias:
-    """Load the library as mkdocstrings does: from its source, without importing it."""
-    return griffe.load("setrl", search_paths=[ROOT / "src"])
+def _library(package: str) -> griffe.Object | griffe.Alias:
+    """Load a library as mkdocstrings does: from its source, without importing it."""
+    return griffe.load(package, search_paths=[ROOT / "src", ROOT / "packages/grader/src"])
 
 
 if __name__ == "__main__":

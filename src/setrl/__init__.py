@@ -8,7 +8,7 @@ array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
 # Names are imported when they are first used (PEP 562), because a part of setrl such as
-# `setrl.grading` then needs neither NumPy nor the time that the core takes.
+# `setrl.support` then needs neither NumPy nor the time that the core takes.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -92,7 +92,7 @@ def log(tmp_path, monkeypatch):
         ("validate-data golds.jsonl --workers 1", 3, {"rows": 2}),
         ("tasks polynomial --examples 1", 0, {}),
         ("audit rloo --group-size 2", 0, {"group_size": 2}),
-        ("grade 1 2", 10, {"verdict": "wrong", "checked": True}),
+        ("grade 1 2", 10, {"verdict": "wrong"}),
         ("playground --no-open", 0, {"page": "setrl-playground.html"}),
     ],
 )

@@ -10,7 +10,6 @@ from trl import GRPOConfig
 
 from setrl import methods
 from setrl.evaluate.sampling import load_tokenizer
-from setrl.grading import compute_score
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import TrainingRun
@@ -19,6 +18,7 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.server import server_settings, train_on_server
 from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config
 from setrl.train.runs.pool import Stop
+from setrl_grader import compute_score
 from tests.engines.fake_tinker import FakeServer
 from tests.judges.server import FaultyServer
 

@@ -12,17 +12,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "dist"
+GRADER = ROOT / "packages/grader"
 WANTED = ("py.typed", "lab/bundle/playground.js", "judges/instructions/", "report/templates/")
 FIELDS = ("Summary", "License-Expression", "Requires-Python", "Description-Content-Type", "Author")
 
 
 def main() -> int:
     """Print what is wrong, a line each; 0 if nothing is."""
-    wheel, sdist = built()
+    (wheel, sdist), grader = built(), built("setrl_grader")
     wrong = [*wrong_files(wheel), *wrong_metadata(wheel), *wrong_sdist(sdist)]
+    wrong += wrong_files(grader[0], "setrl_grader")
     for line in wrong:
         print(line, file=sys.stderr)
-    for path in (wheel, sdist):
+    for path in (wheel, sdist, *grader):
         print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
     return 1 if wrong else 0
 
@@ -33,26 +35,28 @@ def version() -> str:
     return re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)[1]
 
 
-def built() -> tuple[Path, Path]:
+def built(package: str = "setrl") -> tuple[Path, Path]:
     """The wheel and the source distribution of this version."""
-    name = f"setrl-{version()}"
+    name = f"{package}-{version()}"
     return DIST / f"{name}-py3-none-any.whl", DIST / f"{name}.tar.gz"
 
 
-def tracked() -> set[str]:
-    """The files of the package, as the repository has them."""
-    asked = ["git", "ls-files", "-z", "src/setrl"]
-    listed = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def tracked(package: str = "setrl") -> set[str]:
+    """The files of a package, as the repository has them."""
+    asked = ["git", "ls-files", "-z", f"src/{package}"]
+    folder = ROOT if package == "setrl" else GRADER
+    listed = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=True).stdout
     return {name.removeprefix("src/") for name in listed.split("\0") if name}
 
 
-def wrong_files(wheel: Path) -> list[str]:
+def wrong_files(wheel: Path, package: str = "setrl") -> list[str]:
     """The wheel has only the files of the package and its metadata."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    inside = {name for name in names if not name.startswith(f"setrl-{version()}.dist-info/")}
-    lacks = [f"the wheel lacks {name}" for name in sorted(tracked() - inside)]
-    more = [f"the wheel has {name}, too" for name in sorted(inside - tracked())]
-    lost = [name for name in WANTED if not any(one.startswith(f"setrl/{name}") for one in inside)]
+    inside = {name for name in names if not name.startswith(f"{package}-{version()}.dist-info/")}
+    lacks = [f"the wheel lacks {name}" for name in sorted(tracked(package) - inside)]
+    more = [f"the wheel has {name}, too" for name in sorted(inside - tracked(package))]
+    wanted = WANTED if package == "setrl" else ()
+    lost = [name for name in wanted if not any(one.startswith(f"setrl/{name}") for one in inside)]
     return [*lacks, *more, *(f"the wheel has no setrl/{name}" for name in lost)]
 
 

@@ -1,4 +1,4 @@
-"""The built wheel in empty environments: `python -m tests.release.install base cli --python 3.12`.
+"""The built wheels in empty environments: `python -m tests.release.install base cli --python 3.12`.
 
 For each Python and each extra: a new environment in a temporary folder, the wheel from `dist/` with
 the versions of constraints.txt, and a command of that extra, away from the source. `setrl doctor`
@@ -118,7 +118,9 @@ def check(python: str, extra: str, folder: Path) -> None:
     ]
     if extra in WITH_TORCH:
         asked([*pip, TORCH], folder)
-    asked([*pip, f"{built()[0]}[{extras}]" if extras else str(built()[0])], folder)
+    wheel = built()[0]
+    pip += ["--find-links", str(wheel.parent)]  # the grader's wheel
+    asked([*pip, f"{wheel}[{extras}]" if extras else str(wheel)], folder)
     write_inputs(folder)
     for command in commands:
         asked([f"env/bin/{one}" if one in ("setrl", "python") else one for one in command], folder)

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 import setrl
+import setrl_grader
 from tests.release import contents
 
 
@@ -13,7 +14,7 @@ def test_the_version_is_that_of_the_changelog_and_of_the_citation():
     changes = (contents.ROOT / "CHANGELOG.md").read_text()
     cited = yaml.safe_load((contents.ROOT / "CITATION.cff").read_text())
     newest = changes.split("\n## ")[1].splitlines()[0]
-    assert contents.version() == setrl.__version__
+    assert contents.version() == setrl.__version__ == setrl_grader.__version__
     assert newest == f"{setrl.__version__} ({cited['date-released']})"
     assert cited["version"] == setrl.__version__
 
@@ -22,7 +23,7 @@ def test_the_version_is_that_of_the_changelog_and_of_the_citation():
 def wheel(tmp_path, monkeypatch):
     """Makes a wheel with some files; the repository has three."""
     tracked = {"setrl/py.typed", "setrl/lab/bundle/playground.js", "setrl/judges/instructions/a.md"}
-    monkeypatch.setattr(contents, "tracked", lambda: tracked)
+    monkeypatch.setattr(contents, "tracked", lambda package: tracked)
     monkeypatch.setattr(contents, "WANTED", contents.WANTED[:-1])
 
     def make(without=(), extra=()):

@@ -31,7 +31,7 @@ def block(heading, **names):
 def test_trl(tmp_path):
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
-    from setrl.grading import trl_reward
+    from setrl_grader import trl_reward
     from tests import tiny_model
 
     folder = str(tiny_model.make(tmp_path / "model"))

@@ -53,6 +53,7 @@ USES = {
 """Extra → what needs it."""
 
 MODULES = {
+    "setrl_grader": "cli",
     "tyro": "cli",
     "yaml": "cli",
     "tqdm": "cli",
@@ -65,7 +66,6 @@ MODULES = {
     "datasets": "train",
     "safetensors": "train",  # and gym
     "peft": "peft",
-    "mpmath": "math",
     "aiohttp": "judge",
     "sklearn": "judge",
     "sentence_transformers": "embed",

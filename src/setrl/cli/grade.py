@@ -32,7 +32,6 @@ class GradeAnswer(Said):
         answer: The answer that was found.
         certificate: Why a right answer is right, as a program can check it.
         witness: Why a wrong answer is wrong, as a program can check it.
-        checked: Whether a second program confirmed it.
     """
 
     gold: Positional[str]
@@ -41,8 +40,7 @@ class GradeAnswer(Said):
 
     def run(self) -> None:
         """Print the verdict and why, and leave with its exit code."""
-        from setrl.grading import MathGrader
-        from setrl.grading.checker import check
+        from setrl.rewards.grading import MathGrader
 
         grader = MathGrader(units=self.units, workers=1)
         boxed = self.answer if r"\boxed" in self.answer else rf"\boxed{{{self.answer}}}"
@@ -50,12 +48,10 @@ class GradeAnswer(Said):
         if grade.correct is None:
             [problem] = grader.gold_problems([self.gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
-        record = grade.certificate or grade.witness
-        checked = check(self.gold, grade.answer or "", record) if record else None
         if self.json:
             said = {"verdict": grade.verdict, "why": grade.why, "answer": grade.answer}
             proof = {"certificate": grade.certificate, "witness": grade.witness}
-            self.say_json(**said, **proof, checked=checked)
+            self.say_json(**said, **proof)
         else:
-            print(f"{grade.verdict}: {grade.why}{' (checked)' if checked else ''}")
+            print(f"{grade.verdict}: {grade.why}")
         sys.exit(EXIT_CODES[grade.verdict])

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from setrl.grading.boxes import final_boxes
-from setrl.grading.stated import normal_text
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
+from setrl.rewards.grading import final_boxes, normal_text
 from setrl.support.files.loading import load_function
 
 Key = Callable[[str], Hashable | None]
@@ -19,7 +18,7 @@ Key = Callable[[str], Hashable | None]
 def final_answer(text: str) -> str | None:
     r"""Return the last boxed answer, or else the last line that is not empty, as `normal_text`.
 
-    Boxes that belong together (`setrl.grading.boxes`) are one answer. None if nothing is left,
+    Boxes that belong together (`setrl_grader.boxes`) are one answer. None if nothing is left,
     or the last box was never closed: a sample that was cut off there gives no answer.
 
     >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from setrl.grading import ChoiceGrader, ExactGrader, Grader, MathGrader, NumberGrader
+from setrl.rewards.grading import ChoiceGrader, ExactGrader, Grader, MathGrader, NumberGrader
 from setrl.samples.conversation import Text, plain_text
 
 

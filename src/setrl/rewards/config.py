@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from setrl.grading import Grader
-from setrl.grading.stated import normal_text, stated_answer
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
+from setrl.rewards.grading import Grader, normal_text, stated_answer
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
 from setrl.rewards.problem import Problem, Reading
@@ -113,7 +112,7 @@ class RewardSet:
 
         A function of a user says it with 1 and 0, or True and False. The answer is then what its
         attribute `read_answer` reads, a function of a text; without it, what the sample states
-        (`setrl.grading.stated`) as `normal_text`.
+        (`setrl_grader.stated`) as `normal_text`.
 
         Args:
             problem: The problem; its `columns` go to a function.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.grading import Grade, Grader, MathGrader
+from setrl.rewards.grading import Grade, Grader, MathGrader
 from setrl.rewards.problem import Reading
 from setrl.support.errors import DataError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setrl.grading import grade
+from setrl.rewards.grading import grade
 from setrl.samples.types import Group, Sample
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setrl.grading.golds import gold_answer
+from setrl.rewards.grading import gold_answer
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files import json_lines

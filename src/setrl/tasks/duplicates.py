@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.grading.golds import gold_answer
+from setrl.rewards.grading import gold_answer
 from setrl.tasks.domains import Problem
 
 Pair = tuple[Problem, Problem]

@@ -11,10 +11,10 @@ from typing import Any
 
 from typing_extensions import override
 
-from setrl.grading.golds import gold_answer, gold_problem
 from setrl.rewards.answers import MathAnswer
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
+from setrl.rewards.grading import gold_answer, gold_problem
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
 from setrl.support.errors import ConfigError, DataError

@@ -13,7 +13,7 @@ GROUP, NAME = "verl.plugins", "setrl"
 POLICY = "VERL_USE_EXTERNAL_PLUGINS"
 NEEDS_REINSTALL = (
     f"the installed setrl has no entry point {GROUP}: install it again in this environment "
-    "(pip install -e . in a clone of setrl, or pip install WHEEL)"
+    "(pip install -e packages/grader -e '.[cli]' in a clone of setrl, or pip install WHEEL)"
 )
 
 

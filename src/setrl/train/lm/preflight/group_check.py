@@ -17,8 +17,8 @@ from transformers import TrainerState
 from setrl import Advantages
 from setrl.core import methods
 from setrl.evaluate.sampling import LocalModel
-from setrl.grading.stated import stated_answer
 from setrl.judges import Judgement
+from setrl.rewards.grading import stated_answer
 from setrl.rewards.guarded import GuardedReward
 from setrl.samples.strategies import DEGENERATE
 from setrl.support.errors import RunError

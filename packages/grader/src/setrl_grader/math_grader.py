@@ -1,0 +1,287 @@
+r"""Grade the boxed answer of a sample, by algebra where it is needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from setrl_grader.algebra import quick_algebra
+from setrl_grader.boxes import final_boxes
+from setrl_grader.compare import compare, refusal
+from setrl_grader.findings import Finding
+from setrl_grader.golds import damage, gold_answer, gold_problem
+from setrl_grader.grader import Grader, check_lengths, guarded
+from setrl_grader.grades import Grade, GradeCounts, Reason
+from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.numbers import number_of
+from setrl_grader.shapes import cut, read_shape
+from setrl_grader.stated import after_thinking
+from setrl_grader.units import split_unit
+from setrl_grader.words import choice_of
+from setrl_grader.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
+
+_FAILURES = {TIMEOUT: Reason.TIMEOUT, CRASH: Reason.CRASH}
+
+
+@dataclass(frozen=True)
+class MathGrader(Grader):
+    r"""A grader of the last boxed answer of a sample.
+
+    Most answers are compared at once; roots, trigonometry and the like in processes that are killed
+    at their limit. docs/rewards.md lists what is accepted and what is refused.
+
+    Attributes:
+        relative_tolerance: The largest relative error of a decimal that is accepted.
+        units: Whether a unit may be missing on one side.
+        workers: Processes for answers that need algebra.
+        time_limit_s: Processor seconds per answer (ten times as many on the clock); an answer that
+            needs more is graded wrong.
+        memory_mb: Memory of a worker in addition to what it has at its start.
+        max_length: Characters of an answer; a longer answer is graded wrong.
+        counts: The grades so far.
+
+    >>> grader = MathGrader()
+    >>> grader.grade(r"It is \boxed{\frac{3}{4}}.", "0.75").correct
+    True
+    >>> grader.grade("0.75, I think", "0.75").reason
+    <Reason.NO_BOX: 'no box'>
+    """
+
+    relative_tolerance: float = 1e-6
+    units: bool = False
+    workers: int = 2
+    time_limit_s: float = 5.0
+    memory_mb: int = 1024
+    max_length: int = 2_000
+    counts: GradeCounts = field(default_factory=GradeCounts, compare=False, repr=False)
+    pool: WorkerPool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "time_limit_s", "memory_mb", "max_length"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.relative_tolerance < 1:
+            tolerance = self.relative_tolerance
+            raise ValueError(f"relative_tolerance must be in [0, 1), got {tolerance}")
+        pool = WorkerPool(self.workers, self.time_limit_s, self.memory_mb)
+        object.__setattr__(self, "pool", pool)
+
+    def grades(
+        self,
+        texts: Sequence[str],
+        golds: Sequence[object],
+        *,
+        units: bool | None = None,
+        error: float = 0.0,
+    ) -> list[Grade]:
+        """Return the grade of each sample; all workers share the answers that need algebra.
+
+        Args:
+            texts: The samples, each with its answer in a box.
+            golds: The gold answer of each sample.
+            units: Whether a unit may be missing on one side; None for the grader's own setting.
+            error: The largest absolute error of a number that is accepted, in addition to the
+                relative tolerance.
+
+        Raises:
+            ValueError: If there is not one gold for each sample.
+        """
+        check_lengths(texts, golds)
+        units = self.units if units is None else units
+        first = [self._first(text, gold, units) for text, gold in zip(texts, golds, strict=True)]
+        jobs = {_key(each): each for each in first if not isinstance(each, Grade)}
+        verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
+        grades = [
+            each if isinstance(each, Grade)
+            else _graded(verdicts[_key(each)], each["answer"])
+            for each in first
+        ]  # fmt: skip
+        if error:
+            pairs = zip(grades, golds, strict=True)
+            grades = [_within(grade, gold, units, error) for grade, gold in pairs]
+        self.counts.add(grades)
+        return grades
+
+    def answer(self, text: str) -> str | None:
+        """Return the normal form of what a sample states; None if it has no readable answer."""
+        found = guarded(text, None, lambda: self.read(text))
+        return None if isinstance(found, Reason | Grade) else spaceless(found)
+
+    def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
+        """Return why each gold cannot be used for grading, or does not accept itself; None if fit.
+
+        A gold can be used if its text shows no damage, a sample that boxes it is graded correct,
+        and a sample that boxes a changed copy is graded wrong within the limits of a worker.
+        """
+        answers = [gold_answer(gold) for gold in golds]
+        problems = [self._problem(*pair) for pair in zip(golds, answers, strict=True)]
+        return self._after_grading(answers, problems)
+
+    def _problem(self, gold: object, answer: str) -> str | None:
+        if gold is None:
+            return "no answer"
+        if len(answer) > self.max_length:
+            return f"longer than max_length, {self.max_length}"
+        found = guarded(answer, gold, lambda: gold_problem(answer))
+        return str(found.reason) if isinstance(found, Grade) else found
+
+    def close(self) -> None:
+        """Stop the workers; they start again when an answer needs one."""
+        self.pool.close()
+
+    def _first(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
+        return guarded(text, gold, lambda: self._at_once(text, gold, units))
+
+    def _at_once(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
+        """Return the grade if no algebra is needed; else the job for a worker."""
+        if gold is None:
+            return Grade(Reason.BAD_GOLD)
+        stated = gold_answer(gold)
+        if len(stated) > self.max_length:
+            return Grade(Reason.BAD_GOLD)
+        written = normal_form(stated)
+        gold_form = cut(written, (r"\approx",))[0].strip()
+        answer = self.read(text)
+        if answer == Reason.SEVERAL_BOXES:
+            answer = _listed(text, gold_form) or answer
+        if isinstance(answer, Reason):
+            return Grade(answer)
+        if not gold_form or damage(gold_form):
+            return Grade(Reason.BAD_GOLD, answer)
+        if spaceless(answer) == spaceless(written):
+            found = Finding(True, "same text", gold_form, answer)
+            return Grade(Reason.EQUAL, answer, finding=found)
+        if damage(answer) and not choice_of(answer):
+            return Grade(Reason.UNPARSABLE, answer)
+        if why := refusal(gold_form, answer):
+            return Grade(Reason(why), answer)
+        found = compare(
+            gold_form,
+            answer,
+            relative_tolerance=self.relative_tolerance,
+            units=units,
+            algebra=quick_algebra,
+        )
+        if found.equal is not None:
+            return _of_finding(found, answer)
+        return self._job(gold_form, answer, units)
+
+    def read(self, text: str) -> str | Reason:
+        """Return the normal form of a sample's answer, or the reason why it has no answer."""
+        thought = after_thinking(text)
+        if thought is None:
+            return Reason.CUT_OFF
+        boxes = final_boxes(thought)
+        if not boxes.answers:
+            return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
+        different = set(boxes.answers)
+        if max(map(len, different)) > self.max_length:
+            return Reason.TOO_LONG
+        forms = {spaceless(normal_form(answer)) for answer in different}
+        if len(forms) > 1:
+            return Reason.SEVERAL_BOXES
+        return normal_form(boxes.answers[-1]) or Reason.NO_BOX
+
+    def _job(self, gold: str, answer: str, units: bool) -> AlgebraJob:
+        return {
+            "gold": gold,
+            "answer": answer,
+            "relative_tolerance": self.relative_tolerance,
+            "units": units,
+        }
+
+    def _after_grading(self, answers: list[str], problems: list[str | None]) -> list[str | None]:
+        """Return the problems, with those added that only grading finds."""
+        rows = [row for row, problem in enumerate(problems) if problem is None]
+        boxes = {row: (rf"\boxed{{{answers[row]}}}", answers[row]) for row in rows}
+        changed = {row: _changed(normal_form(answers[row])) for row in rows}
+        found = {row: self._first(*boxes[row], self.units) for row in rows}
+        others = {
+            row: self._first(rf"\boxed{{{text}}}", answers[row], self.units)
+            for row, text in changed.items()
+            if text
+        }
+        jobs = {row: each for row, each in others.items() if not isinstance(each, Grade)}
+        for row, verdict in zip(jobs, self.pool.run(list(jobs.values())), strict=True):
+            others[row] = _graded(verdict, jobs[row]["answer"])
+        for row in rows:
+            itself, other = found[row], others.get(row)
+            if not (isinstance(itself, Grade) and itself.correct):
+                problems[row] = "does not accept itself"
+            elif isinstance(other, Grade) and other.reason in _FAILURES.values():
+                problems[row] = str(other.reason)
+            elif isinstance(other, Grade) and other.correct:
+                problems[row] = f"accepts another answer: {changed[row]}"
+        return problems
+
+
+def _of_finding(found: Finding, answer: str, fast: bool = True) -> Grade:
+    return Grade(Reason.EQUAL if found.equal else Reason.DIFFERENT, answer, fast, found)
+
+
+def _graded(verdict: str | dict[str, Any], answer: str) -> Grade:
+    """Return the grade that a worker's reply gives."""
+    if isinstance(verdict, str):
+        return Grade(_FAILURES[verdict], answer, fast=False)
+    return _of_finding(Finding.of_record(verdict), answer, fast=False)
+
+
+def _changed(form: str) -> str | None:
+    r"""Return a gold with another number or letter in it, which is a wrong answer; None if neither.
+
+    >>> _changed(r"\frac{1}{2}x"), _changed("x")
+    ('\\frac{1}{3}x', 'w')
+    """
+    numbers = list(re.finditer(r"(?<![\d.])\d{1,300}(?!\d)", form))
+    if numbers:
+        last = numbers[-1]
+        return f"{form[: last.start()]}{int(last[0]) + 1}{form[last.end() :]}"
+    letters = list(re.finditer(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", form))
+    if not letters:
+        return None
+    free = next(letter for letter in "wzqj" if letter not in form)
+    return f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"
+
+
+def _listed(text: str, gold: str) -> str | None:
+    r"""Return several boxes as one list, if only commas are between them and the gold is a list."""
+    boxes = final_boxes(after_thinking(text) or "")
+    shape = read_shape(gold)
+    if not boxes.joined or shape.ordered or len(shape.items) != len(boxes.answers):
+        return None
+    return normal_form(", ".join(boxes.answers))
+
+
+def _key(job: AlgebraJob) -> tuple[Any, ...]:
+    return job["gold"], job["answer"]
+
+
+def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
+    """Return the grade, or a right one if the answer is a number within the accepted error.
+
+    >>> _within(Grade(Reason.DIFFERENT, "4.3"), "4.2", units=False, error=0.1).correct
+    True
+    """
+    if grade.reason != Reason.DIFFERENT or grade.answer is None:
+        return grade
+    forms = [grade.answer, normal_form(gold_answer(gold))]
+    answer, right = (number_of(split_unit(form)[0] if units else form) for form in forms)
+    if answer is None or right is None:
+        return grade
+    is_near = abs(answer.value - right.value) <= Fraction(str(error))
+    found = Finding(True, "within the error", forms[1], forms[0])
+    return replace(grade, reason=Reason.EQUAL, finding=found) if is_near else grade
+
+
+def grade(text: str, gold: object) -> Grade:
+    """Return the grade of one sample, by a `MathGrader` that all calls share."""
+    return _shared().grade(text, gold)
+
+
+@cache
+def _shared() -> MathGrader:
+    return MathGrader()

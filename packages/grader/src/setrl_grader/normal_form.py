@@ -1,0 +1,97 @@
+r"""One way to write an answer: marks without meaning go away, marks with a meaning stay.
+
+Dollar signs around maths, `\text`, `\left` and `\right`, kinds of fraction, spaces, thousands
+separators, e-notation and a full stop do not count. Letters keep their case, indices and primes;
+numbers keep their base, degree marks and percent signs; units and currencies stay.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from setrl_grader.tokens import joined, tokens
+
+MAX_ENDLESS = 60  # digits in which a period is looked for
+
+_THIN_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\\,\d{3})+)(?!\d)")
+_THOUSANDS = re.compile(
+    r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
+    r"(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"
+)
+_COMMA_AND_SPACE = re.compile(r"(?<=\d),\\! ?(?=\d{3}(?!\d))")
+_E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
+_PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
+_ENDLESS = re.compile(r"(-?\s*\d*)\.(\d+)\s*\\ldots\s*\Z")
+_REPEATED = re.compile(r"(\d*?)(?=(\d)\2{2}|(\d{2,}?)\3)(?:(?:\2)+|(?:\3)+)\Z")
+_BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
+_CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
+
+
+@lru_cache(maxsize=4096)
+def normal_form(answer: str) -> str:
+    r"""Write an answer in the form in which answers are compared; valid LaTeX stays valid.
+
+    >>> normal_form(r"$\dfrac12$."), normal_form("1,234.50 "), normal_form(r"90^{\circ}")
+    ('\\frac{1}{2}', '1234.50', '90°')
+    >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
+    '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
+    """
+    text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), answer)
+    text = _COMMA_AND_SPACE.sub("", text)
+    text = _without_end(_with_ellipses(joined(tokens(text))))
+    text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
+    text = _BOLD_ALONE.sub(r"\1", text)
+    text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
+    text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _PERCENT.sub("%", text))
+    if whole := _THOUSANDS.match(text):
+        text = whole[1] + re.sub(r"[, ]", "", whole[2]) + (whole[3] or "") + whole[4]
+    if choice := _CHOICE_ALONE.match(text):
+        text = choice[1]
+    return text
+
+
+def _with_ellipses(text: str) -> str:
+    r"""Write 0.333… as a repeating decimal, and other rows of dots as \ldots.
+
+    >>> _with_ellipses("0.1666..."), _with_ellipses("1,2,..."), _with_ellipses("3.14159...")
+    ('0.1\\overline{6}', '1,2,\\ldots ', '3.14159')
+    """
+    text = re.sub(r"\.{3,}", r"\\ldots ", text)
+    found = _ENDLESS.match(text)
+    if not found or len(found[2]) > MAX_ENDLESS:
+        return text
+    repeated = _REPEATED.match(found[2])
+    if not repeated:
+        return f"{found[1]}.{found[2]}"
+    return rf"{found[1]}.{repeated[1]}\overline{{{repeated[2] or repeated[3]}}}"
+
+
+def spaceless(text: str) -> str:
+    """Return a normal form as a key: equal keys are equal answers.
+
+    >>> spaceless("x ^ {2} + 1"), spaceless("+3"), spaceless("1 2")
+    ('x^2+1', '3', '1 2')
+    """
+    text = re.sub(r"(?<![\d.])\s+|\s+(?![\d.])", "", text)
+    text = re.sub(r"([\^_])\{(\w)\}(?![\d.])", r"\1\2", text)
+    return text.removeprefix("+")
+
+
+def _without_end(text: str) -> str:
+    """Without the punctuation at its end, and without braces around all of it."""
+    text = text.strip().rstrip(".,;: ")
+    text = text.removesuffix("\\").rstrip()
+    while text.startswith("{") and _closes_at(text) == len(text) - 1:
+        text = text[1:-1].strip()
+    return text
+
+
+def _closes_at(text: str) -> int:
+    """Return where the brace at the beginning is closed; −1 if it is not."""
+    depth = 0
+    for found in re.finditer(r"\\.|[{}]", text):
+        depth += (found[0] == "{") - (found[0] == "}")
+        if depth == 0:
+            return found.start()
+    return -1

@@ -1,0 +1,253 @@
+r"""Expressions as numbers of sixty digits at many points: what is not a rational function.
+
+Points where one side is undefined say nothing, so that √x·√x is x and √(x²) is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from setrl_grader.expressions import Tree, has, letters_of
+from setrl_grader.numbers import Number, equal_numbers, read_number
+from setrl_grader.points import (
+    NEEDED,
+    Point,
+    UnseenError,
+    is_counted,
+    is_whole,
+    piece_points,
+    usual_points,
+    whole_points,
+)
+from setrl_grader.reals import exact_value
+from setrl_grader.values import (
+    CANCELLED,
+    Context,
+    TooLargeError,
+    UndefinedError,
+    is_bumpy,
+    value,
+    value_at,
+)
+
+DIGITS = 60
+CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
+SHOWN_DIGITS = 20
+
+
+def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
+    r"""Whether two expressions agree at random points; None where too few have values.
+
+    A degree mark outside of functions may be a unit (30° is 30) or an angle (30° is π/6).
+
+    Args:
+        one: The gold.
+        other: The answer.
+        relative_tolerance: How far a decimal that is a whole side may be from the number that it
+            rounds, if that is not an integer. All else agrees in 40 digits and in 980.
+    """
+    verdict: bool | None = None
+    bare = any(tree.op == "degrees" and not has(tree, {"apply"}) for tree in (one, other))
+    for bare_degrees in (False, True) if bare else (False,):
+        rounded = _rounded(one, other, relative_tolerance, bare_degrees)
+        verdict = rounded or _agree(one, other, bare_degrees, DIGITS, usual_points(one, other))
+        if verdict and not rounded:
+            verdict = _confirmed(one, other, bare_degrees)
+        if verdict:
+            break
+    return verdict
+
+
+def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
+    """Return a point at which two expressions differ, and both values; None if none was found."""
+    if is_bumpy(one) or is_bumpy(other):
+        return None  # values there are drawn
+    with mpmath.workdps(DIGITS):
+        for point in [*usual_points(one, other), *_in_pieces(one, other)]:
+            values = [value_at(tree, point, False) for tree in (one, other)]
+            if any(value is NotImplemented for value in values) or values == [None, None]:
+                continue
+            if None in values or _near(*values) is False:
+                texts = ["undefined" if each is None else _short(each) for each in values]
+                at = ", ".join(f"{letter} = {_short(each)}" for letter, each in point.items())
+                return at, texts[0], texts[1]
+    return None
+
+
+def _in_pieces(one: Tree, other: Tree) -> list[Point]:
+    """Return points in the pieces of |u| and √u, as far as their ends are known."""
+    try:
+        return [point for point, _ in piece_points(one, other)]
+    except UnseenError:
+        return []
+
+
+def _short(number: Any) -> str:
+    return str(mpmath.nstr(number, SHOWN_DIGITS))
+
+
+def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bool) -> bool:
+    """Whether one side is a decimal, and the other a number that it rounds or cuts."""
+    numbers = as_number(one), as_number(other)
+    if letters_of(one) or letters_of(other) or (numbers[0] is None) == (numbers[1] is None):
+        return False
+    number, exact = (numbers[0], other) if numbers[0] else (numbers[1], one)
+    assert number is not None
+    with mpmath.workdps(DIGITS):
+        try:
+            about = value(exact, Context({}, exact, bare_degrees))
+        except (UndefinedError, TooLargeError, ZeroDivisionError, ValueError, OverflowError):
+            return False
+        if mpmath.im(about) or abs(about - mpmath.nint(about)) < mpmath.mpf(10) ** -30:
+            return False
+        near = Fraction(int(about * 10**DIGITS), 10**DIGITS)
+    return equal_numbers(Number(near, decimal=True), number, relative_tolerance)
+
+
+def as_number(tree: Tree) -> Number | None:
+    """Return the decimal that an expression is: 1.5, −1.5 or 1.5·10⁶; None for any other one."""
+    if tree.op == "number" and "." in tree.text:
+        return read_number(tree.text)
+    parts = [as_number(tree.parts[0])] if tree.op in ("-", "*") else [None]
+    if parts[0] is None or parts[0].step is None:
+        return None
+    factor = Fraction(-1)
+    if tree.op == "*":
+        scale = tree.parts[1]
+        if len(tree.parts) != 2 or scale.op != "^" or scale.parts[0].text != "10":
+            return None
+        exponent = scale.parts[1].parts[0] if scale.parts[1].op == "-" else scale.parts[1]
+        if not exponent.text.isdecimal() or len(exponent.text) > 4:
+            return None
+        power = int(exponent.text)
+        factor = Fraction(10) ** (-power if scale.parts[1].op == "-" else power)
+    return Number(parts[0].value * factor, True, step=abs(parts[0].step * factor))
+
+
+def _confirmed(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
+    """Whether two that agree in sixty digits agree in many more; None if that takes too many.
+
+    The digits are twice those of the largest and the smallest number that occurs: √2 + 10⁻²⁰⁰⁰ is
+    √2 in a thousand digits.
+    """
+    points = usual_points(one, other)
+    needed = max(_needed(one, other, point) for point in points[:1])
+    if needed > MOST_DIGITS:
+        return None
+    verdict = _agree(one, other, bare_degrees, needed, points)
+    if verdict is None:
+        verdict = _agree(one, other, bare_degrees, MOST_DIGITS, points)
+    return _agree_in_pieces(one, other, bare_degrees) if verdict else verdict
+
+
+def _agree_in_pieces(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
+    """Whether two agree in each piece of |u| and √u; None if that takes too many digits."""
+    try:
+        points = piece_points(one, other)
+    except UnseenError:
+        return None
+    for point, is_alone in points:
+        digits = _needed(one, other, point)
+        near = None
+        if digits <= MOST_DIGITS:
+            with mpmath.workdps(digits):
+                near = _near_at(one, other, point, bare_degrees)
+        if near is False or (near is None and is_alone and _have_values(one, other, point)):
+            return near
+    return True
+
+
+def _have_values(one: Tree, other: Tree, point: Point) -> bool:
+    with mpmath.workdps(DIGITS):
+        return all(value_at(tree, point) is not None for tree in (one, other))
+
+
+def _needed(one: Tree, other: Tree, point: Point) -> int:
+    """Return the digits that show the smallest number beside the largest one."""
+    span = max(_span(one, point), _span(other, point))
+    return max(CONFIRMING_DIGITS, 2 * span + 2 * CANCELLED)
+
+
+def _span(tree: Tree, point: Mapping[str, Any]) -> int:
+    """Return the digits of the largest value within an expression, or of the smallest below 1."""
+    values = [tree, *tree.parts] if tree.op == r"\tanh" else [tree]
+    sizes = [value_at(each, point, False) for each in values]
+    known = [size for size in sizes if size is not None and size is not NotImplemented and size]
+    digits = [abs(int(mpmath.log10(abs(size)))) for size in known]
+    if tree.op == r"\tanh" and len(known) == 2:  # 1 − tanh u is about 2·exp(−2u)
+        digits.append(int(abs(known[1])))
+    return max([0, *digits, *(_span(part, point) for part in tree.parts)])
+
+
+def _agree(
+    one: Tree, other: Tree, bare_degrees: bool, digits: int, points: list[Point]
+) -> bool | None:
+    with mpmath.workdps(digits):
+        verdict = _agree_at_points(one, other, points, bare_degrees)
+        if verdict is None and is_counted(one, other, points, bare_degrees):
+            verdict = _agree_at_points(one, other, whole_points(one, other), bare_degrees)
+        return verdict
+
+
+def _agree_at_points(
+    one: Tree, other: Tree, points: list[Point], bare_degrees: bool
+) -> bool | None:
+    found = [_near_at(one, other, point, bare_degrees) for point in points]
+    found += [_same_exactly(one, other, point) for point in points if is_whole(point)]
+    if False in found:
+        return False
+    letters = letters_of(one) | letters_of(other)
+    return True if found.count(True) >= (NEEDED if letters else 1) else None
+
+
+def _same_exactly(one: Tree, other: Tree, point: Point) -> bool | None:
+    """Whether two have one rational value at a whole point: 1000! hides all beside it."""
+    at = {letter: Fraction(int(place)) for letter, place in point.items()}
+    values = exact_value(one, at), exact_value(other, at)
+    return None if None in values else values[0] == values[1]
+
+
+def _near_at(one: Tree, other: Tree, point: Point, bare_degrees: bool) -> bool | None:
+    """Whether two values at a point are equal; None if one is not known, or the gold has none."""
+    values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
+    if values[0] is None or values[0] is NotImplemented:
+        return None
+    if values[1] is None and has(one, {"abs", "root"}):
+        return False  # each piece of such a gold must be seen
+    if values[1] is None or values[1] is NotImplemented:
+        return None
+    near = _near(*values)
+    if near is False and _near_in_more_digits(one, other, point, bare_degrees):
+        return None
+    return near
+
+
+def _near_in_more_digits(
+    one: Tree, other: Tree, point: Mapping[str, Any], bare_degrees: bool
+) -> bool:
+    """Whether only cancellation keeps two values apart, as in cosh² x − sinh² x."""
+    digits = mpmath.mp.dps
+    with mpmath.workdps(max(CONFIRMING_DIGITS, 2 * digits)):
+        values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
+        found = all(value is not None and value is not NotImplemented for value in values)
+        return found and _near(values[0], values[1], digits) is True
+
+
+def _near(one: Any, other: Any, digits: int | None = None) -> bool | None:
+    """Whether two values are equal but for rounding; None where this is unknown.
+
+    Args:
+        one: A value.
+        other: Another value.
+        digits: How many of the values' digits count; by default those of now.
+    """
+    scale, digits = max(abs(one), abs(other)), digits or mpmath.mp.dps
+    if digits > DIGITS and scale > mpmath.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
+        return None
+    if scale < mpmath.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
+        return True if one == other else None
+    return bool(abs(one - other) <= mpmath.mpf(10) ** (CANCELLED - digits) * scale)

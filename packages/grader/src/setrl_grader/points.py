@@ -1,0 +1,221 @@
+"""Points at which expressions are compared: of both signs, whole, in each piece of |u| and √u.
+
+Between two zeros of u, |u| is u or −u, and √u has values or none. So two expressions with such
+parts are equal only if they are in every piece, also in one that begins at 10³⁰.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import chain, pairwise
+from typing import Any
+
+import mpmath
+
+from setrl_grader.expressions import Tree, has, letters_of
+from setrl_grader.reals import exact_value
+from setrl_grader.values import CANCELLED, value_at
+
+Point = dict[str, Any]
+
+POINTS, NEEDED = 8, 3
+MAX_COUNT = 1_000
+MAX_DEGREE = 8  # of polynomials within |u| and √u
+MAX_CONSTANT = 50  # digits of the numbers of such a polynomial
+MAX_UNSEEN = 6  # digits of the numbers in another u, 3 beside a logarithm: its zeros are not known
+ZERO_DIGITS = 1_000
+_ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
+_COUNTS = {"!", "!!", "binom"}
+_LOGARITHMS = {r"\ln", "log"}
+_FAR = [8 * 1.25**power for power in range(19)]  # exponents of ten, up to e¹⁰⁰⁰
+_SIZES = [*(power / 3 for power in range(-9, 22)), *(-each for each in _FAR[:8]), *_FAR]
+
+
+class UnseenError(Exception):
+    """A piece of |u| or √u may begin where no point is."""
+
+
+def usual_points(one: Tree, other: Tree) -> list[Point]:
+    """Points of both signs and of several sizes; positive integers where something is counted."""
+    letters = sorted(letters_of(one) | letters_of(other))
+    if not letters:
+        return [{}]
+    if has(one, _COUNTS) or has(other, _COUNTS):
+        return whole_points(one, other)
+    rng = random.Random("\n".join(letters))
+    scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
+    scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
+    return [
+        {letter: _real(rng, at) * mpmath.mpf(scale) for letter in letters}
+        for at, scale in enumerate(map(_as_float, scales))
+    ]
+
+
+def _as_float(scale: Fraction) -> Any:
+    return mpmath.mpf(scale.numerator) / scale.denominator
+
+
+def _real(rng: random.Random, at: int) -> Any:
+    value = mpmath.mpf(rng.randint(300, 3000)) / 1009
+    return -value if at >= POINTS // 2 and rng.random() < 0.5 else value
+
+
+def whole_points(one: Tree, other: Tree) -> list[Point]:
+    """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
+    letters = sorted(letters_of(one) | letters_of(other))
+    rng = random.Random("\n".join(letters))
+    most = max(14, _reach(one), _reach(other))
+    if most > MAX_COUNT:
+        return []
+    ranges = [(0, 14), (most, 2 * most + 14)] * POINTS
+    points = [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
+    near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
+            for off in range(-2, 5)}  # fmt: skip
+    at = [mpmath.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
+    return points + [{**points[0], letter: each} for letter in letters for each in at]
+
+
+def is_whole(point: Point) -> bool:
+    """Whether all places of a point are whole numbers."""
+    return bool(point) and all(place == int(place) for place in point.values())
+
+
+def _reach(tree: Tree, counted: bool = False) -> int:
+    """Return how far from 0 a constant within a factorial or a binomial coefficient may act."""
+    if not counted:
+        inside = [_reach(part, tree.op in _COUNTS) for part in tree.parts]
+        return max([0, *inside])
+    value = None if letters_of(tree) else exact_value(tree, {})
+    if value is not None or not tree.parts:
+        return min(abs(int(value or 0)), MAX_COUNT + 1)
+    parts = [_reach(part, counted=True) for part in tree.parts]
+    return sum(parts) if tree.op in ("+", "-") else math.prod(max(1, part) for part in parts)
+
+
+def _constants(tree: Tree) -> list[int]:
+    if tree.op == "number" and tree.text.isdigit() and len(tree.text) < 10:
+        return [int(tree.text)]
+    return [constant for part in tree.parts for constant in _constants(part)]
+
+
+def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) -> bool:
+    """Whether letters are whole numbers: (−1)ⁿ has no value elsewhere."""
+    letters = letters_of(one) | letters_of(other)
+    if not letters or has(one, _COUNTS) or has(other, _COUNTS):
+        return False
+    if letters <= {"n", "k", "m"}:
+        return True
+    return all(value_at(one, point, bare_degrees) is None for point in points)
+
+
+def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
+    """Return points in each piece of |u| and √u, and whether no other point is in the piece.
+
+    Along each letter they are on both sides of all places where u is zero.
+
+    Raises:
+        UnseenError: If a piece may begin where no point is.
+    """
+    inner = [*_pieces(one), *_pieces(other)]
+    found: list[tuple[Point, bool]] = []
+    if not inner:
+        return found
+    base = usual_points(one, other)[0]
+    with mpmath.workdps(ZERO_DIGITS):
+        for letter in sorted(set().union(*map(letters_of, inner))):
+            zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
+            places, grid = sorted(zeros), len(zeros) > len(_SIZES)
+            if not places:
+                continue
+            between = [low + (high - low) * _ODD for low, high in pairwise(places)]
+            low, high = places[0], places[-1]
+            ends = low - _ODD * (1 + abs(low)), high + _ODD * (1 + abs(high))
+            found += [({**base, letter: at}, not grid) for at in (*ends, *between)]
+    return found
+
+
+def _pieces(tree: Tree) -> list[Tree]:
+    own = [tree.parts[0]] if tree.op in ("abs", "root") else []
+    return own + [each for part in tree.parts for each in _pieces(part)]
+
+
+def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
+    """Return where an expression is zero along a letter; or a grid of all sizes, if that will do.
+
+    A product is zero where a factor is, a quotient may change its sign where its bottom is zero,
+    and |v| is v or −v.
+    """
+    if letter not in letters_of(tree):
+        return []
+    if tree.op in ("*", "/", "-", "abs", "root") or (
+        tree.op == "^" and not letters_of(tree.parts[1])
+    ):
+        return [zero for part in tree.parts for zero in _zeros(part, letter, base)]
+    if (bars := _first_bars(tree)) is not None:
+        signs = (bars.parts[0], Tree("-", bars.parts))
+        either = [_replaced(tree, bars, sign) for sign in signs]
+        return [zero for each in (*either, bars) for zero in _zeros(each, letter, base)]
+    bottoms = [bottom for bottom in _bottoms(tree) if letter in letters_of(bottom)]
+    roots = _roots(Tree("*", (tree, *bottoms)), letter, base)
+    if roots is None:
+        most = 3 if has(tree, _LOGARITHMS) else MAX_UNSEEN
+        if _digits(tree) > most:
+            raise UnseenError
+        sizes = [mpmath.mpf(10) ** mpmath.mpf(power) for power in _SIZES]
+        return [sign * size for size in sizes for sign in (1, -1)]
+    ends = [zero for bottom in bottoms for zero in _zeros(bottom, letter, base)]
+    return [*roots, *ends] or [mpmath.mpf(0)]
+
+
+def _first_bars(tree: Tree) -> Tree | None:
+    """Return an absolute value within an expression, of the innermost ones the first."""
+    inside = next(filter(None, map(_first_bars, tree.parts)), None)
+    return inside or (tree if tree.op == "abs" and letters_of(tree) else None)
+
+
+def _replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
+    if tree == old:
+        return new
+    return Tree(tree.op, tuple(_replaced(part, old, new) for part in tree.parts), tree.text)
+
+
+def _bottoms(tree: Tree) -> list[Tree]:
+    own = [tree.parts[1]] if tree.op == "/" else []
+    return own + [each for part in tree.parts for each in _bottoms(part)]
+
+
+def _digits(tree: Tree) -> float:
+    """Return the digits of the largest number in an expression, or of the smallest below 1."""
+    if letters_of(tree):
+        return max(map(_digits, tree.parts), default=0.0)
+    found = value_at(tree, {})
+    if found is None or found is NotImplemented:
+        raise UnseenError
+    return abs(float(mpmath.log10(abs(found)))) if found else 0.0
+
+
+def _roots(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any] | None:
+    """Return the real zeros of a polynomial of degree eight or less; None for anything else."""
+    at = [mpmath.mpf(each) + mpmath.mpf(1) / 7 for each in range(MAX_DEGREE + 2)]
+    values = [value_at(tree, {**base, letter: each}) for each in at]
+    if None in values or NotImplemented in values or _digits(tree) > MAX_CONSTANT:
+        return None
+    powers = mpmath.matrix([[each**power for power in range(len(at))] for each in at])
+    coefficients = [*mpmath.lu_solve(powers, mpmath.matrix(values))]
+    noise = mpmath.mpf(10) ** (-ZERO_DIGITS // 2) * max(map(abs, coefficients))
+    while coefficients and abs(coefficients[-1]) <= noise:
+        coefficients.pop()
+    if len(coefficients) < 2 or len(coefficients) > MAX_DEGREE + 1:
+        return None if coefficients[1:] else []
+    try:
+        roots = mpmath.polyroots(coefficients[::-1], maxsteps=200, extraprec=200)
+    except mpmath.libmp.NoConvergence:
+        return None
+    return [
+        mpmath.re(root)
+        for root in roots
+        if abs(mpmath.im(root)) <= mpmath.mpf(10) ** -CANCELLED * (1 + abs(root))
+    ]

@@ -1,0 +1,112 @@
+"""What was found, as a sentence; a point where two expressions differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from setrl_grader.expressions import Tree, letters_of, read
+from setrl_grader.findings import Finding
+from setrl_grader.reals import exact_value
+
+Separate = Callable[[Tree, Tree], "tuple[str, str, str] | None"]  # the point and both values there
+POINTS = 8
+MAX_BITS = 1_000  # of a number in a sentence
+
+_LETTER = re.compile(r"(?<![\\A-Za-z])[A-Za-z]")  # a variable, and not a command such as \sqrt
+
+SENTENCES = {  # rule → the sentences for equal and for different
+    "same text": ("{answer} is written like the gold", ""),
+    "number": (
+        "{answer} is the same number as {gold}, or rounds it",
+        "the number {answer} is not {gold}",
+    ),
+    "within the error": ("{answer} is within the accepted error of {gold}", ""),
+    "words": ("{answer} says the same words as {gold}", "the words {answer} are not {gold}"),
+    "symbol": ("", "{gold} is a symbol, and {answer} is not written like it"),
+    "choice": ("the choice is {gold}", "the choice is {answer}, not {gold}"),
+    "choice in doubt": ("", "words after the letter of the choice leave doubt: {answer}"),
+    "mark": ("{answer} is {gold} in the same notation", "{answer} is not {gold}"),
+    "points": ("", "{answer} names other points than {gold}"),
+    "reals": (
+        "{answer} and {gold} are the same set of real numbers",
+        "{answer} and {gold} are not the same set of real numbers",
+    ),
+    "unit": ("", "{answer} has another unit than {gold}, and units are not converted"),
+    "names": ("", "{answer} names something else than {gold}"),
+    "brackets": ("", "{answer} has another kind of brackets than {gold}"),
+    "joints": ("", '{answer} and {gold} differ in "and" and "or"'),
+    "how many": ("", "the number of members is {1}, and {0} in the gold"),
+    "too large": ("", "there are too many members to compare, or they are nested too deep"),
+    "entries": ("all {n} entries are equal, in their order", "entry {at} differs: {part}"),
+    "members": ("each of the {n} members of the gold is in the answer", ""),
+    "member missing": ("", "{0} of the gold is not in the answer {answer}"),
+    "without name or unit": ("{part}", "{part}"),
+    "relation": ("", "{answer} is another relation than {gold}"),
+    "unread": ("", "{0} has no certain reading, so only the same text is equal to it"),
+    "undecided": ("", "{answer} is too large to be compared with {gold}, or undefined"),
+    "expression": (
+        "{answer} and {gold} are equal wherever both have values",
+        "{answer} is not {gold}{point}",
+    ),
+    "equation": (
+        "{answer} and {gold} are the same statement",
+        "no factor turns {answer} into {gold}",
+    ),
+}
+
+
+def sentence(found: Finding) -> str:
+    """Return what was found as a sentence without a full stop."""
+    parts = [sentence(part) for part in found.parts]
+    at, *values = found.detail if found.rule == "expression" and found.detail else ("", "", "")
+    where = f" at {at}: the gold is {{}} there" if at else ": the gold is {}"
+    value = found.rule == "expression" and found.equal and not _LETTER.search(found.gold)
+    return SENTENCES["number" if value else found.rule][not found.equal].format(
+        *found.detail,
+        gold=found.gold,
+        answer=found.answer,
+        n=len(parts),
+        part=parts[0] if parts else "the texts behind the letter differ",
+        at=found.pairs[0] + 1 if found.pairs else 0,
+        point=(where + ", and the answer is {}").format(*values) if values[0] else "",
+    )
+
+
+def with_point(found: Finding, separate: Separate) -> Finding:
+    """Return the finding with a point in the part where two expressions differ, if it is known."""
+    if found.equal is False and found.rule == "expression" and not found.detail:
+        one, other = read(found.gold), read(found.answer, gold=found.gold + " " + found.answer)
+        point = separate(one, other) if one and other else None
+        return found._replace(detail=point or ())
+    if not found.parts or found.equal:
+        return found
+    return found._replace(parts=tuple(with_point(part, separate) for part in found.parts))
+
+
+def exact_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
+    """Return whole numbers at which two expressions have different rational values, if any."""
+    letters = sorted(letters_of(one) | letters_of(other))
+    for first in range(2, 2 + POINTS):
+        point = {letter: Fraction(first + at) for at, letter in enumerate(letters)}
+        values = exact_value(one, point), exact_value(other, point)
+        if None not in values and values[0] != values[1]:
+            texts = [_shown(value) for value in values if value is not None]
+            return written(point), texts[0], texts[1]
+    return None
+
+
+def _shown(value: Fraction) -> str:
+    """Return a number as people write it; Python writes no number of more than 4,300 digits."""
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return str(value) if bits <= MAX_BITS else f"a number of {bits:,} bits"
+
+
+def written(point: dict[str, Fraction]) -> str:
+    """Return a point as people write it.
+
+    >>> written({"x": Fraction(2), "y": Fraction(1, 2)})
+    'x = 2, y = 1/2'
+    """
+    return ", ".join(f"{letter} = {value}" for letter, value in point.items())

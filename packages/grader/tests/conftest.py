@@ -1,0 +1,20 @@
+"""What all tests of the grader share."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from setrl_grader import MathGrader
+
+# The same examples in every run, and no limits of time: a busy machine makes no test fail.
+settings.register_profile(
+    "grader", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("grader")
+
+
+@pytest.fixture(scope="session")
+def grader():
+    """A grader with workers that are started once for all tests."""
+    value = MathGrader(workers=2, time_limit_s=20.0)
+    yield value
+    value.pool.close()

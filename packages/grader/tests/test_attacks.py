@@ -1,0 +1,89 @@
+"""Wrong answers of an attacker who read the grader are refused; right ones pass."""
+
+import re
+
+import pytest
+
+import attack_cases as cases
+from adversary.real_golds import real_golds
+from setrl_grader import ChoiceGrader, MathGrader, NumberGrader
+from setrl_grader.normal_form import normal_form
+
+LOOSE = MathGrader(units=True)
+
+
+def listed(table):
+    return [(kind, *case) for kind, found in table.items() for case in found]
+
+
+def boxed(answer):
+    return rf"\boxed{{{answer}}}"
+
+
+@pytest.mark.parametrize(("kind", "gold", "answer"), listed(cases.WRONG))
+def test_what_is_not_understood_is_not_equal(kind, gold, answer, grader):
+    assert grader.grade(boxed(answer), gold).correct is False
+
+
+@pytest.mark.parametrize(("gold", "answer"), cases.WRONG_WITH_UNITS)
+def test_another_unit_is_another_answer(gold, answer):
+    assert LOOSE.grade(boxed(answer), gold).correct is False
+
+
+@pytest.mark.parametrize(("kind", "gold", "answer"), listed(cases.RIGHT))
+def test_another_form_is_the_same_answer(kind, gold, answer, grader):
+    assert grader.grade(boxed(answer), gold).correct
+
+
+@pytest.mark.parametrize(("gold", "text"), cases.WRONG_TEXTS)
+def test_texts_that_do_not_state_the_gold(gold, text, grader):
+    assert grader.grade(text, gold).correct is False
+
+
+@pytest.mark.parametrize(("gold", "text"), cases.RIGHT_TEXTS)
+def test_texts_that_state_the_gold(gold, text, grader):
+    assert grader.grade(text, gold).correct
+
+
+def test_golds_accept_themselves_and_no_changed_copy(grader):
+    golds = sorted({gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)} - {"NaCl"})
+    assert [each for each in zip(golds, grader.gold_problems(golds), strict=True) if each[1]] == []
+
+
+def changed_copies(gold):
+    """The gold with another number or another letter, at each place where it has one."""
+    form = normal_form(gold)
+    free = next(letter for letter in "wzqj" if letter not in form)
+    for found in re.finditer(r"(?<![\d.])\d{1,300}(?!\d)", form):
+        yield form[: found.start()] + str(int(found[0]) + 1) + form[found.end() :]
+    for found in re.finditer(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", form):
+        yield form[: found.start()] + free + form[found.end() :]
+
+
+def test_real_golds_accept_themselves_and_no_changed_copy_at_any_place(grader):
+    golds = sorted({gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)})[::6]
+    golds += real_golds()[::16]
+    fit = [gold for gold, why in zip(golds, grader.gold_problems(golds), strict=True) if not why]
+    assert len(fit) > 0.95 * len(golds)
+    copies = [(copy, gold) for gold in fit for copy in changed_copies(gold)]
+    grades = grader.grades([boxed(copy) for copy, _ in copies], [gold for _, gold in copies])
+    assert [pair for pair, found in zip(copies, grades, strict=True) if found.correct] == []
+    assert len(copies) > len(fit)
+
+
+@pytest.mark.parametrize(
+    ("kind", "gold", "text"),
+    [(NumberGrader, *case) for case in cases.WRONG_NUMBERS]
+    + [(ChoiceGrader, *case) for case in cases.WRONG_CHOICES],
+)
+def test_a_hedge_is_no_answer(kind, gold, text):
+    assert kind().grade(text, gold).correct is False
+
+
+@pytest.mark.parametrize(
+    ("kind", "gold", "text"),
+    [(NumberGrader, *case) for case in cases.RIGHT_NUMBERS]
+    + [(ChoiceGrader, *case) for case in cases.RIGHT_CHOICES],
+)
+def test_an_answer_without_a_doubt_is_read(kind, gold, text):
+    assert kind().grade(text, gold).correct

@@ -1,0 +1,65 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from setrl_grader.boxes import MAX_BOXES, final_boxes
+
+BALANCED = st.recursive(
+    st.text(alphabet="ab1+ ", max_size=4),
+    lambda inner: st.builds("{0}{{{1}}}{2}".format, inner, inner, inner),
+    max_leaves=8,
+)
+
+
+@given(before=st.text(alphabet="ab{}\\ \n$"), inside=BALANCED, after=st.text(alphabet="ab}. \n"))
+def test_whatever_stands_around_it_the_last_box_is_read_whole(before, inside, after):
+    # A stray backslash before the box would escape it.
+    text = f"{before} \n\n no \\boxed{{{inside}}}{after}"
+    assert final_boxes(text).answers[-1] == inside
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("", ()),
+        ("no box", ()),
+        (r"\boxed{1}", ("1",)),
+        (r"\fbox{1}", ("1",)),
+        (r"\boxed {1}", ("1",)),
+        (r"\boxed{\{1,2\}}", (r"\{1,2\}",)),
+        (r"\boxed{\frac{1}{2}} {", (r"\frac{1}{2}",)),
+        (r"{ \boxed{1}", ("1",)),
+        (r"} \boxed{1}", ("1",)),
+        (r"\boxed{\boxed{1}+2}", (r"\boxed{1}+2",)),
+        (r"\boxed{ we box it: \boxed{1}", ("1",)),
+        (r"\\boxed{1}", ()),  # a line break, and the word "boxed"
+        (r"\\\boxed{1}", ("1",)),
+        (r"\boxed{1} \\boxed{2}", ("1",)),
+        (r"\boxedfoo{1}", ()),
+        ("\\boxed{1}\n\\boxed{2}", ("1", "2")),
+        ("\\boxed{1},\n and $\\boxed{2}$", ("1", "2")),
+        ("\\boxed{1} and so on \\boxed{2}", ("1", "2")),
+        ("\\boxed{1}\nso that \\boxed{2}", ("2",)),
+        ("\\boxed{0}\nno\n\\boxed{1}\n\n\\boxed{2}", ("1", "2")),
+    ],
+)
+def test_boxes_at_the_end(text, answers):
+    assert final_boxes(text).answers == answers
+
+
+@pytest.mark.parametrize("text", [r"\boxed{", r"\boxed{1} \boxed{2", r"\boxed{\frac{1}{2}"])
+def test_a_box_that_is_never_closed_is_cut_off(text):
+    found = final_boxes(text)
+    assert found.cut_off
+    assert found.answers == ()
+
+
+def test_deep_nesting_and_many_boxes_are_read_without_recursion():
+    depth = 10**5
+    nested = r"\boxed{" + "{" * depth + "1" + "}" * depth + "}"
+    assert final_boxes(nested).answers == ("{" * depth + "1" + "}" * depth,)
+    assert final_boxes("{" * depth).answers == ()
+    boxes_in_boxes = r"\boxed{" * depth + "1" + "}" * depth
+    assert final_boxes(boxes_in_boxes).answers == (boxes_in_boxes[len(r"\boxed{") : -1],)
+    assert final_boxes(r"\boxed{1}" * depth).answers == ("1",) * MAX_BOXES
+    assert final_boxes(r"\boxed{" * depth).cut_off

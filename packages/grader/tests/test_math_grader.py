@@ -1,0 +1,180 @@
+import pickle
+import resource
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from setrl_grader import MathGrader, Reason
+from setrl_grader.errors import GoldError
+
+EQUAL, DIFFERENT = ({"equal": equal, "rule": "expression"} for equal in (True, False))
+TINY = {"workers": 2, "time_limit_s": 0.5, "memory_mb": 256}
+
+
+def test_golds_may_be_numbers_and_gsm8k_solutions():
+    grader = MathGrader()
+    assert grader.grade(r"\boxed{18}", 18).correct
+    assert grader.grade(r"\boxed{2.50}", 2.5).correct
+    assert grader.grade(r"\boxed{1,800}", "so 9 * 200 = <<9*200=1800>>1800.\n#### 1,800").correct
+
+
+def test_one_sample_and_a_batch_get_the_same_grades(grader):
+    texts = [rf"\boxed{{{answer}}}" for answer in ("1", "x+1", r"\sqrt{8}", "2,1", "")]
+    golds = ["1", "1+x", r"2\sqrt{2}", "1,2", "1"]
+    assert grader.grades(texts, golds) == [
+        grader.grade(text, gold) for text, gold in zip(texts, golds, strict=True)
+    ]
+
+
+def test_what_it_did_is_counted():
+    counted = MathGrader()
+    counted.pool.run = lambda jobs: [EQUAL, "timeout", "crash", DIFFERENT][: len(jobs)]
+    texts = [
+        r"\boxed{2}",
+        "2",
+        r"\boxed{x}",
+        r"\boxed{y}",
+        r"\boxed{z}",
+        r"\boxed{w}",
+        r"\boxed{2}",
+    ]
+    golds = ["2", "2", "e^x", "e^x", "e^x", "e^x", None]
+    found = [grade.reward for grade in counted.grades(texts, golds)]
+    assert found == [1, 0, 1, 0, 0, 0, None]
+    assert counted.counts.metrics() == {
+        "rewards/fast": 3,
+        "rewards/slow": 4,
+        "rewards/timeouts": 1,
+        "rewards/crashes": 1,
+        "rewards/faults": 0,
+        "rewards/unparsable": 1,
+        "rewards/bad_golds": 1,
+    }
+
+
+def test_a_question_that_is_asked_twice_is_answered_once():
+    grader = MathGrader()
+    asked = []
+    grader.pool.run = lambda jobs: [asked.append(job["answer"]) or EQUAL for job in jobs]
+    grader.grades([r"\boxed{e^x}", r"\boxed{ e^x }", r"\boxed{e^y}"], ["1+e^x"] * 3)
+    assert asked == ["e^x", "e^y"]
+    assert grader.counts.slow == 3
+
+
+def test_long_answers_are_wrong_whatever_they_say():
+    grader = MathGrader(max_length=10)
+    assert grader.grade(r"\boxed{0000000012}", "12").correct
+    assert grader.grade(r"\boxed{00000000012}", "12").reason == Reason.TOO_LONG
+
+
+@given(st.text(alphabet="\\boxed{}^_fracsqrt0123456789+-*/=().,% $\n", max_size=80))
+def test_whatever_is_written_there_is_a_reason_at_once_or_a_job(text):
+    grader = MathGrader()
+    grader.pool.run = lambda jobs: [DIFFERENT for _ in jobs]
+    assert grader.grade(text, "12345").reason in set(Reason)
+    assert grader.grade(rf"\boxed{{{text}}}", "x+y").reason in set(Reason)
+
+
+HOSTILE = {
+    "right but slow": "x+1" + "+x^{x^x}-x^{x^x}" * 110,
+    "tower": r"9^{9^{9^{9}}}",
+    "nested tower": r"((9^{9})^{9^{9}})^{9^{9^{9}}}",
+    "factorials": "9!!!!!!",
+    "power of a sum": "(a+b+c+d+e+f)^{9999}",
+    "root of a power": r"\sqrt{2^{2^{2^{40}}}}",
+    "many variables": "+".join(rf"\sin({a}{b})" for a in "abcdefgh" for b in "mnopqrst"),
+    "nested fractions": r"\frac{1}{1+" * 100 + "x" + "}" * 100,
+    "brackets": "(" * 900 + "x" + ")" * 900,
+    "10^5 braces": "{" * 10**5 + "1" + "}" * 10**5,
+    "a long number": "9" * 10**5,
+    "a long list": ",".join(["x"] * 900),
+    "commands": "\\alpha" * 300 + "=",
+    "spaces": "1" + " " * 1900 + "x",
+    "digits": "1" * 1990 + "x",
+    "exponent": "1e" + "9" * 1000,
+}  # fmt: skip
+
+
+def test_a_hostile_batch_ends_the_right_answers_in_it_are_right_and_no_memory_is_held():
+    grader = MathGrader(**TINY)
+    texts, golds = [], []
+    for answer in HOSTILE.values():
+        texts += [rf"\boxed{{{answer}}}", r"\boxed{x+1}", r"\boxed{7}"]
+        golds += ["1+x", "1+x", "7"]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    grades = grader.grades(texts, golds)
+    grader.close()
+    assert [grade.reason for grade in grades[1::3]] == [Reason.EQUAL] * len(HOSTILE)
+    assert [grade.reason for grade in grades[2::3]] == [Reason.EQUAL] * len(HOSTILE)
+    assert not any(grade.correct for grade in grades[0::3])
+    assert grader.counts.timeouts >= 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
+
+
+def test_unfit_golds_are_an_error_when_the_data_are_loaded(grader):
+    grader.check_golds(["1", "x+1", r"\text{Yes}", 3])
+    with pytest.raises(GoldError, match=r"2 of 4 golds .* row 1, '2x\+': a missing operand"):
+        grader.check_golds(["1", "2x+", "x", r"\frac{}{2}"])
+
+
+@pytest.mark.parametrize(
+    ("gold", "reason"),
+    [
+        (None, "no answer"),
+        ("", "empty"),
+        ("$$", "empty"),
+        ("the proof is left to the reader as an exercise", "prose"),
+        ("GPpassesthroughthemidpoint", "prose"),
+        (r"\frac{^2-b^2}{}", "an empty group"),
+        (r"x\leyz", r"no LaTeX command: \leyz"),
+        (r"\frac{1}{2", "unbalanced brackets"),
+        (r"\sqrt{^2+b^2}", "an exponent or index of nothing"),
+        ("f(x)=2x+", "a missing operand"),
+        ("\\textbf{(D)}\\", "a lone backslash"),
+        (r"t(0,4]]", "unbalanced brackets"),
+        (r"x \ge", "a missing operand"),
+        (r"0\cdot 5", r"accepts another answer: 0\cdot 6"),
+    ],
+)
+def test_unfit_golds(gold, reason, grader):
+    assert grader.gold_problems([gold]) == [reason]
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["18", "-0.5", "1,234", r"\frac{1}{2}", r"2\sqrt{3}", "(1,2]", r"\{1,2\}", "1,2,3", "Yes", "B",
+     r"\textbf{(B)}\;7", r"36^\circ", r"45\%", "160\\,", "x=5", "f(n)=n", r"m_{\max }=n^2", "e^e",
+     r"(-\infty,0)\cup\{1\}", r"\binom{2n}{n}", r"\frac{100!}{2^{50}}", "3:4", r"\pm 2",
+     r"\left\lfloor\log _{2} n\right\rfloor+1", "equilateral triangle", "-1",
+     r"n\mid p", "I(0)", r"0.\overline{36}", "2024-03-05", r"\mathbf{a}\times\mathbf{b}"],
+)  # fmt: skip
+def test_fit_golds(gold, grader):
+    assert grader.gold_problems([gold]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"workers": 0}, "workers must be above 0, got 0"),
+        ({"time_limit_s": -1.0}, "time_limit_s must be above 0"),
+        ({"relative_tolerance": 1.0}, r"relative_tolerance must be in \[0, 1\), got 1.0"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(ValueError, match=message):
+        MathGrader(**settings)
+
+
+def test_calls_are_checked(grader):
+    with pytest.raises(ValueError, match="one gold for each of 2 samples, got 1"):
+        grader.grades(["1", "2"], ["1"])
+
+
+def test_it_is_a_value():
+    assert MathGrader() == MathGrader()
+    assert MathGrader(units=True) != MathGrader()
+    again = pickle.loads(pickle.dumps(replace(MathGrader(), workers=1)))
+    assert again == MathGrader(workers=1)
+    assert again.grade(r"\boxed{1}", "1").correct

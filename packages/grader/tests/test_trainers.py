@@ -1,0 +1,121 @@
+r"""Rewards for trainers of others; `tests/released/` calls them from the released packages."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import setrl_grader
+from setrl_grader import compute_score, grade, trl_reward
+
+CHAT = [{"role": "user", "content": "?"}, {"role": "assistant", "content": r"\boxed{0.5}"}]
+SOURCE = Path(setrl_grader.__file__).parents[1]
+
+
+def test_completions_are_texts_or_chats():
+    rewards = trl_reward(
+        completions=[CHAT, r"\boxed{2}", "0.5"], prompts=[""] * 3, answer=["1/2"] * 3
+    )
+    assert rewards == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("column", ["answer", "final_answer", "solution", "ground_truth", "gold"])
+def test_the_gold_is_in_a_column_of_a_usual_name(column):
+    assert trl_reward([r"\boxed{8}"], **{column: [r"Thus it is $\boxed{8}$."]}) == [1.0]
+
+
+def test_the_answer_goes_before_the_worked_solution():
+    assert trl_reward([r"\boxed{8}"], solution=["See page 3."], answer=["8"]) == [1.0]
+
+
+def test_without_golds_the_columns_are_named():
+    with pytest.raises(ValueError, match=r"one of the columns answer, .*: prompts, label$"):
+        trl_reward([r"\boxed{8}"], prompts=[""], label=["8"])
+
+
+def test_an_unusable_gold_is_unknown():
+    assert trl_reward([r"\boxed{8}"], solution=["2x+"]) == [None]
+    found = compute_score("math", r"\boxed{8}", "2x+")
+    assert found == {"score": 0.0, "acc": 0.0, "gold_read": 0.0}
+
+
+def test_verl_reads_gsm8k_as_its_prompts_ask_for_it():
+    assert compute_score("openai/gsm8k", "9 * 2\n#### 18", "18")["score"] == 1.0
+    assert compute_score("math_dapo", "9 * 2\n#### 18", "18")["score"] == 0.0
+    assert compute_score("math_dapo", r"\boxed{18}", "18", extra_info={})["score"] == 1.0
+
+
+def test_an_event_loop_goes_on_while_an_answer_needs_algebra():
+    async def graded():
+        beats = 0
+        work = asyncio.create_task(asyncio.to_thread(grade, r"\boxed{1+\sqrt{2}}", r"\sqrt{2}+1"))
+        while not work.done():
+            beats += 1
+            await asyncio.sleep(0.001)
+        return beats, await work
+
+    beats, found = asyncio.run(graded())
+    assert found.correct
+    assert beats > 1
+
+
+def test_threads_share_the_grader():
+    answers = [(rf"\boxed{{{n}+\sqrt{{2}}}}", rf"\sqrt{{2}}+{n + n % 2}") for n in range(32)]
+    found: dict[int, bool | None] = {}
+
+    def work(at):
+        found[at] = grade(*answers[at]).correct
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {n: n % 2 == 0 for n in range(32)}
+
+
+ALONE = """
+import json, sys
+from setrl_grader import MathGrader, parse, trl_reward, verify
+assert trl_reward([r"\\boxed{(x+1)^2}"], answer=["x^2+2x+1"]) == [1.0]
+assert verify(parse("1/2"), parse("$0.5$"))
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def test_it_needs_the_standard_library_only():
+    # -S: no site-packages; -I: no PYTHONPATH. mpmath is missing, too.
+    start = f"import sys; sys.path.insert(0, {str(SOURCE)!r})"
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", start + ALONE], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    others = (
+        set(json.loads(ran.stdout)) - set(sys.stdlib_module_names) - {"setrl_grader", "__main__"}
+    )
+    assert {name for name in others if not name.startswith("_")} == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "right"),
+    [
+        ("2 or 3", "2, 3", True),
+        ("５", "5", True),
+        ("٣", "3", True),
+        (r"\tfrac{π}{2}", r"\frac{\pi}{2}", True),
+        ("x ≤ 3", r"(-\infty, 3]", True),
+        ("Dienstag", "dienstag", True),
+        ("2 oder 3", "2, 3", False),
+        ("oui", "yes", False),
+        ("三", "3", False),
+        ("1,5", "1.5", False),
+        ("]0,1[", "(0,1)", False),
+    ],
+)
+def test_it_reads_latex_and_english(answer, gold, right):
+    """Words of other languages, decimal commas and turned brackets are not read."""
+    assert grade(rf"\boxed{{{answer}}}", gold).correct is right
