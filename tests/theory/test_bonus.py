@@ -56,7 +56,7 @@ def test_no_bonus_helps_an_action_of_the_common_strategy_nor_is_needed_by_a_corr
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"action must be in \[0, 2\], got 3"):
+    with pytest.raises(ValueError, match=r"action must be an integer in \[0, 2\], got 3"):
         bonus_needed(TABLE, [0.8, 0.1, 0.1], 3, 8)
-    with pytest.raises(ValueError, match="num_samples must be at least 3, got 2"):
+    with pytest.raises(ValueError, match="num_samples must be an integer of at least 3, got 2"):
         bonus_needed(TABLE, [0.8, 0.1, 0.1], 2, 2)

@@ -172,6 +172,21 @@ def test_runs_of_strategies_that_work_at_times_scatter_around_their_expected_upd
             "must be ≥ 1, got 0 and 4",
         ),
         (lambda: Success([0.5, 1.2]), r"in \[0, 1\], got \[0.5, 1.2\]"),
+        (lambda: expected_steps(lambda p: p[:1], POLICY, 1.0, 1), r"shift must have \d numbers"),
+        (
+            lambda: simulate(
+                methods.grpo(),
+                TABLE,
+                [0.5, 0.5],
+                4,
+                1,
+                1.0,
+                np.random.default_rng(0),
+                runs=1,
+                success=Success([0.5, 0.4]),
+            ),
+            "pass success.table: it has 4 outcomes",
+        ),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -11,8 +11,15 @@ import pytest
 from claims import note_sequential, scores
 from claims.exact import policy
 from setrl import objectives
-from setrl.theory import ActionTable, TabularObjective
-from setrl.theory.trees import SetMDP, improve, planned_values, policy_iteration, q_learning
+from setrl.theory import ActionTable, TabularObjective, shift_logits
+from setrl.theory.trees import (
+    SetMDP,
+    improve,
+    planned_values,
+    policy_iteration,
+    ppo_step,
+    q_learning,
+)
 
 SIZES = (1, 2, 3)
 
@@ -108,6 +115,82 @@ def test_the_gap_is_that_of_the_ledgers_fractions():
     mdp = SetMDP(np.eye(2)[np.array(new.moves)], tables, float(new.gamma))
     found = mdp.gap(*(np.array(one.policies, dtype=float) for one in (new, old)), [1, 0])
     assert found == pytest.approx(float(new.values[0] - old.values[0]), abs=1e-14)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_gradient_is_that_of_finite_differences(size):
+    mdp, pi = random_mdp(5, size, actions=3)
+    start, slopes = np.array([0.2, 0.3, 0.5]), np.zeros((3, 3))
+    for place in np.ndindex(3, 3):
+        step = np.zeros((3, 3))
+        step[place] = 1e-5
+        ahead, behind = (mdp.values(shift_logits(pi, sign * step)) for sign in (1, -1))
+        slopes[place] = start @ (ahead - behind) / 2e-5
+    np.testing.assert_allclose(mdp.gradient(pi, start), slopes, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_first_epoch_of_ppo_is_a_step_along_the_gradient(size):
+    mdp, pi = random_mdp(6, size)
+    start = np.array([1.0, 0.0, 0.0])
+    found = ppo_step(mdp, pi, start, learning_rate=0.3, epochs=1, clip=1e-6)
+    wanted = shift_logits(pi, 0.3 * mdp.gradient(pi, start))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def surrogate(mdp: SetMDP, new: np.ndarray, old: np.ndarray, start: np.ndarray, clip: float):
+    """PPO's clipped objective by its definition, with A from the sets that hold an action."""
+    chance_XS, counts_SA = chances(mdp, old), mdp.counts_SA
+    gain_XA = (chance_XS * mdp.set_advantages(old)) @ counts_SA / (mdp.set_size * old)
+    ratio_XA = new / old
+    kept_XA = np.minimum(ratio_XA * gain_XA, np.clip(ratio_XA, 1 - clip, 1 + clip) * gain_XA)
+    visits_X = mdp.occupancy(old, start) * mdp.set_size / (1 - mdp.reach)
+    return float(visits_X @ (old * kept_XA).sum(axis=1))
+
+
+def test_ppo_climbs_its_clipped_objective():
+    mdp, old = random_mdp(7, 2, actions=3)
+    start, clip, rate = np.array([0.5, 0.25, 0.25]), 0.1, 0.4
+    now = old
+    for epochs in range(1, 9):
+        slopes = np.zeros((3, 3))
+        for place in np.ndindex(3, 3):
+            step = np.zeros((3, 3))
+            step[place] = 1e-6
+            ahead, behind = (
+                surrogate(mdp, shift_logits(now, sign * step), old, start, clip) for sign in (1, -1)
+            )
+            slopes[place] = (ahead - behind) / 2e-6
+        now = shift_logits(now, rate * slopes)
+        found = ppo_step(mdp, old, start, learning_rate=rate, epochs=epochs, clip=clip)
+        np.testing.assert_allclose(found, now, atol=1e-8)
+    gain_XA = mdp.advantages(old)
+    assert ((now / old > 1 + clip) & (gain_XA > 0)).any()  # the clip has acted
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_ppo_ends_at_the_optimum_of_policy_iteration(size):
+    mdp, pi = random_mdp(10, size)
+    best = policy_iteration(mdp, pi, iterations=300).values_TX[-1]
+    policy, start = pi, np.full(3, 1 / 3)
+    for _ in range(400):
+        policy = ppo_step(mdp, policy, start, learning_rate=2.0)
+    np.testing.assert_allclose(mdp.values(policy), best, atol=2e-3)
+    assert np.abs(mdp.gradient(policy, start)).max() < 2e-3 < np.abs(mdp.gradient(pi, start)).max()
+
+
+def test_a_sum_at_the_leaves_is_worth_a_multiple_of_the_ordinary_value():
+    """f = Σ r at the last states and 0 before: V♯ of the root is (γK)²·K·E r, K³ leaves."""
+    moves = np.eye(6)[[[1, 2], [3, 4], [4, 3], [5, 5], [5, 5], [5, 5]]]
+    rng = np.random.default_rng(17)
+    pi, paid = rng.dirichlet(np.ones(2), size=6), rng.random((6, 2))
+    paid[[0, 1, 2, 5]] = 0.0
+    for size in SIZES:
+        tables = [ActionTable(row * size) for row in paid]  # the sum is K times the mean
+        worth = [TabularObjective(objectives.mean(), table, size) for table in tables]
+        mdp = SetMDP(moves, worth, 0.2)
+        line = pi[0] @ (np.einsum("xa,xay->xy", pi, moves)[[1, 2]] @ (pi * paid).sum(axis=1))
+        assert mdp.values(pi)[0] == pytest.approx((0.2 * size) ** 2 * size * line, abs=1e-14)
 
 
 def test_one_action_at_a_time_is_an_ordinary_process():
@@ -219,3 +302,43 @@ def test_discounts_that_do_not_converge_are_refused(gamma):
     score = TabularObjective(objectives.max(), ActionTable([1, 0]), 2)
     with pytest.raises(ValueError, match=rf"gamma must be in \[0, 1/2\) .* got {gamma}"):
         SetMDP(np.ones((1, 2, 1)), [score], gamma)
+
+
+RIGHT = np.full((2, 2, 2), 0.5)
+EVEN = np.full((2, 2), 0.5)
+
+
+def two_states(moves=RIGHT, sizes=(2, 2), widths=(2, 2)):
+    worth = [
+        TabularObjective(objectives.max(), ActionTable([1] * width), size)
+        for size, width in zip(sizes, widths, strict=True)
+    ]
+    return SetMDP(moves, worth, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: two_states(RIGHT * 0.6), "transitions_XAX must sum to 1, got 0.6"),
+        (lambda: two_states([[[1.5, -0.5], [1, 0]]] * 2), r"transitions_XAX: .* got -0.5"),
+        (lambda: two_states(RIGHT * np.nan), r"transitions_XAX: .* got nan"),
+        (lambda: two_states(sizes=(2,), widths=(2,)), r"\(1, 2, 1\), .* got \(2, 2, 2\)"),
+        (lambda: two_states(widths=(3, 3)), r"\(2, 3, 2\), .* of 3 actions .* got \(2, 2, 2\)"),
+        (lambda: two_states(np.ones((2, 2, 1))), r"\(2, 2, 2\), .* got \(2, 2, 1\)"),
+        (lambda: two_states(sizes=(2, 3)), r"must have one set_size, got \[2, 3\]"),
+        (lambda: two_states(widths=(2, 3)), r"one number of actions, got \[2, 3\]"),
+        (lambda: two_states(sizes=(), widths=()), "an objective for each state, got none"),
+        (lambda: two_states().gap(EVEN, EVEN, [1, 1]), "start_X must sum to 1, got 2"),
+        (lambda: two_states().occupancy(EVEN, [2, -1]), "start_X: .* got -1"),
+        (lambda: two_states().gradient(EVEN, [1]), r"start_X must have shape \(2,\), got \(1,\)"),
+        (lambda: two_states().values(EVEN[:1]), r"policy_XA .* \(2, 2\), got \(1, 2\)"),
+        (lambda: improve(two_states(), EVEN * 1.2), "policy_XA must sum to 1, got 1.2"),
+        (lambda: two_states().set_values([1.0]), r"2 finite numbers.* got \[1.0\]"),
+        (lambda: improve(two_states(), EVEN, 0), "sweeps must be an integer of at least 1, got 0"),
+        (lambda: planned_values(two_states(), 0), "tolerance must be positive, got 0"),
+        (lambda: ppo_step(two_states(), EVEN, [1, 0], learning_rate=0), "positive, got 0 and 0.2"),
+    ],
+)
+def test_what_is_no_process_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

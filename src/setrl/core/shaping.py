@@ -102,8 +102,11 @@ class ConcaveCounts:
     With no baseline it is the gain f(S) − f(S∖i) of i among all N samples for the concave counts
     f(S) = Σ_c Σ_{j≤m_c} j^(α−1). A right sample that is degenerate is in no count, and gets 0.
 
+    At α = 0, f is Σ_c H(m_c), a sum of harmonic numbers, and the gain 1/mᵢ is the Shapley value of
+    another score: the number of right strategies.
+
     Attributes:
-        alpha: From 0, where f counts the right strategies, to 1, where it counts right samples.
+        alpha: From 0, where f adds up harmonic numbers, to 1, where it counts right samples.
         penalty: β, at least 0.
     """
 

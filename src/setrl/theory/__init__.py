@@ -13,13 +13,17 @@ array([-0.025,  0.325, -0.125])
 """
 
 from setrl.theory.policies import entropy, shift_logits, softmax
+from setrl.theory.scaffold import diminish, scaffold_values, specular_sets
 from setrl.theory.tabular import ActionTable, TabularMethod, TabularObjective
 
 __all__ = [
     "ActionTable",
     "TabularMethod",
     "TabularObjective",
+    "diminish",
     "entropy",
+    "scaffold_values",
     "shift_logits",
     "softmax",
+    "specular_sets",
 ]

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core import methods
-from setrl.theory.policies import check_policy
+from setrl.core.objectives.ranks import check_count
+from setrl.theory.policies import check_action, check_policy
 from setrl.theory.tabular import ActionTable, TabularMethod
 
 
@@ -32,10 +33,8 @@ def bonus_needed(
     Returns:
         (…) λ*; 0 where no bonus is needed, inf where no bonus suffices.
     """
-    if not 0 <= action < table.num_actions:
-        raise ValueError(f"action must be in [0, {table.num_actions - 1}], got {action}")
-    if num_samples < 3:
-        raise ValueError(f"num_samples must be at least 3, got {num_samples}")
+    check_action(action, table.num_actions)
+    check_count("num_samples", num_samples, 3)
     policy = check_policy(policy_A, table.num_actions)
     without, with_one = (
         TabularMethod(methods.grpo_div(weight), table, num_samples).advantages(policy)[..., action]

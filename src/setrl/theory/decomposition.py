@@ -78,7 +78,7 @@ def decompose_policy(
     first = TabularObjective(reward or objectives.mean(), table, set_size)
     second = TabularObjective(diversity or objectives.distinct_share(), table, set_size)
     phi_S, psi_S = first.scores_S, second.scores_S
-    policy = check_policy(policy_A, table.num_actions)
+    policy = check_policy(policy_A, shape=(table.num_actions,))
     given_SA, all_S1 = first.sets.chances_given(policy), first.sets.chances(policy)[:, None]
     return Decomposition(*_moments(given_SA, phi_S, psi_S), *_moments(all_S1, phi_S, psi_S))
 

@@ -21,7 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.advantages import AnyMethod
-from setrl.theory.policies import check_policy, log_policy, shift_logits, softmax
+from setrl.theory.policies import (
+    check_policy,
+    check_velocity,
+    log_policy,
+    shift_logits,
+    softmax,
+)
 from setrl.theory.tabular import ActionTable
 
 Velocity = Callable[[np.ndarray], np.ndarray]  # a policy (A,) → a direction in its logits (A,)
@@ -61,7 +67,7 @@ def gradient_flow(
         raise ValueError(f"tolerance must be positive, got {tolerance}")
 
     def slope(shift_A: np.ndarray) -> np.ndarray:
-        return velocity(shift_logits(policy, shift_A))
+        return check_velocity(velocity(shift_logits(policy, shift_A)), policy.shape[-1])
 
     shift_A, now, step = np.zeros_like(policy), 0.0, 1e-3
     policies = []
@@ -69,8 +75,6 @@ def gradient_flow(
         while now < until:
             step = min(step, until - now)
             moved_A, error = _dormand_prince(slope, shift_A, step)
-            if not np.isfinite(error):
-                raise ValueError(f"the velocity must be finite, got {slope(shift_A)} at t={now:g}")
             if error <= tolerance:
                 shift_A, now = moved_A, now + step if step < until - now else until
             step *= float(np.clip(0.9 * (tolerance / max(error, 1e-300)) ** 0.2, 0.2, 5.0))
@@ -111,7 +115,7 @@ class Success:
 
     def __post_init__(self) -> None:
         rates = self._rates
-        if rates.ndim != 1 or not ((rates >= 0) & (rates <= 1)).all():
+        if rates.ndim != 1 or not rates.size or not ((rates >= 0) & (rates <= 1)).all():
             raise ValueError(f"rates_A must be (A,) numbers in [0, 1], got {rates.tolist()}")
 
     @property
@@ -176,7 +180,14 @@ def simulate(
     _check_steps(learning_rate, steps)
     if runs < 1 or num_samples < 1:
         raise ValueError(f"runs and num_samples must be ≥ 1, got {runs} and {num_samples}")
-    policy = check_policy(policy_A, table.num_actions if success is None else None)
+    num_outcomes = table.num_actions if success is None else success.table.num_actions
+    if table.num_actions != num_outcomes:
+        raise ValueError(
+            f"with success, pass success.table: it has {num_outcomes} outcomes, table has "
+            f"{table.num_actions}"
+        )
+    num_actions = num_outcomes if success is None else num_outcomes // 2
+    policy = check_policy(policy_A, shape=(num_actions,))
     support = policy > 0
     logits_RA = np.tile(np.where(support, log_policy(policy), -np.inf), (runs, 1))
     policies = [softmax(logits_RA)]

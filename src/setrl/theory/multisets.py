@@ -13,6 +13,7 @@ from math import comb
 import numpy as np
 
 from setrl.core.inputs import check_set_size
+from setrl.core.objectives.ranks import check_count
 
 MAX_MULTISETS = 1_000_000
 
@@ -70,9 +71,10 @@ def multisets(num_actions: int, set_size: int) -> Multisets:
     """Return all multisets of `set_size` out of `num_actions` actions.
 
     Raises:
-        ValueError: If there are more than `MAX_MULTISETS`.
+        ValueError: If there is no action, or there are more than `MAX_MULTISETS`.
     """
     check_set_size(set_size)
+    check_count("num_actions", num_actions, 1)
     total = comb(num_actions + set_size - 1, set_size)
     if total > MAX_MULTISETS:
         raise ValueError(

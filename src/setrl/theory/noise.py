@@ -40,6 +40,7 @@ def quietest_set_size(success: float, num_samples: int) -> int:
     >>> quietest_set_size(0.2, 32), quietest_set_size(0.1, 32), quietest_set_size(0.1, 8)
     (4, 8, 3)
     """
+    check_set_size(1, num_samples, needs_contrast=True)
     sizes = range(1, num_samples)
     return min(sizes, key=lambda size: relative_variance(success, num_samples, size))
 

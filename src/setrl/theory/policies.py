@@ -18,8 +18,20 @@ from numpy.typing import ArrayLike
 TOLERANCE = 1e-9  # how far from 1 the sum of a policy's probabilities may be
 
 
-def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndarray:
+def check_policy(
+    policy_A: ArrayLike,
+    num_actions: int | None = None,
+    *,
+    shape: tuple[int, ...] | None = None,
+    called: str = "policy",
+) -> np.ndarray:
     """Return the probabilities as float64, scaled to sum to 1; raise ValueError if they are not.
+
+    Args:
+        policy_A: Probabilities (…, A).
+        num_actions: A, if it is known.
+        shape: The whole shape, if it is known.
+        called: What the caller calls the probabilities.
 
     >>> check_policy([0.5, 0.6])
     Traceback (most recent call last):
@@ -27,26 +39,54 @@ def check_policy(policy_A: ArrayLike, num_actions: int | None = None) -> np.ndar
     """
     policy = np.asarray(policy_A, dtype=np.float64)
     if policy.ndim == 0 or policy.shape[-1] == 0:
-        raise ValueError(f"policy must have shape (…, A) with A ≥ 1, got {policy.shape}")
+        raise ValueError(f"{called} must have shape (…, A) with A ≥ 1, got {policy.shape}")
+    if shape is not None and policy.shape != shape:
+        raise ValueError(f"{called} must have shape {shape}, got {policy.shape}")
     if num_actions is not None and policy.shape[-1] != num_actions:
         raise ValueError(
-            f"policy must have {num_actions} probabilities, one for each action, got "
+            f"{called} must have {num_actions} probabilities, one for each action, got "
             f"{policy.shape[-1]}"
         )
     if not (np.isfinite(policy).all() and (policy >= 0).all()):
         wrong = policy[~(np.isfinite(policy) & (policy >= 0))]
-        raise ValueError(f"probabilities must be in [0, 1], got {wrong[0]:g}")
+        raise ValueError(f"{called}: probabilities must be in [0, 1], got {wrong[0]:g}")
     total = policy.sum(axis=-1, keepdims=True)
     far = np.abs(total - 1) > TOLERANCE
     if far.any():
-        raise ValueError(f"policy must sum to 1, got {total[far][0]:.10g}")
+        raise ValueError(f"{called} must sum to 1, got {total[far][0]:.10g}")
     return policy / total
+
+
+def check_action(action: int, num_actions: int) -> None:
+    """Raise ValueError unless the action is one of A."""
+    if not isinstance(action, int | np.integer) or not 0 <= action < num_actions:
+        raise ValueError(f"action must be an integer in [0, {num_actions - 1}], got {action!r}")
+
+
+def check_velocity(velocity_A: ArrayLike, num_actions: int, called: str = "velocity") -> np.ndarray:
+    """Return a direction in the logits, (…, A), as float64; raise ValueError if it is none."""
+    velocity = np.asarray(velocity_A, dtype=np.float64)
+    if velocity.ndim == 0 or velocity.shape[-1] != num_actions:
+        raise ValueError(
+            f"{called} must have {num_actions} numbers, one for each action, got shape "
+            f"{velocity.shape}"
+        )
+    if not np.isfinite(velocity).all():
+        raise ValueError(f"{called} must be finite, got {velocity[~np.isfinite(velocity)][0]}")
+    return velocity
 
 
 def softmax(logits_A: ArrayLike) -> np.ndarray:
     """π(y) = exp(z_y) / Σ exp(z); a logit of −inf excludes an action from the support."""
     logits = np.asarray(logits_A, dtype=np.float64)
-    weight = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    if logits.ndim == 0 or logits.shape[-1] == 0:
+        raise ValueError(f"logits must have shape (…, A) with A ≥ 1, got {logits.shape}")
+    highest = logits.max(axis=-1, keepdims=True)
+    if not np.isfinite(highest).all():
+        raise ValueError(
+            f"the highest logit must be finite, got {highest[~np.isfinite(highest)][0]}"
+        )
+    weight = np.exp(logits - highest)
     return weight / weight.sum(axis=-1, keepdims=True)
 
 
@@ -55,7 +95,8 @@ def shift_logits(policy_A: ArrayLike, shift_A: ArrayLike) -> np.ndarray:
 
     Actions of probability 0 keep probability 0.
     """
-    policy, shift = check_policy(policy_A), np.asarray(shift_A, dtype=np.float64)
+    policy = check_policy(policy_A)
+    shift = check_velocity(shift_A, policy.shape[-1], "shift")
     highest = np.where(policy > 0, shift, -np.inf).max(axis=-1, keepdims=True)
     weight = policy * np.exp(np.minimum(shift - highest, 0.0))
     return weight / weight.sum(axis=-1, keepdims=True)
@@ -77,7 +118,8 @@ def log_rate(policy_A: ArrayLike, velocity_A: ArrayLike) -> np.ndarray:
 
     For v = ∇J it is K·[π(y)·A(y) − Σ π²A], which can be negative for an action with A(y) > 0.
     """
-    policy, velocity = check_policy(policy_A), np.asarray(velocity_A, dtype=np.float64)
+    policy = check_policy(policy_A)
+    velocity = check_velocity(velocity_A, policy.shape[-1])
     return velocity - (policy * velocity).sum(axis=-1, keepdims=True)
 
 

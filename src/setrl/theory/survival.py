@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from setrl.core.inputs import check_set_size
 from setrl.core.method import AnyMethod
+from setrl.core.objectives.ranks import check_count
 from setrl.theory.policies import check_policy
 
 STEPS, RATE, TOLERANCE = 20_000, 2.0, 1e-10
@@ -29,11 +30,9 @@ def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
     >>> water_filling([0.9, 0.8, 0.4]).round(3)
     array([0.529, 0.471, 0.   ])
     """
-    success = _success(success_C)
+    success = _some_success(success_C)
     if not 0 < alpha <= 1:
         raise ValueError(f"alpha must be above 0 and at most 1, got {alpha}")
-    if not success.any():
-        raise ValueError("at least one strategy must have success above 0, got only zeros")
     best = np.sort(success[success > 0])[::-1]
     levels = (np.arange(1, len(best) + 1) - alpha) / np.cumsum(1 / best)
     # A strategy survives if it is above the level of all better strategies; the level then rises.
@@ -52,7 +51,8 @@ def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -
     K = 2, at the incumbents' best shares, it is the λ of `water_filling`. If it is below 0, a
     strategy that is always wrong is encouraged too.
     """
-    shares, success = check_policy(shares_C), _success(success_C)
+    success = _success(success_C)
+    shares = check_policy(shares_C, shape=success.shape, called="shares_C")
     check_set_size(set_size)
     k, right = set_size, shares * success
     accuracy = right.sum()
@@ -80,6 +80,7 @@ def most_invaded(method: AnyMethod, num_samples: int) -> int:
     >>> [most_invaded(methods.poly_epo(k), 32) for k in (2, 3, 4, 6)]
     [0, 1, 2, 4]
     """
+    check_count("num_samples", num_samples, 3)
     paid = [m for m in range(1, num_samples - 1) if _wrong_gain(method, num_samples, m) > ROUNDING]
     return max(paid, default=0)
 
@@ -98,7 +99,7 @@ def polychromic_shares(success_C: ArrayLike, set_size: int) -> np.ndarray:
     best shares.
     """
     success = _success(success_C)
-    check_set_size(set_size)
+    check_count("set_size", set_size, 2)
     shares = np.full(len(success), 1 / len(success))
     for _ in range(STEPS):
         advantages = polychromic_advantages(shares, success, set_size)
@@ -114,6 +115,8 @@ def polychromic_advantages(
     shares_C: np.ndarray, success_C: np.ndarray, set_size: int
 ) -> np.ndarray:
     """E[f | y₁ uses strategy c] of the polychromic objective, up to a constant, in closed form."""
+    if np.shape(shares_C) != np.shape(success_C):
+        raise ValueError(f"shares_C and success_C differ: {shares_C} and {success_C}")
     k, right = set_size, shares_C * success_C
     accuracy = right.sum()
     hit = 1 - (1 - shares_C) ** (k - 1)
@@ -132,7 +135,8 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
     >>> counts_shares([0.9, 0.5, 0.05], num_samples=16).round(3)
     array([0.503, 0.497, 0.   ])
     """
-    success = _success(success_C)
+    success = _some_success(success_C)
+    check_count("num_samples", num_samples, 1)
     if not 0 <= alpha < 1:
         raise ValueError(f"alpha must be in [0, 1), got {alpha}")
     pay_N = np.arange(1, num_samples + 1) ** (alpha - 1.0)
@@ -168,6 +172,13 @@ def _mean_pay(chance_C: np.ndarray, pay_N: np.ndarray) -> np.ndarray:
 def _power(base: np.ndarray, exponent: int) -> np.ndarray:
     """base^exponent; 0 for K − 2 = −1, where there is no other member."""
     return base**exponent if exponent >= 0 else np.zeros_like(base)
+
+
+def _some_success(success_C: ArrayLike) -> np.ndarray:
+    success = _success(success_C)
+    if not success.any():
+        raise ValueError("at least one strategy must have success above 0, got only zeros")
+    return success
 
 
 def _success(success_C: ArrayLike) -> np.ndarray:

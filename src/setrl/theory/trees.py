@@ -24,7 +24,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setrl.theory.policies import check_policy
+from setrl.core.objectives.ranks import check_count
+from setrl.theory.policies import check_policy, shift_logits
 from setrl.theory.tabular import TabularObjective
 
 
@@ -33,8 +34,8 @@ class SetMDP:
     """A finite Markov decision process with a set objective as its reward.
 
     Attributes:
-        transitions_XAX: P(x' | x, a), shape (X, A, X).
-        scores: For each state, the objective on a table of its A actions; one K for all.
+        transitions_XAX: P(x' | x, a), shape (X, A, X); the last axis sums to 1.
+        scores: For each state, the objective on a table of its actions; all have one K and one A.
         gamma: γ, from 0 to below 1/K.
     """
 
@@ -43,11 +44,19 @@ class SetMDP:
     gamma: float
 
     def __post_init__(self) -> None:
+        _check_scores(self.scores)
         if not 0 <= self.gamma < 1 / self.set_size:
             raise ValueError(
                 f"gamma must be in [0, 1/{self.set_size}) for set_size={self.set_size}, or the sum "
                 f"over the tree has no bound; got {self.gamma}"
             )
+        shape = (self.num_states, self.num_actions, self.num_states)
+        if np.shape(self.transitions_XAX) != shape:
+            raise ValueError(
+                f"transitions_XAX must have shape (X, A, X) = {shape}, as scores has one of "
+                f"{self.num_actions} actions for each state; got {np.shape(self.transitions_XAX)}"
+            )
+        assert self.moves_XAX.size  # it raises where they are no probabilities
 
     @property
     def set_size(self) -> int:
@@ -62,12 +71,17 @@ class SetMDP:
     @property
     def num_states(self) -> int:
         """X."""
-        return self.moves_XAX.shape[0]
+        return len(self.scores)
+
+    @property
+    def num_actions(self) -> int:
+        """A."""
+        return self.scores[0].table.num_actions
 
     @cached_property
     def moves_XAX(self) -> np.ndarray:
         """P(x' | x, a), float64."""
-        return np.asarray(self.transitions_XAX, dtype=np.float64)
+        return check_policy(self.transitions_XAX, called="transitions_XAX")
 
     @cached_property
     def counts_SA(self) -> np.ndarray:
@@ -81,11 +95,11 @@ class SetMDP:
 
     def steps(self, policy_XA: ArrayLike) -> np.ndarray:
         """P_π(x' | x), the way of one branch, shape (X, X)."""
-        return np.einsum("xa,xay->xy", check_policy(policy_XA), self.moves_XAX)
+        return np.einsum("xa,xay->xy", self._policy(policy_XA), self.moves_XAX)
 
     def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
         """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
-        chances_XS = self.scores[0].sets.chances(check_policy(policy_XA))
+        chances_XS = self.scores[0].sets.chances(self._policy(policy_XA))
         return (chances_XS * self.scores_XS).sum(axis=-1)
 
     def values(self, policy_XA: ArrayLike) -> np.ndarray:
@@ -93,9 +107,15 @@ class SetMDP:
         matrix_XX = np.eye(self.num_states) - self.reach * self.steps(policy_XA)
         return np.linalg.solve(matrix_XX, self.rewards(policy_XA))
 
-    def set_values(self, values_X: np.ndarray) -> np.ndarray:
+    def set_values(self, values_X: ArrayLike) -> np.ndarray:
         """Q♯(x, S) = f(x, S) + γ Σ_{a∈S} E V♯(x'), shape (X, S): Eq. 4, given the values V♯."""
-        return self.scores_XS + self.gamma * (self.moves_XAX @ values_X) @ self.counts_SA.T
+        values = np.asarray(values_X, dtype=np.float64)
+        if values.shape != (self.num_states,) or not np.isfinite(values).all():
+            raise ValueError(
+                f"values_X must be {self.num_states} finite numbers, one for each state, got "
+                f"{values.tolist()}"
+            )
+        return self.scores_XS + self.gamma * (self.moves_XAX @ values) @ self.counts_SA.T
 
     def action_values(self, policy_XA: ArrayLike, values_X: np.ndarray | None = None) -> np.ndarray:
         """E[Q♯(x, S) | a₁ = a], the other K−1 actions from π; shape (X, A).
@@ -104,7 +124,7 @@ class SetMDP:
             policy_XA: π.
             values_X: V♯ of what follows; by default V♯ of π.
         """
-        policy = check_policy(policy_XA)
+        policy = self._policy(policy_XA)
         values_X = self.values(policy) if values_X is None else values_X
         chances_XSA = self.scores[0].sets.chances_given(policy)
         return np.einsum("xsa,xs->xa", chances_XSA, self.set_values(values_X))
@@ -119,8 +139,9 @@ class SetMDP:
             policy_XA: π.
             start_X: The distribution of the first state.
         """
+        start = check_policy(start_X, shape=(self.num_states,), called="start_X")
         matrix_XX = np.eye(self.num_states) - self.reach * self.steps(policy_XA).T
-        return np.linalg.solve(matrix_XX, (1 - self.reach) * np.asarray(start_X, dtype=np.float64))
+        return np.linalg.solve(matrix_XX, (1 - self.reach) * start)
 
     def set_advantages(self, policy_XA: ArrayLike) -> np.ndarray:
         """A♯(x, S) = Q♯(x, S) − V♯(x), shape (X, S)."""
@@ -129,9 +150,47 @@ class SetMDP:
 
     def gap(self, new_XA: ArrayLike, old_XA: ArrayLike, start_X: ArrayLike) -> float:
         """E_{x~d♯_new} E_{S~new} A♯_old(x, S) / (1 − γK) = V♯_new(x₀) − V♯_old(x₀): Lemma 2.2."""
-        chances_XS = self.scores[0].sets.chances(check_policy(new_XA))
+        chances_XS = self.scores[0].sets.chances(self._policy(new_XA))
         gains_X = (chances_XS * self.set_advantages(old_XA)).sum(axis=-1)
         return float(self.occupancy(new_XA, start_X) @ gains_X / (1 - self.reach))
+
+    def advantages(self, policy_XA: ArrayLike) -> np.ndarray:
+        """A(x, a) = E[Q♯(x, S) | a₁ = a] − V♯(x), the marginal set advantage, shape (X, A)."""
+        policy = self._policy(policy_XA)
+        return self.action_values(policy) - self.values(policy)[:, None]
+
+    def gradient(self, policy_XA: ArrayLike, start_X: ArrayLike) -> np.ndarray:
+        """∂V♯(x₀)/∂z = K/(1 − γK)·d♯(x)·π(a|x)·A(x, a), with logits z; shape (X, A).
+
+        The policy gradient theorem on trees: it follows from Lemma 2.2.
+
+        Args:
+            policy_XA: π, softmax of z.
+            start_X: The distribution of x₀.
+        """
+        policy = self._policy(policy_XA)
+        return self._visits(policy, start_X) * policy * self.advantages(policy)
+
+    def _visits(self, policy_XA: np.ndarray, start_X: ArrayLike) -> np.ndarray:
+        """K·Σ_t (γK)^t Pr(x_t = x), shape (X, 1): how many actions the tree draws at each state."""
+        visits_X = self.occupancy(policy_XA, start_X) / (1 - self.reach)
+        return self.set_size * visits_X[:, None]
+
+    def _policy(self, policy_XA: ArrayLike) -> np.ndarray:
+        shape = (self.num_states, self.num_actions)
+        return check_policy(policy_XA, shape=shape, called="policy_XA")
+
+
+def _check_scores(scores: Sequence[TabularObjective]) -> None:
+    if not scores:
+        raise ValueError("scores must hold an objective for each state, got none")
+    for name, of in (
+        ("set_size", lambda score: score.set_size),
+        ("number of actions", lambda score: score.table.num_actions),
+    ):
+        found = [of(score) for score in scores]
+        if len(set(found)) > 1:
+            raise ValueError(f"all states must have one {name}, got {found}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +220,8 @@ def improve(mdp: SetMDP, policy_XA: ArrayLike, sweeps: int = 1) -> np.ndarray:
         policy_XA: The old policy; an action of probability 0 stays there.
         sweeps: How many such steps are taken with the old values.
     """
-    values_X = mdp.values(policy_XA)
-    policy = np.asarray(policy_XA, dtype=np.float64)
+    check_count("sweeps", sweeps, 1)
+    policy, values_X = np.asarray(policy_XA, dtype=np.float64), mdp.values(policy_XA)
     lowest_X1 = mdp.set_values(values_X).min(axis=1, keepdims=True)
     for _ in range(sweeps):
         weight_XA = policy * (mdp.action_values(policy, values_X) - lowest_X1)
@@ -180,10 +239,49 @@ def policy_iteration(
     V♯ never falls. The objective is not concave in the policy for K > 1, so where it ends can
     depend on the start.
     """
+    check_count("iterations", iterations, 1)
     policies = [np.asarray(start_XA, dtype=np.float64)]
     for _ in range(iterations):
         policies.append(improve(mdp, policies[-1], sweeps))
     return PolicyIteration(np.stack(policies), np.stack([mdp.values(p) for p in policies]))
+
+
+def ppo_step(
+    mdp: SetMDP,
+    policy_XA: ArrayLike,
+    start_X: ArrayLike,
+    *,
+    learning_rate: float,
+    epochs: int = 10,
+    clip: float = 0.2,
+) -> np.ndarray:
+    """Return the policy after E gradient steps on PPO's clipped objective, in expectation.
+
+        K/(1 − γK)·Σ_x d♯(x) Σ_a π_old(a|x)·min(ρA, clip(ρ, 1 − ε, 1 + ε)·A),   ρ = π/π_old
+
+    A(x, a) is the marginal set advantage of the old policy, which "replaces the standard advantage"
+    (Set RL note, §2.3), and d♯ its occupancy. The first step is along `SetMDP.gradient`, where ρ is
+    1 everywhere; one epoch is a step of policy gradient.
+
+    Args:
+        mdp: The process.
+        policy_XA: π_old, softmax of the logits that move; probability 0 stays.
+        start_X: The distribution of the first state.
+        learning_rate: Of each of the E steps.
+        epochs: E.
+        clip: ε.
+    """
+    if not (learning_rate > 0 and clip > 0):
+        raise ValueError(f"learning_rate and clip must be positive, got {learning_rate} and {clip}")
+    check_count("epochs", epochs, 1)
+    old, advantages_XA = mdp._policy(policy_XA), mdp.advantages(policy_XA)
+    weight_XA, policy = mdp._visits(old, start_X) * advantages_XA, old
+    for _ in range(epochs):
+        gained_XA = np.sign(advantages_XA) * (policy - old)
+        kept_XA = np.where(gained_XA <= clip * old, weight_XA * policy, 0.0)
+        slope_XA = kept_XA - policy * kept_XA.sum(axis=1, keepdims=True)
+        policy = shift_logits(policy, learning_rate * slope_XA)
+    return policy
 
 
 def planned_values(mdp: SetMDP, tolerance: float = 1e-12) -> np.ndarray:
@@ -191,6 +289,8 @@ def planned_values(mdp: SetMDP, tolerance: float = 1e-12) -> np.ndarray:
 
     By value iteration, which contracts by γK.
     """
+    if not tolerance > 0:
+        raise ValueError(f"tolerance must be positive, got {tolerance}")
     values_XS = mdp.scores_XS
     while True:
         next_XS = mdp.set_values(values_XS.max(axis=1))
@@ -229,6 +329,8 @@ def q_learning(
         rng: Draws pairs and successors.
         checkpoints: At how many moments the error is taken.
     """
+    check_count("steps", steps, 1)
+    check_count("checkpoints", checkpoints, 1)
     num_states, num_sets = mdp.scores_XS.shape
     sets_SK, edges_XAX = mdp.scores[0].sets.sets_SK, mdp.moves_XAX.cumsum(axis=-1)
     table_XS, tries_XS = np.zeros((num_states, num_sets)), np.zeros((num_states, num_sets))
