@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from setrl.support.files.run_folder import (
 def checkpoint(run, step, whole):
     folder = run.checkpoints / f"checkpoint-{step}"
     folder.mkdir(parents=True)
+    run.metrics.touch()
     if whole:
         run.mark_complete(step)
     return folder
@@ -78,36 +80,63 @@ def test_a_damaged_checkpoint_is_given_up_for_the_one_before(tmp_path, caplog, s
     assert "training repeats the steps after the start" in caplog.messages[1]
 
 
-def test_a_checkpoint_whose_step_was_cut_from_the_metrics_is_given_up(tmp_path, caplog):
+def without_line(path, number):
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:number] + lines[number + 1 :]))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_line_that_the_metrics_lost_is_trained_again(tmp_path, caplog, number):
+    """In the middle or at the end, the checkpoint before the lost line is still good."""
     run = TrainingRun(tmp_path)
-    second, _ = written(run, 2), written(run, 4)
-    files.write_lines(run.metrics, files.read_lines(run.metrics)[:1])
-    assert run.usable_checkpoint() == second
-    message = "ends at step 2, but step 4 is done: training repeats the steps after checkpoint-2"
-    assert caplog.messages == [f"{run.metrics} {message}"]
+    written(run, 2), written(run, 4), written(run, 6)
+    without_line(run.metrics, number)
+    assert run.usable_checkpoint() == run.checkpoint(2 * number)
+    said = f"{run.metrics} is damaged: training repeats the steps after checkpoint-{2 * number}"
+    assert caplog.messages[-1] == said
+    run.truncate(2 * number)
+    assert [row["step"] for row in files.read_lines(run.metrics)] == [2, 4][:number]
     run.metrics.unlink()
     assert run.usable_checkpoint() is None
-    assert "holds no step, but step 2 is done" in caplog.messages[1]
 
 
-def test_metrics_that_lack_a_step_that_nothing_repeats_are_refused(tmp_path):
-    run = TrainingRun(tmp_path)
-    written(run, 3)
-    run.refuse_cut_metrics(3)
-    with pytest.raises(RunError, match="ends at step 3, but step 5 is done: put the whole file"):
-        run.refuse_cut_metrics(5)
-    with pytest.raises(RunError, match="ends at step 3, but step 5 is done"):
-        run.truncate(5)
-
-
-def test_checkpoints_of_earlier_versions_and_of_other_processes_are_not_checked(tmp_path):
+def test_a_process_may_write_its_part_of_a_checkpoint_later(tmp_path):
     run = TrainingRun(tmp_path)
     folder = written(run, 2)
-    (folder / "rng_state_1.pth").write_text("written by another process, later")
+    (folder / "rng_state_1.pth").write_text("written by another process")
     assert run.usable_checkpoint() == folder
     (folder / "complete").write_text("")
-    cut(folder / "model.safetensors")
-    assert run.usable_checkpoint() == folder
+    assert run.usable_checkpoint() is None
+
+
+def flip(path):
+    """Change one bit in the middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def finished(run):
+    checkpoint = written(run, 2)
+    files.append_line(run.metrics, {"step": 3})
+    shutil.copytree(checkpoint, run.final)
+    run.end(True, 3)
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "final/model.safetensors"])
+@pytest.mark.parametrize("spoil", [flip, cut, Path.unlink])
+def test_a_damaged_file_of_a_finished_run_is_made_again_or_refused(tmp_path, caplog, name, spoil):
+    run = TrainingRun(tmp_path)
+    finished(run)
+    assert run.is_done(run.final, 3)
+    spoil(tmp_path / name)
+    wrong = f"{tmp_path / name} is missing, or is not what this run wrote"
+    if name != "metrics.jsonl":
+        assert not run.is_done(run.final, 3)
+        assert caplog.messages == [f"{wrong}: it is made again from checkpoint-2"]
+    shutil.rmtree(run.checkpoints)
+    with pytest.raises(RunError, match=f"{wrong}, and no checkpoint is left: put the file back"):
+        run.is_done(run.final, 3)
 
 
 def test_what_came_after_the_checkpoint_is_dropped(tmp_path):

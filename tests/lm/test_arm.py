@@ -134,6 +134,32 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
     assert weights(stopped) == weights(whole)
 
 
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_damaged_file_of_a_finished_run_is_made_again(whole, base, tmp_path, caplog):
+    done = TrainingRun(shutil.copytree(whole.path, tmp_path / "done"))
+    flip(done.final / "model.safetensors")
+    assert train(tiny(), base, done.path)[1]
+    lines = done.metrics.read_bytes().splitlines(keepends=True)
+    done.metrics.write_bytes(b"".join(lines[:4] + lines[5:]))  # after checkpoint-4
+    assert train(tiny(), base, done.path)[1]
+    wrong = "is missing, or is not what this run wrote: it is made again from checkpoint"
+    assert [line.partition(f" {wrong}")[1:] for line in caplog.messages if wrong in line] == [
+        (f" {wrong}", "-6"),
+        (f" {wrong}", "-4"),
+    ]
+    assert weights(done) == weights(whole)
+    assert comparable_metrics(done) == comparable_metrics(whole)
+    shutil.rmtree(done.checkpoints)
+    flip(done.final / "model.safetensors")
+    with pytest.raises(RunError, match="and no checkpoint is left: put the file back"):
+        train(tiny(), base, done.path)
+
+
 def killed_at_5(folder, base):
     def on_step(step):
         if step == 5:

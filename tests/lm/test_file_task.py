@@ -150,8 +150,11 @@ def test_arms_and_seeds_are_added_to_a_finished_run(chat_models, tmp_path, in_th
     with pytest.raises(ConfigError, match=r"task\.reward: 'math' → 'number'"):
         run_comparison(dataclasses.replace(more, task={**task, "reward": "number"}), folder)
     files.write_lines(tmp_path / "own.jsonl", [*rows, {"problem": "1 + 1", "answer": 2}])
-    with pytest.raises(ConfigError, match="the problems of the split 'train' of own have changed"):
+    with pytest.raises(ConfigError, match="  the problems of the split 'train' of own changed\n"):
         run_comparison(more, folder, show_progress=False)
+    run_comparison(more, folder, accept_changes=True, show_progress=False)
+    accepted = files.read_json(folder / "run.json")["accepted_changes"]
+    assert "the problems of the split 'train' of own" in [one["what"] for one in accepted]
 
 
 def test_a_model_sees_the_same_in_training_and_in_evaluation(chat_models, tmp_path):

@@ -29,6 +29,8 @@ class RunOptions(Said):
         run_dir: The folder of the run; runs/<name> by default.
         overwrite: If the folder holds a run with another config, replace this run; your own files
             stay.
+        accept_changes: Go on with a run although the code that its config names, its model or its
+            problems changed since it began; its record then says so.
         set: Change one key of the config, KEY=VALUE; can be repeated.
 
     Json:
@@ -41,6 +43,7 @@ class RunOptions(Said):
     config: Path
     run_dir: Path | None = None
     overwrite: bool = False
+    accept_changes: bool = False
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
     resumes = True  # after an interruption
@@ -61,7 +64,12 @@ class RunOptions(Said):
         live = nullcontext() if "RANK" in os.environ else kept_up_to_date(self.folder(config))
         try:
             with live:
-                folder = run(config, self.folder(config), overwrite=self.overwrite)
+                folder = run(
+                    config,
+                    self.folder(config),
+                    overwrite=self.overwrite,
+                    accept_changes=self.accept_changes,
+                )
         except RunError:
             with suppress(ConfigError, DataError):
                 self._write_report(self.folder(config))
@@ -127,7 +135,12 @@ class Train(RunOptions):
         from setrl.train.lm.run import quiet
 
         quiet()
-        found = plan(resolved, self.folder(resolved), overwrite=self.overwrite)
+        found = plan(
+            resolved,
+            self.folder(resolved),
+            overwrite=self.overwrite,
+            accept_changes=self.accept_changes,
+        )
         for note in found.notes:
             print(f"note: {note}", file=sys.stderr)
         if self.json:

@@ -15,7 +15,9 @@ from typing_extensions import override
 from setrl.control import arm as sb3_arm
 from setrl.control.resolved import ResolvedControl
 from setrl.support import files
-from setrl.support.files.run_folder import BASE, Status, TrainingRun, write_status
+from setrl.support.files.digests import Digests
+from setrl.support.files.run_folder import BASE, TrainingRun, write_status
+from setrl.train.runs.inputs import inputs_of
 from setrl.train.runs.pool import OnProgress, Stop
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
@@ -25,6 +27,7 @@ def run_control(
     run_dir: str | Path,
     *,
     overwrite: bool = False,
+    accept_changes: bool = False,
     cache: str | Path | None = None,
     show_progress: bool = True,
 ) -> Path:
@@ -34,6 +37,7 @@ def run_control(
         resolved: The run.
         run_dir: The run's folder; made if missing.
         overwrite: Remove the run that is in the folder, and start from the beginning.
+        accept_changes: Go on although code that the config names has changed.
         cache: Folder of pretrained policies; by default $SETRL_CACHE, or ~/.cache/setrl.
         show_progress: Whether to draw a progress bar.
 
@@ -46,7 +50,8 @@ def run_control(
         KeyboardInterrupt: After Ctrl-C, once all checkpoints are written.
     """
     arms = ControlArms(resolved, Path(run_dir), cache_folder(cache))
-    return run_arms(arms, resolved.config, overwrite=overwrite, show_progress=show_progress)
+    how = {"overwrite": overwrite, "accept_changes": accept_changes}
+    return run_arms(arms, resolved.config, **how, show_progress=show_progress)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,10 @@ class ControlArms(Arms):
     resolved: ResolvedControl
     run_dir: Path
     cache: Path
+
+    @override
+    def inputs(self) -> Digests:
+        return inputs_of(self.resolved.config)
 
     @override
     def prepare(self, show_progress: bool) -> bool:
@@ -121,8 +130,7 @@ def train_arm(
     Returns:
         Whether all steps are done; False if training was stopped.
     """
-    if run.evaluation.exists():
-        run.refuse_cut_metrics(files.read_json(run.evaluation).get("steps", 0))
+    if run.is_done(run.evaluation, files.read_json(run.evaluation).get("steps", 0)):
         on_step(resolved.steps)
         return True
     checkpoint = run.usable_checkpoint()
@@ -130,9 +138,9 @@ def train_arm(
     write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
     engine = _engine(resolved)
     done = engine.learn(resolved, arm, seed, cache, run, checkpoint, on_step, stop)
-    status: Status = "finished" if done >= resolved.steps else "interrupted"
-    write_status(run.path, status, step=done)
-    return status == "finished"
+    finished = done >= resolved.steps
+    run.end(finished, done)
+    return finished
 
 
 def _engine(resolved: ResolvedControl) -> ModuleType:

@@ -85,11 +85,18 @@ def _instead(path: Path) -> str:
 def _is_cached(name: str) -> bool:
     """Return whether the config of a name is in the cache of Hugging Face's library."""
     try:
-        from huggingface_hub import try_to_load_from_cache
-        from huggingface_hub.errors import HFValidationError
+        return hub_commit(name) is not None
     except ModuleNotFoundError:
         return True  # the extra is missing: whoever loads the model says so
+
+
+def hub_commit(name: str) -> str | None:
+    """Return the commit of a name on the hub that this machine's cache has; None if it has none."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
     try:
-        return isinstance(try_to_load_from_cache(name, CONFIG), str)
+        kept = try_to_load_from_cache(name, CONFIG)
     except HFValidationError:
-        return False
+        return None
+    return Path(kept).parent.name if isinstance(kept, str) else None

@@ -9,20 +9,26 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
+from modulefinder import ModuleFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from typing_extensions import override
+
 from setrl.support.errors import ConfigError
+from setrl.support.files.digests import digests
 
 _REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)\Z")
 _LOCK = threading.RLock()
 _own_modules: dict[Path, dict[str, ModuleType]] = {}  # a config's folder → its modules by name
 _announced: set[tuple[str, str]] = set()
+_code: dict[tuple[str, str], dict[str, str]] = {}  # reference, file → fingerprints of its code
+_last: dict[str, str] = {}  # reference → the file that it was loaded from last
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,57 @@ def load(reference: str, config_dir: str | Path) -> Loaded:
     folder = Path(config_dir).resolve()
     module = _imported(module_name, folder, reference)
     path = getattr(module, "__file__", None) or f"the module {module_name}, which has no file"
+    _keep_code(reference, module_name, path, folder)
     return Loaded(_found(module, name, f"{reference}: {path}"), path)
+
+
+def code_of(value: Any) -> dict[str, str]:
+    """Return "module:name (file)" → fingerprint, for each reference inside that was loaded.
+
+    The files are that of the module and those of its folder or package that it imports, as they
+    were when Python read them.
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return {name: one for item in value for name, one in code_of(item).items()}
+    known = _code[value, _last[value]] if is_reference(value) and value in _last else {}
+    return {f"{value} ({file})": one for file, one in known.items()}
+
+
+def _keep_code(reference: str, name: str, path: str, folder: Path) -> None:
+    """Keep the fingerprints of the code behind a reference when it is loaded first."""
+    _last[reference] = path
+    if (reference, path) in _code:
+        return
+    home, package = Path(path).parent, Path(path).name == "__init__.py"
+    for _ in range(name.count(".") + package):
+        home = home.parent
+    is_ours = reference.startswith("setrl.") or not Path(path).is_file()
+    finder = _Finder(home, None if home == folder else name.partition(".")[0])
+    if not is_ours:
+        with suppress(ImportError):
+            finder.import_hook(name)
+    found: list[Any] = list(finder.modules.values())  # modules of modulefinder, not of Python
+    files = {Path(one.__file__) for one in found if one.__file__}
+    _code[reference, path] = {} if is_ours else digests(home, {Path(path), *files})
+
+
+class _Finder(ModuleFinder):
+    """The modules that a module of a user imports from the same folder or package; runs nothing."""
+
+    def __init__(self, home: Path, package: str | None):
+        super().__init__([str(home)])
+        self.package = package
+
+    @override
+    def find_module(self, name: str, path: Any, parent: Any = None) -> Any:
+        if path is None and self.package not in (None, name):  # of another package
+            raise ImportError(name)
+        try:
+            return super().find_module(name, path, parent)
+        except AttributeError as error:  # it cannot read a folder without __init__.py
+            raise ImportError(name) from error
 
 
 def is_reference(name: Any) -> bool:

@@ -10,11 +10,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
+import os
 import re
 import shutil
-import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,13 +23,15 @@ import yaml
 
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
+from setrl.support.files import json_lines
+from setrl.support.files.digests import changed_file, digest, digests
 
 SCHEMA_VERSION = 1
 BASE = "base"  # the model that every arm starts from: its folder, and its name in figures
 FIGURES = "figures"
 RECORD = "run.json"
 CONFIG = "config.yaml"
-COMPLETE = "complete"  # the last file of a checkpoint: checksums of the other files
+COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that it continues
 
 log = logging.getLogger(__name__)
 
@@ -90,43 +91,80 @@ class TrainingRun:
     def usable_checkpoint(self) -> Path | None:
         """Return the latest complete checkpoint that can be resumed; None if there is none.
 
-        Its files are undamaged, and the metrics hold its step. Later checkpoints are skipped, with
-        a warning that says what is wrong.
+        Its files, and the metrics until its step, are what they were when it was written. Later
+        checkpoints are given up, with a warning that says what is wrong.
         """
-        last = self.last_step()
-        while (folder := self.last_checkpoint()) is not None:
-            step, damaged = _step_of(folder), _damaged_file(folder)
-            if damaged is None and last >= step:
-                return folder
+        whole, damaged = self._newest_whole()
+        for folder, file in damaged.items():
             (folder / COMPLETE).unlink(missing_ok=True)
-            before = self.last_checkpoint()
-            log.warning(
-                "%s: training repeats the steps after %s",
-                f"{folder / damaged} is damaged" if damaged else self._cut(last, step),
-                before.name if before else "the start",
-            )
-        return None
+            after = whole.name if whole else "the start"
+            log.warning("%s is damaged: training repeats the steps after %s", file, after)
+        return whole
 
-    def last_step(self) -> int:
-        """Return the last step that the metrics hold; 0 if they hold none."""
-        return max((record["step"] for record in files.read_lines(self.metrics)), default=0)
+    def _newest_whole(self) -> tuple[Path | None, dict[Path, Path]]:
+        """Return the latest checkpoint without damage, and for each later one a damaged file."""
+        damaged: dict[Path, Path] = {}
+        for folder in reversed(self.checkpoint_folders().values()):
+            if not _is_complete(folder):
+                continue
+            if (file := self._damaged_by(folder)) is None:
+                return folder, damaged
+            damaged[folder] = file
+        return None, damaged
 
-    def refuse_cut_metrics(self, step: int) -> None:
-        """Refuse metrics that lack a step that is done, because nothing would repeat it.
+    def _damaged_by(self, checkpoint: Path) -> Path | None:
+        """Return the first file that is not what it was when a checkpoint was written."""
+        try:
+            written = files.read_json(checkpoint / COMPLETE)
+            rows = written["metrics"]
+            if (name := changed_file(checkpoint, written["files"])) is not None:
+                return checkpoint / name
+            is_whole = digest(self.metrics, rows["bytes"]) == rows["digest"]
+        except (OSError, DataError, KeyError, TypeError):
+            return checkpoint / COMPLETE if self.metrics.is_file() else self.metrics
+        return None if is_whole else self.metrics
+
+    def end(self, finished: bool, step: int) -> None:
+        """Record that training ended; of a finished run, also what it wrote, to notice damage."""
+        if not finished:
+            write_status(self.path, "interrupted", step=step)
+            return
+        ours = [path for path in self.final.rglob("*") if path.is_file() and path.suffix != ".md"]
+        ours += [path for path in (self.metrics, self.evaluation) if path.is_file()]
+        write_status(self.path, "finished", step=step, wrote=digests(self.path, ours))
+
+    def is_done(self, mark: Path, step: int) -> bool:
+        """Return whether training is done, and its files are what they were.
+
+        If a file is damaged, the steps after the last usable checkpoint are to be done again, which
+        writes it again.
+
+        Args:
+            mark: What is there once training is done.
+            step: The last step.
 
         Raises:
-            RunError: Naming the file, and what to do.
+            RunError: Naming the damaged file, if no checkpoint is left.
         """
-        last = self.last_step()
-        if last < step:
+        if not mark.exists():
+            return False
+        wrote = files.read_json(self.path / RECORD).get("wrote")
+        damaged = None if wrote is None else changed_file(self.path, wrote)
+        if damaged is None:  # a process may have been killed between the last file and the record
+            if wrote is None:
+                self.end(True, step)
+            else:
+                write_status(self.path, "finished", step=step)
+            return True
+        said = f"{self.path / damaged} is missing, or is not what this run wrote"
+        checkpoint, _ = self._newest_whole()
+        if checkpoint is None:
             raise RunError(
-                f"{self._cut(last, step)}: put the whole file back, or remove {self.path} to train "
-                "this arm with this seed again"
+                f"{said}, and no checkpoint is left: put the file back, or remove {self.path} to "
+                "train this arm with this seed again"
             )
-
-    def _cut(self, last: int, step: int) -> str:
-        held = f"ends at step {last}" if last else "holds no step"
-        return f"{self.metrics} {held}, but step {step} is done"
+        log.warning("%s: it is made again from %s", said, checkpoint.name)
+        return False
 
     def remove_incomplete(self) -> None:
         """Remove the checkpoints that were not written completely."""
@@ -135,20 +173,19 @@ class TrainingRun:
                 shutil.rmtree(folder)
 
     def mark_complete(self, step: int) -> None:
-        """Record that the checkpoint of a step was written completely, with its checksums."""
+        """Record that the checkpoint of a step was written completely, and what belongs to it."""
         folder = self.checkpoint(step)
-        sums = {path.name: _checksum(path) for path in sorted(folder.iterdir()) if _is_ours(path)}
-        files.write_json(folder / COMPLETE, sums)
+        rows = {"bytes": self.metrics.stat().st_size, "digest": digest(self.metrics)}
+        ours = digests(folder, filter(_is_ours, folder.iterdir()))
+        files.write_json(folder / COMPLETE, {"files": ours, "metrics": rows})
 
     def truncate(self, step: int) -> None:
-        """Remove the records of later steps, so that a resumed run records them once.
-
-        Raises:
-            RunError: If the metrics lack the step.
-        """
-        self.refuse_cut_metrics(step)
-        kept = [record for record in files.read_lines(self.metrics) if record["step"] <= step]
-        files.write_lines(self.metrics, kept)
+        """Remove the records of later steps, so that a resumed run records them once."""
+        self.metrics.touch()
+        for line in json_lines.read(self.metrics, torn="cut"):
+            if line.record["step"] > step:
+                os.truncate(self.metrics, line.start)
+                break
         for later, path in self.rollout_files().items():
             if later > step:
                 path.unlink()
@@ -165,27 +202,6 @@ def _is_complete(checkpoint: Path) -> bool:
 def _is_ours(path: Path) -> bool:
     """Return whether the process that completes a checkpoint wrote this file of it."""
     return path.is_file() and path.name != COMPLETE and not path.match("rng_state_*.pth")
-
-
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        while part := file.read(1 << 20):
-            checksum = zlib.crc32(part, checksum)
-    return checksum
-
-
-def _damaged_file(checkpoint: Path) -> str | None:
-    """Return the name of a file that changed since it was written; None if all are unchanged."""
-    try:
-        sums = json.loads((checkpoint / COMPLETE).read_bytes() or "{}")  # earlier versions: empty
-    except (OSError, ValueError):
-        return COMPLETE
-    for name, wanted in sums.items():
-        path = checkpoint / name
-        if not path.is_file() or _checksum(path) != wanted:
-            return str(name)
-    return None
 
 
 def training_run(run_dir: Path, arm: str, seed: int) -> TrainingRun:

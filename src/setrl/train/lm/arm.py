@@ -10,7 +10,7 @@ from transformers import AutoTokenizer, PrinterCallback
 
 from setrl.support import files
 from setrl.support.errors import RunError
-from setrl.support.files.run_folder import Status, TrainingRun, write_status
+from setrl.support.files.run_folder import TrainingRun, write_status
 from setrl.tasks.models import sampler
 from setrl.train.gathering.judging import make_judge
 from setrl.train.lm.adapter import peft_config
@@ -51,9 +51,7 @@ def train_arm(
         Whether all steps are done; False if it was stopped.
     """
     steps, method = resolved.config.steps, resolved.arms[arm].method
-    if run.final.exists():
-        run.refuse_cut_metrics(steps)
-        write_status(run.path, "finished", step=steps)
+    if run.is_done(run.final, steps):
         on_step(steps)
         return True
     checkpoint = run.usable_checkpoint()
@@ -67,8 +65,7 @@ def train_arm(
     if finished:
         _save(trainer, run.final)
     if trainer.is_world_process_zero():
-        status: Status = "finished" if finished else "interrupted"
-        write_status(run.path, status, step=trainer.state.global_step)
+        run.end(finished, trainer.state.global_step)
     return finished
 
 

@@ -19,20 +19,22 @@ from accelerate import PartialState
 from typing_extensions import override
 
 from setrl.evaluate.collecting import draw_and_read
+from setrl.evaluate.model_folder import hub_commit
 from setrl.evaluate.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluate.summary import write_checkpoint_summary
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.digests import Digests
 from setrl.support.files.run_folder import BASE, TrainingRun, training_run
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN, base_model
 from setrl.train.lm.config import ComparisonConfig
-from setrl.train.lm.digests import TASK, keep_digests
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig, resolve
 from setrl.train.lm.served_model import ServedModel
 from setrl.train.lm.server import check_server_of, train_on_server
 from setrl.train.runs.claim import claimed
+from setrl.train.runs.inputs import check_inputs, inputs_of, model_digests
 from setrl.train.runs.pool import OnProgress, Stop
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
@@ -44,6 +46,7 @@ def run_comparison(
     run_dir: str | Path,
     *,
     overwrite: bool = False,
+    accept_changes: bool = False,
     cache: str | Path | None = None,
     show_progress: bool = True,
 ) -> Path:
@@ -56,6 +59,7 @@ def run_comparison(
         config: The comparison, resolved or as its keys.
         run_dir: Its folder; made if missing.
         overwrite: Remove the run that is in the folder, and start from the beginning.
+        accept_changes: Go on although the code, the model or the problems have changed.
         cache: Folder of base models; by default $SETRL_CACHE, or ~/.cache/setrl.
         show_progress: Whether to draw a progress bar.
 
@@ -64,7 +68,7 @@ def run_comparison(
 
     Raises:
         ConfigError: If the config asks for what cannot be made, or the folder holds a run with
-            another config, or something else.
+            another config or other inputs, or something else.
         RunError: If an arm failed; the others were trained all the same.
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
@@ -80,8 +84,9 @@ def run_comparison(
     if "RANK" in os.environ:
         if resolved.engine is not None:
             raise ConfigError("engine: a server trains, so start one process here, not several")
-        return _run_on_all_processes(arms, overwrite)
-    return run_arms(arms, resolved.config, overwrite=overwrite, show_progress=show_progress)
+        return _run_on_all_processes(arms, overwrite, accept_changes)
+    how = {"overwrite": overwrite, "accept_changes": accept_changes}
+    return run_arms(arms, resolved.config, **how, show_progress=show_progress)
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,23 @@ class LanguageModelArms(Arms):
             raise RunError(f"{self.base} is missing: all arms start from the model in this folder")
 
     @override
+    def inputs(self) -> Digests:
+        found = {**inputs_of(self.config), **self._base_digests()}
+        for split in self.resolved.used_splits:
+            if one := self.resolved.task.digest(split):
+                found[f"the problems of the split {split!r} of {self.resolved.task.name}"] = one
+        return found
+
+    def _base_digests(self) -> Digests:
+        name = "base" if self.config.model is None else self.config.model
+        if Path(self.base).is_absolute():
+            return model_digests(name, Path(self.base))
+        commit = hub_commit(self.base)
+        return {} if commit is None else {name: commit}
+
+    @override
     def prepare(self, show_progress: bool) -> bool:
         folder, model, spec = self.run_dir / BASE, self.config.model, self.resolved.base
-        keep_digests(self.resolved.task, self.resolved.used_splits, folder / TASK)
         if spec is None:
             files.write_json(folder / "base.json", {"schema_version": 1, "path": model})
         elif not (folder / "config.json").exists():
@@ -214,14 +233,18 @@ class LanguageModelArms(Arms):
             write_checkpoint_summary(folder / "evaluation")
 
 
-def _run_on_all_processes(arms: LanguageModelArms, overwrite: bool) -> Path:
+def _run_on_all_processes(arms: LanguageModelArms, overwrite: bool, accept_changes: bool) -> Path:
     """Train the arms one after another, each on all processes; the first process writes."""
     config, stop = arms.config, Stop()
     state = PartialState(cpu=not torch.cuda.is_available())
     claim = claimed(arms.run_dir, config, overwrite=overwrite)
+    if not overwrite:
+        check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes)
     with claim if state.is_main_process else nullcontext():
         with state.main_process_first():
             arms.prepare(state.is_main_process)
+        if state.is_main_process:
+            check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes, keep=True)
         for seed in config.seeds:
             for arm in config.arms:
                 run = training_run(arms.run_dir, arm, seed)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setrl.support import files
-from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import Status, TrainingRun, write_status
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun, write_status
 from setrl.train.lm.batch_maker import BatchMaker
 from setrl.train.lm.engine import EngineSpec
 from setrl.train.lm.resolved import ResolvedConfig
@@ -51,9 +51,7 @@ def train_on_server(
     from setrl.train.tinker import SetTinkerTrainer
 
     steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
-    if run.final.exists():
-        run.refuse_cut_metrics(steps)
-        write_status(run.path, "finished", step=steps)
+    if run.is_done(run.final, steps):
         on_step(steps)
         return True
     write_status(run.path, "running", arm=arm, seed=seed, method=repr(own.method))
@@ -73,8 +71,7 @@ def train_on_server(
     finished = saved.step == steps
     if finished:
         _write_final(trainer.final_sampler(), saved.path, run.final)
-    status: Status = "finished" if finished else "interrupted"
-    write_status(run.path, status, step=saved.step)
+    run.end(finished, saved.step)
     return finished
 
 
@@ -172,7 +169,18 @@ class _Recorder:
         """Remove the records of the steps that are done again."""
         self.run.path.mkdir(parents=True, exist_ok=True)
         self.run.truncate(step)
+        self._refuse_gap(step)
         self.on_step(step)
+
+    def _refuse_gap(self, step: int) -> None:
+        """Refuse metrics that lack a step: the server keeps the weights, and repeats none."""
+        held = {record["step"] for record in files.read_lines(self.run.metrics)}
+        missing = [one for one in range(1, step + 1) if one not in held]
+        if missing:
+            raise RunError(
+                f"{self.run.metrics} lacks step {missing[0]}, but step {step} is done: put the "
+                f"whole file back, or remove {self.run.path} to train this arm with this seed again"
+            )
 
     def on_batch(self, batch: Batch, measured: Mapping[str, float]) -> None:
         """Record a step."""

@@ -82,7 +82,8 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
         listed = "\n".join(f"  {name}: {why}" for name, why in pool.failures.items())
         raise RunError(
             f"{len(pool.failures)} of {len(jobs)} jobs failed:\n{listed}\n"
-            "what is done is kept: once this is fixed, the same command goes on from there"
+            "what is done is kept: once this is fixed, the same command goes on from there (with "
+            "--accept-changes, if you repair code that the config names)"
         )
 
 

@@ -15,9 +15,11 @@ from pathlib import Path
 from setrl.support.errors import explain
 from setrl.support.files import write_text
 from setrl.support.files.cache import cache_folder as cache_folder  # callers of runs need it, too
+from setrl.support.files.digests import Digests
 from setrl.support.files.run_folder import BASE, TrainingRun, training_run, write_status
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.config import RunConfig
+from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import Job, OnProgress, Stop, run_jobs
 
 
@@ -33,6 +35,10 @@ class Arms(ABC):
 
     run_dir: Path
     cache: Path
+
+    @abstractmethod
+    def inputs(self) -> Digests:
+        """Return the fingerprints of all that the results depend on besides the config."""
 
     @abstractmethod
     def prepare(self, show_progress: bool) -> bool:
@@ -54,7 +60,12 @@ class Arms(ABC):
 
 
 def run_arms(
-    arms: Arms, config: RunConfig, *, overwrite: bool = False, show_progress: bool = True
+    arms: Arms,
+    config: RunConfig,
+    *,
+    overwrite: bool = False,
+    accept_changes: bool = False,
+    show_progress: bool = True,
 ) -> Path:
     """Train and evaluate all arms with all seeds, side by side; return the run's folder.
 
@@ -65,18 +76,23 @@ def run_arms(
         arms: The arms.
         config: Their names, the seeds and the number of workers; it is kept in the folder.
         overwrite: Remove the run that is in the folder, and start from the beginning.
+        accept_changes: Go on although the code, the model or the problems have changed.
         show_progress: Whether to draw a progress bar.
 
     Raises:
-        ConfigError: If the folder holds a run with another config, or something else.
+        ConfigError: If the folder holds a run with another config or other inputs, or something
+            else.
         RunError: If an arm failed; the others were trained all the same.
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
+    if not overwrite:
+        check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes)  # nothing is written yet
     with claimed(arms.run_dir, config, overwrite=overwrite):
         # All arms with one seed before any with the next, so that they can be compared early.
         jobs = [arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms]
         if arms.prepare(show_progress):
             jobs.append(arm_job(arms))
+        check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes, keep=True)
         run_jobs(jobs, config.workers, show_progress, preload=type(arms).__module__)
     return arms.run_dir
 
@@ -95,6 +111,7 @@ def _do(
 ) -> None:
     """Do what is still missing; an error is recorded in the folder before it is raised."""
     try:
+        check_inputs(arms.run_dir, arms.inputs())  # hours may have passed since the run began
         if arm is None:
             arms.evaluate_base(run, on_progress, stop)
         else:
