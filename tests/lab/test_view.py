@@ -4,11 +4,13 @@ import asyncio
 import json
 import math
 import socket
+import threading
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from setrl import methods
@@ -654,8 +656,42 @@ def test_only_the_page_of_the_server_may_write(client):
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert client.request(method, "/api/runs", headers=own).status_code == 405
         assert client.request(method, "/api/mark").status_code == 403
-    for other in ({"origin": "http://evil.example"}, {"content-type": "text/plain"}):
+    others = [{"origin": f"{one}"} for one in ("http://evil.example", "https://127.0.0.1:8710", "")]
+    for other in (*others, {"content-type": "text/plain"}):
         assert client.post("/api/mark", headers=own | other).status_code == 403
+
+
+def test_a_mark_that_is_too_long_or_too_deep_is_refused(client, ids):
+    own = {"origin": "http://127.0.0.1:8710", "content-type": "application/json"}
+    sent = []
+
+    def endless():
+        while len(sent) < 100:
+            sent.append(len(sent))
+            yield b" " * 10_000
+
+    answer = client.post("/api/mark", headers=own, content=endless())
+    assert (answer.status_code, answer.json()["error"]) == (413, "a mark has at most 100,000 bytes")
+    query = {"run": ids["mine"], "arm": "poly", "step": 2}
+    for nested in (b"[" * 90_000, b"[" * 900 + b"]" * 900, b"{"):
+        answer = client.post("/api/mark", headers=own, content=nested, params=query)
+        assert answer.status_code == 400
+        assert "a mark " in answer.json()["error"]
+
+
+def test_a_connection_that_asks_nothing_is_closed(folder, monkeypatch):
+    monkeypatch.setattr(serve, "SILENCE", 0.1)
+    listening = serve.bound("127.0.0.1", 0)
+    server = uvicorn.Server(serve._config(application(Catalogue(folder))))
+    threading.Thread(target=serve.run, args=(server, listening), daemon=True).start()
+    answered = socket.create_connection(listening.getsockname(), timeout=10)
+    silent = socket.create_connection(listening.getsockname(), timeout=10)
+    half = socket.create_connection(listening.getsockname(), timeout=10)
+    half.sendall(b"GET / HTTP/1.1\r\nHost: localhost")
+    answered.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert answered.recv(100).startswith(b"HTTP/1.1 200")
+    assert [one.recv(100) for one in (silent, half)] == [b"", b""]  # closed, before the time is up
+    server.should_exit = True
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,9 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
         assert [record["temperature"] for record in evaluated] == [temperature] * 2
 
     files.write_text(run_dir / "base" / "tokenizer.json", "{}")
-    with pytest.raises(ConfigError, match=r"began with something else:\n  base: tokenizer\.json ch"):
+    with pytest.raises(
+        ConfigError, match=r"began with something else:\n  base: tokenizer\.json ch"
+    ):
         run_comparison(resolved, run_dir, cache=cache, show_progress=False)
     assert set(statuses(run_dir).values()) == {"finished"}
     shutil.copy(base / "tokenizer.json", run_dir / "base")

@@ -137,6 +137,15 @@ def test_zstandard_is_read(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("name", ["samples/bomb.json", "summaries.json"])
+def test_a_small_archive_that_would_fill_the_memory_is_refused(tmp_path, name):
+    path = write(tmp_path / "log.eval", SAMPLES)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, b"[" * 25_000_000)
+    with pytest.raises(DataError, match=f"^{path}: {name} unpacks to 25,000,000 bytes from 24,"):
+        read(path)
+
+
 def test_a_log_that_inspect_wrote():
     pytest.importorskip("pyarrow")
     log = open_log(Path(__file__).parents[1] / "data" / "inspect_arith.eval")

@@ -23,12 +23,14 @@ from setrl.samples.importers.importing import LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.gzipped import most_unpacked
 from setrl.support.files.kinds import ZIP, refuse_other_kinds
 
 # Equal to inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 HEADER = "header.json"
 ZSTANDARD = 93  # a compression of zip
+LEAST_SAMPLE, MOST_RATIO = 20_000_000, 50  # bytes, and times: a sample is in memory as objects
 LOCAL_HEADER = struct.Struct("<26xHH")  # of a file in a zip: ends with the sizes of name and extra
 ATTACHMENT = "attachment://"
 SPACES = re.compile(r"\s*")
@@ -52,6 +54,8 @@ def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
         yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
     except NotImplementedError as error:  # compressed in a way that is not known here
         yield from _by_inspect(path, notes, str(error))
+    except DataError:
+        raise
     except RecursionError:
         raise DataError(f"{path}: is nested too deeply to be read") from None
     except (ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
@@ -98,6 +102,7 @@ def _skipped(text: str, at: int) -> int:
 
 def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     with zipfile.ZipFile(path) as archive:
+        _refuse_bomb(path, archive)
         names = sorted(archive.namelist())
         # The header is written when the evaluation ends.
         header = json.loads(_member(archive, HEADER)) if HEADER in names else {"status": "started"}
@@ -105,6 +110,23 @@ def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
         for name in names:
             if name.startswith("samples/") and name.endswith(".json"):
                 yield json.loads(_member(archive, name))
+
+
+def _refuse_bomb(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that would unpack to more than memory; no file unpacks beyond its header.
+
+    Raises:
+        DataError: Naming the file in the archive.
+    """
+    left = most_unpacked(path.stat().st_size)
+    for one in archive.infolist():
+        left -= one.file_size
+        if left < 0 or one.file_size > max(LEAST_SAMPLE, MOST_RATIO * one.compress_size):
+            raise DataError(
+                f"{path}: {one.filename} unpacks to {one.file_size:,} bytes from "
+                f"{one.compress_size:,}, which no sample does: unpack the log yourself, or write "
+                "it as .json with `inspect log convert`, if it is right"
+            )
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:

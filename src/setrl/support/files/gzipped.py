@@ -1,4 +1,4 @@
-"""Files that gzip compressed, read up to a size: a small file may unpack to more than memory."""
+"""How far a compressed file is unpacked: a small one may hold more than fits into memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from setrl.support.errors import DataError
 
 LEAST = 200_000_000  # bytes that any file may unpack to
 MOST_RATIO = 200  # texts shrink to a tenth, numbers to a fiftieth, and zeros to a thousandth
+
+
+def most_unpacked(packed: int) -> int:
+    """Return how many bytes may come out of so many compressed ones."""
+    return max(LEAST, MOST_RATIO * packed)
 
 
 def open_gzip(path: Path) -> BinaryIO:
@@ -30,7 +35,7 @@ class _Bounded(io.RawIOBase):
 
     def __init__(self, path: Path):
         self._path, self._inner = path, gzip.GzipFile(path)
-        self._most = max(LEAST, MOST_RATIO * path.stat().st_size)
+        self._most = most_unpacked(path.stat().st_size)
 
     @override
     def readable(self) -> bool:

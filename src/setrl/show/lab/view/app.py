@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -53,6 +54,7 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
+MOST_BODY, BODY_S = 100_000, 10  # bytes of a mark, and seconds in which it arrives
 
 Answer = Callable[[Request], dict[str, Any]]
 
@@ -315,17 +317,38 @@ def _answered(answer: Callable[[], Response]) -> Response:
         return _problem(400, explain(error))
     except (DataError, OSError) as error:
         return _problem(422, explain(error))
+    except RecursionError:
+        return _problem(422, "this is nested too deeply to be shown")
 
 
 def _mark(ask: Questions) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
-            own = await request.json()
-        except ValueError:
+            async with asyncio.timeout(BODY_S):
+                own = json.loads(await _small_body(request))
+        except (ValueError, RecursionError):
             return _problem(400, "a mark must be JSON")
+        except OverflowError:
+            return _problem(413, f"a mark has at most {MOST_BODY:,} bytes")
+        except TimeoutError:
+            return _problem(408, f"a mark arrives in {BODY_S} seconds")
         return await run_in_threadpool(_answered, lambda: _as_json(200, ask.mark(request, own)))
 
     return respond
+
+
+async def _small_body(request: Request) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        OverflowError: As soon as it is too long; the rest is not read.
+    """
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > MOST_BODY:
+            raise OverflowError
+    return bytes(found)
 
 
 def _labels(ask: Questions) -> Callable[[Request], Response]:

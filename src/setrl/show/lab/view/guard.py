@@ -69,7 +69,8 @@ class Guard:
     def _refusal(self, scope: Scope) -> str | None:
         """Why a request is refused; None if it may be answered."""
         headers = Headers(scope=scope)
-        if scope["method"] not in ("GET", "HEAD") and not _is_own_page(headers):
+        own = f"{scope['scheme']}://{headers.get('host', '')}"
+        if scope["method"] not in ("GET", "HEAD") and not _is_own_page(headers, own):
             return "Only the page of this server may write."
         if self.token is None:
             name = headers.get("host", "").rpartition(":")
@@ -90,10 +91,10 @@ class Guard:
         return bool(token) and secrets.compare_digest(value.encode(), token.encode())
 
 
-def _is_own_page(headers: Headers) -> bool:
+def _is_own_page(headers: Headers, own: str) -> bool:
     """Return whether a script of this server's page asks; forms of other sites send no JSON."""
-    from_here = headers.get("origin", "").partition("://")[2] == headers.get("host", "")
-    return from_here and headers.get("content-type", "") == "application/json"
+    is_json = headers.get("content-type", "") == "application/json"
+    return is_json and headers.get("origin", "") == own
 
 
 def _cookie(header: str) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+from typing_extensions import override
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue, Found, Source
@@ -21,6 +23,7 @@ from setrl.support.errors import ConfigError
 
 USUAL_PORT = 8710
 PATIENCE = 0.4  # seconds that an answer waits for an index, before it holds what is there
+SILENCE = 15.0  # seconds in which a connection must ask something
 TRIED = 20  # ports from the usual one on, if none is asked for
 
 
@@ -54,9 +57,29 @@ def serve(
     run(server, listening)
 
 
+class Impatient(H11Protocol):
+    """A connection that is closed if it asks nothing, or does not end its question."""
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(SILENCE, self._close_silent, None)
+
+    def _close_silent(self, last: RequestResponseCycle | None) -> None:
+        """Close the connection if no question has come after the last one, which is answered."""
+        if self.transport.is_closing():
+            return
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if is_answered and self.cycle is last:
+            self.transport.close()
+        else:
+            self.loop.call_later(SILENCE, self._close_silent, self.cycle)
+
+
 def _config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
+        http=Impatient,
         log_config=None,  # a new one closes the handlers of other libraries, and absl's their files
         log_level="warning",
         access_log=False,  # the address holds the token
