@@ -19,7 +19,6 @@ from accelerate import PartialState
 from typing_extensions import override
 
 from setrl.evaluate.collecting import draw_and_read
-from setrl.evaluate.model_folder import hub_commit
 from setrl.evaluate.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluate.summary import write_checkpoint_summary
 from setrl.support import files
@@ -29,12 +28,13 @@ from setrl.support.files.run_folder import BASE, TrainingRun, training_run
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN, base_model
 from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.inputs import base_of_run, run_inputs
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig, resolve
 from setrl.train.lm.served_model import ServedModel
 from setrl.train.lm.server import check_server_of, train_on_server
 from setrl.train.runs.claim import claimed
-from setrl.train.runs.inputs import check_inputs, inputs_of, model_digests
+from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import OnProgress, Stop
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
@@ -105,9 +105,7 @@ class LanguageModelArms(Arms):
     @cached_property
     def base(self) -> str:
         """The absolute folder of the model that arms start from, or its name on a hub."""
-        model = self.config.model
-        folder = self.run_dir / BASE if model is None else Path(model)
-        return str(folder.absolute()) if model is None or folder.is_dir() else model
+        return base_of_run(self.resolved, self.run_dir)
 
     def _refuse_missing_base(self) -> None:
         """Raise if the folder is gone: libraries take its path for a name on a hub."""
@@ -116,18 +114,7 @@ class LanguageModelArms(Arms):
 
     @override
     def inputs(self) -> Digests:
-        found = {**inputs_of(self.config), **self._base_digests()}
-        for split in self.resolved.used_splits:
-            if one := self.resolved.task.digest(split):
-                found[f"the problems of the split {split!r} of {self.resolved.task.name}"] = one
-        return found
-
-    def _base_digests(self) -> Digests:
-        name = "base" if self.config.model is None else self.config.model
-        if Path(self.base).is_absolute():
-            return model_digests(name, Path(self.base))
-        commit = hub_commit(self.base)
-        return {} if commit is None else {name: commit}
+        return run_inputs(self.resolved, self.run_dir)
 
     @override
     def prepare(self, show_progress: bool) -> bool:

@@ -18,10 +18,10 @@ from setrl.support.files.run_folder import BASE, evaluation_files, training_run
 from setrl.support.wording import count, in_bytes, size, table
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN
 from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.inputs import run_inputs
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.preflight.costs import Costs, costs
 from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.run import LanguageModelArms
 from setrl.train.runs.claim import is_claimed, refuse_other_run
 from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.run import cache_folder
@@ -116,8 +116,7 @@ def plan(
         raise RunError(f"{run_dir}: another process is running it: wait for it")
     _refuse_read_only(run_dir)
     if not overwrite:
-        arms = LanguageModelArms(resolved, run_dir, cache_folder(cache))
-        check_inputs(run_dir, arms.inputs(), accept=accept_changes)
+        check_inputs(run_dir, run_inputs(resolved, run_dir), accept=accept_changes)
     problems = {
         split: len(task.problems(split, resolved.eval_problems(split), 0).problems)
         for split in resolved.eval_splits
