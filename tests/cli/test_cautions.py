@@ -61,6 +61,17 @@ def test_settings_that_differ_are_said(said, first, second, setting):
     assert "can be the reason" not in said(rows(1, **first), rows(2))
 
 
+def test_system_messages_that_differ_are_said(said):
+    def log(seed, system):
+        return [{**row, "prompt": [{"role": "system", "content": system},
+                                   {"role": "user", "content": row["prompt"]}]}
+                for row in rows(seed)]  # fmt: skip
+
+    assert "A and B differ in system prompt (Be brief. and Think.)" in said(
+        log(1, "Be brief."), log(2, "Think.")
+    )
+
+
 def test_other_prompts_and_golds_are_said(said):
     other = [{**row, "prompt": row["prompt"].replace("+", "-")} for row in rows(2)]
     out = said(rows(1), other)
@@ -82,11 +93,13 @@ def test_problems_that_are_matched_by_their_prompts_are_said(said):
 
 def test_copied_rows_are_said(said):
     out = said(rows(1), [*rows(1), *rows(1)[:9]])
-    assert "B: 9 rows have an equal row before, in every field and in the text" in out
+    assert "B: 9 rows have an equal row before, in every field" in out
     assert "a comparison is unpaired" in out
     assert "missing" not in out  # copies make problems larger
     bare = [{"id": row["id"], "correct": row["correct"]} for row in rows(1)]
     assert "equal row before" not in said(bare, bare)  # without texts, equal rows are no copies
+    lists = [{"id": f"p{i}", "rewards": [1, 0, 0, 1]} for i in range(6)]
+    assert "A: 6 rows have an equal row before" in said(lists * 2, lists)  # whole problems are
 
 
 def test_a_file_and_its_copy_are_equal(said, setrl, tmp_path):
@@ -94,6 +107,12 @@ def test_a_file_and_its_copy_are_equal(said, setrl, tmp_path):
     assert "A and B are equal: the same samples of the same problems" in out
     assert "power is unknown" not in out
     assert "not distinguishable" not in out
+    mixed = random.Random(0).sample(rows(1), PROBLEMS * N)
+    assert "A and B are equal" in said(rows(1), mixed)  # in another order
+    assert "A and B are equal" in said(rows(1), rows(1)[: 4 * N])  # some of its problems
+    no_text = [{"id": row["id"], "correct": row["correct"], "text": "x"} for row in rows(1)]
+    assert "A and B have the same value on every problem, as copies have." in said(rows(1), no_text)
+    said(rows(1), rows(1))
     found = setrl("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json")[1]
     assert json.loads(found)["equal"] is True
     flipped = [{**row, "correct": not row["correct"]} if i == 3 else row
@@ -137,7 +156,10 @@ def test_an_order_that_no_missing_sample_can_change_is_said(said):
     log = [{"id": f"p{i}", "text": f"{i} {s}"} for i in range(4) for s in range(4)]
     wrong = [{**row, "correct": False} for row in log[:-1]]
     out = said(wrong, [{**row, "correct": True} for row in log])
-    assert "B − A of pass@1 is between +93.8 and +100.0 points, so that B is above A in any" in out
+    assert (
+        "B − A of pass@1 is between +93.8 and +100.0 points, so that they do not decide which"
+        in out
+    )
 
 
 def test_other_numbers_of_samples_are_said(said):
@@ -183,7 +205,7 @@ def test_rewards_that_contradict_are_refused_or_said(setrl, tmp_path):
     assert "correct and reward say the opposite of each other in every sample" in said
     assert evaluated(setrl, log(PROBLEMS * N), "--correct", "reward")[0] == 0
     note = "correct and reward contradict each other in 5 of 72 samples: correct says what is"
-    assert note in setrl("evaluate", log(5))[2]
+    assert note in evaluated(setrl, log(5))[1]  # also with --quiet
 
 
 def test_ids_that_look_alike_are_said(setrl, tmp_path):
@@ -191,6 +213,17 @@ def test_ids_that_look_alike_are_said(setrl, tmp_path):
     log = [{"id": one, "correct": s % 2} for one in ids for s in range(4)]
     said = evaluated(setrl, write(tmp_path / "log.jsonl", log))[1]
     assert "2 ids are equal to another one but for space at an end or a form of Unicode" in said
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_ids_that_look_alike_in_two_files_are_said(setrl, tmp_path, kept):
+    """No common problem: an error; some: a note, beside the note that problems are left out."""
+    other = [{**row, "id": row["id"] + " " * (int(row["id"][1:]) >= kept), "prompt": None}
+             for row in rows(2)]  # fmt: skip
+    a, b = write(tmp_path / "a.jsonl", rows(1)), write(tmp_path / "b.jsonl", other)
+    code, out, err = setrl("compare", a, b, "--quiet")
+    assert code == (0 if kept else 3)
+    assert "ids are equal to another one but for space at an end or a form of Unicode" in out + err
 
 
 def test_more_texts_than_verdicts_are_refused(setrl, tmp_path):

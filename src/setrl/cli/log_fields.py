@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.samples.options import LOSS, LogOptions, Verify
+from setrl.samples.options import LOUD, LogOptions, Verify
 from setrl.samples.roles import Fields
 
 
@@ -40,7 +40,8 @@ class LogFields:
             A label that is null or missing is unknown; give the word null if that means no cluster.
         verify: Compare each answer, or the text if there is no answer, with the right answer, as
             mathematics.
-        quiet: Do not print how the fields were read, or what was noticed; only what was left out.
+        quiet: Do not print how the fields were read, or what was noticed; only what was left out,
+            and fields that contradict each other.
     """
 
     group: tuple[str, ...] = ()
@@ -61,9 +62,9 @@ class LogFields:
     quiet: bool = False
 
     def say(self, reading: Iterable[str]) -> None:
-        """Print to stderr how a log was read; with --quiet only what was left out."""
+        """Print to stderr how a log was read; with --quiet what was lost, or contradicts."""
         for line in reading:
-            if not self.quiet or (line.startswith("note: ") and LOSS in line):
+            if not self.quiet or (line.startswith("note: ") and any(one in line for one in LOUD)):
                 print(line, file=sys.stderr)
 
     def note(self, notes: Iterable[str]) -> None:

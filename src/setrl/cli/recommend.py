@@ -74,6 +74,7 @@ class Recommend(EvaluatedFields, Said):
     def run(self) -> None:
         """Print the row, the next command and what the groups show; how they were read: stderr."""
         from setrl.evaluate.cautions import of_one
+        from setrl.evaluate.problems import nearly_equal
         from setrl.evaluate.recommend import as_json, recommendation_text, row_of, shown
 
         if self.samples_per_prompt is not None and self.samples_per_prompt < 3:
@@ -87,7 +88,8 @@ class Recommend(EvaluatedFields, Said):
             found = shown(groups, self.samples_per_prompt or min(groups.most, 16), self._second())
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
-        row, notes = row_of(found, self.goal), of_one([groups])
+        row, near = row_of(found, self.goal), nearly_equal(groups.ids)
+        notes = [*of_one([groups]), *([near] if near else [])]
         if self.json:
             keys = as_json(found, row, self.goal)
             self.say_json(**keys, next=self._next(row), notes=notes)

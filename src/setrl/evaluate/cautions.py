@@ -6,8 +6,7 @@ and right answers of problems with one id, rows that come twice, problems with f
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -31,12 +30,10 @@ def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
     said = [*dict.fromkeys(chain.from_iterable(mixed(one.settings) for one in evaluations))]
     if rows := sum(one.repeated for one in evaluations):
         said.append(
-            f"{count(rows, 'row')} {have(rows)} an equal row before, in every field and in the "
-            "text: if these are copies, samples count twice, and a comparison is unpaired; a field "
-            "that numbers the samples, named with --sample-number, leaves them out"
+            f"{count(rows, 'row')} {have(rows)} an equal row before, in every field: if these are "
+            "copies, samples count twice, and a comparison is unpaired; a field that numbers the "
+            "samples, named with --sample-number, leaves them out"
         )
-    if note := _nearly_equal(evaluations[0].ids):
-        said.append(note)
     if missing := _missing(evaluations):
         (low, high), drawn_P = pass_at_1(evaluations), evaluations[0].drawn_P
         said.append(
@@ -74,12 +71,22 @@ def are_equal(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> bool
 
 
 def _is_equal(a: Evaluation, b: Evaluation) -> bool:
-    plain = ("ids", "prompts", "texts_P", "strategy_names", "answer_names")
-    arrays = ("correct_PN", "strategies_PN", "answers_PN", "present_PN", "graded_PN")
-    return all(getattr(a, name) == getattr(b, name) for name in plain) and all(
-        np.array_equal(x, y, equal_nan=x.dtype.kind == "f")
-        for x, y in ((getattr(a, name), getattr(b, name)) for name in arrays)
-    )
+    if a.ids != b.ids or a.prompts != b.prompts or not np.array_equal(a.size_P, b.size_P):
+        return False
+    return all(one == other for one, other in zip(_sorted(a), _sorted(b), strict=True))
+
+
+def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
+    """Yield all that is known of the samples of each problem, in an order of no file."""
+    known = [one.correct_PN, np.nan_to_num(one.graded_PN, nan=-np.inf)]
+    for names, labels_PN in ((one.strategy_names, one.strategies_PN),
+                             (one.answer_names, one.answers_PN)):  # fmt: skip
+        known.append(np.array([*names, ""])[labels_PN])  # −1, no label, is the last name
+    every = [texts if len(texts) == n else ("",) * n for texts, n in
+             zip(one.texts_P, one.size_P, strict=True)] if one.texts_P else None  # fmt: skip
+    for row, n in enumerate(one.size_P):
+        columns = [values_PN[row, :n].tolist() for values_PN in known]
+        yield sorted(zip(*columns, every[row] if every else ("",) * n, strict=True))
 
 
 def _missing(evaluations: Sequence[Evaluation]) -> int:
@@ -107,7 +114,7 @@ def pass_at_1(evaluations: Sequence[Evaluation]) -> Ends:
 
 def _whatever_was_missing(first: Ends, second: Ends) -> str:
     low, high = second[0] - first[1], second[1] - first[0]
-    so = "so that B is above A in any case" if low > 0 else "so that B is below A in any case"
+    so = "so that they do not decide which of the two is higher on these problems"
     if low <= 0 <= high:
         so = ("so that what is said of A and B holds only if samples are missing whether they were "
               "right or wrong")  # fmt: skip
@@ -146,21 +153,3 @@ def _apart(text: str | None, other: str | None) -> str:
     )
     start = max(0, min(same - SHOWN // 2, len(text) - SHOWN))
     return f"{'…' * (start > 0)}{text[start : start + SHOWN]}"
-
-
-def _nearly_equal(ids: Iterable[str]) -> str:
-    """Say which ids differ only by Unicode's normal form or by space at an end."""
-    seen: dict[str, str] = {}
-    pairs = []
-    for one in ids:
-        plain = unicodedata.normalize("NFKC", one).strip()
-        if seen.setdefault(plain, one) != one:
-            pairs.append((seen[plain], one))
-    if not pairs:
-        return ""
-    first, second = (ascii(name[:SHOWN]) for name in pairs[0])
-    return (
-        f"{count(len(pairs), 'id')} {'is' if len(pairs) == 1 else 'are'} equal to another one but "
-        f"for space at an end or a form of Unicode, the first: {first} and {second}; they are read "
-        "as different problems"
-    )

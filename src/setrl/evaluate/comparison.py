@@ -224,7 +224,7 @@ def compare(
     read = (len(first.evaluations[0]), len(second.evaluations[0]))
     a, b, _ = _on_shared(first, second, 0)
     known = of_two(a.evaluations, b.evaluations)
-    is_equal = are_equal(first.evaluations, second.evaluations)
+    is_equal = are_equal(a.evaluations, b.evaluations)
     first, second, common = _on_shared(first, second, max(ks, default=1))
     ks = ks or powers_of_two(min(first.n, second.n))
     names = by_metric(list(_both_values(first, second, [min(2, max(ks))])))

@@ -5,8 +5,9 @@ Problems are the same by their ids, or else by their prompts.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -61,6 +62,8 @@ def on_common(arms: Arms, least: int = 1) -> Common:
             continue
         named[name], common = alike, {one: None for one in common if one in shared}
     notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
+    if note := _nearly_equal_of(arms):
+        notes.append(note)
     on_all = {name: [one.on(list(common)) for one in found] for name, found in named.items()}
     return _with_samples(on_all, least, list(dict.fromkeys(notes)))
 
@@ -81,6 +84,7 @@ def comparable(arms: Arms, least: int = 1) -> Common:
             raise DataError(
                 f"{first} and {name} must have common problems: the first has "
                 f"{arms[first][0].ids[0][:SHOWN]!r}, the second {arms[name][0].ids[0][:SHOWN]!r}"
+                f"{f'; {near}' if (near := _nearly_equal_of(arms)) else ''}"
             )
     texts = min(one.texts_kept for of_arm in found.values() for one in of_arm)
     return common._replace(
@@ -203,3 +207,25 @@ def _left_out(name: str, found: Sequence[Evaluation], common: Mapping[str, None]
     it = "it" if len(missing) == 1 else "them"
     such = f"such as {missing[0][:SHOWN]!r}"
     return f"{count(len(missing), 'problem')} of {name} left out, {such}: not all have {it}"
+
+
+def _nearly_equal_of(arms: Arms) -> str:
+    return nearly_equal(i for found in arms.values() for one in found for i in one.ids)
+
+
+def nearly_equal(ids: Iterable[str]) -> str:
+    """Say which ids differ only by Unicode's normal form or by space at an end; empty if none."""
+    seen: dict[str, str] = {}
+    pairs = []
+    for one in dict.fromkeys(ids):
+        plain = unicodedata.normalize("NFKC", one).strip()
+        if seen.setdefault(plain, one) != one:
+            pairs.append((seen[plain], one))
+    if not pairs:
+        return ""
+    first, second = (ascii(name[:SHOWN]) for name in pairs[0])
+    return (
+        f"{count(len(pairs), 'id')} {'is' if len(pairs) == 1 else 'are'} equal to another one but "
+        f"for space at an end or a form of Unicode, the first: {first} and {second}; they are read "
+        "as different problems"
+    )

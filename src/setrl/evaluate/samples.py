@@ -45,7 +45,7 @@ class Evaluation:
         options: What the user can give to grade samples of a log: "--ungraded wrong", "--verify".
         settings: What the samples were drawn with, where the file says it.
         golds_P: The right answer of each problem; None where it is not known.
-        repeated: Rows of a log that are equal to an earlier one in every field and in the text.
+        repeated: Rows of a log that are equal to an earlier one, in texts or in several samples.
     """
 
     prompts: tuple[str, ...]

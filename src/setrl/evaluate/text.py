@@ -293,7 +293,9 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[st
         name = _name(row)
         if math.isnan(row.detectable):
             result.append(
-                f"{name}: all problems differ by the same amount, so the power is unknown."
+                f"{name}: A and B have the same value on every problem, as copies have."
+                if not row.difference.value
+                else f"{name}: all problems differ by the same amount, so the power is unknown."
             )
             continue
         text = (

@@ -164,8 +164,13 @@ class Log:
 
     @property
     def repeated(self) -> int:
-        """Rows that count, and that are equal to an earlier one in every field and in the text."""
-        return 0 if self.numbered or "text" not in self.reader.columns else self._equal
+        """Rows that count, and that are equal to an earlier one, in texts or in several samples.
+
+        Rows of one sample without its text may well be equal.
+        """
+        has_lists = getattr(getattr(self.reader, "recognised", None), "lists", False)
+        is_known = "text" in self.reader.columns or has_lists or self._item_I.any()
+        return self._equal if is_known and not self.numbered else 0
 
     def add_note(self, note: str) -> None:
         """Add what a reader of the groups has noticed."""

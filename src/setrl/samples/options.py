@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from setrl.samples.roles import Fields
 
-LOSS = "left out: "  # is in each note about a loss, which --quiet does not hide
+LOSS = "left out: "  # is in each note about a loss
+CONTRADICT = "contradict each other"  # is in the note about two fields that say what is correct
+LOUD = (LOSS, CONTRADICT)  # what --quiet does not hide
 Ungraded = Literal["left-out", "wrong"]  # what becomes of samples without a grade
 Verify = Callable[[str, Sequence[str]], list[Any]]
 

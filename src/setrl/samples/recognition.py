@@ -242,8 +242,10 @@ class _Search:
         )
 
     def _numbers_samples(self, path: str) -> bool:
-        """Whether a field may number the samples of a problem."""
-        return all_are(self.columns[path], is_whole) and True in self._within_groups(path)
+        """Whether a field may number the samples of a problem: 0 and 1 alone may be a grade."""
+        column = self.columns[path]
+        is_number = all_are(column, is_whole) and len({*column.values()}) > 2
+        return is_number and True in self._within_groups(path)
 
     @property
     def _all_fields(self) -> str:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-from setrl.samples.conversation import is_messages, prompt_text
+from setrl.samples.conversation import is_messages, message_text, prompt_text
 from setrl.samples.field_values import group_name, token_count, verdict
 from setrl.samples.fields import label
-from setrl.samples.options import LogOptions
+from setrl.samples.options import CONTRADICT, LogOptions
 from setrl.samples.recognition import names_prompt, unrolled, value_at
 from setrl.samples.roles import Recognised
 from setrl.samples.settings import count_settings, setting_of
@@ -107,7 +107,7 @@ class RowReader:
         """
         if len(self.fields.group) == 1:
             self._kinds.add(type(value_at(item, self.fields.group[0])).__name__)
-        if self._setting_paths:
+        if self._setting_paths or self.fields.prompt:
             count_settings(self.settings, self._named_settings(item))
         if self.fields.correct and self._verify is None:
             for score in self._all_scores("correct", item):
@@ -124,6 +124,11 @@ class RowReader:
         for name, path in self._setting_paths:
             with suppress(KeyError):
                 yield name, value_at(item, path)
+        with suppress(KeyError):
+            prompt: Any = value_at(item, self.fields.prompt) if self.fields.prompt else ""
+            for message in prompt if is_messages(prompt) else ():
+                if message["role"] == "system":
+                    yield "system prompt", message_text(message)
 
     def _all_scores(self, role: str, item: Record) -> list[float]:
         value = self._value(role, item)
@@ -231,7 +236,7 @@ class RowReader:
                 notes.append(f"{count(number, noun)} {have(number)} {text}")
         if self._opposite and not self._has_rewards:
             notes.append(
-                f"{self.fields.correct} and {self.fields.reward} contradict each other in "
+                f"{self.fields.correct} and {self.fields.reward} {CONTRADICT} in "
                 f"{self._opposite:,} of {count(self._compared, 'sample')}: {self.fields.correct} "
                 "says what is correct"
             )
