@@ -15,13 +15,15 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import numpy as np
 
-from setrl.control.jax_arm import use_one_thread
+from setrl.control.jax.arm import use_one_thread
 
 use_one_thread()  # before JAX computes for the first time
 
@@ -30,15 +32,15 @@ import torch  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from setrl import methods  # noqa: E402
-from setrl.control.credit.vines import Vines  # noqa: E402
-from setrl.control.jax.credit import JaxVines  # noqa: E402
 from setrl.control.jax.networks import ActorCritic  # noqa: E402
 from setrl.control.jax.poly_ppo import JaxPolyPPO  # noqa: E402
 from setrl.control.jax.update import Options  # noqa: E402
 from setrl.control.sb3.poly_ppo import PolyPPO  # noqa: E402
+from setrl.control.sb3.vines import Vines  # noqa: E402
 from setrl.control.tasks import from_config  # noqa: E402
 from setrl.control.tasks.four_rooms import FourRoomsTask  # noqa: E402
 from setrl.control.tasks.layouts import PAPER_PPO  # noqa: E402
+from setrl.control.vines import VineChoices  # noqa: E402
 
 ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
 SECONDS = 4.0  # of a turn of ours
@@ -48,9 +50,9 @@ Turn = Callable[[], float]  # environment steps per second of CPU time
 
 def ours(task: Any, batch_size: int, n_epochs: int, **vines: Any) -> Turn:
     """Return turns of our update, with vines or without."""
-    given = JaxVines(**vines) if vines else None
+    given = VineChoices(**vines) if vines else None
     method = methods.poly_epo(4) if vines else None
-    options = Options(n_envs=ENVS, batch_size=batch_size, n_epochs=n_epochs)
+    options = Options(num_trajectories=ENVS, batch_size=batch_size, n_epochs=n_epochs)
     model = JaxPolyPPO(task, ActorCritic(task.env.num_actions), options, method, given)
     training = model.init(jax.random.key(0))
     update = jax.jit(model.update).lower(training).compile()
@@ -65,6 +67,16 @@ def ours(task: Any, batch_size: int, n_epochs: int, **vines: Any) -> Turn:
             yield (int(state.steps) - before) / (time.process_time() - began)
 
     return turns().__next__
+
+
+def rooms_of_gymnax() -> Any:
+    """Return gymnax's FourRooms; the room in which an episode ends is its strategy."""
+
+    def room(state: Any) -> jax.Array:
+        below, right = state.inner.pos > 6
+        return 2 * below.astype(int) + right.astype(int)
+
+    return SimpleNamespace(env=from_config(ROOMS).env, label=room)
 
 
 def purejaxrl(folder: Path) -> Turn:
@@ -117,27 +129,29 @@ def stable_baselines(task: Any, **vines: Any) -> Turn:
 def main(folder: Path | None, rounds: int) -> None:
     """Print the speeds, and the ratios to the first row of each task."""
     torch.set_num_threads(1)
-    rooms, label = from_config(ROOMS), {"num_vines": 8, "num_states": 2, "window": 5}
+    rooms, label = rooms_of_gymnax(), {"num_vines": 8, "num_states": 2, "window": 5}
     as_theirs = (ENVS * STEPS // MINIBATCHES, EPOCHS)
     papers = (PAPER_PPO["batch_size"], PAPER_PPO["n_epochs"])
     level = from_config({"name": "xminigrid", "level": "four_rooms"})
-    groups: dict[str, dict[str, Turn]] = {
+    groups: dict[str, dict[str, Callable[[], Turn]]] = {
         "gymnax FourRooms": {
-            **({"PureJaxRL's PPO": purejaxrl(folder)} if folder else {}),
-            "ours, PPO": ours(rooms, *as_theirs),
-            "ours, vines": ours(rooms, *as_theirs, **label),
-            "ours, vines with GAE": ours(rooms, *as_theirs, **label, credit="gae"),
+            **({"PureJaxRL's PPO": partial(purejaxrl, folder)} if folder else {}),
+            "ours, PPO": partial(ours, rooms, *as_theirs),
+            "ours, vines": partial(ours, rooms, *as_theirs, **label),
+            "ours, vines with GAE": partial(ours, rooms, *as_theirs, **label, credit="gae"),
         },
         "FourRooms in fifty layouts": {
-            "SB3's path, vines": stable_baselines(FourRoomsTask(), **label),
-            "ours, vines": ours(level, *papers, **label),
+            "SB3's path, vines": partial(stable_baselines, FourRoomsTask(), **label),
+            "ours, vines": partial(ours, level, *papers, **label),
         },
     }
-    for task, turns in groups.items():
+    for task, contenders in groups.items():
+        turns = {name: make() for name, make in contenders.items()}
         found: dict[str, list[float]] = {name: [] for name in turns}
         for _ in range(rounds):
             for name, turn in turns.items():
                 found[name].append(turn())
+                print(f"{task}, {name}: {found[name][-1]:,.0f} steps / CPU s", flush=True)
         print(f"{task:26}{'steps / CPU s':>14}{'ratio':>9}   range of {rounds}")
         first = np.array(next(iter(found.values())))
         for name, speeds in found.items():

@@ -18,8 +18,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from setrl import methods
-from setrl.control.credit.vines import Vines
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.control.sb3.vines import Vines
 from setrl.control.tasks.multi_goal import MultiGoal
 
 REPEATS = 5
@@ -73,6 +73,7 @@ def main(steps: int) -> None:
     for seed in range(REPEATS):
         for name, make in models.items():
             speeds[name].append(speed(make, seed, steps))
+            print(f"{name}, seed {seed}: {speeds[name][-1]:,.0f} steps / CPU s", flush=True)
     print(f"{'':22}{'steps / CPU s':>14}{'ratio to PPO':>14}   range of {REPEATS}")
     for name, found in speeds.items():
         ratios = np.array(found) / np.array(speeds["PPO"])

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 
 from setrl import methods
-from setrl.control.jax import ActorCritic, JaxPolyPPO, JaxVines, Options
+from setrl.control import VineChoices
+from setrl.control.jax import ActorCritic, JaxPolyPPO, Options
 
 
 class Corridor(NamedTuple):  # a state: any pytree of arrays
@@ -42,9 +43,9 @@ def label(state):  # which door: an integer, −1 for none
 def train(credit, steps=60_000, seeds=4):
     """Return the share of episodes that end at each door, for each seed."""
     env = Doors()
-    task = SimpleNamespace(env=env, label=label, forget=lambda state: state)
-    vines = JaxVines(num_vines=8, num_states=1, window=None, credit=credit)
-    options = Options(n_envs=64, learning_rate=3e-3, batch_size=256, n_epochs=4)
+    task = SimpleNamespace(env=env, label=label)
+    vines = VineChoices(num_vines=8, num_states=1, window=None, credit=credit)
+    options = Options(num_trajectories=64, learning_rate=3e-3, batch_size=256, n_epochs=4)
     model = JaxPolyPPO(task, ActorCritic(2, (32,)), options, methods.poly_epo(4), vines)
     training = jax.vmap(model.init)(jax.random.split(jax.random.key(0), seeds))
     update = jax.jit(jax.vmap(model.update))

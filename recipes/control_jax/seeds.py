@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from setrl.control.jax_arm import use_one_thread
+from setrl.control.jax.arm import use_one_thread
 from setrl.control.records import EVALUATION
 from setrl.control.resolved import ResolvedControl
 

@@ -19,8 +19,10 @@ import numpy as np
 
 from setrl.control.checkpoints import POLICY
 from setrl.control.jax import families
-from setrl.control.jax.poly_ppo import JaxPolyPPO, vine_metrics
-from setrl.control.jax_arm import load_policy, use_one_thread
+from setrl.control.jax.arm import use_one_thread
+from setrl.control.jax.checkpoints import load_policy
+from setrl.control.jax.credit import set_advantages
+from setrl.control.jax.poly_ppo import JaxPolyPPO
 from setrl.control.resolved import ResolvedControl
 from setrl.support.files.run_folder import training_run
 
@@ -30,11 +32,7 @@ RULES: dict[str, dict[str, Any]] = {
     "equal, p = 2": {"where": "equal"},
     "first state only, p = 1": {"where": "equal", "num_states": 1},
     "uniform, p = 2": {"where": "uniform"},
-    "highest entropy, p = 2": {"where": "entropy"},
-    "most uncertain, p = 2": {"where": "uncertain"},
     "inner, four vines": {"num_vines": 4, "set": 2},
-    "inner, cut after 6 steps": {"cut": 6},
-    "inner, judged from the state": {"judged": "from_state"},
 }
 COLUMNS = ("all_equal", "distinct", "advantage_size", "score")
 
@@ -62,9 +60,9 @@ def measured(model: JaxPolyPPO, params: Any, changes: dict[str, Any]) -> dict[st
 
     def sample(params: Any, key: jax.Array) -> Any:
         sampled = families.sample(own.task, own.policy, params, vines, FAMILIES, key)
-        _, advantages = own._set_advantages(sampled, key)
+        advantages = set_advantages(method, vines, sampled.scored, key)
         steps = sampled.vines.steps.alive.sum() + sampled.trunks.steps.alive.sum()
-        return vine_metrics(sampled, advantages), steps
+        return families.metrics_of(sampled, advantages), steps
 
     metrics, steps = jax.jit(sample)(params, jax.random.key(KEY))
     found = {name.removeprefix("vines/"): float(value) for name, value in metrics.items()}

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.credit.trajectories import Trajectory
+from setrl.control.trajectories import Trajectory
 
 MOVES = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
@@ -54,7 +54,7 @@ class GoalsTask:
 
     limit: int = 20
     name: str = field(default="goals", init=False)
-    pretrain: None = field(default=None, init=False)
+    demonstrations: int = field(default=0, init=False)
     policy_kwargs: Mapping[str, Any] = field(default_factory=lambda: {"net_arch": [16]}, init=False)
 
     @property

@@ -8,10 +8,12 @@ import pytest
 
 from setrl.control import tasks
 from setrl.control.config import ControlConfig
-from setrl.control.credit.set_critic import SetCritic
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.support.errors import ConfigError
+from studies.set_critic.outcomes import SetCritic
 from tests.control.goals import GoalsTask
+
+CRITIC = "'studies.set_critic:SetCritic'"
 
 load = ResolvedControl.load
 
@@ -91,9 +93,10 @@ def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
         (("set_size: 3", "set_size: 6"), r"in \[1, 5\] with num_vines=6"),
         (("window: null", "window: -1"), "window must be a whole number"),
         (("method: maxpo", "method: maxp"), "did you mean 'maxpo'"),
-        (("window: null", "credit: {name: set_critics}"), "did you mean 'set_critic'"),
-        (("window: null", "credit: {name: set_critic, draws: 9}"), r"config.yaml:7: .*'draws'"),
-        (("window: null", "credit: {name: set_critic, num_draws: 2}"), "num_draws"),
+        (("window: null", "credit: {name: set_critic}"), "credit must be one of"),
+        (("window: null", f"credit: {{name: {CRITIC}, draws: 9}}"), r"config.yaml:7: .*'draws'"),
+        (("window: null", f"credit: {{name: {CRITIC}, num_draws: 2}}"), "num_draws"),
+        (("window: null", "credit: operator:neg"), "credit"),
         (("name: goals", "name: goal"), r"config.yaml:3: .*did you mean 'goals'"),
         (("limit: 12", "limits: 12"), r"config.yaml:3: "),
         (("seeds: [0, 1]", "seeds: [0, 0]"), "seeds must be different"),
@@ -133,12 +136,12 @@ def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     assert not vines.are_sampled
 
 
-def test_a_set_critic_is_a_credit_and_needs_no_vines(tmp_path: Path) -> None:
-    named = written(tmp_path, ("num_vines: 6, window: null", "credit: set_critic"))
+def test_credit_of_episodes_is_named_by_its_module_and_needs_no_vines(tmp_path: Path) -> None:
+    named = written(tmp_path, ("num_vines: 6, window: null", f"credit: {CRITIC}"))
     vines = load(named).arms["poly"].vines
     assert vines is not None
     assert (vines.num_vines, vines.credit) == (0, SetCritic())
-    options = "num_vines: 2, num_states: null, credit: {name: set_critic, num_draws: 9}"
+    options = f"num_vines: 2, num_states: null, credit: {{name: {CRITIC}, num_draws: 9}}"
     both = load(written(tmp_path, ("num_vines: 6, window: null", options))).arms["poly"].vines
     assert both is not None
     assert (both.num_vines, both.num_states, both.credit) == (2, None, SetCritic(num_draws=9))

@@ -1,28 +1,37 @@
 """Control: set RL on environments that can be set back, with vines sampled from their states.
 
-Nothing is imported until it is used: `setrl.control` itself needs only NumPy, and each name below
-imports what it needs (the extra gym).
+What both paths share is here; `sb3` is the path on Gymnasium and Stable-Baselines3, `jax` the one on
+environments that are functions of JAX. Both have the same files for the same ideas. Nothing is
+imported until it is used: each name below imports what it needs.
 """
+
+from typing import Any
 
 from setrl.support.names import imported_on_demand
 
-_MODULES = {
+_OF_GYM = {
     "Resettable": "setrl.control.envs.resettable",
     "ResettableEnv": "setrl.control.envs.resettable",
     "Snapshot": "setrl.control.envs.resettable",
     "make_resettable": "setrl.control.envs.resettable",
     "check_resettable": "setrl.control.envs.checks",
-    "Trajectory": "setrl.control.credit.trajectories",
-    "VinePool": "setrl.control.credit.vine_pool",
+    "Trajectory": "setrl.control.trajectories",
+    "VinePool": "setrl.control.sb3.rollouts",
     "PolyPPO": "setrl.control.sb3.poly_ppo",
-    "Vines": "setrl.control.credit.vines",
-    "VineChoices": "setrl.control.credit.vines",
+    "Vines": "setrl.control.sb3.vines",
+    "VineChoices": "setrl.control.vines",
+    "EpisodeCredit": "setrl.control.vines",
     "ControlTask": "setrl.control.tasks.base",
-    "SetCritic": "setrl.control.credit.set_critic",
     "RecurrentPolyPPO": "setrl.control.sb3.recurrent",
-    "GRUPolicy": "setrl.control.sb3.recurrent",
+    "GRUPolicy": "setrl.control.sb3.networks",
 }
+_OF_JAX = {"JaxPolyPPO": "setrl.control.jax.poly_ppo"}
 
-__all__ = list(_MODULES)
+__all__ = [*_OF_GYM, *_OF_JAX]
 
-__getattr__ = imported_on_demand(__name__, _MODULES, "gym")
+_of_gym = imported_on_demand(__name__, _OF_GYM, "gym")
+_of_jax = imported_on_demand(__name__, _OF_JAX, "jax-control")
+
+
+def __getattr__(name: str) -> Any:
+    return (_of_jax if name in _OF_JAX else _of_gym)(name)

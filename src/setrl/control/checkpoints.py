@@ -1,157 +1,44 @@
-"""Checkpoints of a control run: everything that later steps depend on, to resume without change.
+"""Checkpoints of a control run, which resumes from them to the same weights.
 
-checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
-checkpoint-<steps>/state.pkl      generators, environments, values not yet logged
-checkpoint-<steps>/normalisation.json   running means, if there are any
-checkpoint-<steps>/seal           all were written on this machine: two of them hold pickles
-
-final/policy.safetensors          the weights of the policy: readable on every machine
-final/normalisation.json          as above
-final/model.zip, final/seal       as above, to continue from
+checkpoint-<steps>/    all that later steps depend on: see `sb3.checkpoints` and `jax.checkpoints`
+final/policy.safetensors   the weights of the policy: readable on every machine
 """
 
 from __future__ import annotations
 
-import pickle
-import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
-from setrl.control.credit.vines import Vines
-from setrl.control.sb3.normalise import load_statistics, statistics_of
-from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.seals import check_seal, seal
-from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.files.run_folder import TrainingRun
 
-MODEL, POLICY, NORMALISATION = "model.zip", "policy.safetensors", "normalisation.json"
+POLICY = "policy.safetensors"
 KEPT = 2  # the last one, and a complete one while the last is written
 
 
-def save(model: PolyPPO, run: TrainingRun) -> None:
-    """Write a checkpoint of a model between two updates."""
-    folder = run.checkpoint(model.num_timesteps)
+def save(run: TrainingRun, step: int, write: Callable[[Path], None]) -> None:
+    """Write the checkpoint of a step, unless it is there, and remove those that it replaces."""
+    folder = run.checkpoint(step)
     if (folder / "complete").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    model.save(folder / MODEL)
-    (folder / "state.pkl").write_bytes(pickle.dumps(_state(model)))
-    _save_statistics(model, folder)
-    seal(folder)
-    complete(run, model.num_timesteps)
-
-
-def complete(run: TrainingRun, step: int) -> None:
-    """Record that the checkpoint of a step is whole, and remove those that it replaces."""
+    write(folder)
     run.mark_complete(step)
     for old in list(run.checkpoint_folders().values())[:-KEPT]:
         shutil.rmtree(old)
 
 
-def save_final(model: PolyPPO, folder: Path) -> None:
-    """Write a trained model: its policy for every machine, and all of it for this machine."""
-    model.save(folder / MODEL)
-    weights = {name: one.detach().clone() for name, one in model.policy.state_dict().items()}
-    save_file(weights, folder / POLICY)
-    _save_statistics(model, folder)
-    seal(folder)
-
-
-def load_final(model: PolyPPO, folder: Path) -> PolyPPO:
-    """Load the policy that `save_final` wrote into a model of the same config; reads no pickle.
-
-    Raises:
-        RunError: If the file is damaged, or holds another policy.
-    """
-    path = folder / POLICY
-    try:
-        model.policy.load_state_dict(load_file(path))
-    except (SafetensorError, RuntimeError, OSError) as error:
-        raise RunError(
-            f"{path} is damaged, or belongs to another config ({error}): train "
-            "this arm again in another folder"
-        ) from error
-    load_normalisation(model, folder)
-    return model
-
-
-def _save_statistics(model: PolyPPO, folder: Path) -> None:
-    env = model.get_vec_normalize_env()
-    if env is not None:
-        files.write_json(folder / NORMALISATION, statistics_of(env))
-
-
-def load_normalisation(model: PolyPPO, folder: Path) -> None:
-    """Restore the running means of a model's VecNormalize, if it has one."""
-    env = model.get_vec_normalize_env()
-    if env is not None:
-        load_statistics(env, files.read_json(folder / NORMALISATION))
-
-
-def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
-    """Load the model of a checkpoint; `restore` brings back the rest once it has its logger."""
-    options = {"env": env, "force_reset": False, "vines": vines}
-    return load_model(kind, folder / MODEL, **options)
-
-
-def load_model(kind: type[PolyPPO], path: Path, **options: Any) -> PolyPPO:
-    """Load a saved model, on the CPU.
-
-    Raises:
-        RunError: If it was not saved on this machine, or by an earlier version of setrl.
-    """
-    check_seal(path.parent)
-    with _sentence_for_moved_classes(path):
-        return kind.load(path, device="cpu", **options)
-
-
-def restore(folder: Path, model: PolyPPO) -> None:
-    """Restore generators, environments, and the values that were not yet logged."""
-    check_seal(folder)
-    path = folder / "state.pkl"
-    with _sentence_for_moved_classes(path):
-        state = pickle.loads(path.read_bytes())
-    assert model.env is not None
-    for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore[attr-defined]
-        env.restore(snapshot, rng="keep")
-    load_normalisation(model, folder)
-    torch.set_rng_state(state["torch"])
-    np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
-    random.setstate(state["python"])
-    for name in WAITING:
-        getattr(model.logger, name).update(state["log"][name])
-
-
 @contextmanager
-def _sentence_for_moved_classes(path: Path) -> Iterator[None]:
-    """Explain a failed unpickling: a pickle names modules of classes, which may have moved."""
+def reading(path: Path) -> Iterator[None]:
+    """Explain a file that cannot be read as the weights or the state of this config."""
     try:
         yield
-    except (ModuleNotFoundError, AttributeError) as error:
+    except (SafetensorError, RuntimeError, ValueError, KeyError, OSError) as error:
         raise RunError(
-            f"{path} was written by another version of setrl ({error}): use that version, or train "
-            "this arm again in another folder"
+            f"{path} is damaged, or belongs to another config ({error}): train this arm again in "
+            "another folder"
         ) from error
-
-
-WAITING = ("name_to_value", "name_to_count", "name_to_excluded")
-
-
-def _state(model: PolyPPO) -> dict[str, Any]:
-    assert model.env is not None
-    return {
-        "torch": torch.get_rng_state(),
-        "numpy": np.random.get_state(),  # noqa: NPY002
-        "python": random.getstate(),
-        "environments": [env.snapshot() for env in model.env.envs],  # type: ignore[attr-defined]
-        "log": {name: dict(getattr(model.logger, name)) for name in WAITING},
-    }

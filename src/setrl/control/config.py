@@ -24,10 +24,10 @@ VINE_KEYS = (
     *("num_vines", "num_states", "where", "window", "credit", "num_sets"),
     *("max_steps", "most_snapshots"),
 )
-JAX_VINE_KEYS = ("judged", "cut", "trunk_is_vine")  # for tasks on JAX
 OPTION_KEYS = ("kl_coef", "kl_anchor", "ucb_coef")
 PPO_KEYS = (
-    *("n_envs", "n_steps", "batch_size", "n_epochs", "learning_rate", "gamma", "gae_lambda"),
+    *("n_envs", "n_steps", "num_trajectories", "batch_size", "n_epochs", "learning_rate"),
+    *("gamma", "gae_lambda"),
     *("clip_range", "clip_range_vf", "normalize_advantage", "ent_coef", "vf_coef"),
     *("max_grad_norm", "target_kl"),
 )
@@ -88,5 +88,13 @@ class ControlConfig(RunConfig):
     @override
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         folder = str(path.resolve().parent)
-        found = {"task": located(values.get("task"), folder)}
-        return {**values, **found, "arms": located_arms(values.get("arms"), folder)}
+        task, arms = values.get("task"), located_arms(values.get("arms"), folder)
+        if isinstance(arms, Mapping):
+            arms = {arm: _with_located_credit(keys, folder) for arm, keys in arms.items()}
+        return {**values, "task": located(task, folder), "arms": arms}
+
+
+def _with_located_credit(keys: Any, folder: str) -> Any:
+    if not isinstance(keys, Mapping) or "credit" not in keys:
+        return keys
+    return {**keys, "credit": located(keys["credit"], folder)}

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import ArrayLike
 
 from setrl import mean_set_scores, objectives
-from setrl.control.credit.trajectories import Growing, Trajectory, stack
 from setrl.control.envs.layers import given
+from setrl.control.trajectories import Growing, Trajectory, stack
 from setrl.evaluate import estimators
 from setrl.support.files.progress import watched
 

@@ -9,25 +9,24 @@ from typing import Any
 
 from setrl.control.config import (
     ALGORITHMS,
-    JAX_VINE_KEYS,
     OPTION_KEYS,
     PPO_KEYS,
     VINE_KEYS,
     ControlConfig,
 )
-from setrl.control.credit.set_critic import SetCritic
-from setrl.control.credit.vines import Vines, check_vines
 from setrl.control.tasks import ControlTask, from_config, is_of_jax
+from setrl.control.vines import VineChoices, check_vines
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.support import names
 from setrl.support.files import strict_yaml
+from setrl.support.files.loading import is_reference, load_function
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train.runs.config import blamed_on
 
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 # Vines of JAX keep no snapshots, and the environment says how long an episode may be.
-JAX_VINES = [k for k in VINE_KEYS if k not in ("max_steps", "most_snapshots")] + [*JAX_VINE_KEYS]
+JAX_VINES = [key for key in VINE_KEYS if key not in ("max_steps", "most_snapshots")]
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class ResolvedArm:
     """
 
     method: AnyMethod | None
-    vines: Vines | None
+    vines: Any
     ppo: Mapping[str, Any]
     options: Mapping[str, Any]
     model: Any = None
@@ -132,7 +131,7 @@ def _check_defaults(task: ControlTask) -> None:
 
 
 def _check_normalising(config: ControlConfig, task: ControlTask) -> None:
-    if config.vec_normalize is None or task.pretrain is None:
+    if config.vec_normalize is None or not task.demonstrations:
         return
     if config.vec_normalize.get("norm_obs", True) is not False:
         raise KeyedError(
@@ -143,62 +142,73 @@ def _check_normalising(config: ControlConfig, task: ControlTask) -> None:
 
 
 def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
-    keys = dict(config.arms[arm])
-    algorithm = keys.pop("algorithm", "ppo")
-    vine_keys, options, ppo = (_taken(keys, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
-    method, vines = None, None if config.gru is None else Vines(task.make_env, num_vines=0)
+    from setrl.control.sb3.vines import Vines
+
+    algorithm, method, given = _read(arm, config)
+    vines = None if config.gru is None else Vines(task.make_env, num_vines=0)
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-        if algorithm == "poly_ppo":
-            method = methods.from_config({"method": "poly_epo", **keys})
-            vines = Vines(task.make_env, task.label, task.score, **_with_critic(vine_keys))
+        if method is not None:
+            own = _with_episode_credit(given[VINES])
+            vines = Vines(task.make_env, task.label, task.score, **own)
         check_vines(method, vines)
-    return ResolvedArm(method, vines, _ppo(task, config.ppo, ALGORITHMS[algorithm], ppo), options)
+        ppo = _ppo(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
+        if "num_trajectories" in ppo:
+            hint = "is of tasks on JAX; here n_steps × n_envs are the steps of an update"
+            raise KeyedError(f"num_trajectories {hint}", "num_trajectories")
+    return ResolvedArm(method, vines, ppo, given[OPTIONS])
 
 
 def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
-    from setrl.control.jax.credit import JaxVines
     from setrl.control.jax.networks import ActorCritic
     from setrl.control.jax.poly_ppo import JaxPolyPPO
     from setrl.control.jax.update import Options
 
-    keys = dict(config.arms[arm])
-    algorithm = keys.pop("algorithm", "ppo")
-    groups = ((*VINE_KEYS, *JAX_VINE_KEYS), OPTION_KEYS, PPO_KEYS)
-    vine_keys, options, ppo = (_taken(keys, of) for of in groups)
-    method = vines = None
+    algorithm, method, given = _read(arm, config)
+    vines = None
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-        if algorithm == "poly_ppo":
-            method = methods.from_config({"method": "poly_epo", **keys})
-            _refuse_on_jax(vine_keys, JAX_VINES)
-            vines = JaxVines(**vine_keys)
-            if vines.judged == "from_state" and hasattr(task, "label_by"):
-                raise ValueError(
-                    "judged must be 'episode': the label of an environment by its id is a function "
-                    "of its last state, which may hold all of the episode"
-                )
-        merged = _merged(task, config.ppo, ALGORITHMS[algorithm], ppo)
+        if method is not None:
+            _refuse_on_jax(given[VINES], JAX_VINES)
+            vines = VineChoices(**given[VINES])
+        merged = _merged(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
         _refuse_on_jax(merged, [one.name for one in fields(Options)])
         widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
         policy = ActorCritic(task.env.num_actions, widths, config.gru)
-        model = JaxPolyPPO(task, policy, Options(**merged, **options), method, vines)
-    return ResolvedArm(method, None, merged, options, model)
+        model = JaxPolyPPO(task, policy, Options(**merged, **given[OPTIONS]), method, vines)
+    return ResolvedArm(method, None, merged, given[OPTIONS], model)
+
+
+VINES, OPTIONS, PPO = range(3)  # the groups of an arm's keys
+
+
+def _read(arm: str, config: ControlConfig) -> tuple[str, AnyMethod | None, list[dict[str, Any]]]:
+    """Return the algorithm of an arm, its method for `poly_ppo`, and its other keys in groups."""
+    keys = dict(config.arms[arm])
+    algorithm = keys.pop("algorithm", "ppo")
+    given = [_taken(keys, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS)]
+    if algorithm != "poly_ppo":
+        return algorithm, None, given
+    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+        return algorithm, methods.from_config({"method": "poly_epo", **keys}), given
 
 
 def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
     """Refuse a key that only Stable-Baselines3's path has."""
     for key in given:
         if key not in known:
-            instead = ": an update has n_envs trajectories" if key == "n_steps" else ""
+            instead = ": an update has num_trajectories" if key in ("n_steps", "n_envs") else ""
             raise KeyedError(f"{key} is not available on JAX{instead}", key)
 
 
-def _with_critic(vine_keys: dict[str, Any]) -> dict[str, Any]:
-    """Make the set critic, if `credit` names it; then there are no vines by default."""
+def _with_episode_credit(vine_keys: dict[str, Any]) -> dict[str, Any]:
+    """Make the credit that `module:name` names; then there are no vines by default."""
     credit = vine_keys.get("credit")
-    if credit != "set_critic" and not isinstance(credit, Mapping):
+    options = dict(credit) if isinstance(credit, Mapping) else {"name": credit}
+    if not is_reference(options.get("name")):
         return vine_keys
-    critic = names.make("credit", credit, {"set_critic": SetCritic})
-    return {"num_vines": 0, **vine_keys, "credit": critic}
+    reference, folder = str(options["name"]), str(options.pop("folder", "."))
+    found = load_function(reference, folder).value
+    made = names.make("credit", options, {reference: found})
+    return {"num_vines": 0, **vine_keys, "credit": made}
 
 
 def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

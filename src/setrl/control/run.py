@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-import torch
 from typing_extensions import override
 
-from setrl.control import arm as sb3_arm
 from setrl.control.resolved import ResolvedControl
 from setrl.support import files
 from setrl.support.files.digests import Digests
@@ -69,20 +67,15 @@ class ControlArms(Arms):
     @override
     def prepare(self, show_progress: bool) -> bool:
         """Pretrain the policy that all arms start from, if the task has one."""
-        if not self._pretrains:
+        if not self.resolved.task.demonstrations:
             return False
         if show_progress:
             print(
                 f"pretraining the policy that all arms start from, unless {self.cache} has it",
                 file=sys.stderr,
             )
-        _engine(self.resolved).base_policy(self.resolved, self.cache)
+        engine(self.resolved).base_policy(self.resolved, self.cache)
         return True
-
-    @property
-    def _pretrains(self) -> bool:
-        task: Any = self.resolved.task
-        return bool(task.demonstrations if self.resolved.on_jax else task.pretrain)
 
     @override
     def cost(self, arm: str | None) -> float:
@@ -103,7 +96,7 @@ class ControlArms(Arms):
     @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         if not run.evaluation.exists():
-            _engine(self.resolved).evaluate_base(self.resolved, self.cache, run, BASE)
+            engine(self.resolved).evaluate_base(self.resolved, self.cache, run, BASE)
         on_progress(self.cost(None))
 
 
@@ -136,19 +129,14 @@ def train_arm(
     checkpoint = run.usable_checkpoint()
     run.remove_incomplete()
     write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
-    engine = _engine(resolved)
-    done = engine.learn(resolved, arm, seed, cache, run, checkpoint, on_step, stop)
+    done = engine(resolved).learn(resolved, arm, seed, cache, run, checkpoint, on_step, stop)
     finished = done >= resolved.steps
     run.end(finished, done)
     return finished
 
 
-def _engine(resolved: ResolvedControl) -> ModuleType:
-    """Return the module that trains, on one thread of this process."""
-    if resolved.on_jax:
-        from setrl.control import jax_arm
-
-        jax_arm.use_one_thread()
-        return jax_arm
-    torch.set_num_threads(1)
-    return sb3_arm
+def engine(resolved: ResolvedControl) -> ModuleType:
+    """Return the module that trains the arms on one thread: `sb3.arm` or `jax.arm`."""
+    arm = import_module(f"setrl.control.{'jax' if resolved.on_jax else 'sb3'}.arm")
+    arm.use_one_thread()
+    return arm

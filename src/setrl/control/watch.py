@@ -18,10 +18,11 @@ from PIL.PngImagePlugin import PngInfo
 from typing_extensions import override
 
 from setrl.control import measures
-from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.resolved import ResolvedControl
+from setrl.control.run import engine
 from setrl.control.tasks import ControlTask
+from setrl.control.trajectories import Trajectory
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files.atomic import refuse_file_of_others
@@ -281,22 +282,12 @@ def _resolved(run_dir: Path) -> ResolvedControl:
 
 def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any:
     """Return the trained model of an arm; on JAX, its player."""
-    from setrl.control import arm as arms
-    from setrl.control import checkpoints
-
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
     final = training_run(run_dir, arm, seed).final
-    if resolved.on_jax and final.exists():
-        from setrl.control import jax_arm
-
-        return jax_arm.trained(resolved, arm, final)
-    if (final / checkpoints.POLICY).exists():
-        return checkpoints.load_final(arms.new_model(resolved, arm, seed), final)
-    # Earlier versions wrote only pickles.
-    path = final / checkpoints.MODEL
-    if not path.exists():
+    found = engine(resolved).trained(resolved, arm, final)
+    if found is None:
         raise ConfigError(
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
         )
-    return checkpoints.load_model(arms.kind_of(resolved), path)
+    return found

@@ -11,15 +11,15 @@ import torch
 
 from setrl.control.jax import advantages, bonuses, update
 from setrl.control.jax.networks import ActorCritic
-from setrl.control.jax.poly_ppo import _of_episodes
-from setrl.control.jax.rollouts import Grown, Steps
+from setrl.control.jax.poly_ppo import _of_critic
+from setrl.control.jax.rollouts import Steps, Trajectories
 from setrl.control.sb3 import update as torch_update
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
 LENGTHS = (6, 3, 1, 0)
 
 
-def make_grown(seed: int = 0) -> Grown:
+def make_grown(seed: int = 0) -> Trajectories:
     rng = np.random.default_rng(seed)
     alive = np.arange(T)[:, None] < np.array(LENGTHS)
     shape = (T, B)
@@ -35,10 +35,10 @@ def make_grown(seed: int = 0) -> Grown:
     )
     done = jnp.array([False, True, True, False])
     last = jnp.asarray(np.where(done, 0, rng.normal(size=B)), jnp.float32)
-    return Grown(steps, None, done, last)
+    return Trajectories(steps, None, done, last)
 
 
-def gae_by_definition(grown: Grown, rewards: np.ndarray) -> np.ndarray:
+def gae_by_definition(grown: Trajectories, rewards: np.ndarray) -> np.ndarray:
     """Σₖ (γλ)ᵏ·δₜ₊ₖ of each trajectory, with the sum written out."""
     found, values = np.zeros((T, B)), np.asarray(grown.steps.values)
     for b, length in enumerate(LENGTHS):
@@ -57,40 +57,31 @@ def test_gae_is_its_sum() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("use", ["replaces", "adds", "rewards"])
-def test_set_advantages_are_used_as_they_say(use: str) -> None:
+def test_set_advantages_replace_gae_in_the_window() -> None:
     grown, values = make_grown(), jnp.array([2.0, jnp.nan, -1.0, 5.0])
-    own = advantages.spread(values, 0, None if use == "rewards" else 1, T)
-    found = advantages.credited(grown, 0.0, GAMMA, DECAY, own, use)  # type: ignore[arg-type]
-    rewards = np.array(grown.steps.rewards)
-    if use == "rewards":
-        rewards[5, 0] += 2.0
-        rewards[0, 2] += -1.0
-    expected = gae_by_definition(grown, rewards)
+    found = advantages.transitions(grown, 0.0, GAMMA, DECAY, advantages.spread(values, 1, T))
+    expected = gae_by_definition(grown, np.array(grown.steps.rewards))
     returns = expected + np.asarray(grown.steps.values)
     for b, value in ((0, 2.0), (2, -1.0)):
-        for t in range(min(2, LENGTHS[b])):
-            expected[t, b] = {"replaces": value, "adds": expected[t, b] + value}.get(
-                use, expected[t, b]
-            )
+        expected[: min(2, LENGTHS[b]), b] = value
     alive = np.asarray(grown.steps.alive)
     np.testing.assert_allclose(np.asarray(found.advantages)[alive], expected[alive], atol=1e-5)
     np.testing.assert_allclose(np.asarray(found.returns)[alive], returns[alive], atol=1e-5)
-    assert found.from_sets.sum() == (3 if use == "replaces" else 0)
+    assert found.from_sets.sum() == 3
 
 
 def test_a_trajectory_without_finite_rewards_is_not_learned_from() -> None:
     grown = make_grown()
     rewards = grown.steps.rewards.at[2, 0].set(jnp.nan)
     grown = grown._replace(steps=grown.steps._replace(rewards=rewards))
-    found = advantages.credited(grown, 0.0, GAMMA, DECAY)
+    found = advantages.transitions(grown, 0.0, GAMMA, DECAY)
     assert np.asarray(found.usable).sum(axis=0).tolist() == [0, 3, 1, 0]
     assert np.isfinite(found.advantages).all()
 
 
 def test_set_advantages_are_scaled_over_all_parts() -> None:
-    own = [advantages.spread(jnp.array(row), 0, 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])]
-    parts = [advantages.credited(make_grown(), 0.0, GAMMA, DECAY, each) for each in own]
+    own = [advantages.spread(jnp.array(row), 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])]
+    parts = [advantages.transitions(make_grown(), 0.0, GAMMA, DECAY, each) for each in own]
     size = np.sqrt((9 + 16) / 6)  # six steps: the last trajectory has none
     found = [one.advantages[0, 0] for one in advantages.scaled(parts)]
     np.testing.assert_allclose(found, [3 / size, 4 / size], rtol=1e-6)
@@ -120,7 +111,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
         **{"batch_size": 4, "n_epochs": 2, "learning_rate": 0.03, "clip_range": 0.1},
         **{"ent_coef": 0.3, "vf_coef": 0.7, "kl_coef": 0.2},
     )
-    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.transitions(make_grown(), 0.0, GAMMA, DECAY)], 1)
     key, state = jax.random.key(3), options.optimizer.init(params)
     found, _, metrics = update.learn(policy, options, params, state, pieces, None, key)
     leaves, tree = jax.tree.flatten(params)
@@ -142,7 +133,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
             moves.append(moved)
     for one, other in zip(jax.tree.leaves(found), weights, strict=True):
         np.testing.assert_allclose(one, other.detach(), atol=1e-5)
-    np.testing.assert_allclose(metrics["train/loss"], np.mean(losses), rtol=1e-5)
+    np.testing.assert_allclose(metrics["train/loss"], losses[-1], rtol=1e-5)
     np.testing.assert_allclose(metrics["train/approx_kl"], np.mean(moves[3:]), rtol=1e-3)
 
 
@@ -177,7 +168,7 @@ def test_explained_variance_has_no_unit() -> None:
         values, rewards = (scale * one for one in (grown.steps.values, grown.steps.rewards))
         steps = grown.steps._replace(values=values, rewards=rewards)
         grown = grown._replace(steps=steps, last_values=scale * grown.last_values)
-        metrics = _of_episodes(grown, [advantages.credited(grown, 0.0, GAMMA, DECAY)])
+        metrics = _of_critic([advantages.transitions(grown, 0.0, GAMMA, DECAY)])
         found.append(float(metrics["train/explained_variance"]))
     assert found[1] == pytest.approx(found[0], rel=1e-4)
     assert np.isnan(found[2])
@@ -211,7 +202,7 @@ def pairs_of(steps: Steps) -> list[list[tuple[float, ...]]]:
 
 def test_pieces_hold_every_step_once() -> None:
     grown = make_grown()
-    pieces = update.pieces_of([advantages.credited(grown, 0.0, GAMMA, DECAY)], 4)
+    pieces = update.pieces_of([advantages.transitions(grown, 0.0, GAMMA, DECAY)], 4)
     assert pieces.usable.shape == (2 * B, 4)  # six steps are two pieces, the second one padded
     kept = np.asarray(pieces.observations)[np.asarray(pieces.usable)]
     alive = np.asarray(grown.steps.alive)
@@ -225,7 +216,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
     """0 · NaN is NaN: steps that are left out are zeros before the network sees them."""
     policy = ActorCritic(2, (5,))
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.transitions(make_grown(), 0.0, GAMMA, DECAY)], 1)
     left_out = ~np.asarray(pieces.usable)[..., None]
     poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
     options = update.Options()
@@ -241,7 +232,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
 def test_chunks_add_up_to_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     policy, options = ActorCritic(2, (5,)), update.Options(ent_coef=0.3, kl_coef=0.2)
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.transitions(make_grown(), 0.0, GAMMA, DECAY)], 1)
     count, usable = len(pieces.usable), np.flatnonzero(pieces.usable.any(axis=1))
     choices = [np.pad(usable[:n], (0, 9 - n), constant_values=count) for n in (1, 4, 7)]
     found = []
@@ -275,6 +266,6 @@ def test_minibatches_of_many_pieces_come_from_everywhere() -> None:
 
 
 def test_rounding_of_returns_is_not_scaled_up() -> None:
-    own = advantages.spread(jnp.array([7e-8, -7e-8, 0.0, 0.0]), 0, None, T)
-    (found,) = advantages.scaled([advantages.credited(make_grown(), 0.0, GAMMA, DECAY, own)])
+    own = advantages.spread(jnp.array([7e-8, -7e-8, 0.0, 0.0]), None, T)
+    (found,) = advantages.scaled([advantages.transitions(make_grown(), 0.0, GAMMA, DECAY, own)])
     assert np.abs(np.asarray(found.advantages)[np.asarray(found.from_sets)]).max() < 0.1

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control.credit import vine_advantages
+from setrl.control.credit import ScoredVines, set_advantages
+from setrl.control.jax import credit as on_jax
 from setrl.control.jax import families
-from setrl.control.jax.credit import JaxVines, _OnHost, set_credit
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
-from setrl.control.jax.poly_ppo import JaxPolyPPO, Training, vine_metrics
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
 from setrl.control.jax.update import Options
 from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
+from setrl.control.vines import VineChoices
 
-SMALL = Options(n_envs=12, batch_size=32, n_epochs=1, gamma=0.99)
+SMALL = Options(num_trajectories=12, batch_size=32, n_epochs=1, gamma=0.99)
 METHOD = methods.poly_epo(2)
 INFINITE = 0  # the goal at the right
 
@@ -40,7 +41,7 @@ class BrokenGoals(JaxGoals):
 
 def make(task: JaxGoals | None = None, options: Options = SMALL, **vines: Any) -> JaxPolyPPO:
     task = task or JaxGoals(max_steps=20)
-    given = JaxVines(**{"num_vines": 3, "num_states": 2, **vines})
+    given = VineChoices(**{"num_vines": 3, "num_states": 2, **vines})
     return JaxPolyPPO(task, ActorCritic(3, (8,)), options, METHOD, given)
 
 
@@ -62,7 +63,7 @@ def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None
     assert sampled.times.shape == (2, 2)
     assert advantages_BN.shape == (4, 3)
     alive = [int(one.steps.alive.sum()) for one in (sampled.trunks, sampled.vines)]
-    assert int(training.steps) == sum(alive) == int(found["rollout/steps"])
+    assert int(training.steps) == sum(alive)
     assert int(training.resets) == 2
     assert float(found["vines/step_share"]) == pytest.approx(alive[1] / sum(alive))
     left = 20 - np.asarray(sampled.times).repeat(3)
@@ -72,19 +73,20 @@ def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None
 def test_scores_and_labels_are_about_whole_episodes(marginal: Any) -> None:
     sampled, _ = marginal[3]
     goals = np.asarray(sampled.vines.ends.goal).reshape(4, 3)
-    np.testing.assert_array_equal(sampled.labels_BN, goals)
-    np.testing.assert_array_equal(sampled.scores_BN, (goals >= 0).astype(float))
+    np.testing.assert_array_equal(sampled.scored.fields["clusters"], goals)
+    np.testing.assert_array_equal(sampled.scored.scores_BN, (goals >= 0).astype(float))
 
 
 def test_credit_is_the_exact_credit_of_the_core(marginal: Any) -> None:
-    families, advantages_BN = marginal[3]
-    scores, labels = (np.asarray(one) for one in (families.scores_BN, families.labels_BN))
-    expected = vine_advantages.by_trajectory(METHOD, scores, {"clusters": labels})
+    model, _, _, (families, advantages_BN) = marginal
+    scored = jax.tree.map(np.asarray, families.scored)
+    expected = set_advantages(METHOD, model.vines, scored, np.random.default_rng(0))
     np.testing.assert_allclose(advantages_BN, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("credit", ["marginal", "bonus", "reward", "action", "shared", "trunk"])
+@pytest.mark.parametrize("credit", ["marginal", "action", "shared"])
 def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
+    """Called back from compiled code, it is the credit of the other path."""
     rng, shape = np.random.default_rng(0), (3, 4)
     scores, labels, actions = (
         rng.random(shape),
@@ -94,18 +96,10 @@ def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
     scores[0, 1] = np.nan
     vines, key = make(num_vines=4, credit=credit).vines, jax.random.key(4)
     assert vines is not None
-    found = jax.jit(lambda *rows: set_credit(METHOD, vines, *rows, key))(scores, labels, actions)
+    scored = ScoredVines(scores, {"clusters": labels}, actions)
+    found = jax.jit(lambda given: on_jax.set_advantages(METHOD, vines, given, key))(scored)
     drawn = np.random.default_rng(int(jax.random.bits(key)))
-    fields = {"clusters": labels}
-    if credit == "action":
-        expected = vine_advantages.by_action(METHOD, scores, fields, actions)
-    elif credit == "shared":
-        expected = vine_advantages.shared(METHOD, scores, fields, 4, drawn)
-    elif credit == "trunk":
-        expected = vine_advantages.best_set_gain(METHOD, scores, fields, 4, drawn)[:, None]
-    else:
-        expected = vine_advantages.by_trajectory(METHOD, scores, fields)
-    np.testing.assert_allclose(found, np.broadcast_to(expected, shape), atol=1e-6)
+    np.testing.assert_allclose(found, set_advantages(METHOD, vines, scored, drawn), atol=1e-6)
 
 
 def test_methods_that_scale_do_not_scale_rounding() -> None:
@@ -113,7 +107,7 @@ def test_methods_that_scale_do_not_scale_rounding() -> None:
     vines, none = make().vines, np.zeros((2, 3))
     assert vines is not None
     scores = np.float32([[1000, 1000.0001, 999.9999], [1000, 1001, 999]])
-    found = _OnHost(methods.grpo(), vines)(scores, none, none, 0)
+    found = on_jax._OnHost(methods.grpo(), vines)(ScoredVines(scores, {}, none), 0)
     np.testing.assert_array_equal(found[0], 0)
     np.testing.assert_allclose(found[1], methods.grpo().advantages(scores[1:]).values_BN[0])
 
@@ -128,47 +122,25 @@ def test_seeds_can_be_mapped(marginal: Any) -> None:
         np.testing.assert_allclose(one[1], other, atol=1e-5)
 
 
-def test_the_control_has_vines_and_no_set_credit(marginal: Any) -> None:
-    """With `credit="gae"` no step of the same trajectories has a set advantage."""
-    sampled, _ = marginal[3]
-    own, advantages_BN = make(credit="gae")._set_advantages(sampled, jax.random.key(0))
-    assert own == [None, None]
-    assert np.isnan(advantages_BN).all()
-    parts = (sampled.trunks, sampled.vines)
-    credits, _ = marginal[0]._credited(parts, own, jnp.zeros(0, jnp.int32))
-    assert not any(one.from_sets.any() for one in credits)
-
-
 def test_all_choices_at_once_train() -> None:
-    """A memory, vines judged from the state on, the trunk among the vines, bonus and KL."""
+    """A memory, a bonus and KL, at drawn states; credit of actions, or none."""
     options = replace(SMALL, ucb_coef=0.1, kl_coef=0.1, kl_anchor="start", sequence_length=4)
-    model = make(options=options, num_states=1, judged="from_state", trunk_is_vine=True)
+    model = make(options=options, where="uniform", credit="action")
     model = replace(model, policy=ActorCritic(3, (8,), gru=6))
-    training, found, (sampled, advantages_BN) = trained(model, 2)
-    assert sampled.scores_BN.shape == advantages_BN.shape == (4, 3)
+    training, found, (_, advantages_BN) = trained(model, 2)
     assert int(training.visits.sum()) == int(training.steps)
-    np.testing.assert_allclose(sampled.scores_BN[:, -1], sampled.trunks.returns)
-    own = np.asarray(sampled.vines.returns).reshape(4, 2)
-    np.testing.assert_allclose(sampled.scores_BN[:, :2], own, atol=1e-6)
     assert float(found["train/kl_penalty"]) > 0
+    assert bool(training.gave_credit) == bool(np.isfinite(advantages_BN).any())
 
 
-def test_the_critic_stands_only_for_steps_that_were_cut_off() -> None:
-    model = make(cut=5, judged="from_state")
-    assert model.vines is not None
-    params = model.init(jax.random.key(0)).params
-    sample = jax.jit(
-        lambda key: families.sample(model.task, model.policy, params, model.vines, 8, key)
-    )
-    vines, scores = (lambda one: (one.vines, one.scores_BN))(sample(jax.random.key(1)))
-    returns, lengths = np.asarray(vines.returns), np.asarray(vines.lengths)
-    assert (lengths <= 5).all()
-    left = 20 - np.asarray(sample(jax.random.key(1)).times).reshape(-1).repeat(3)
-    was_cut = ~np.asarray(vines.done) & (left > 5)
-    expected = returns + np.where(was_cut, np.asarray(vines.last_values), 0)
-    known = lengths > 0
-    np.testing.assert_allclose(np.asarray(scores).reshape(-1)[known], expected[known], atol=1e-6)
-    assert len(set(was_cut[known].tolist())) == 2
+def test_the_control_has_vines_and_no_set_credit() -> None:
+    """With `credit="gae"` there is no set advantage, and none is logged."""
+    training, found, (sampled, advantages_BN) = trained(make(credit="gae"))
+    assert sampled.vines.steps.alive.any()
+    assert np.isnan(advantages_BN).all()
+    assert not training.gave_credit
+    assert "vines/advantage_size" not in found
+    assert "vines/distinct" in found
 
 
 def test_what_came_after_a_state_is_no_part_of_its_vines() -> None:
@@ -185,14 +157,14 @@ def test_what_came_after_a_state_is_no_part_of_its_vines() -> None:
     for f, row in enumerate(times):
         for p, time in enumerate(row):
             usable = np.isfinite(own[f, p]) & np.isfinite(rewards[:time, f].sum())
-            scores = np.asarray(found.scores_BN).reshape(16, 2, 3)[f, p]
+            scores = np.asarray(found.scored.scores_BN).reshape(16, 2, 3)[f, p]
             np.testing.assert_array_equal(np.isfinite(scores), usable)
 
 
 def test_a_missing_or_infinite_reward_is_in_no_set_and_no_update() -> None:
-    model = make(BrokenGoals(), replace(SMALL, n_envs=96))
+    model = make(BrokenGoals(), replace(SMALL, num_trajectories=96))
     training, found, (sampled, advantages_BN) = trained(model)
-    returns, scores_BN = np.asarray(sampled.vines.returns), np.asarray(sampled.scores_BN)
+    returns, scores_BN = np.asarray(sampled.vines.returns), np.asarray(sampled.scored.scores_BN)
     assert np.isinf(returns).any()
     assert np.isnan(returns).any()
     unknown = ~np.isfinite(returns).reshape(scores_BN.shape)
@@ -203,32 +175,22 @@ def test_a_missing_or_infinite_reward_is_in_no_set_and_no_update() -> None:
     assert all(np.isfinite(one).all() for one in jax.tree.leaves(training.params))
 
 
-def test_metrics_are_about_states_and_usable_vines(marginal: Any) -> None:
-    """Counted again, state by state."""
-    sampled, advantages_BN = marginal[3]
-    scores_BN, labels_BN = np.asarray(sampled.scores_BN), np.asarray(sampled.labels_BN)
-    scores_BN = np.where(np.arange(3) == np.array([[0], [9], [9], [9]]), np.nan, scores_BN)
-    changed = sampled._replace(scores_BN=jnp.asarray(scores_BN))
-    advantages_BN = np.where(np.isnan(scores_BN), np.nan, 1.0)
-    metrics = vine_metrics(changed, jnp.asarray(advantages_BN))
-    wanted = np.asarray(sampled.wanted).reshape(-1)
-    rows = [row[~np.isnan(row)] for row, own in zip(scores_BN, wanted, strict=True) if own]
-    equal = sum(len(row) > 0 and len(set(row)) == 1 for row in rows)
-    assert float(metrics["vines/all_equal"]) == pytest.approx(equal / len(rows))
-    known = ~np.isnan(scores_BN)
-    kinds = [len(set(row[own & (row >= 0)])) for row, own in zip(labels_BN, known, strict=True)]
-    assert float(metrics["vines/distinct"]) == pytest.approx(sum(kinds) / len(rows))
-    assert float(metrics["vines/score"]) == pytest.approx(np.nanmean(scores_BN))
-    assert int(metrics["vines/without_credit"]) == np.isnan(advantages_BN[wanted]).sum() > 0
-    without_label = (labels_BN < 0) & known
-    assert float(metrics["vines/degenerate"]) == pytest.approx(without_label.sum() / known.sum())
+def test_returns_are_means_over_the_last_hundred_episodes(marginal: Any) -> None:
+    """The name is Stable-Baselines3's, and so is the meaning."""
+    model = make(options=replace(SMALL, num_trajectories=360))  # 60 trunks
+    update, training = jax.jit(model.update_and_show), model.init(jax.random.key(1))
+    returns: list[float] = []
+    for _ in range(3):
+        training, found, (sampled, _) = update(training)
+        returns = [*np.asarray(sampled.trunks.returns), *returns]
+        assert float(found["rollout/ep_rew_mean"]) == pytest.approx(np.mean(returns[:100]))
 
 
 def test_ppo_is_plain_without_vines() -> None:
     model = JaxPolyPPO(JaxGoals(max_steps=20), ActorCritic(3, (8,)), SMALL)
     training, found = jax.eval_shape(model.update, jax.eval_shape(model.init, jax.random.key(0)))
     assert not any(key.startswith("vines") for key in found)
-    assert model.num_trunks == SMALL.n_envs
+    assert model.num_trunks == SMALL.num_trajectories
     assert training.visits.shape == (0,)
 
 
@@ -281,14 +243,9 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
     ("vines", "sentence"),
     [
         ({"num_vines": 2}, "num_vines"),  # sets of two need three vines
-        ({"trunk_is_vine": True}, "trunk_is_vine needs num_states=1"),
-        ({"trunk_is_vine": True, "num_states": 1, "cut": 3}, "cut must be None if trunk_is_vine"),
-        ({"num_states": 0}, "num_states and num_vines must be at least 1"),
-        ({"num_states": 21}, "num_states must be at most 20"),
-        ({"cut": 3, "options": replace(SMALL, ucb_coef=0.1)}, "ucb_coef must be 0 with cut"),
-        ({"judged": "all"}, "judged must be 'episode' or 'from_state'"),
-        ({"cut": 0}, "cut must be a whole number ≥ 1"),
-        ({"num_states": None}, "num_states must be a number on JAX"),
+        ({"num_states": 0}, "num_states must be from 1 to 20"),
+        ({"num_states": 21}, "num_states must be from 1 to 20, the steps of an episode"),
+        ({"num_states": None}, "num_states must be from 1 to 20"),
     ],
 )
 def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: str) -> None:
@@ -306,8 +263,8 @@ def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: st
 )
 def test_labels_are_the_tasks(label: Any, sentence: str) -> None:
     goals = JaxGoals(max_steps=20)
-    task: Any = SimpleNamespace(env=goals.env, label=label, forget=goals.forget)
+    task: Any = SimpleNamespace(env=goals.env, label=label)
     with pytest.raises(ValueError, match=sentence):
         make(task)
-    with pytest.raises(ValueError, match="has no label and no forget"):
+    with pytest.raises(ValueError, match="has no label"):
         make(SimpleNamespace(env=goals.env))  # type: ignore[arg-type]

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from setrl.control.credit.families import rollout_times
 from setrl.control.jax.networks import ActorCritic
-from setrl.control.jax.rollouts import Leaves, at_times, entropies, grow
+from setrl.control.jax.rollouts import at_times, grow, rollout_times
+from setrl.control.sb3 import families
 from setrl.control.tasks.jax_goals import JaxGoals, ring
 from setrl.control.tasks.multi_goal import MultiGoalEnv
 
@@ -83,21 +83,16 @@ def test_states_are_taken_at_times(grown: SimpleNamespace) -> None:
     assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("where", ["equal", "inner", "entropy", "uncertain", "uniform"])
+@pytest.mark.parametrize("where", ["equal", "inner", "uniform"])
 def test_rollout_states_are_those_of_stable_baselines(where: str) -> None:
     rng, longest, p = np.random.default_rng(5), 7, 3
     lengths = np.arange(longest + 1)
-    alive = jnp.asarray(np.arange(longest)[:, None] < lengths)
-    logits = jnp.asarray(rng.normal(size=(longest, len(lengths), 4)), jnp.float32)
-    values = jnp.asarray(rng.random((longest, len(lengths))), jnp.float32)
-    steps = SimpleNamespace(alive=alive, logits=logits, values=values)
-    times, wanted = Leaves(p, where).times(steps, jax.random.key(0))  # type: ignore[arg-type]
-    ranked = entropies(logits) if where == "entropy" else values * (1 - values)
+    steps = SimpleNamespace(alive=jnp.asarray(np.arange(longest)[:, None] < lengths))
+    times, wanted = rollout_times(steps, p, where, jax.random.key(0))  # type: ignore[arg-type]
     for b, length in enumerate(lengths):
         found = np.asarray(times[b])[np.asarray(wanted[b])].tolist()
         if where == "uniform":
             assert len(set(found)) == min(p, length)
             assert all(0 <= t < length for t in found)
             continue
-        expected = rollout_times(int(length), p, where, rng, np.asarray(ranked[:length, b]))  # type: ignore[arg-type]
-        assert found == expected
+        assert found == families.rollout_times(int(length), p, where, rng)  # type: ignore[arg-type]

@@ -160,10 +160,10 @@ def test_demonstrations_succeed_at_their_last_step_and_show_the_rooms(four_rooms
     env, observe = four_rooms.env, jax.jit(four_rooms.env.observe)
     shown = four_rooms.demonstrate(np.random.default_rng(1))
     most, starts = 0, env.starts(SHOWN, np.arange(6))
-    for seen_TD, actions_T, mask_T, index in zip(*shown, range(6), strict=True):
-        state, rooms, length = at(starts, index), set(), mask_T.sum()
-        assert mask_T[:length].all()
-        assert not seen_TD[length:].any()
+    for index in range(6):
+        own = shown.episodes == index
+        seen_TD, actions_T = shown.observations[own], shown.actions[own]
+        state, rooms, length = at(starts, index), set(), own.sum()
         for time in range(length):
             rooms.add(tuple(np.asarray(state.place.agent.position) // 9))
             assert (seen_TD[time] == observe(state)).all()
@@ -173,12 +173,6 @@ def test_demonstrations_succeed_at_their_last_step_and_show_the_rooms(four_rooms
         assert int(four_rooms.label(state)) == sum(1 << 2 * row + column for row, column in rooms)
         most = max(most, len(rooms))
     assert most > 1
-
-
-def test_forgetting_keeps_the_present_room_and_the_time(four_rooms):
-    state = facing_goal(four_rooms.env, 30)._replace(rooms=np.int32(0b1101))
-    forgotten = four_rooms.forget(state)
-    assert (int(forgotten.rooms), int(forgotten.time)) == (1, 30)
 
 
 def test_moved_agents_stay_in_their_rooms(four_rooms):

@@ -56,16 +56,14 @@ def ppo(env, method=None, **options):
     )
 
 
-@pytest.mark.parametrize("where", ["equal", "entropy"])
-def test_actions_may_be_matrices(where):
-    model = ppo(Square, where=where).learn(16)
+def test_actions_may_be_matrices():
+    model = ppo(Square).learn(16)
     assert model.rollout_buffer.actions.shape[1:] == (4,), "a matrix is a row for the policy"
     assert model.predict(np.zeros(3, np.float32))[0].shape == (2, 2)
 
 
-@pytest.mark.parametrize("where", ["equal", "entropy"])
-def test_reset_without_options(where):
-    assert ppo(WithoutOptions, where=where).learn(16).num_timesteps >= 16
+def test_reset_without_options():
+    assert ppo(WithoutOptions).learn(16).num_timesteps >= 16
 
 
 class Looks(BaseCallback):
@@ -81,10 +79,9 @@ class Looks(BaseCallback):
         return True
 
 
-@pytest.mark.parametrize("where", ["equal", "entropy"])
-def test_callbacks_see_new_obs(where):
+def test_callbacks_see_new_obs():
     looks = Looks()
-    ppo(Steps, where=where).learn(16, callback=looks)
+    ppo(Steps).learn(16, callback=looks)
     assert looks.looked >= 5, "at each step of an episode"
 
 
@@ -93,7 +90,7 @@ def hollow(rewards):
     return np.full(rewards.shape[:-1], np.nan)
 
 
-@pytest.mark.parametrize("credit", ["marginal", "shared", "reward"])
+@pytest.mark.parametrize("credit", ["marginal", "shared"])
 def test_nan_of_an_objective_is_refused_by_name(credit):
     method = Method("own", objectives.from_function(hollow), set_size=2)
     with pytest.raises((ValueError, RuntimeError), match="hollow"):

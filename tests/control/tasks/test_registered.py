@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from setrl.control.credit.trajectories import Trajectory
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.resolved import ResolvedControl
+from setrl.control.trajectories import Trajectory
 from setrl.support.errors import ConfigError
 
 SOURCE = """
@@ -33,7 +33,7 @@ def goals(episodes=8):
 
 fixed = MultiGoal(episodes=9)
 number = 3
-on_jax = SimpleNamespace(name='mine', env=None, label=None, forget=None)
+on_jax = SimpleNamespace(name='mine', env=None, label=None)
 if "Rooms-v0" not in gym.registry:  # another test has registered it
     gym.register("Rooms-v0", MultiGoalEnv)
 """

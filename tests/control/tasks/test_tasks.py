@@ -33,7 +33,7 @@ def new_model(task):
 
 def test_every_task_is_tried():
     # Registered environments and the tasks of JAX have tests of their own.
-    elsewhere = {"gymnasium", "jax_goals", "xminigrid", "gymnax", "jumanji"}
+    elsewhere = {"gymnasium", "jax_goals", "xminigrid", "gymnax"}
     assert {config["name"] for config in SMALL} == set(by_name) - elsewhere
 
 

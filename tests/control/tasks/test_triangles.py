@@ -35,7 +35,7 @@ def test_only_three_different_nodes_joined_to_each_other_are_rewarded():
 
 def test_demonstrations_are_the_shown_triangles_and_no_others():
     task = Triangles(nodes=15, edge_probability=0.4)
-    shown = task.demonstrations()
+    shown = task.demonstrate(np.random.default_rng(0))
     named = shown.actions.reshape(-1, 3)
     assert {frozenset(map(int, row)) for row in named} == task.graph.shown
     assert len(named) == 6 * len(task.graph.shown)

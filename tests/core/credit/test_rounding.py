@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from setrl import credit, methods, objectives, set_advantages
-from setrl.control.credit import vine_advantages
+from setrl.control import credit as vine_credit
 from setrl.idea import Sets
 from tests.core.catalogue import EXACT, Case, samples_of
 
@@ -136,7 +136,6 @@ def test_every_credit_of_vines_is_exactly_zero_where_all_are_worth_the_same(num_
     scores, fields = np.full((3, num_vines), 0.7), {"clusters": np.tile(range(num_vines), (3, 1))}
     method, rng = methods.poly_epo(2), np.random.default_rng(0)
     actions = np.tile(np.arange(num_vines) % 3, (3, 1))
-    assert not vine_advantages.by_trajectory(method, scores, fields).any()
-    assert not vine_advantages.by_action(method, scores, fields, actions).any()
-    assert not np.nan_to_num(vine_advantages.shared(method, scores, fields, 4, rng)).any()
-    assert not vine_advantages.best_set_gain(method, scores, fields, 4, rng).any()
+    assert not vine_credit.by_trajectory(method, scores, fields).any()
+    assert not vine_credit.by_action(method, scores, fields, actions).any()
+    assert not np.nan_to_num(vine_credit.shared(method, scores, fields, 4, rng)).any()

@@ -9,7 +9,6 @@ _MODULES = {
     "JaxPolyPPO": "setrl.control.jax.poly_ppo",
     "Training": "setrl.control.jax.poly_ppo",
     "Player": "setrl.control.jax.poly_ppo",
-    "JaxVines": "setrl.control.jax.credit",
     "Options": "setrl.control.jax.update",
     "ActorCritic": "setrl.control.jax.networks",
     "JaxEnv": "setrl.control.jax.environment",
@@ -17,7 +16,6 @@ _MODULES = {
     "check_env": "setrl.control.jax.environment",
     "GymnaxEnv": "setrl.control.jax.adapters",
     "XMiniGridEnv": "setrl.control.jax.adapters",
-    "JumanjiEnv": "setrl.control.jax.adapters",
 }
 
 __all__ = list(_MODULES)

@@ -1,4 +1,4 @@
-"""Environments of gymnax, XLand-MiniGrid and Jumanji as `JaxEnv`, by their ids.
+"""Environments of gymnax and XLand-MiniGrid as `JaxEnv`, by their ids.
 
 Only their own steps are used, never a reset that follows an end by itself: vines need the state at
 which an episode ended.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -162,54 +160,9 @@ class XMiniGridEnv(Adapter):
         return types.TimeStep(inner, types.StepType.MID, 0.0, 1.0, None)
 
 
-class JumanjiEnv(Adapter):
-    """An environment of Jumanji with one discrete action; time limits are ends if it says so.
-
-    Jumanji ends an episode by a discount of 0. Observations include its mask of valid actions.
-    Jumanji keeps the random key of what follows in the state. Each step replaces it, so that the
-    vines of a state have different noise.
-
-    Args:
-        env: The id, such as "Snake-v1", or an environment.
-        max_steps: Steps after which an episode is cut; None: the environment's time limit.
-
-    Raises:
-        ValueError: If the id is unknown, actions are not discrete, or there is no time limit.
-    """
-
-    def __init__(self, env: str | Any, max_steps: int | None = None) -> None:
-        if isinstance(env, str):
-            library = _library("jumanji")
-            _check_id("Jumanji", env, library.registered_environments())
-            env = library.make(env)
-        name = type(env).__name__
-        limit = getattr(env, "time_limit", None) if max_steps is None else max_steps
-        if limit is None:
-            raise ValueError(f"{name} of Jumanji has no time limit: give `max_steps`")
-        actions = env.action_spec
-        shaped = getattr(actions, "shape", None) == ()
-        number = getattr(actions, "num_values", None) if shaped else None
-        super().__init__(env, _discrete(number, name), int(limit))
-
-    @override
-    def first(self, key: jax.Array) -> tuple[State, Any]:
-        inner, timestep = self.env.reset(key)
-        return inner, timestep.observation
-
-    @override
-    def following(
-        self, key: jax.Array, inner: State, action: jax.Array
-    ) -> tuple[State, Any, jax.Array, jax.Array]:
-        if hasattr(inner, "key"):  # of a dataclass, or of a named tuple
-            inner = getattr(inner, "_replace", partial(replace, inner))(key=key)
-        inner, timestep = self.env.step(inner, action)
-        return inner, timestep.observation, timestep.reward, timestep.discount == 0
-
-
 LIBRARIES: dict[str, Callable[..., Adapter]] = {
     "gymnax": GymnaxEnv,
     "xminigrid": XMiniGridEnv,
-    "jumanji": JumanjiEnv,
 }
 
 

@@ -1,82 +1,81 @@
-"""Behaviour cloning on JAX: a policy imitates demonstrations before it is trained.
-
-    loss = −mean log π(a|s) − entropy_coef · mean H(π(·|s))
-
-The policy learns from four fifths of the episodes; the loss on the other fifth decides when to stop
-(arXiv:2509.25424, App. A). A policy with a memory is unrolled along whole episodes.
-"""
+"""Behaviour cloning of policies of JAX; a memory is unrolled along whole episodes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
-from setrl.control.jax.environment import Demonstrations
+from setrl.control.behaviour_cloning import (
+    ENTROPY_COEF,
+    LEARNING_RATE,
+    Demonstrations,
+    best_weights,
+)
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 
-PATIENCE = 5  # epochs without a better loss on held-out episodes
+BATCH_EPISODES = 16  # of an update
+
+
+class _Padded(NamedTuple):
+    """E demonstrated episodes, padded to the T steps of the longest one."""
+
+    observations_ETD: np.ndarray
+    actions_ET: np.ndarray
+    mask_ET: np.ndarray
+
+    def at(self, rows: np.ndarray) -> _Padded:
+        return _Padded(*(one[rows] for one in self))
 
 
 def clone(
-    policy: ActorCritic,
-    params: Params,
-    shown: Demonstrations,
-    rng: np.random.Generator,
-    *,
-    entropy_coef: float = 0.01,
-    learning_rate: float = 1e-3,
-    batch_episodes: int = 16,
-    epochs: int = 40,
+    policy: ActorCritic, params: Params, shown: Demonstrations, rng: np.random.Generator
 ) -> tuple[Params, dict[str, float]]:
-    """Teach a policy the demonstrations; return its best weights, and how they were reached.
+    """Teach a policy the demonstrations; return its best weights, and how good they are.
 
     Args:
         policy: The policy.
         params: Its first weights.
-        shown: What to imitate; two episodes or more.
+        shown: What to imitate.
         rng: Decides the held-out fifth and the batches.
-        entropy_coef: Weight of the entropy bonus; the paper has .01.
-        learning_rate: Step size of Adam.
-        batch_episodes: Episodes of an update.
-        epochs: Largest number of passes; it stops after 5 without a lower held-out loss.
     """
-    count = len(shown.actions_ET)
-    if count < 2:
-        raise ValueError(f"behaviour cloning needs two demonstrations or more, got {count}")
-    order = rng.permutation(count)
-    held_out, learnt = order[: max(1, count // 5)], order[max(1, count // 5) :]
-    optimizer = optax.adam(learning_rate)
+    names, padded = np.unique(shown.episodes), _padded(shown)
+    learnt, held_out = (np.searchsorted(names, one) for one in shown.split(rng))
+    optimizer = optax.adam(LEARNING_RATE)
 
-    def loss(params: Params, batch: Demonstrations) -> jax.Array:
+    def loss(params: Params, batch: _Padded) -> jax.Array:
         seen = jnp.moveaxis(batch.observations_ETD, 1, 0)
         logits, _ = policy.unroll(params, policy.memories(len(batch.actions_ET)), seen)
         logits = jnp.moveaxis(logits, 0, 1)
-        each = log_prob(logits, jnp.asarray(batch.actions_ET)) + entropy_coef * entropies(logits)
+        each = log_prob(logits, jnp.asarray(batch.actions_ET)) + ENTROPY_COEF * entropies(logits)
         return -jnp.where(batch.mask_ET, each, 0.0).sum() / batch.mask_ET.sum()
 
     @jax.jit
-    def step(params: Params, state: Any, batch: Demonstrations) -> tuple[Params, Any]:
+    def step(params: Params, state: Any, batch: _Padded) -> tuple[Params, Any]:
         updates, state = optimizer.update(jax.grad(loss)(params, batch), state)
         return optax.apply_updates(params, updates), state
 
-    measure, state = jax.jit(loss), optimizer.init(params)
-    best_loss, best_epoch, best = np.inf, 0, params
-    for epoch in range(epochs):
-        shuffled = rng.permutation(learnt)
-        for first in range(0, max(1, len(shuffled) - batch_episodes + 1), batch_episodes):
-            params, state = step(params, state, _part(shown, shuffled[first:][:batch_episodes]))
-        found = float(measure(params, _part(shown, held_out)))
-        if found < best_loss:
-            best_loss, best_epoch, best = found, epoch + 1, params
-        if epoch + 1 - best_epoch >= PATIENCE:
-            break
-    return best, {"held_out_loss": best_loss, "epochs": float(best_epoch)}
+    measure, now, state = jax.jit(loss), params, optimizer.init(params)
+
+    def learn() -> tuple[Params, float]:
+        nonlocal now, state
+        order = rng.permutation(learnt)
+        for first in range(0, max(1, len(order) - BATCH_EPISODES + 1), BATCH_EPISODES):
+            now, state = step(now, state, padded.at(order[first:][:BATCH_EPISODES]))
+        return now, float(measure(now, padded.at(held_out)))
+
+    return best_weights(params, shown.epochs, learn)
 
 
-def _part(shown: Demonstrations, rows: np.ndarray) -> Demonstrations:
-    return Demonstrations(*(one[rows] for one in shown))
+def _padded(shown: Demonstrations) -> _Padded:
+    _, lengths_E = np.unique(shown.episodes, return_counts=True)
+    mask_ET = np.arange(lengths_E.max()) < lengths_E[:, None]
+    seen, actions = np.asarray(shown.observations, np.float32), np.asarray(shown.actions, np.int32)
+    observations_ETD = np.zeros((*mask_ET.shape, *seen.shape[1:]), np.float32)
+    actions_ET = np.zeros(mask_ET.shape, np.int32)
+    observations_ETD[mask_ET], actions_ET[mask_ET] = seen, actions
+    return _Padded(observations_ETD, actions_ET, mask_ET)

@@ -6,7 +6,7 @@ Nothing sets such an environment back: N vines from a state are N calls of `step
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -14,20 +14,6 @@ import numpy as np
 
 State = Any  # a pytree of arrays
 Label = Callable[[State], jax.Array]
-
-
-class Demonstrations(NamedTuple):
-    """E episodes of an expert, padded to the T steps of the longest one.
-
-    Attributes:
-        observations_ETD: float32, what the expert saw before each step.
-        actions_ET: int32.
-        mask_ET: bool, False for padding.
-    """
-
-    observations_ETD: np.ndarray
-    actions_ET: np.ndarray
-    mask_ET: np.ndarray
 
 
 @runtime_checkable
@@ -69,7 +55,7 @@ class JaxTask(Protocol):
 
     A task is a frozen dataclass of its options, so that its `repr` determines it.
 
-    `JaxPolyPPO` needs only `env`, `label` and `forget`; the others are for `setrl control`.
+    `JaxPolyPPO` needs only `env` and `label`; the others are for `setrl control`.
 
     Attributes:
         name: Name of the task in configs and figures.
@@ -77,7 +63,8 @@ class JaxTask(Protocol):
         defaults: Arguments of PPO for the task; `total_timesteps` is among them.
         policy_kwargs: `net_arch`, the widths of the policy's layers.
         demonstrations: Number of an expert's episodes that every policy imitates before it is
-            trained; 0 for a task that is learnt from scratch.
+            trained; 0 for a task that is learnt from scratch. Otherwise the task also has
+            `demonstrate(rng)`, which returns `behaviour_cloning.Demonstrations`.
     """
 
     name: str
@@ -91,16 +78,8 @@ class JaxTask(Protocol):
         """The strategy of the episode that ended in a state, −1 for none; None: no strategies."""
         ...
 
-    def forget(self, state: State) -> State:
-        """Return the state as if the episode began there, for labels of the steps that follow."""
-        ...
-
     def evaluate(self, player: Any, rng: np.random.Generator) -> dict[str, float]:
         """Measure a policy, a `Player`, sampled as in training: name → value."""
-        ...
-
-    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
-        """Return the expert's episodes."""
         ...
 
     def render(self, state: State) -> np.ndarray:
@@ -108,13 +87,11 @@ class JaxTask(Protocol):
         ...
 
 
-def label_of(label: Label | None) -> Label:
-    """Return the label of a task; if it has none, −1 for every episode."""
-    return label or _no_strategy
-
-
-def _no_strategy(state: State) -> jax.Array:
-    return jnp.int32(-1)
+def labels_of(label: Label | None, ends_B: State) -> np.ndarray:
+    """Return the labels of episodes by their stacked last states, (B,); −1 without a label."""
+    if label is None:
+        return np.full(len(jax.tree.leaves(ends_B)[0]), -1)
+    return np.asarray(jax.jit(jax.vmap(label))(ends_B))
 
 
 def check_task(task: JaxTask) -> None:
@@ -123,10 +100,10 @@ def check_task(task: JaxTask) -> None:
     Raises:
         ValueError: If something is missing; the message names it.
     """
-    missing = [name for name in ("env", "label", "forget") if not hasattr(task, name)]
+    missing = [name for name in ("env", "label") if not hasattr(task, name)]
     if missing:
         raise ValueError(
-            f"a task must have env, label (None for no strategies) and forget; {task!r:.80} has no "
+            f"a task must have env, and label (None for no strategies); {task!r:.80} has no "
             + " and no ".join(missing)
         )
 

@@ -1,4 +1,4 @@
-"""Trunks and their vines, as `control.credit.families` samples them, with fixed shapes."""
+"""Trunks and their vines, as `sb3.families` samples them, with fixed shapes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from setrl.control.jax.credit import JaxVines
-from setrl.control.jax.environment import JaxTask, label_of
+from setrl.control.credit import ScoredVines
+from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.networks import ActorCritic, Params
-from setrl.control.jax.rollouts import Grown, Leaves, at_times, grow
+from setrl.control.jax.rollouts import Trajectories, at_times, grow, rollout_times
+from setrl.control.metrics import vine_metrics
+from setrl.control.vines import VineChoices
 
 
 class Families(NamedTuple):
@@ -20,24 +22,20 @@ class Families(NamedTuple):
         trunks: The trunks.
         times: (F, p) the steps at whose states vines leave.
         wanted: (F, p) whether there is such a state.
-        vines: The vines that grew, without the trunk where it is one of the N: B·N or B·(N − 1).
-        scores_BN: The worth of each vine; NaN leaves the sets.
-        labels_BN: The strategy of each vine, −1 for none.
-        actions_BN: The first action of each vine.
+        vines: The B·N vines, state after state.
+        scored: What sets see of them.
     """
 
-    trunks: Grown
+    trunks: Trajectories
     times: jax.Array
     wanted: jax.Array
-    vines: Grown
-    scores_BN: jax.Array
-    labels_BN: jax.Array
-    actions_BN: jax.Array
+    vines: Trajectories
+    scored: ScoredVines
 
 
 def episodes(
     task: JaxTask, policy: ActorCritic, params: Params, count: int, key: jax.Array, **keeps: bool
-) -> Grown:
+) -> Trajectories:
     """Play `count` whole episodes from resets."""
     env = task.env
     for_reset, for_growth = jax.random.split(key)
@@ -48,61 +46,57 @@ def episodes(
 
 
 def sample(
-    task: JaxTask, policy: ActorCritic, params: Params, vines: JaxVines, count: int, key: jax.Array
+    task: JaxTask,
+    policy: ActorCritic,
+    params: Params,
+    vines: VineChoices,
+    count: int,
+    key: jax.Array,
 ) -> Families:
     """Sample `count` families."""
     for_trunks, for_times, for_vines = jax.random.split(key, 3)
     trunks = episodes(task, policy, params, count, for_trunks, keeps_states=True)
     assert vines.num_states is not None
-    times, wanted = Leaves(vines.num_states, vines.where).times(trunks.steps, for_times)
-    grown = _vines(task, policy, params, vines, trunks, times, wanted, for_vines)
-    scores, labels = _judged(task, vines, trunks, times, grown)
-    actions = grown.steps.actions[0]
-    rows = [one.reshape(times.size, -1) for one in (scores, labels, actions)]
-    if vines.trunk_is_vine:
-        known = (trunks.lengths > 0) & jnp.isfinite(trunks.returns)
-        score = jnp.where(known, trunks.returns, jnp.nan)
-        own = (score, jax.vmap(label_of(task.label))(trunks.ends), trunks.steps.actions[0])
-        rows = [jnp.concatenate([row, one[:, None]], 1) for row, one in zip(rows, own, strict=True)]
-    return Families(trunks, times, wanted, grown, *rows)
-
-
-def _vines(
-    task: JaxTask,
-    policy: ActorCritic,
-    params: Params,
-    vines: JaxVines,
-    trunks: Grown,
-    times: jax.Array,
-    wanted: jax.Array,
-    key: jax.Array,
-) -> Grown:
-    starts = at_times(trunks.states, times)
-    if vines.judged == "from_state":
-        starts = jax.vmap(task.forget)(starts)
+    times, wanted = rollout_times(trunks.steps, vines.num_states, vines.where, for_times)
     left = jnp.where(wanted, task.env.max_steps - times, 0).reshape(-1)
-    num_steps = task.env.max_steps if vines.cut is None else min(vines.cut, task.env.max_steps)
-    each = (starts, at_times(trunks.steps.memories, times), jnp.minimum(left, num_steps))
-    starts, memories, limits = _repeated(each, vines.sampled_vines)
-    return grow(task.env, policy, params, starts, memories, key, limits, num_steps)
+    starts = (at_times(trunks.states, times), at_times(trunks.steps.memories, times), left)
+    states, memories, limits = _repeated(starts, vines.num_vines)
+    grown = grow(task.env, policy, params, states, memories, for_vines, limits, task.env.max_steps)
+    scored = _scored(task, vines.num_vines, trunks, times, grown)
+    return Families(trunks, times, wanted, grown, scored)
 
 
 def _repeated(values: Any, count: int) -> Any:
     return jax.tree.map(lambda one: jnp.repeat(one, count, axis=0), values)
 
 
-def _judged(
-    task: JaxTask, vines: JaxVines, trunks: Grown, times: jax.Array, grown: Grown
-) -> tuple[jax.Array, jax.Array]:
-    """Return scores and labels of vines; NaN without steps, or with a reward that is not finite."""
-    scores = grown.returns
-    if vines.cut is not None:
-        left = _repeated((task.env.max_steps - times).reshape(-1), vines.sampled_vines)
-        was_cut = ~grown.done & (grown.lengths == vines.cut) & (left > vines.cut)
-        scores = scores + jnp.where(was_cut, grown.last_values, 0.0)
-    if vines.judged == "episode":
-        rewards = jnp.roll(trunks.steps.rewards, 1, axis=0).at[0].set(0.0)
-        before = at_times(jnp.cumsum(rewards, axis=0), times)
-        scores = scores + _repeated(before, vines.sampled_vines)
-    known = (grown.lengths > 0) & jnp.isfinite(scores)
-    return jnp.where(known, scores, jnp.nan), jax.vmap(label_of(task.label))(grown.ends)
+def _scored(
+    task: JaxTask, num_vines: int, trunks: Trajectories, times: jax.Array, vines: Trajectories
+) -> ScoredVines:
+    """Score and label whole episodes; NaN without steps, or with a reward that is not finite."""
+    rewards = jnp.roll(trunks.steps.rewards, 1, axis=0).at[0].set(0.0)
+    before = at_times(jnp.cumsum(rewards, axis=0), times)
+    scores = vines.returns + _repeated(before, num_vines)
+    known = (vines.lengths > 0) & jnp.isfinite(scores)
+    rows = {"scores": jnp.where(known, scores, jnp.nan), "actions": vines.steps.actions[0]}
+    if task.label is not None:
+        rows["clusters"] = jax.vmap(task.label)(vines.ends)
+    found = {name: one.reshape(times.size, num_vines) for name, one in rows.items()}
+    scores_BN, actions_BN = found.pop("scores"), found.pop("actions")
+    return ScoredVines(scores_BN, found, actions_BN)
+
+
+def metrics_of(sampled: Families, advantages_BN: jax.Array | None) -> dict[str, jax.Array]:
+    """Return what is logged of an update's vines."""
+    vines, shape = sampled.vines, sampled.scored.scores_BN.shape
+    return vine_metrics(
+        jnp,
+        sampled.scored,
+        advantages_BN,
+        wanted_B=sampled.wanted.reshape(-1),
+        lengths_BN=vines.lengths.reshape(shape),
+        finite_BN=jnp.isfinite(vines.returns).reshape(shape),
+        ended_BN=vines.done.reshape(shape),
+        trunk_steps=sampled.trunks.steps.alive.sum(),
+        num_trunks=len(sampled.times),
+    )

@@ -11,25 +11,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from setrl.control.credit.assign import USES
-from setrl.control.credit.vines import check_vines
 from setrl.control.jax import families
-from setrl.control.jax.advantages import Credited, credited, scaled, spread
+from setrl.control.jax.advantages import Transitions, scaled, spread, transitions
 from setrl.control.jax.bonuses import count_bonuses, no_visits
-from setrl.control.jax.credit import JaxVines, set_credit
+from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.environment import (
     JaxTask,
     State,
     check_env,
     check_label,
     check_task,
-    label_of,
+    labels_of,
 )
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
-from setrl.control.jax.rollouts import Grown, entropies, grow
+from setrl.control.jax.rollouts import Trajectories, grow
 from setrl.control.jax.update import Options, learn, pieces_of
+from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
+
+RECENT = 100  # episodes of which returns and lengths are logged, as in Stable-Baselines3
 
 
 class Training(NamedTuple):
@@ -43,6 +44,8 @@ class Training(NamedTuple):
         resets: Episodes from a reset so far: vines do not count.
         visits: Visits of hashed state-action pairs; empty without a bonus.
         start: Weights at the start, the anchor of a KL penalty; None if not needed.
+        recent: (2, 100) returns and lengths of the last episodes from resets; NaN for none.
+        gave_credit: Whether any vine so far had a set advantage.
     """
 
     params: Params
@@ -52,6 +55,8 @@ class Training(NamedTuple):
     resets: jax.Array
     visits: jax.Array
     start: Params | None
+    recent: jax.Array
+    gave_credit: jax.Array
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,8 @@ class JaxPolyPPO:
     lines is recipes/jax_poly_ppo.py.
 
     Args:
-        task: An object with `env`, the environment; `label`, from the last state of an episode to
-            its strategy, an integer, −1 for none (None: no strategies); and `forget`, from a state
-            to the state without its history.
+        task: An object with `env`, the environment, and `label`, from the last state of an episode
+            to its strategy, an integer, −1 for none (None: no strategies).
         policy: Actor and critic.
         options: PPO's arguments.
         method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
@@ -81,15 +85,11 @@ class JaxPolyPPO:
     policy: ActorCritic
     options: Options = field(default_factory=Options)
     method: AnyMethod | None = None
-    vines: JaxVines | None = None
+    vines: VineChoices | None = None
 
     def __post_init__(self) -> None:
         check_task(self.task)
         check_vines(self.method, self.vines, self.task)
-        if self.vines is not None and self.vines.sampled_vines < 1:
-            raise ValueError(
-                "num_vines must be at least 2 if trunk_is_vine, so that a vine is left"
-            )
         _ = self._observation_size  # checks the environment
         self._check_vines()
         if self.policy.num_actions != self.task.env.num_actions:
@@ -99,20 +99,17 @@ class JaxPolyPPO:
             )
 
     def _check_vines(self) -> None:
-        if self.vines is None:
+        vines, longest = self.vines, self.task.env.max_steps
+        if vines is None:
             return
-        if self.vines.cut is not None and self.options.ucb_coef:
-            raise ValueError(
-                "ucb_coef must be 0 with cut: the critic's values, which join the scores of cut "
-                "vines, would carry the bonus into sets"
-            )
         if self.task.label is not None:
             check_label(self.task.env, self.task.label)
-        assert self.vines.num_states is not None
-        if self.vines.num_states > self.task.env.max_steps:
+        if vines.credits_episodes:
+            raise ValueError(f"credit must be a name on JAX, got {vines.credit!r:.80}")
+        if not vines.num_vines or vines.num_states is None or not 1 <= vines.num_states <= longest:
             raise ValueError(
-                f"num_states must be at most {self.task.env.max_steps}, the steps of an episode, "
-                f"got {self.vines.num_states}"
+                f"num_states must be from 1 to {longest}, the steps of an episode, and num_vines "
+                f"at least 1, got {vines.num_states} and {vines.num_vines}; for PPO give no vines"
             )
 
     @cached_property
@@ -121,11 +118,12 @@ class JaxPolyPPO:
 
     @property
     def num_trunks(self) -> int:
-        """Number of trunks of an update: n_envs // (p·N), at least 1; without vines n_envs."""
+        """Number of trunks of an update: num_trajectories // (p·N), at least 1."""
         if self.vines is None:
-            return self.options.n_envs
+            return self.options.num_trajectories
         assert self.vines.num_states is not None
-        return max(1, self.options.n_envs // (self.vines.num_states * self.vines.num_vines))
+        each = self.vines.num_states * self.vines.num_vines
+        return max(1, self.options.num_trajectories // each)
 
     def init(self, key: jax.Array, params: Params | None = None) -> Training:
         """Return the start of training: first weights of this key, or `params`."""
@@ -140,6 +138,8 @@ class JaxPolyPPO:
             jnp.int32(0),
             no_visits(self.options.ucb_coef),
             params if self.options.kl_coef and self.options.kl_anchor == "start" else None,
+            jnp.full((2, RECENT), jnp.nan),
+            jnp.bool_(False),
         )
 
     def update(self, training: Training) -> tuple[Training, dict[str, jax.Array]]:
@@ -158,7 +158,7 @@ class JaxPolyPPO:
         """Do an update; also return the families, if there are vines, and the set advantages."""
         key, for_sample, for_credit, for_batches = jax.random.split(training.key, 4)
         policy, params = self.policy, training.params
-        parts: list[Grown]
+        parts: list[Trajectories]
         own: list[jax.Array | None]
         advantages_BN = jnp.zeros((0, 0))
         if self.vines is None or self.method is None:
@@ -169,9 +169,13 @@ class JaxPolyPPO:
             sampled = families.sample(
                 self.task, policy, params, self.vines, self.num_trunks, for_sample
             )
-            own, advantages_BN = self._set_advantages(sampled, for_credit)
-            parts, found = [sampled.trunks, sampled.vines], vine_metrics(sampled, advantages_BN)
-        credits, visits = self._credited(parts, own, training.visits)
+            scored, credit = sampled.scored, self.vines.credit
+            advantages_BN = jnp.full(scored.scores_BN.shape, jnp.nan)
+            if credit != "gae":
+                advantages_BN = set_advantages(self.method, self.vines, scored, for_credit)
+            parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
+            found = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
+        credits, visits = self._transitions(parts, own, training.visits)
         length = self.options.sequence_length if policy.gru is not None else 1
         pieces = pieces_of(credits, length)
         learnt = learn(
@@ -180,9 +184,14 @@ class JaxPolyPPO:
         params, optimizer, trained = learnt
         steps = training.steps + sum(part.steps.alive.sum() for part in parts)
         resets = training.resets + self.num_trunks
-        after = Training(params, optimizer, key, steps, resets, visits, training.start)
-        found |= trained | _of_episodes(parts[0], credits)
-        found |= {"rollout/steps": steps, "rollout/resets": resets}
+        new = jnp.stack([parts[0].returns, parts[0].lengths])
+        recent = jnp.concatenate([new, training.recent], axis=1)[:, :RECENT]
+        gave_credit = training.gave_credit | jnp.isfinite(advantages_BN).any()
+        counted = (steps, resets, visits, training.start, recent, gave_credit)
+        after = Training(params, optimizer, key, *counted)
+        found |= trained | _of_critic(credits) | {"rollout/resets": resets}
+        found["rollout/without_reward"] = (~jnp.isfinite(parts[0].returns)).sum()
+        found["rollout/ep_rew_mean"], found["rollout/ep_len_mean"] = jnp.nanmean(recent, axis=1)
         return after, found, (sampled, advantages_BN)
 
     @cached_property
@@ -190,54 +199,29 @@ class JaxPolyPPO:
         """`update_and_show`, compiled when it is called first."""
         return jax.jit(self.update_and_show)
 
-    def _set_advantages(
-        self, sampled: Families, key: jax.Array
-    ) -> tuple[list[jax.Array | None], jax.Array]:
-        """Return set advantages of the steps of trunks and vines, and of each vine."""
-        assert self.method is not None
+    def _along(self, advantages_BN: jax.Array) -> jax.Array:
+        """Give the first steps of each vine its set advantage, (T, B·N)."""
         assert self.vines is not None
-        vines, shape = self.vines, sampled.scores_BN.shape
-        if vines.credit == "gae":
-            return [None, None], jnp.full(shape, jnp.nan)
-        rows = (sampled.scores_BN, sampled.labels_BN, sampled.actions_BN)
-        found_BN = set_credit(self.method, vines, *rows, key)
-        length = len(sampled.trunks.steps.alive)
-        if vines.credit == "trunk":
-            gains_Fp = found_BN[:, 0].reshape(sampled.times.shape)
-            return [self._along_trunks(gains_Fp, sampled, length), None], jnp.full(shape, jnp.nan)
-        window = None if vines.credit == "reward" else vines.window
-        grown = found_BN[:, : vines.sampled_vines].reshape(-1)
-        own = [None, spread(grown, 0, window, len(sampled.vines.steps.alive))]
-        if vines.trunk_is_vine:
-            own[0] = spread(found_BN[:, -1], 0, window, length)
-        return own, found_BN
+        return spread(advantages_BN.reshape(-1), self.vines.window, self.task.env.max_steps)
 
-    def _along_trunks(self, gains_Fp: jax.Array, sampled: Families, length: int) -> jax.Array:
-        """Give the steps from each state on the gain of its best set; a later state wins."""
-        assert self.vines is not None
-        own = jnp.full((length, gains_Fp.shape[0]), jnp.nan)
-        for index in range(gains_Fp.shape[1]):
-            gains = jnp.where(sampled.wanted[:, index], gains_Fp[:, index], jnp.nan)
-            one = spread(gains, sampled.times[:, index], self.vines.window, length)
-            own = jnp.where(jnp.isfinite(one), one, own)
-        return own
-
-    def _credited(
-        self, parts: Sequence[Grown], own: Sequence[jax.Array | None], visits: jax.Array
-    ) -> tuple[list[Credited], jax.Array]:
-        options, credits = self.options, []
-        use = USES.get("" if self.vines is None else str(self.vines.credit), "replaces")
-        steps = [part.steps for part in parts]
-        bonuses, visits = count_bonuses(steps, visits, options.ucb_coef)
-        for part, each, bonus in zip(parts, own, bonuses, strict=True):
-            credits.append(credited(part, bonus, options.gamma, options.gae_lambda, each, use))
-        return scaled(credits) if options.normalize_advantage else credits, visits
+    def _transitions(
+        self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None], visits: jax.Array
+    ) -> tuple[list[Transitions], jax.Array]:
+        options = self.options
+        bonuses, visits = count_bonuses([part.steps for part in parts], visits, options.ucb_coef)
+        found = [
+            transitions(part, bonus, options.gamma, options.gae_lambda, each)
+            for part, each, bonus in zip(parts, own, bonuses, strict=True)
+        ]
+        return scaled(found) if options.normalize_advantage else found, visits
 
     @cached_property
     def _play(self) -> Any:
         return jax.jit(self._grown, static_argnames="keeps_states")
 
-    def _grown(self, params: Params, starts: State, key: jax.Array, keeps_states: bool) -> Grown:
+    def _grown(
+        self, params: Params, starts: State, key: jax.Array, keeps_states: bool
+    ) -> Trajectories:
         env, count = self.task.env, len(jax.tree.leaves(starts)[0])
         limits, memories = jnp.full(count, env.max_steps), self.policy.memories(count)
         own = (env, self.policy, params, starts, memories, key, limits, env.max_steps)
@@ -269,7 +253,7 @@ class Player:
         returns, lengths = np.asarray(found.returns), np.asarray(found.lengths)
         return Played(returns, lengths, jax.device_get(found.ends))
 
-    def grown(self, starts: State, seed: int, keeps_states: bool = False) -> Grown:
+    def grown(self, starts: State, seed: int, keeps_states: bool = False) -> Trajectories:
         """Return all steps of the episodes that `play` summarises."""
         return self.model._play(self.params, starts, jax.random.key(seed), keeps_states)
 
@@ -301,51 +285,19 @@ class Player:
                 return jax.tree.map(lambda one: one[index], found.ends)
             return jax.tree.map(lambda one: one[time, index], found.states)
 
-        labels_B = np.asarray(jax.vmap(label_of(self.model.task.label))(found.ends))
-        return labels_B, state, lengths_B
+        return labels_of(self.model.task.label, found.ends), state, lengths_B
 
 
-def vine_metrics(sampled: Families, advantages_BN: jax.Array) -> dict[str, jax.Array]:
-    """Return what `assign.metrics` returns, for families with fixed shapes."""
-    lengths, alive = sampled.vines.lengths, sampled.vines.steps.alive
-    is_vine = lengths > 0
-    labels_BN, known_BN = sampled.labels_BN, jnp.isfinite(sampled.scores_BN)
-    wanted_B = sampled.wanted.reshape(-1)
-    in_cluster = known_BN & (labels_BN >= 0)
-    is_first = (labels_BN[:, :, None] == labels_BN[:, None, :]) & in_cluster[:, None, :]
-    is_first = in_cluster & (jnp.argmax(is_first, axis=2) == jnp.arange(labels_BN.shape[1]))
-    vine_steps, trunk_steps = alive.sum(), sampled.trunks.steps.alive.sum()
-    found = {
-        "families": jnp.float32(len(sampled.times)),
-        "states": sampled.wanted.sum(),
-        "score": jnp.nanmean(sampled.scores_BN),
-        "length": vine_steps / jnp.maximum(is_vine.sum(), 1),
-        "step_share": vine_steps / (vine_steps + trunk_steps),
-        "without_reward": (is_vine & ~jnp.isfinite(sampled.vines.returns)).sum(),
-        "unfinished": (is_vine & ~sampled.vines.done).sum(),
-        "without_credit": (wanted_B[:, None] & ~jnp.isfinite(advantages_BN)).sum(),
-        "advantage_size": jnp.sqrt(jnp.nanmean(advantages_BN**2)),
-        "all_equal": (jnp.nanmax(sampled.scores_BN, 1) == jnp.nanmin(sampled.scores_BN, 1)).sum()
-        / jnp.maximum(sampled.wanted.sum(), 1),
-        "distinct": is_first.sum() / jnp.maximum(sampled.wanted.sum(), 1),
-        "degenerate": (known_BN & (labels_BN < 0)).sum() / jnp.maximum(known_BN.sum(), 1),
-    }
-    return {f"vines/{name}": value for name, value in found.items()}
-
-
-def _of_episodes(trunks: Grown, credits: Sequence[Credited]) -> dict[str, jax.Array]:
-    """Return what is known of the episodes from resets, and of the critic."""
-    usable = jnp.concatenate([one.usable.reshape(-1) for one in credits])
-    returns = jnp.concatenate([one.returns.reshape(-1) for one in credits])
-    values = jnp.concatenate([one.grown.steps.values.reshape(-1) for one in credits])
-    disorder, alive = entropies(trunks.steps.logits), trunks.steps.alive
+def _of_critic(credits: Sequence[Transitions]) -> dict[str, jax.Array]:
+    """Return how much of the returns the critic explains; NaN where all returns are equal."""
+    usable, returns, values = (
+        jnp.concatenate([of(one).reshape(-1) for one in credits])
+        for of in (
+            lambda one: one.usable,
+            lambda one: one.returns,
+            lambda one: one.trajectories.steps.values,
+        )
+    )
     variance = jnp.var(returns, where=usable)
-    return {
-        "rollout/ep_rew_mean": jnp.nanmean(trunks.returns),
-        "rollout/without_reward": (~jnp.isfinite(trunks.returns)).sum(),
-        "rollout/ep_len_mean": trunks.lengths.mean(),
-        "rollout/entropy": jnp.where(alive, disorder, 0.0).sum() / jnp.maximum(alive.sum(), 1),
-        # NaN where all returns are equal, as in Stable-Baselines3.
-        "train/explained_variance": 1
-        - jnp.var(returns - values, where=usable) / jnp.where(variance > 0, variance, jnp.nan),
-    }
+    explained = jnp.var(returns - values, where=usable) / jnp.where(variance > 0, variance, jnp.nan)
+    return {"train/explained_variance": 1 - explained}

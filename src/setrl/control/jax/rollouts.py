@@ -5,15 +5,14 @@ All arrays have fixed shapes: T steps. A trajectory takes only the steps where i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from setrl.control.credit.vines import Where
 from setrl.control.jax.environment import JaxEnv, State
 from setrl.control.jax.networks import ActorCritic, Params
+from setrl.control.vines import Where
 
 
 class Steps(NamedTuple):
@@ -40,7 +39,7 @@ class Steps(NamedTuple):
     alive: jax.Array
 
 
-class Grown(NamedTuple):
+class Trajectories(NamedTuple):
     """B trajectories.
 
     Attributes:
@@ -78,7 +77,7 @@ def grow(
     limits_B: jax.Array,
     num_steps: int,
     keeps_states: bool = False,
-) -> Grown:
+) -> Trajectories:
     """Let B trajectories grow from their starts until they end, or to their limits.
 
     Args:
@@ -127,7 +126,7 @@ def grow(
     first = _first(starts, memories_BH, limits_B)
     (ends, memory, _, done), (steps, states) = jax.lax.scan(step, first, times_and_keys)
     _, _, last_values = policy(params, memory, jax.vmap(env.observe)(ends))
-    return Grown(steps, ends, done, jnp.where(done, 0.0, last_values), states)
+    return Trajectories(steps, ends, done, jnp.where(done, 0.0, last_values), states)
 
 
 def _first(starts: State, memories: jax.Array, limits: jax.Array) -> tuple[Any, ...]:
@@ -146,40 +145,28 @@ def log_prob(logits: jax.Array, actions: jax.Array) -> jax.Array:
     return jnp.take_along_axis(jax.nn.log_softmax(logits), actions[..., None], axis=-1)[..., 0]
 
 
-@dataclass(frozen=True)
-class Leaves:
-    """Chooses the p states of each trunk that vines leave, as `Vines.where` says.
+def rollout_times(
+    trunks: Steps, num_states: int, where: Where, key: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Choose the p states of each trunk that vines leave, as `VineChoices.where` says.
 
-    Attributes:
-        num_states: p.
-        where: See `Vines`.
+    Returns:
+        Times (F, p), and whether there is such a state (F, p): a short trunk has fewer.
     """
-
-    num_states: int
-    where: Where
-
-    def times(self, trunks: Steps, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return times (F, p) and whether each is wanted (F, p): a short trunk has fewer states."""
-        lengths_F = trunks.alive.sum(axis=0)[:, None]
-        index_p = jnp.arange(self.num_states)[None]
-        count_F = jnp.minimum(self.num_states, lengths_F)
-        wanted = index_p < count_F
-        if self.where == "equal":
-            return index_p * lengths_F // jnp.maximum(count_F, 1), wanted
-        if self.where == "inner":
-            times = (index_p + 1) * lengths_F // (count_F + 1)
-            return times, wanted & (jnp.diff(times, axis=1, prepend=-1) > 0)
-        order = jnp.argsort(-jnp.where(trunks.alive, self._priorities(trunks, key), -jnp.inf).T)
-        chosen = jnp.where(wanted, order[:, : self.num_states], len(trunks.alive))
-        return jnp.where(wanted, jnp.sort(chosen), 0), wanted
-
-    def _priorities(self, trunks: Steps, key: jax.Array) -> jax.Array:
-        if self.where == "uniform":
-            return jax.random.uniform(key, trunks.alive.shape)
-        if self.where == "uncertain":
-            chance = jnp.clip(trunks.values, 0.0, 1.0)
-            return chance * (1 - chance)
-        return entropies(trunks.logits)
+    lengths_F = trunks.alive.sum(axis=0)[:, None]
+    index_p = jnp.arange(num_states)[None]
+    count_F = jnp.minimum(num_states, lengths_F)
+    wanted = index_p < count_F
+    if where == "equal":
+        return index_p * lengths_F // jnp.maximum(count_F, 1), wanted
+    if where == "inner":
+        times = (index_p + 1) * lengths_F // (count_F + 1)
+        return times, wanted & (jnp.diff(times, axis=1, prepend=-1) > 0)
+    order = jnp.argsort(
+        -jnp.where(trunks.alive, jax.random.uniform(key, trunks.alive.shape), -jnp.inf).T
+    )
+    chosen = jnp.where(wanted, order[:, :num_states], len(trunks.alive))
+    return jnp.where(wanted, jnp.sort(chosen), 0), wanted
 
 
 def entropies(logits: jax.Array) -> jax.Array:

@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from setrl.control.jax.advantages import Credited, normalised
+from setrl.control.jax.advantages import Transitions, normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
+from setrl.control.vines import require_whole
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
 MOST_INDEX_BITS = 16  # of 31: at least 15 random bits are left
@@ -25,7 +26,8 @@ class Options:
     """PPO's arguments, under Stable-Baselines3's names.
 
     Attributes:
-        n_envs: Trajectories that grow side by side in an update: vines, or episodes without vines.
+        num_trajectories: Trajectories of an update, which grow side by side: with vines, the vines,
+            and without vines whole episodes.
         batch_size: Steps of a minibatch; None: one minibatch. With a memory, a minibatch has
             batch_size // sequence_length pieces, at least one, and the last piece of a trajectory
             is shorter: Stable-Baselines3's path adds pieces until it has `batch_size` steps.
@@ -47,7 +49,7 @@ class Options:
         sequence_length: Steps through which gradients of a memory flow back.
     """
 
-    n_envs: int = 128
+    num_trajectories: int = 128
     batch_size: int | None = 64
     n_epochs: int = 10
     learning_rate: float = 3e-4
@@ -66,16 +68,12 @@ class Options:
     def __post_init__(self) -> None:
         if self.kl_anchor not in ("behaviour", "start"):
             raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {self.kl_anchor!r}")
-        for name in ("n_envs", "n_epochs", "sequence_length", "batch_size"):
-            value, may_be_none = getattr(self, name), name == "batch_size"
-            is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-            if not is_number and not (may_be_none and value is None):
-                wanted = "a whole number ≥ 1" + ", or None" * may_be_none
-                raise ValueError(f"{name} must be {wanted}, got {value!r}")
+        for name in ("num_trajectories", "n_epochs", "sequence_length", "batch_size"):
+            require_whole(self, name, 1, may_be_none=name == "batch_size")
         for name in ("learning_rate", "ent_coef", "vf_coef", "kl_coef", "ucb_coef"):
             self._require(name, 0.0, float("inf"))
-        for name, most in (("gamma", 1.0), ("gae_lambda", 1.0)):
-            self._require(name, 0.0, most)
+        for name in ("gamma", "gae_lambda"):
+            self._require(name, 0.0, 1.0)
         for name in ("clip_range", "max_grad_norm"):
             self._require(name, 1e-12, float("inf"))
         if not isinstance(self.normalize_advantage, bool):
@@ -111,14 +109,14 @@ class Pieces(NamedTuple):
     memories: jax.Array
 
 
-def pieces_of(parts: Sequence[Credited], length: int) -> Pieces:
+def pieces_of(parts: Sequence[Transitions], length: int) -> Pieces:
     """Cut all trajectories into pieces of `length` steps; the last piece of each may be shorter."""
     found = [_pieces(part, length) for part in parts]
     return jax.tree.map(lambda *each: jnp.concatenate(each), *found)
 
 
-def _pieces(part: Credited, length: int) -> Pieces:
-    steps = part.grown.steps
+def _pieces(part: Transitions, length: int) -> Pieces:
+    steps = part.trajectories.steps
 
     def cut(one: jax.Array) -> jax.Array:
         count, width, *rest = one.shape
@@ -142,8 +140,8 @@ def learn(
 ) -> tuple[Params, Any, Metrics]:
     """Pass `n_epochs` times over the usable pieces in minibatches; return means of the metrics.
 
-    The means are over all minibatches; the mean of `approx_kl` is over the minibatches of the last
-    epoch, as in Stable-Baselines3. `loss` is a mean, too; there it is the last minibatch's.
+    As in Stable-Baselines3, the means are over all minibatches; the mean of `approx_kl` is over the
+    minibatches of the last epoch, and `loss` is the last minibatch's.
     """
     is_usable = pieces.usable.any(axis=1)
     count, length = pieces.usable.shape
@@ -161,7 +159,7 @@ def learn(
             order,
             optax.apply_updates(params, updates),
             state,
-            jax.tree.map(jnp.add, sums, found),
+            jax.tree.map(jnp.add, sums, found) | {LAST: found[LAST]},
         )
 
     def epoch(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
@@ -176,9 +174,9 @@ def learn(
         epoch, first, jax.random.split(key, options.n_epochs)
     )
     total = jnp.maximum(num_batches * options.n_epochs, 1)
-    found = {f"train/{name}": sums[name] / total for name in MEASURED}
-    of_last = sums[OF_LAST_EPOCH] / jnp.maximum(num_batches, 1)
-    return params, optimizer_state, {**found, f"train/{OF_LAST_EPOCH}": of_last}
+    found = {name: sums[name] / total for name in MEASURED}
+    found |= {LAST: sums[LAST], OF_LAST_EPOCH: sums[OF_LAST_EPOCH] / jnp.maximum(num_batches, 1)}
+    return params, optimizer_state, {f"train/{name}": value for name, value in found.items()}
 
 
 def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
@@ -247,13 +245,11 @@ def _cleaned(batch: Pieces) -> Pieces:
     return batch._replace(**found, memories=kept)
 
 
+LAST, OF_LAST_EPOCH = "loss", "approx_kl"
 MEASURED = (
     *("loss", "policy_gradient_loss", "value_loss", "entropy_loss", "clip_fraction", "approx_kl"),
     "kl_penalty",
 )
-
-
-OF_LAST_EPOCH = "approx_kl"
 
 
 def _no_metrics() -> Metrics:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 
-from setrl.control.credit.trajectories import on_arrays, part
 from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.trajectories import on_arrays, part
 
 SCALARS = ("values", "log_probs", "advantages", "returns", "from_sets")  # one number per step
 

@@ -14,8 +14,8 @@ import numpy as np
 from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecNormalize
 
-from setrl.control.credit.families import Family
-from setrl.control.credit.trajectories import Trajectory
+from setrl.control.sb3.families import Family
+from setrl.control.trajectories import Trajectory
 
 
 @dataclass(frozen=True)

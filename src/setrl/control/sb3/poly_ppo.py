@@ -14,24 +14,23 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import check_for_correct_spaces
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, is_vecenv_wrapped
 from typing_extensions import override
 
-from setrl.control.credit.assign import Segment, metrics, score_vines, segments_of
-from setrl.control.credit.families import Family, FamilySampler, Memories
-from setrl.control.credit.set_critic import SetCritic
-from setrl.control.credit.trajectories import SEEN, TAKEN, Trajectory, part
-from setrl.control.credit.vine_pool import Act, Stepped, VinePool
-from setrl.control.credit.vines import Vines, check_vines
+from setrl.control.credit import ScoredVines, set_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
-from setrl.control.sb3.critic import Critic
+from setrl.control.metrics import without_credit
+from setrl.control.sb3.advantages import Critic
+from setrl.control.sb3.credit import Segment, metrics_of, score_vines, segments_of
+from setrl.control.sb3.families import Family, FamilySampler, Memories
 from setrl.control.sb3.normalise import Normaliser
-from setrl.control.sb3.outcomes import LearnedOutcomes
 from setrl.control.sb3.ppo import RegularisedPPO
-from setrl.control.sb3.set_credit import credited_segments, of_vines
+from setrl.control.sb3.rollouts import Act, Stepped, VinePool
+from setrl.control.sb3.vines import Vines
+from setrl.control.trajectories import SEEN, TAKEN, Trajectory, part
+from setrl.control.vines import check_vines
 from setrl.core.advantages import AnyMethod
 
 CHECKED_STATES, CHECKED_ACTIONS = 3, 30  # by the check at the first `learn`
@@ -72,7 +71,7 @@ class PolyPPO(RegularisedPPO):
     critic_class: ClassVar[type[Critic]] = Critic
     vines: Vines | None = None  # not saved: it holds functions that make environments
     checks_resets: bool = True
-    set_critic: LearnedOutcomes | None = None
+    episode_credit: Any = None  # what an `EpisodeCredit` keeps, and the choice that it began with
     num_resets: int = 0
     gave_credit: bool = False  # whether any step so far had a set advantage
     _checked: Vines | None = None
@@ -134,27 +133,10 @@ class PolyPPO(RegularisedPPO):
     def learn(self, *arguments: Any, **named: Any) -> Self:
         super().learn(*arguments, **named)
         is_done = self.num_timesteps >= self._total_timesteps
-        if self._lacks_credit and is_done:
-            warnings.warn(self._without_credit(), stacklevel=2)
+        sentence = without_credit(self.vines, self.gave_credit)
+        if self.method is not None and sentence is not None and is_done:
+            warnings.warn(sentence, stacklevel=2)
         return self
-
-    @property
-    def _lacks_credit(self) -> bool:
-        """Whether sets should have credited steps, and never did."""
-        asks = self.method is not None and self.vines is not None and self.vines.give_credit
-        return asks and self.vines.credit != "gae" and not self.gave_credit  # type: ignore[union-attr]
-
-    def _without_credit(self) -> str:
-        """Say that the sets were never used, and why."""
-        assert self.vines is not None
-        found = "no step had a set advantage, so the model learned as PPO does: "
-        if isinstance(self.vines.credit, SetCritic):
-            return (
-                f"{found}a set critic gives none in the first update. Train for several updates; "
-                f"the model has had {self.num_timesteps:,} steps, and an update has at least "
-                f"{self.n_steps * self.n_envs:,} (n_steps × environments)"
-            )
-        return f"{found}every state had too few usable vines for a set (vines/without_credit)"
 
     def _check_resets(self) -> None:
         """Test on a few states that the environment of the vines is set back."""
@@ -216,7 +198,7 @@ class PolyPPO(RegularisedPPO):
                 raise _StoppedError
 
         self._sampler.pool.on_step = on_step
-        families = self._sampler(num_steps, policy, self._priorities)
+        families = self._sampler(num_steps, policy)
         self.family_steps = self._sampler.family_steps
         self.normaliser.learn_rewards(families)
         self._count_resets(len(families))
@@ -281,36 +263,31 @@ class PolyPPO(RegularisedPPO):
         if self.method is None or not vines.give_credit:
             return [Segment(family.trunk) for family in families]
         scored = score_vines(families, self.method, vines)
-        if isinstance(vines.credit, SetCritic):
-            segments, advantages_BN = self._by_set_critic(vines.credit, vines, families)
+        if isinstance(vines.credit, str):
+            advantages_BN = set_advantages(self.method, vines, scored, self.vine_rng)
+            segments = segments_of(families, advantages_BN, vines.window)
         else:
-            drawn = (self.method, vines, self.vine_rng)
-            segments, advantages_BN = segments_of(families, scored, *drawn)
+            segments, advantages_BN = self._by_episodes(vines, families, scored)
         if vines.are_sampled:
-            self._record(metrics(families, scored, advantages_BN))
+            credited = None if vines.credit == "gae" else advantages_BN
+            self._record(metrics_of(families, scored, credited))
         self.gave_credit |= any(segment.set_advantages for segment in segments)
-        callback.update_locals(
-            {
-                "families": families,
-                "scored": scored,
-                "advantages_BN": advantages_BN,
-                "segments": segments,
-            }
-        )
+        found = {"families": families, "scored": scored, "advantages_BN": advantages_BN}
+        callback.update_locals({**found, "segments": segments})
         return segments
 
-    def _by_set_critic(
-        self, credit: SetCritic, vines: Vines, families: list[Family]
+    def _by_episodes(
+        self, vines: Vines, families: list[Family], scored: ScoredVines
     ) -> tuple[list[Segment], np.ndarray]:
-        """Return the segments, and the set advantage of each vine; log what the critic learns."""
-        assert self.method is not None
-        if self.set_critic is None or self.set_critic.options != credit:
-            self.set_critic = LearnedOutcomes(credit, self.policy, self.seed or 0)
-        segments, found = credited_segments(
-            self.set_critic, self.policy, families, self.method, vines, self.vine_rng
-        )
-        self._record(found)
-        return segments, of_vines(segments[len(families) :], vines.num_vines)
+        """Return the segments of an `EpisodeCredit`, and the set advantage of each vine."""
+        assert not isinstance(vines.credit, str)
+        if self.episode_credit is None or self.episode_credit[0] != vines.credit:
+            self.episode_credit = vines.credit, vines.credit.start(self)
+        segments, values = self.episode_credit[1](self, families, vines)
+        self._record(values)
+        of_vines = [one.set_advantages for one in segments[len(families) :]]
+        own = [found[0].value if found else np.nan for found in of_vines]
+        return segments, np.array(own, dtype=float).reshape(scored.scores_BN.shape)
 
     def _record(self, values: Mapping[str, float]) -> None:
         for name, value in values.items():
@@ -338,26 +315,6 @@ class PolyPPO(RegularisedPPO):
         actions = actions.reshape(-1, *self.action_space.shape)  # policies have them flat
         clipped = np.clip(actions, self.action_space.low, self.action_space.high)
         return clipped, {TAKEN: actions}
-
-    def _priorities(self, trunk: Trajectory) -> np.ndarray:
-        """Return the priority of each state of a trunk, for the states that vines leave."""
-        assert self.vines is not None
-        if self.vines.where == "uncertain":
-            chance = np.clip(self.critic_class(self.policy, self.gamma, 1.0).values(trunk), 0, 1)
-            return chance * (1 - chance)
-        with torch.no_grad():
-            entropy = self._distribution_along(trunk).entropy()
-        if entropy is None:
-            raise ValueError(
-                "where='entropy' needs an entropy in closed form, which this policy does not have: "
-                "use another where"
-            )
-        return entropy.cpu().numpy()
-
-    def _distribution_along(self, trunk: Trajectory) -> Distribution:
-        """Return the policy's distributions of actions at each step of a trajectory."""
-        seen, _ = self.policy.obs_to_tensor(trunk.seen_T)
-        return self.policy.get_distribution(seen)
 
 
 def _outcomes(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:

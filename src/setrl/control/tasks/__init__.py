@@ -33,14 +33,13 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "jax_goals": _factory("jax_goals", "JaxGoals"),
     "xminigrid": _factory("xminigrid", "from_options"),
     "gymnax": _factory("jax_registered", "gymnax"),
-    "jumanji": _factory("jax_registered", "jumanji"),
 }
 """Name → factory that makes the task from its options."""
 
 
 # What `setrl control` uses of a `JaxTask`, which is not imported here: it needs JAX.
 OF_JAX = (
-    *("env", "label", "forget", "evaluate"),
+    *("env", "label", "evaluate"),
     *("name", "defaults", "policy_kwargs", "demonstrations"),
 )
 

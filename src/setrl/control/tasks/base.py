@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.credit.trajectories import Trajectory
+    from setrl.control.trajectories import Trajectory
 
 PPO_FROM_SCRATCH = MappingProxyType(  # enough for small tasks in about a minute
     {
@@ -29,12 +29,14 @@ PPO_FROM_SCRATCH = MappingProxyType(  # enough for small tasks in about a minute
     }
 )
 
-# On JAX an update plays `n_envs` whole trajectories.
-JAX_FROM_SCRATCH = MappingProxyType(
-    {key: value for key, value in PPO_FROM_SCRATCH.items() if key != "n_steps"} | {"n_envs": 192}
-)
 
-Pretrain = Callable[["BaseAlgorithm", np.random.Generator], Mapping[str, float]]
+def on_jax(ppo: Mapping[str, Any], num_trajectories: int) -> Mapping[str, Any]:
+    """Return the same arguments of PPO for JAX, where an update has so many trajectories."""
+    same = {name: value for name, value in ppo.items() if name not in ("n_envs", "n_steps")}
+    return MappingProxyType({**same, "num_trajectories": num_trajectories})
+
+
+JAX_FROM_SCRATCH = on_jax(PPO_FROM_SCRATCH, 192)
 
 
 @runtime_checkable
@@ -48,15 +50,15 @@ class ControlTask(Protocol):
         defaults: Arguments of PPO for the task, which a config may change; `n_envs` and
             `total_timesteps` are among them.
         policy_kwargs: Arguments of the policy, as Stable-Baselines3's PPO takes them.
-        pretrain: Teaches the policy of a model before it is trained, and returns its metrics; None
-            for a task that is learnt from scratch. Call it through `warm_start`, which keeps the
-            result on disk.
+        demonstrations: Number of an expert's episodes that every policy imitates before it is
+            trained; 0 for a task that is learnt from scratch. Otherwise the task also has
+            `demonstrate(rng)`, which returns `behaviour_cloning.Demonstrations`.
     """
 
     name: str
     defaults: Mapping[str, Any]
     policy_kwargs: Mapping[str, Any]
-    pretrain: Pretrain | None
+    demonstrations: int
 
     def make_env(self) -> gym.Env:
         """Make a new environment, with its own time limit; seeded by its first `reset(seed=…)`."""

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gymnasium as gym
 import numpy as np
 
-from setrl.control import measures
-from setrl.control.credit import diversity
+from setrl.control import labels, measures
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.credit.trajectories import Trajectory
+    from setrl.control.trajectories import Trajectory
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class GoalTask(ABC):
 
     name: ClassVar[str]
     num_goals: ClassVar[int]
-    pretrain: ClassVar[None] = None
+    demonstrations: ClassVar[int] = 0
     defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # two layers of 64
 
@@ -48,7 +47,7 @@ class GoalTask(ABC):
 
     def label(self, trajectory: Trajectory) -> int | None:
         """Return the goal that was reached, or None."""
-        goal: int | None = diversity.final("goal")(trajectory)  # type: ignore[assignment]
+        goal: int | None = labels.final("goal")(trajectory)  # type: ignore[assignment]
         return goal
 
     def score(self, trajectory: Trajectory) -> float:

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control import measures
-from setrl.control.jax.environment import Demonstrations
 from setrl.control.jax.poly_ppo import Player
 from setrl.control.tasks.base import JAX_FROM_SCRATCH
 
@@ -135,10 +134,6 @@ class JaxGoals:
         """Return the reached goal, or −1."""
         return state.goal
 
-    def forget(self, state: GoalState) -> GoalState:
-        """Return the state: it has no history."""
-        return state
-
     def evaluate(self, player: Player, rng: np.random.Generator) -> dict[str, float]:
         """Measure success and the goals still reached, as `GoalTask` does."""
         played = player.play_resets(self.episodes, int(rng.integers(2**31)))
@@ -149,10 +144,6 @@ class JaxGoals:
             **measures.goal_metrics(goals, len(self.env.goals)),
             "path_length": float(played.lengths_B[won].mean()) if won.any() else float("nan"),
         }
-
-    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
-        """Refuse: the task is learnt from scratch."""
-        raise ValueError("jax_goals has no demonstrations")
 
     def render(self, state: GoalState) -> np.ndarray:
         """Draw the room; the agent is a square that is darker where it faces."""

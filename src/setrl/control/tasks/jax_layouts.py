@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control import measures
-from setrl.control.jax.environment import Demonstrations
+from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.tasks.base import on_jax
 from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, PROBES, SHOWN, TRAINED, UNSEEN
 
 Place = Any  # a level's own state: a pytree of arrays
@@ -135,10 +136,6 @@ class LayoutEnv:
         """Return what the agent sees: (D,) float32."""
         return self.level.observe(state.place)
 
-    def forget(self, state: LayoutState) -> LayoutState:
-        """Return the state with no room visited but the present one; time goes on."""
-        return state._replace(rooms=self._room(state.place))
-
     def _room(self, place: Place) -> jax.Array:
         return jnp.int32(1) << self.level.room(place).astype(jnp.int32)
 
@@ -169,12 +166,8 @@ class JaxLayoutTask(ABC):
     demonstrations: int = 400
 
     name: ClassVar[str]
-    defaults: ClassVar[Mapping[str, Any]] = MappingProxyType(
-        {
-            **{name: value for name, value in PAPER_PPO.items() if name != "n_steps"},
-            "n_envs": 128,
-            "total_timesteps": 10_000_000,
-        }
+    defaults: ClassVar[Mapping[str, Any]] = on_jax(
+        {**PAPER_PPO, "total_timesteps": 10_000_000}, 128
     )
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [128, 128]})
 
@@ -190,10 +183,6 @@ class JaxLayoutTask(ABC):
     def label(self, state: LayoutState) -> jax.Array:
         """Return the set of visited rooms, after success or failure: the paper's strategy."""
         return state.rooms
-
-    def forget(self, state: LayoutState) -> LayoutState:
-        """Return the state with no room visited but the present one; time goes on."""
-        return self.env.forget(state)
 
     def render(self, state: LayoutState) -> np.ndarray:
         """Return a picture of a state: (height, width, 3) uint8."""
@@ -219,8 +208,9 @@ class JaxLayoutTask(ABC):
         mask_ET = np.arange(lengths_E.max()) < lengths_E[:, None]
         actions_ET = np.zeros(mask_ET.shape, dtype=np.int32)
         actions_ET[mask_ET] = np.concatenate([paths[layout] for layout in solved])
-        seen_ETD = _seen(self.env, _row(starts, solved), actions_ET)
-        return Demonstrations(np.where(mask_ET[..., None], seen_ETD, 0.0), actions_ET, mask_ET)
+        seen_ETD = np.asarray(_seen(self.env, _row(starts, solved), actions_ET))
+        episodes = np.repeat(np.arange(len(solved)), lengths_E)
+        return Demonstrations(seen_ETD[mask_ET], actions_ET[mask_ET], episodes)
 
     def _path(self, start: LayoutState, rng: np.random.Generator) -> list[int]:
         path = self.env.level.expert(start.place, rng) or []

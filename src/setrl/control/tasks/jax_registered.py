@@ -14,7 +14,7 @@ import numpy as np
 
 from setrl.control import measures
 from setrl.control.jax.adapters import LIBRARIES, Adapter, Observed
-from setrl.control.jax.environment import Demonstrations, Label, label_of
+from setrl.control.jax.environment import Label, labels_of
 from setrl.control.tasks.base import JAX_FROM_SCRATCH
 from setrl.support import names
 from setrl.support.files.loading import check_reference, load_function
@@ -28,7 +28,7 @@ class RegisteredJaxTask:
     take the library's own state at the end of an episode.
 
     Attributes:
-        name: The library: "gymnax", "jumanji" or "xminigrid".
+        name: The library: "gymnax" or "xminigrid".
         id: The id under which the library knows the environment.
         label_by: Reference to a function of JAX that returns the strategy, an integer, −1 for none;
             None: no episode has a strategy.
@@ -72,14 +72,6 @@ class RegisteredJaxTask:
             raise ValueError(f"a label must be a signed integer, −1 for none, got {found.dtype}")
         return found.astype(jnp.int32)
 
-    def forget(self, state: Observed) -> Observed:
-        """Return the state: the library's states say what they keep."""
-        return state
-
-    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
-        """Refuse: an id has no expert."""
-        raise ValueError(f"{self.id} of {self.name} has no expert whose episodes could be imitated")
-
     def render(self, state: Observed) -> np.ndarray:
         """Return a picture of a state: (height, width, 3) uint8."""
         if self.render_by is None:
@@ -89,7 +81,7 @@ class RegisteredJaxTask:
     def evaluate(self, player: Any, rng: np.random.Generator) -> dict[str, float]:
         """Measure the mean return, the strategies of whole episodes, and their length."""
         played = player.play_resets(self.episodes, int(rng.integers(2**31)))
-        labels_N = jax.jit(jax.vmap(label_of(self.label)))(played.ends)
+        labels_N = labels_of(self.label, played.ends)
         return measures.strategy_metrics(played.returns_B, labels_N, played.lengths_B)
 
 
@@ -110,4 +102,4 @@ def registered(
     return task
 
 
-gymnax, jumanji = (partial(registered, library) for library in ("gymnax", "jumanji"))
+gymnax = partial(registered, "gymnax")

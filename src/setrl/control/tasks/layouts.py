@@ -17,15 +17,13 @@ import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
 from typing_extensions import override
 
-from setrl.control import measures
-from setrl.control.credit import diversity
-from setrl.control.sb3 import behaviour_cloning
-from setrl.control.sb3.behaviour_cloning import Demonstrations
+from setrl.control import labels, measures
+from setrl.control.behaviour_cloning import Demonstrations
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.credit.trajectories import Trajectory
+    from setrl.control.trajectories import Trajectory
 
 HORIZON = 100
 TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
@@ -48,7 +46,7 @@ PAPER_PPO = {
 
 Shown = tuple[np.ndarray, int]  # an expert's observation and action
 
-rooms_visited = diversity.visited("room")
+rooms_visited = labels.visited("room")
 
 
 class FixedLayouts(MiniGridEnv):
@@ -136,10 +134,6 @@ class LayoutTask(ABC):
     def demonstrated(self, env: Any, layout: int, rng: np.random.Generator) -> list[Shown]:
         """Return an expert's steps to success in a layout; no steps if the expert fails."""
 
-    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
-        """Clone the behaviour of the expert, in layouts that fine-tuning does not use."""
-        return behaviour_cloning.clone(model, self.demonstrate(rng), rng)
-
     def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
         """Return the expert's successful episodes, each in another layout."""
         env = self.make_env()
@@ -171,7 +165,7 @@ class LayoutTask(ABC):
             **measures.layout_metrics(
                 [[self.score(one) for one in row] for row in trained],
                 [[won(one) for one in row] for row in trained],
-                [diversity.clusters([self.label(one) for one in row]) for row in trained],
+                [labels.clusters([self.label(one) for one in row]) for row in trained],
             ),
             "perturbed_success": float(np.mean([[won(one) for one in row] for row in moved])),
             "unseen_success": float(np.mean([[won(one) for one in row] for row in unseen])),

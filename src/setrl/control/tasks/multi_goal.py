@@ -25,7 +25,7 @@ from setrl.control.tasks.goals import GoalTask
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.credit.trajectories import Trajectory
+    from setrl.control.trajectories import Trajectory
 
 SIZE = 9
 START, FACING_UP = (4, 4), 3

@@ -13,16 +13,15 @@ import numpy as np
 from gymnasium.envs.registration import load_env_creator
 from typing_extensions import override
 
-from setrl.control import measures
-from setrl.control.credit import diversity
-from setrl.control.credit.vines import episode_return
+from setrl.control import labels, measures
+from setrl.control.sb3.vines import episode_return
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
 from setrl.support.files.loading import check_reference, load, load_function
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.credit.trajectories import Trajectory
+    from setrl.control.trajectories import Trajectory
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class RegisteredTask:
     folder: str = field(default=".", repr=False)
 
     name: ClassVar[str] = "gymnasium"
-    pretrain: ClassVar[None] = None
+    demonstrations: ClassVar[int] = 0
     defaults: ClassVar[Mapping[str, Any]] = PPO_FROM_SCRATCH
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # two layers of 64
 
@@ -100,7 +99,7 @@ class RegisteredTask:
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return measures.strategy_metrics(
             [self.score(one) for one in sampled],
-            diversity.clusters([self.label(one) for one in sampled]),
+            labels.clusters([self.label(one) for one in sampled]),
             [len(one) for one in sampled],
         )
 

@@ -22,17 +22,16 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from setrl.control import measures
-from setrl.control.credit import diversity
+from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.envs.resettable import Noise
-from setrl.control.sb3 import behaviour_cloning
-from setrl.control.sb3.behaviour_cloning import Demonstrations
+from setrl.control.labels import clusters
 from setrl.control.tasks import pictures
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from setrl.control.credit.trajectories import Trajectory
+    from setrl.control.trajectories import Trajectory
 
 NODES = 3  # nodes of a triangle, and steps of an episode
 
@@ -185,13 +184,12 @@ class Triangles:
         """Return 1 for a triangle, else 0."""
         return trajectory.total_reward
 
-    def pretrain(self, model: BaseAlgorithm, rng: np.random.Generator) -> Mapping[str, float]:
-        """Clone the triangles shown, in all six orders."""
-        return behaviour_cloning.clone(
-            model, self.demonstrations(), rng, epochs=self.pretrain_epochs
-        )
+    @property
+    def demonstrations(self) -> int:
+        """Number of triangles that are shown before training."""
+        return int(self.graph.shown_F.sum())
 
-    def demonstrations(self) -> Demonstrations:
+    def demonstrate(self, rng: np.random.Generator) -> Demonstrations:
         """Return each shown triangle in each order of its nodes; its orders are one episode."""
         shown = self.graph.triangles_F3[self.graph.shown_F].tolist()
         steps = [
@@ -200,14 +198,15 @@ class Triangles:
             for order in permutations(row)
             for step in range(NODES)
         ]
-        return Demonstrations(*map(np.array, zip(*steps, strict=True)))
+        seen, actions, episodes = map(np.array, zip(*steps, strict=True))
+        return Demonstrations(seen, actions, episodes, self.pretrain_epochs)
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Measure validity, and count different triangles; `new` ones were not shown beforehand."""
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng, parallel=512)
         labels = [self.label(one) for one in sampled]
         found = {label for label in labels if label is not None}
-        clusters_N = diversity.clusters(labels)
+        clusters_N = clusters(labels)
         count_C = measures.label_counts(clusters_N)
         coverage = measures.coverage_at_k(
             count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_F3)

@@ -8,6 +8,7 @@ from setrl.show.report.env_steps import unequal
 from setrl.show.report.run import ArmRun, RunData
 from setrl.support.wording import count, percent
 
+SET_CREDIT = ("vines/advantage_size", "set_critic/advantage_size")  # logged where it is asked for
 FEWEST_STEPS = 8  # without a signal, from which a reader is warned
 MUCH = 0.1  # share of the prompts without credit from which a reader is warned
 # Share of the prompts without credit; earlier versions logged the share of the samples.
@@ -19,7 +20,7 @@ def warnings_of(data: RunData) -> list[str]:
 
     In a control run, also say whether the arms had different numbers of environment steps.
     """
-    kinds = (_failures, _left_out, _without_signal, _without_set_critic)
+    kinds = (_failures, _left_out, _without_signal, _without_set_credit)
     found = [
         sentence
         for arm, runs in data.arms.items()
@@ -71,19 +72,19 @@ def _is_without_signal(run: ArmRun) -> bool:
     return len(dead) >= FEWEST_STEPS and bool((dead == 1).all()) and not (right == 1).all()
 
 
-def _without_set_critic(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
-    key = "set_critic/advantage_size"
-    seeds = [
-        run.seed
-        for run in runs
-        if run.evaluation and key in run.metrics and np.isnan(run.metrics[key]).all()
-    ]
+def _without_set_credit(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
+    seeds = [run.seed for run in runs if run.evaluation and _never_had_set_credit(run)]
     return [
-        f"{data.looks[arm].label}, seed {seed}, never used its set critic, so it learned as PPO "
-        "does: no update had set advantages. The first update never has them: train for more "
-        "steps, or with a smaller n_steps."
+        f"{data.looks[arm].label}, seed {seed}, learned as PPO does: no step of any update had a "
+        "set advantage. With vines, vines/without_credit counts those without; a critic that "
+        "learns gives none in the first update: train for more steps, or with smaller updates."
         for seed in seeds
     ]
+
+
+def _never_had_set_credit(run: ArmRun) -> bool:
+    sizes = [run.metrics[key] for key in SET_CREDIT if key in run.metrics]
+    return bool(sizes) and all(bool(np.isnan(one).all()) for one in sizes)
 
 
 def steps_without_credit(data: RunData) -> dict[str, list[int]]:

@@ -16,7 +16,7 @@ import setrl
 PACKAGES = (
     *("torch", "transformers", "trl", "accelerate", "datasets", "numpy"),
     *("stable-baselines3", "gymnasium", "minigrid", "mujoco"),
-    *("jax", "jaxlib", "optax", "gymnax", "xminigrid", "jumanji"),
+    *("jax", "jaxlib", "optax", "gymnax", "xminigrid"),
 )
 
 

@@ -1,1 +1,0 @@
-"""Vines → set advantages of their steps: what sets of trajectories are worth."""

@@ -1,0 +1,69 @@
+"""Pretrained policies: made once from demonstrations, and kept on disk for all arms and seeds."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setrl.control import behaviour_cloning
+from setrl.control.checkpoints import POLICY
+from setrl.support import files
+
+STREAM = 0xBC  # in the seeds that decide demonstrations and batches
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Return what decides demonstrations and batches."""
+    return np.random.default_rng([STREAM, seed])
+
+
+def kept(
+    cache: Path,
+    task: Any,
+    policy: str,
+    shapes: Mapping[str, Sequence[int]],
+    code: Sequence[Any],
+    seed: int,
+    make: Callable[[Path], Mapping[str, float]],
+) -> Path:
+    """Return the file of a pretrained policy, made unless it is there.
+
+    Its folder is named by a hash of everything that decides the weights, and has `pretrain.json`
+    beside it.
+
+    Args:
+        cache: Where policies are kept.
+        task: The task; its `repr` and its source are hashed.
+        policy: Name of the policy's class.
+        shapes: Name of a weight → its shape.
+        code: Modules that decide what is learnt.
+        seed: Seed of the first weights, and of the batches.
+        make: Writes the weights to a file; returns how good they are.
+    """
+    bases = [one for one in type(task).__mro__ if one.__module__ not in ("builtins", "abc")]
+    sources = dict.fromkeys(map(_source, [*bases, *code, behaviour_cloning]))
+    digest = hashlib.sha256(b"\0".join(filter(None, sources)))
+    about = {
+        **{"schema_version": 1, "task": repr(task), "source": digest.hexdigest()[:12]},
+        **{"policy": policy, "shapes": {k: list(v) for k, v in shapes.items()}, "seed": seed},
+    }
+    name = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+    folder = cache / f"policy-{task.name}-{name}"
+    if not folder.exists():
+        with files.writing_folder(folder) as partial:
+            found = make(partial / POLICY)
+            files.write_json(partial / "pretrain.json", {**about, "found": dict(found)})
+    return folder / POLICY
+
+
+def _source(code: Any) -> bytes:
+    try:
+        return Path(inspect.getfile(code)).read_bytes()
+    except (TypeError, OSError):  # defined where no file is, such as in a notebook
+        return b""

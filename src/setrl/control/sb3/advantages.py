@@ -1,0 +1,166 @@
+"""Segments → the transitions of an update: GAE, replaced where there are set advantages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.preprocessing import maybe_transpose
+
+from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.sb3.buffer import Transitions
+from setrl.control.sb3.credit import Segment
+from setrl.control.sb3.normalise import NONE, Normaliser
+from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
+
+CHUNK = 4096  # steps that the policy evaluates in one batch
+SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
+
+
+@dataclass(frozen=True)
+class Critic:
+    """Turns segments into advantages.
+
+    Attributes:
+        policy: Gives values, and the log-probabilities of the actions taken.
+        gamma: Discount γ.
+        gae_lambda: λ of GAE.
+        bonus: Bonus for rare actions, added to the rewards; None: no bonus.
+        scales_sets: Whether set advantages, which replace the critic's advantages, are divided by
+            the root of their mean square, over all steps that have one.
+        normaliser: Normalises the rewards, and the last observations, on which nobody acted.
+    """
+
+    policy: ActorCriticPolicy
+    gamma: float
+    gae_lambda: float
+    bonus: CountBonus | None = None
+    scales_sets: bool = True
+    normaliser: Normaliser = NONE
+
+    def transitions(self, segments: Sequence[Segment]) -> Transitions:
+        """Return all steps of usable segments, with GAE where no set advantage replaces it.
+
+        The critic's return targets are GAE's everywhere.
+
+        Raises:
+            ValueError: If no segment is usable.
+        """
+        usable = [segment for segment in segments if segment.is_usable]
+        if not usable:
+            raise ValueError(
+                f"of {len(segments)} trajectories, none has steps with finite rewards only: "
+                "nothing can be learnt"
+            )
+        seen = concatenated([one.trajectory.seen_T for one in usable])
+        # Images come with their channels last; the policy's space has them first.
+        observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
+        actions = np.concatenate([one.trajectory.taken_T for one in usable])
+        values, log_probs = self._evaluate(usable, observations, actions)
+        rewards = self._rewards(usable, observations, actions)
+        critics = self._gae(usable, rewards, values)
+        advantages, from_sets = _with_sets(usable, critics)
+        if self.scales_sets:
+            advantages = _scaled(advantages, from_sets)
+        return Transitions(
+            observations=observations,
+            actions=actions.reshape(len(actions), -1),
+            values=values,
+            log_probs=log_probs,
+            advantages=advantages.astype(np.float32),
+            returns=(critics + values).astype(np.float32),
+            from_sets=from_sets,
+        )
+
+    def _evaluate(
+        self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute values and log-probabilities of the segments' steps, (steps,) each."""
+        values, log_probs = [], []
+        is_discrete = isinstance(self.policy.action_space, spaces.Discrete)
+        kind = torch.int64 if is_discrete else torch.float32
+        for start in range(0, len(actions), CHUNK):
+            span = slice(start, start + CHUNK)
+            with torch.no_grad():
+                seen, _ = self.policy.obs_to_tensor(part(observations, span))
+                taken = torch.as_tensor(flat(actions[span]), dtype=kind, device=self.policy.device)
+                value, log_prob, _ = self.policy.evaluate_actions(seen, taken)
+            values.append(value.flatten().cpu().numpy())
+            log_probs.append(log_prob.cpu().numpy())
+        return np.concatenate(values), np.concatenate(log_probs)
+
+    def _rewards(
+        self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
+    ) -> np.ndarray:
+        """Return all steps' rewards: the environment's, bonuses, values after cuts."""
+        given = np.concatenate([one.trajectory.rewards_T for one in segments])
+        rewards = self.normaliser.rewards(given).astype(np.float64)
+        if self.bonus is not None:
+            rewards += self.bonus(observations, actions)
+        last = np.cumsum([len(one.trajectory) for one in segments]) - 1
+        # A cut is not the end of the episode: the critic's value of the last state stands for the
+        # rewards that would have followed.
+        cut = [index for index, one in enumerate(segments) if not one.trajectory.terminated]
+        if cut:
+            values = self._last_values([segments[index].trajectory for index in cut])
+            rewards[last[cut]] += self.gamma * values
+        return rewards
+
+    def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
+        """Return the critic's value of the last state of each trajectory."""
+        reached = stack([part(one.observations, -1) for one in trajectories])
+        with torch.no_grad():
+            seen, _ = self.policy.obs_to_tensor(self.normaliser.seen(reached))
+            return self.policy.predict_values(seen).flatten().cpu().numpy()
+
+    def _gae(
+        self, segments: Sequence[Segment], rewards: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
+        """Âₜ = δₜ + γλ·Âₜ₊₁, δₜ = rₜ + γ·Vₜ₊₁ − Vₜ, within each segment: arXiv:1506.02438."""
+        ends = set(np.cumsum([len(one.trajectory) for one in segments]) - 1)
+        advantages, following, next_value = np.empty(len(rewards)), 0.0, 0.0
+        reward_T, value_T = rewards.tolist(), values.tolist()  # floats: several times faster here
+        for step in range(len(rewards) - 1, -1, -1):
+            if step in ends:
+                # The last reward already holds the value after a cut; after an end the value is 0.
+                following, next_value = 0.0, 0.0
+            delta = reward_T[step] + self.gamma * next_value - value_T[step]
+            following = delta + self.gamma * self.gae_lambda * following
+            next_value = value_T[step]
+            advantages[step] = following
+        return advantages
+
+
+def flat(actions: np.ndarray) -> np.ndarray:
+    """Return actions as policies have them: an action that is a matrix becomes a row."""
+    return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)
+
+
+def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Put set advantages in place of the critic's; return all, and which are set advantages."""
+    advantages, from_sets = critics.copy(), np.zeros(len(critics), dtype=bool)
+    begin = 0
+    for segment in segments:
+        end = begin + len(segment.trajectory)
+        for own in segment.set_advantages:
+            stop = end if own.stop is None else min(begin + own.stop, end)
+            span = slice(begin + own.start, stop)
+            advantages[span], from_sets[span] = own.value, True
+        begin = end
+    return advantages, from_sets
+
+
+def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:
+    """Divide set advantages by the root of their mean square, or by the floor if that is larger.
+
+    The mean is not subtracted: their baseline centres set advantages at each state.
+    """
+    if not from_sets.any():
+        return advantages
+    size = max(np.sqrt(np.mean(advantages[from_sets] ** 2)), SIZE_FLOOR)
+    return np.where(from_sets, advantages / size, advantages)

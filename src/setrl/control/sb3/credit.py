@@ -1,0 +1,102 @@
+"""Families → segments: scores of sets of vines become set advantages of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from setrl.control.credit import ScoredVines
+from setrl.control.metrics import vine_metrics
+from setrl.control.sb3.families import Family
+from setrl.control.sb3.vines import Vines
+from setrl.control.trajectories import Trajectory
+from setrl.core.advantages import AnyMethod
+
+
+@dataclass(frozen=True)
+class SetAdvantage:
+    """A set advantage of some steps of a trajectory, in place of the critic's.
+
+    Attributes:
+        value: The advantage.
+        start: First step that has it.
+        stop: The step after the last; None for the end of the trajectory.
+    """
+
+    value: float
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A trajectory that the policy is trained on, and the set advantages of its steps."""
+
+    trajectory: Trajectory
+    set_advantages: tuple[SetAdvantage, ...] = ()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it has steps, all with finite rewards."""
+        return len(self.trajectory) > 0 and self.trajectory.is_finite
+
+
+def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> ScoredVines:
+    """Score and label all vines, (B, N); rows are states, family after family."""
+    episodes = [row for family in families for row in family.episodes_BN()]
+    vines_BN = [row for family in families for row in family.vines_BN]
+    scores_BN = np.full((len(vines_BN), vines.num_vines), np.nan)
+    for b, row in enumerate(vines_BN):
+        for n, vine in enumerate(row):
+            if len(vine):
+                scores_BN[b, n] = vines.worth(episodes[b][n])
+    return ScoredVines(scores_BN, vines.fields(episodes, method.reads), first_actions(vines_BN))
+
+
+def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> np.ndarray:
+    """Return a number for each vine's first action, (B, N); −1 for a vine without an action."""
+    known: dict[bytes, int] = {}
+    rows = []
+    for row in vines_BN:
+        first = [np.asarray(vine.taken_T[0]).tobytes() if len(vine) else None for vine in row]
+        rows.append([-1 if a is None else known.setdefault(a, len(known)) for a in first])
+    return np.array(rows, dtype=np.int64)
+
+
+def segments_of(
+    families: Sequence[Family], advantages_BN: np.ndarray, window: int | None
+) -> list[Segment]:
+    """Return all trunks, and then all vines with their set advantage in steps 0…W."""
+    stop = None if window is None else window + 1
+    vines = [vine for family in families for row in family.vines_BN for vine in row]
+    own = [
+        Segment(vine, () if np.isnan(value) else (SetAdvantage(float(value), 0, stop),))
+        for vine, value in zip(vines, advantages_BN.ravel(), strict=True)
+    ]
+    return [*(Segment(family.trunk) for family in families), *own]
+
+
+def metrics_of(
+    families: Sequence[Family], scored: ScoredVines, advantages_BN: np.ndarray | None
+) -> dict[str, float]:
+    """Return what is logged of an update's vines."""
+    vines = [vine for family in families for row in family.vines_BN for vine in row]
+    shape = scored.scores_BN.shape
+    lengths, finite, ended = (
+        np.array([of(vine) for vine in vines]).reshape(shape)
+        for of in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
+    )
+    found = vine_metrics(
+        np,
+        scored,
+        advantages_BN,
+        wanted_B=np.ones(shape[0], bool),
+        lengths_BN=lengths,
+        finite_BN=finite,
+        ended_BN=ended,
+        trunk_steps=sum(len(family.trunk) for family in families),
+        num_trunks=len(families),
+    )
+    return {name: float(value) for name, value in found.items()}

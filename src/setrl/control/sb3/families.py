@@ -1,0 +1,161 @@
+"""Families: trunks, and the vines that leave states of the trunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from setrl.control.envs.resettable import Snapshot
+from setrl.control.sb3.rollouts import Act, VinePool
+from setrl.control.sb3.vines import Vines
+from setrl.control.trajectories import MEMORY, Trajectory, joined
+from setrl.control.vines import Where
+
+SEEDS = 2**31  # environments are reset with seeds below it
+
+Memories = Sequence[np.ndarray | None]  # a recurrent policy's memory at each start; None: no memory
+# The policy, ready to continue from so many starts; and whether they are resets, new to the policy.
+StartPolicy = Callable[[Memories, bool], Act]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A trunk and the vines that leave it.
+
+    Attributes:
+        reset_seed: The seed of the trunk's reset.
+        trunk: The trajectory from the reset to its end, or to its cut.
+        times: The steps of the trunk at whose states vines leave: B rollout states, ascending.
+        vines_BN: The steps after the state, for the N vines of each such state.
+    """
+
+    reset_seed: int
+    trunk: Trajectory
+    times: tuple[int, ...]
+    vines_BN: tuple[tuple[Trajectory, ...], ...]
+
+    @property
+    def num_steps(self) -> int:
+        """Environment steps of the trunk and its vines."""
+        return len(self.trunk) + sum(len(vine) for vines in self.vines_BN for vine in vines)
+
+    def episodes_BN(self) -> list[list[Trajectory]]:
+        """Return the vines' whole episodes, with the trunk's steps before their state."""
+        rows = zip(self.times, self.vines_BN, strict=True)
+        return [[joined(self.trunk, time, vine) for vine in vines] for time, vines in rows]
+
+
+@dataclass
+class FamilySampler:
+    """Samples families until they have as many steps as an update needs.
+
+    Attributes:
+        vines: How vines are sampled.
+        pool: The environments.
+        rng: Decides resets, and rollout states where those are random.
+        family_steps: Mean steps of a family so far, to estimate how many more families are needed.
+    """
+
+    vines: Vines
+    pool: VinePool
+    rng: np.random.Generator
+    family_steps: float | None = None
+
+    def __call__(self, num_steps: int, policy: StartPolicy) -> list[Family]:
+        """Sample whole families, with `num_steps` environment steps together or a little more.
+
+        Raises:
+            RuntimeError: If every episode ends before its first step.
+        """
+        families: list[Family] = []
+        done, is_first = 0, self.family_steps is None
+        while done < num_steps:
+            count = (
+                max(1, round((num_steps - done) / self.family_steps)) if self.family_steps else 1
+            )
+            if is_first:  # the mean of few families is rough, and one short family would fill it
+                count = min(count, max(1, len(families)))
+            more = self.families(count, policy)
+            steps = sum(family.num_steps for family in more)
+            if not steps:
+                raise RuntimeError(
+                    "all episodes end before their first step: nothing can be learnt"
+                )
+            families += more
+            done += steps
+            self.family_steps = done / len(families)
+        return families
+
+    def families(self, count: int, policy: StartPolicy) -> list[Family]:
+        """Sample so many families."""
+        resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
+        starts, cut = self.pool.start(resets), self.vines.max_steps
+        # If vines leave only the first state, the starts are all the snapshots that are needed.
+        at_start = self.vines.where == "equal" and self.vines.num_states == 1
+        keeps = self.vines.are_sampled and not at_start
+        trunks = self.pool.run(
+            starts,
+            policy([None] * count, True),
+            cut,
+            keep_snapshots=keeps,
+            most_snapshots=self.vines.most_snapshots,
+        )
+        times = [self._times(len(trunk)) for trunk in trunks]
+        leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
+        vines_BN: list[tuple[Trajectory, ...]] = [()] * len(leaves)
+        if self.vines.are_sampled:
+            at = [self.pool.state(trunks[i], time) if keeps else starts[i] for i, time in leaves]
+            vines_BN = self._vines(at, [_memory(trunks[i], time) for i, time in leaves], policy)
+        trunks = [replace(trunk, snapshots=()) for trunk in trunks]
+        families = []
+        for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
+            own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
+            families.append(Family(reset, trunk, chosen, tuple(own)))
+        return families
+
+    def _times(self, length: int) -> tuple[int, ...]:
+        vines = self.vines
+        if not vines.give_credit:
+            return ()
+        return tuple(rollout_times(length, vines.num_states, vines.where, self.rng))
+
+    def _vines(
+        self, states: Sequence[Snapshot], memories: Memories, policy: StartPolicy
+    ) -> list[tuple[Trajectory, ...]]:
+        """Sample N vines from each state."""
+        n = self.vines.num_vines
+        if not states:
+            return []
+        act = policy([memory for memory in memories for _ in range(n)], False)
+        repeated = [state for state in states for _ in range(n)]
+        grown = self.pool.run(repeated, act, self.vines.max_steps)
+        return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]
+
+
+def _memory(trunk: Trajectory, time: int) -> np.ndarray | None:
+    """Return the memory of a recurrent policy before a step of a trunk."""
+    return trunk.extras[MEMORY][time] if MEMORY in trunk.extras else None
+
+
+def rollout_times(
+    length: int, num_states: int | None, where: Where, rng: np.random.Generator
+) -> list[int]:
+    """Choose the times of a trajectory at whose states vines leave, ascending and different.
+
+    A trajectory with fewer steps than states gives all its times, and so does `num_states=None`.
+    The last state, which no step follows, is never among them.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)
+    ([0, 3, 6], [3, 6])
+    """
+    if num_states is None:
+        return list(range(length))
+    count = min(num_states, length)
+    if where == "equal":
+        return [index * length // count for index in range(count)]
+    if where == "inner":
+        return sorted({(index + 1) * length // (count + 1) for index in range(count)})
+    return sorted(int(time) for time in rng.choice(length, count, replace=False))

@@ -1,0 +1,75 @@
+"""The vines of a Gymnasium environment: their choices, and functions that judge episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from typing_extensions import override
+
+from setrl.control.labels import Label, clusters
+from setrl.control.trajectories import Trajectory
+from setrl.control.vines import VineChoices, require_whole
+
+
+def episode_return(trajectory: Trajectory) -> float:
+    """Return the sum of an episode's rewards, undiscounted."""
+    return trajectory.total_reward
+
+
+@dataclass(frozen=True)
+class Vines(VineChoices):
+    """How vines are sampled and credited: the choices of `VineChoices`, and an environment.
+
+    Attributes:
+        make_env: Makes an environment that `make_resettable` can set back.
+        label: The strategy of an episode; None if it has none (degenerate). Methods that read
+            clusters need it.
+        score: The worth of a single episode, in [0, 1] for products with diversity.
+        correct: Whether an episode is right. Methods that compare right with wrong episodes need
+            it, unless scores are 0 and 1.
+        distances: (N, N) distances of N episodes, for methods that read pairs.
+        max_steps: A trajectory is cut after this many steps.
+        most_snapshots: While a trunk grows, at most this many of its states are kept. If a vine
+            leaves a state between them, the trunk's steps from the last kept state are repeated,
+            which costs time, but no environment steps. None: all are kept.
+    """
+
+    make_env: Callable[[], gym.Env]
+    label: Label | None = None
+    score: Callable[[Trajectory], float] = episode_return
+    distances: Callable[[Sequence[Trajectory]], np.ndarray] | None = None
+    correct: Callable[[Trajectory], bool | None] | None = None
+    max_steps: int = 1000
+    most_snapshots: int | None = 32
+
+    @override
+    def __post_init__(self) -> None:
+        if not callable(self.make_env):
+            raise ValueError(
+                "make_env must be a function that makes an environment, such as "
+                f"lambda: gym.make('CartPole-v1'), got {self.make_env!r}"
+            )
+        super().__post_init__()
+        require_whole(self, "max_steps", 1)
+        require_whole(self, "most_snapshots", 2, may_be_none=True)
+
+    def worth(self, episode: Trajectory) -> float:
+        """Return the score of an episode; NaN without steps or with a reward that is not finite."""
+        return self.score(episode) if len(episode) and episode.is_finite else float("nan")
+
+    def fields(
+        self, episodes_BN: Sequence[Sequence[Trajectory]], reads: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Return the fields that a method reads besides the scores; `check_vines` checked them."""
+        found: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
+        if "clusters" in reads and (label := self.label) is not None:
+            found["clusters"] = lambda row: clusters([label(one) for one in row])
+        if "correct" in reads and (right := self.correct) is not None:
+            found["correct"] = lambda row: np.array([right(one) for one in row], dtype=np.float64)
+        if "pairs" in reads and self.distances is not None:
+            found["pairs"] = self.distances
+        return {name: np.array([of(row) for row in episodes_BN]) for name, of in found.items()}

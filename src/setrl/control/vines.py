@@ -1,0 +1,168 @@
+"""Vines: trajectories sampled from states of a trunk. Where they leave, and what they credit.
+
+A vine is scored and labelled as the whole episode, with the trunk's steps before its state: scores
+and labels are about episodes, and the set objective is then the objective of whole episodes that
+share a beginning. For objectives that only add, such as a mean, the shared beginning changes
+nothing; for products, such as mean reward × diversity, both factors are then the same as in the
+evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
+
+from setrl.core.advantages import AnyMethod, Method
+
+Where = Literal["equal", "inner", "uniform"]
+CreditName = Literal["marginal", "action", "shared", "gae"]
+
+# These compare a set with other sets, or with the mean of all sets, not by the method's baseline: a
+# single set that holds all vines could only be compared with itself.
+COMPARES_SETS = ("action", "shared")
+
+
+@runtime_checkable
+class EpisodeCredit(Protocol):
+    """Set credit of whole episodes without vines, such as a learned critic's, for `Vines(credit=)`.
+
+    It is a value with options. `studies/set_critic` is an example.
+    """
+
+    def check(self, method: AnyMethod) -> None:
+        """Raise a ValueError if it cannot credit a method."""
+        ...
+
+    def start(self, model: Any) -> Callable[..., Any]:
+        """Return what a model uses, keeps and saves, made for its first update.
+
+        It is called with the model, the families of an update and the vines' choices. It returns
+        `sb3.credit.Segment`s of all trunks and then of all vines, with their set advantages, and
+        values to log.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class VineChoices:
+    """Where vines leave, how many there are, and how sets of them credit steps.
+
+    Attributes:
+        num_vines: N, vines from each state. 0 for no vines.
+        num_states: p, states of each trunk that vines leave. 0 for no vines; None: all states.
+        where: Which states: "equal" in time from the first on, "inner" equally spaced without the
+            first (as in i·T/(p + 1)), or "uniform" at random.
+        window: W: the steps 0…W of a vine have set advantages; None for all steps.
+        credit: How sets' scores become advantages of steps, which Algorithm 2 leaves open:
+            "marginal": each vine's own credit, from all C(N, K) sets;
+            "action": the credit of its first action, from the sets with a vine that begins with it;
+            "shared": the advantage of `num_sets` sampled sets, shared by their members;
+            "gae": the critic's advantage everywhere. This is no set RL, but its control: it shows
+            what vines give as further data and starts, without set credit;
+            an `EpisodeCredit`: credit of whole episodes by other means, with `num_vines=0`.
+        num_sets: M, where sets are sampled.
+    """
+
+    num_vines: int = 8
+    num_states: int | None = 2
+    where: Where = "equal"
+    window: int | None = 5
+    credit: CreditName | EpisodeCredit = "marginal"
+    num_sets: int = 4
+
+    def __post_init__(self) -> None:
+        for name, choices in (("where", get_args(Where)), ("credit", get_args(CreditName))):
+            value = getattr(self, name)
+            if value not in choices and not (name == "credit" and isinstance(value, EpisodeCredit)):
+                known = ", ".join(map(repr, choices))
+                raise ValueError(f"{name} must be one of {known}, got {value!r}")
+        for name, least in (("num_vines", 0), ("num_sets", 2)):
+            require_whole(self, name, least)
+        for name in ("num_states", "window"):
+            require_whole(self, name, 0, may_be_none=True)
+
+    @property
+    def are_sampled(self) -> bool:
+        """Whether there are vines; without them PPO is plain."""
+        return self.num_vines > 0 and self.num_states != 0
+
+    @property
+    def give_credit(self) -> bool:
+        """Whether families are sampled: for sets of vines, or for an `EpisodeCredit`."""
+        return self.are_sampled or (self.credits_episodes and self.num_states != 0)
+
+    @property
+    def credits_episodes(self) -> bool:
+        """Whether credit comes from an `EpisodeCredit`."""
+        return not isinstance(self.credit, str)
+
+
+def require_whole(options: Any, name: str, least: int, may_be_none: bool = False) -> None:
+    """Refuse an option that is no whole number of at least `least`."""
+    value = getattr(options, name)
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    if not (is_number or (may_be_none and value is None)):
+        wanted = f"a whole number ≥ {least}" + ", or None" * may_be_none
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def _check_kinds(method: Any, vines: Any) -> None:
+    """Refuse values of other kinds, such as arguments in another order."""
+    if isinstance(method, VineChoices) and (vines is None or isinstance(vines, AnyMethod)):
+        raise ValueError("method comes before vines: write method=…, vines=…")
+    if method is not None and not isinstance(method, AnyMethod):
+        raise ValueError(
+            f"method must be a value such as setrl.methods.poly_epo(4), got {method!r:.80}"
+        )
+    if vines is not None and not isinstance(vines, VineChoices):
+        raise ValueError(f"vines must be a value such as Vines(make_env), got {vines!r:.80}")
+
+
+def check_vines(
+    method: AnyMethod | None, vines: VineChoices | None, task: object | None = None
+) -> None:
+    """Refuse a method without vines, vines without a method, sets too large, missing functions.
+
+    Args:
+        method: The worth of sets.
+        vines: How vines are sampled and credited.
+        task: What has the functions that label episodes; by default `vines`.
+
+    Raises:
+        ValueError: If something is missing; the message names it.
+    """
+    _check_kinds(method, vines)
+    if (method is None and vines is None) or (vines is not None and not vines.give_credit):
+        return
+    if method is None or vines is None:
+        raise ValueError("a method scores sets of vines: give both method= and vines=, or neither")
+    _check_fields(method, vines, task)
+    if not isinstance(vines.credit, str):
+        vines.credit.check(method)
+        return
+    compared = method
+    if vines.credit in COMPARES_SETS:
+        if not isinstance(method, Method):
+            raise ValueError(
+                f"credit={vines.credit!r} compares sets of one objective, but {method.name} is a "
+                "sum of methods: use credit='marginal'"
+            )
+        compared = replace(method, baseline="all_sets")
+    compared.check_samples(vines.num_vines, "num_vines")
+
+
+def _check_fields(method: AnyMethod, vines: VineChoices, task: object | None) -> None:
+    givers = {"clusters": "label", "pairs": "distances"}
+    for field in method.reads:
+        if field in ("rewards", "correct"):
+            continue
+        if field not in givers:
+            raise ValueError(
+                f"{method.name} reads {field}, which trajectories do not have: use a method that "
+                "reads only rewards, clusters or pairs"
+            )
+        giver = givers[field]
+        if getattr(vines if task is None else task, giver, None) is None:
+            wanted = f"give Vines({giver}=...)" if task is None else f"the task has no {giver}"
+            raise ValueError(f"{method.name} reads {field}: {wanted}")

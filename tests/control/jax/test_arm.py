@@ -1,0 +1,185 @@
+"""Runs of a config on JAX: what they leave, and that an interruption changes nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from setrl.control import watch
+from setrl.control.checkpoints import KEPT, POLICY
+from setrl.control.config import ControlConfig
+from setrl.control.jax import arm as jax_arm
+from setrl.control.jax import checkpoints
+from setrl.control.resolved import ResolvedControl, resolve
+from setrl.control.run import run_control, train_arm
+from setrl.control.tasks.jax_goals import GoalRoom, JaxGoals
+from setrl.support import files
+from setrl.support.errors import ConfigError, RunError
+from setrl.support.files.run_folder import TrainingRun, training_run
+from setrl.train.runs.pool import Stop
+from tests.at_once import at_once
+
+POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "ucb_coef": 0.1}
+TASK = {"name": "jax_goals", "max_steps": 16, "episodes": 32}
+EVERY = {"checkpoint_every": 100, "rollouts_every": 100, "eval_every": 200}
+
+
+def config(**changes: Any) -> ResolvedControl:
+    values: dict[str, Any] = {
+        "name": "test",
+        "task": TASK,
+        "arms": {"poly": POLY, "ppo": {}},
+        "total_steps": 400,
+        "ppo": {"num_trajectories": 6, "n_epochs": 1},
+        "workers": 1,
+        **EVERY,
+    }
+    return resolve(ControlConfig(**{**values, **changes}))
+
+
+@pytest.fixture(scope="module")
+def resolved() -> ResolvedControl:
+    """One value for all runs, so that its arms are compiled once."""
+    return config()
+
+
+@pytest.fixture(scope="module")
+def folder(resolved: ResolvedControl, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("jax")
+    with at_once():
+        return run_control(resolved, path / "run", cache=path / "cache", show_progress=False)
+
+
+def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
+    run = training_run(folder, "poly", 0)
+    rows = list(files.read_lines(run.metrics))
+    found = json.loads(run.evaluation.read_text())
+    assert found["steps"] == rows[-1]["step"] >= 400
+    assert {"success", "goals", "effective_goals"} <= set(found["metrics"])
+    assert any("evaluation/success" in row for row in rows)
+    first = next(iter(run.rollout_files().values()))
+    trunk = next(iter(files.read_lines(first)))
+    vine = trunk["states"][0]["vines"][0]
+    assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
+    assert len(run.checkpoint_folders()) <= KEPT
+
+
+def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
+    rows = list(files.read_lines(training_run(folder, "ppo", 0).metrics))
+    assert not any(key.startswith("vines") for key in rows[-1])
+    assert rows[-1]["rollout/resets"] == 6 * len(rows)
+
+
+def test_an_interrupted_run_ends_with_the_same_weights(
+    resolved: ResolvedControl, folder: Path, tmp_path: Path
+) -> None:
+    run, stop = TrainingRun(tmp_path / "arm"), Stop()
+
+    def stop_in_the_middle(steps: int) -> None:
+        if steps >= 150:
+            stop.ask()
+
+    given = (resolved, "poly", 0, tmp_path / "cache", run)
+    assert not train_arm(*given, stop_in_the_middle, stop)
+    assert train_arm(*given, lambda _: None, Stop())
+    whole = training_run(folder, "poly", 0)
+    one, other = (load_file(each.final / POLICY) for each in (run, whole))
+    for name in other:
+        np.testing.assert_array_equal(one[name], other[name])
+    steps = [[row["step"] for row in files.read_lines(each.metrics)] for each in (run, whole)]
+    assert steps[0] == steps[1]
+
+
+@pytest.mark.parametrize(
+    ("arm", "sentence"), [("ppo", "6 episodes had a reward"), ("poly", "every episode and every")]
+)
+def test_rewards_that_are_all_missing_end_the_run(
+    arm: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = GoalRoom.step
+
+    def without_reward(*given: Any) -> Any:
+        state, _, done = step(*given)
+        return state, jnp.float32(jnp.nan), done
+
+    monkeypatch.setattr(GoalRoom, "step", without_reward)
+    given = (config(), arm, 0, tmp_path / "cache", TrainingRun(tmp_path / "arm"))
+    with pytest.raises(RunError, match=sentence):
+        train_arm(*given, lambda _: None, Stop())
+
+
+def test_weights_that_are_not_finite_end_the_run(resolved: ResolvedControl, tmp_path: Path) -> None:
+    """The last step of the optimiser can break them after the last loss was measured."""
+    model = jax_arm.model_of(resolved, "poly")
+    run = TrainingRun(tmp_path)
+    loop = jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop())
+    metrics = {"rollout/without_reward": 0, "train/loss": 0.1}
+    loop._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
+    with pytest.raises(RunError, match="a weight is not finite"):
+        loop._refuse_what_teaches_nothing(metrics, {"weight": np.array([1, np.nan])})
+
+
+def test_a_picture_of_states_changes_no_result() -> None:
+    plain = {"name": "gymnax", "id": "CartPole-v1"}
+    drawn = {**plain, "render": "operator:neg"}
+    one, other = (config(task=task, arms={"ppo": {}}).config for task in (plain, drawn))
+    assert one.differences(other) == []
+
+
+def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
+    film, sheet = watch.watch(folder, "poly", output=tmp_path / "film.gif", most=2, episodes=256)
+    assert film.exists()
+    assert sheet.exists()
+
+
+def test_weights_of_another_config_are_refused(folder: Path) -> None:
+    other = config(gru=4)
+    with pytest.raises(RunError, match="damaged, or belongs to another config"):
+        jax_arm.trained(other, "poly", training_run(folder, "poly", 0).final)
+    checkpoint = training_run(folder, "poly", 0).last_checkpoint()
+    assert checkpoint is not None
+    training = jax_arm.model_of(other, "poly").init(jax.random.key(0))
+    with pytest.raises(RunError, match="damaged, or belongs to another config"):
+        checkpoints.load(checkpoint, training)
+
+
+@pytest.mark.parametrize("name", ["defaults", "policy_kwargs"])
+def test_what_a_task_gives_and_nobody_reads_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JaxGoals, name, {**getattr(JaxGoals, name), "activation": 1})
+    with pytest.raises(ConfigError, match="'activation'"):
+        config()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"ppo": {"n_steps": 9}}, "n_steps is not available on JAX: an update has num_traj"),
+        ({"ppo": {"n_envs": 8}}, "n_envs is not available on JAX: an update has num_trajectories"),
+        ({"vec_normalize": {}}, "vec_normalize is not available on JAX"),
+        ({"arms": {"a": {**POLY, "credit": "set_critic"}}}, "credit must be one of"),
+        ({"arms": {"a": {**POLY, "most_snapshots": 3}}}, "most_snapshots is not available"),
+        ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
+        ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
+        ({"total_steps": 2**31 - 1}, "total_steps must be at most 2,000,000,000 on JAX"),
+        ({"ppo": {"batch_size": True}}, "batch_size must be a whole number ≥ 1, or None"),
+        ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
+        ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
+        (
+            {"task": {"name": "gymnax", "id": "CartPole-v1"}},
+            "reads clusters: the task has no label",
+        ),
+        ({"task": {"name": "gymnax", "idd": "CartPole-v1"}}, "unknown option 'idd'; did you mean"),
+        ({"task": {"name": "gymnax"}}, "the option 'id' is missing"),
+        ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
+    ],
+)
+def test_what_jax_cannot_do_is_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        config(**changes)

@@ -1,0 +1,273 @@
+"""One run of an arm: what it leaves, and that an interruption changes nothing."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from setrl.control import tasks
+from setrl.control.config import ControlConfig
+from setrl.control.resolved import ResolvedControl, resolve
+from setrl.control.run import train_arm
+from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.support.files.run_folder import TrainingRun
+from setrl.train.runs.pool import Stop
+from tests.control.goals import GoalsTask
+
+ARMS = {
+    "ppo": {"ucb_coef": 0.1},
+    "reinforce": {"algorithm": "reinforce", "ent_coef": 0.1},
+    "poly": {
+        "algorithm": "poly_ppo",
+        "set_size": 2,
+        "num_vines": 4,
+        "kl_coef": 0.1,
+        "kl_anchor": "start",
+        "credit": "shared",
+    },
+    "critic": {"algorithm": "poly_ppo", "set_size": 2, "credit": "studies.set_critic:SetCritic"},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def goals_are_a_task() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(tasks.by_name, "goals", GoalsTask)
+        yield
+
+
+def config(**changes: Any) -> ResolvedControl:
+    every = {"checkpoint_every": 150, "rollouts_every": 200, "eval_every": 200}
+    values = {"name": "test", "task": "goals", "arms": ARMS, **every, **changes}
+    return resolve(ControlConfig(**values))
+
+
+def train(run: TrainingRun, arm: str, stop_at: int | None = None, **changes: Any) -> bool:
+    stop = Stop()
+
+    def on_step(steps: int) -> None:
+        if stop_at is not None and steps >= stop_at:
+            stop.ask()
+
+    cache = run.path.parent / "cache"
+    return train_arm(config(**changes), arm, 3, cache, run, on_step, stop)
+
+
+Trained = Callable[..., TrainingRun]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Arm → its run that nothing interrupted, trained once for all tests."""
+
+    @cache
+    def trained(arm: str) -> TrainingRun:
+        run = TrainingRun(tmp_path_factory.mktemp(arm))
+        assert train(run, arm)
+        return run
+
+    return trained
+
+
+@pytest.fixture(scope="module")
+def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Steps → the same run of the arm `poly`, stopped after that many steps."""
+
+    @cache
+    def trained(steps: int) -> TrainingRun:
+        run = TrainingRun(tmp_path_factory.mktemp("stopped"))
+        assert not train(run, "poly", stop_at=steps)
+        return run
+
+    return trained
+
+
+@pytest.fixture
+def stopped(stopped_once: Trained, tmp_path: Path) -> Trained:
+    """The run of `stopped_once`, in a separate folder for this test."""
+    return lambda steps: TrainingRun(
+        shutil.copytree(stopped_once(steps).path, tmp_path / "stopped")
+    )
+
+
+def weights(run: TrainingRun) -> torch.Tensor:
+    model = PolyPPO.load(run.final / "model.zip")
+    return torch.cat([p.detach().flatten() for p in model.policy.parameters()])
+
+
+def logged(run: TrainingRun) -> list[dict[str, float]]:
+    lines = files.read_lines(run.metrics)
+    return [{k: v for k, v in one.items() if not k.startswith("time/")} for one in lines]
+
+
+@pytest.mark.parametrize("arm", list(ARMS))
+def test_an_interrupted_run_ends_with_the_same_weights(
+    arm: str, whole: Trained, tmp_path: Path
+) -> None:
+    full, cut = whole(arm), TrainingRun(tmp_path / "cut")
+    assert not train(cut, arm, stop_at=200)
+    assert files.read_json(cut.path / "run.json")["status"] == "interrupted"
+    assert not cut.final.exists()
+    assert train(cut, arm)
+    assert torch.equal(weights(full), weights(cut))
+    assert logged(full) == logged(cut)
+    assert files.read_json(full.path / "evaluation.json") == files.read_json(
+        cut.path / "evaluation.json"
+    )
+
+
+@pytest.mark.parametrize("arm", ["ppo", "poly"])
+def test_an_interrupted_run_with_a_memory_ends_with_the_same_weights(
+    arm: str, tmp_path: Path
+) -> None:
+    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
+    assert train(whole, arm, gru=8)
+    assert not train(cut, arm, stop_at=200, gru=8)
+    assert train(cut, arm, gru=8)
+    assert torch.equal(weights(whole), weights(cut))
+    assert "gru.weight_hh_l0" in PolyPPO.load(cut.final / "model.zip").policy.state_dict()
+
+
+@pytest.mark.parametrize("arm", ["ppo", "poly"])
+def test_an_interrupted_run_that_normalises_ends_with_the_same_weights(
+    arm: str, tmp_path: Path
+) -> None:
+    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
+    assert train(whole, arm, vec_normalize={})
+    assert not train(cut, arm, stop_at=200, vec_normalize={})
+    assert train(cut, arm, vec_normalize={})
+    assert torch.equal(weights(whole), weights(cut))
+    learnt = [files.read_json(run.final / "normalisation.json") for run in (whole, cut)]
+    assert learnt[0] == learnt[1]
+    assert learnt[0]["observations"][""]["count"] > 500
+
+
+def killed_at_400(run: TrainingRun) -> None:
+    def on_step(steps: int) -> None:
+        if steps >= 400:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    train_arm(config(), "poly", 3, run.path.parent / "cache", run, on_step, Stop())
+
+
+def test_a_killed_run_ends_with_the_same_weights(whole: Trained, tmp_path: Path) -> None:
+    full, cut = whole("poly"), TrainingRun(tmp_path / "cut")
+    fork = multiprocessing.get_context("fork")  # which has imported all it needs
+    process = fork.Process(target=killed_at_400, args=(cut,))
+    process.start()
+    process.join(300)
+    assert process.exitcode == -signal.SIGKILL
+    assert cut.last_checkpoint() is not None
+    train(cut, "poly")
+    assert torch.equal(weights(full), weights(cut))
+    assert logged(full) == logged(cut)
+
+
+@pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
+    file: str, whole: Trained, stopped: Trained
+) -> None:
+    full, cut = whole("poly"), stopped(400)
+    last = cut.last_checkpoint()
+    assert last is not None
+    (last / file).write_bytes(b"")
+    before = cut.usable_checkpoint()
+    assert before is not None
+    assert before.name != last.name
+    assert train(cut, "poly")
+    assert torch.equal(weights(full), weights(cut))
+    assert logged(full) == logged(cut)
+
+
+@pytest.mark.parametrize("file", ["model.zip", "state.pkl"])
+def test_a_checkpoint_whose_classes_have_moved_is_refused(
+    file: str, stopped: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(200)
+
+    def moved(*_: Any, **__: Any) -> None:
+        raise ModuleNotFoundError("No module named 'setrl.methods'", name="setrl.methods")
+
+    if file == "model.zip":
+        monkeypatch.setattr(PolyPPO, "load", moved)
+    else:
+        monkeypatch.setattr("setrl.control.sb3.checkpoints.pickle.loads", moved)
+    with pytest.raises(RunError, match=f"{file} was written by another version of setrl"):
+        train(run, "poly")
+
+
+@pytest.mark.parametrize("what", ["changed", "of another machine", "without a seal"])
+def test_a_checkpoint_that_was_not_made_here_is_refused(
+    what: str, stopped: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(200)
+    folder = run.last_checkpoint()
+    assert folder is not None
+    if what == "changed":
+        (folder / "state.pkl").write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
+    elif what == "of another machine":
+        monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "there"))
+    else:
+        (folder / "seal").unlink()
+    run.mark_complete(int(folder.name.rpartition("-")[2]))  # checksums are not secret
+    with pytest.raises(RunError, match=r"holds pickles.*not written on this machine"):
+        train(run, "poly")
+
+
+def test_what_a_run_leaves(whole: Trained) -> None:
+    run = whole("poly")
+    status = files.read_json(run.path / "run.json")
+    assert (status["status"], status["arm"], status["seed"]) == ("finished", "poly", 3)
+    found = files.read_json(run.path / "evaluation.json")
+    assert found["metrics"]["success"] == 1.0
+    assert found["metrics"]["unknown"] is None
+    assert found["steps"] >= 600
+    last = logged(run)[-1]
+    assert {"vines/distinct", "train/kl_penalty", "rollout/ep_rew_mean"} <= set(last)
+    assert any("evaluation/success" in one for one in logged(run))
+    assert len(list(run.checkpoints.iterdir())) <= 2
+
+
+def test_records_hold_what_every_vine_did_and_its_advantage(whole: Trained) -> None:
+    run = whole("poly")
+    path = sorted((run.path / "rollouts").iterdir())[0]
+    families = [json.loads(line) for line in path.read_text().splitlines()]
+    state = families[0]["states"][1]
+    assert 0 < state["time"] < len(families[0]["actions"])
+    assert len(state["vines"]) == 4
+    vine = state["vines"][0]
+    assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
+
+
+def test_rollouts_of_credit_without_vines_have_the_trunks_advantages(whole: Trained) -> None:
+    path = sorted((whole("critic").path / "rollouts").iterdir())[0]
+    families = [json.loads(line) for line in path.read_text().splitlines()]
+    states = [state for family in families for state in family["states"]]
+    assert all(state["vines"] == [] for state in states)
+    assert any(state["advantage"] != 0 for state in states)
+
+
+def test_a_finished_run_is_not_trained_again(whole: Trained, tmp_path: Path) -> None:
+    run = whole("ppo")
+    written = (run.final / "model.zip").stat().st_mtime_ns
+    steps: list[int] = []
+    assert train_arm(config(), "ppo", 3, tmp_path, run, steps.append, Stop())
+    assert (run.final / "model.zip").stat().st_mtime_ns == written
+    assert steps == [600]
+
+
+def test_arms_have_equal_environment_steps(whole: Trained) -> None:
+    steps = {arm: files.read_json(whole(arm).path / "evaluation.json")["steps"] for arm in ARMS}
+    assert all(600 <= number < 600 + 200 for number in steps.values())

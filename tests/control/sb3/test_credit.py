@@ -1,0 +1,56 @@
+"""Families → segments: which steps get which set advantage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from setrl import methods
+from setrl.control.credit import set_advantages
+from setrl.control.sb3.credit import score_vines, segments_of
+from setrl.control.sb3.families import Family
+from setrl.control.sb3.vines import Vines
+from setrl.control.trajectories import Trajectory
+from tests.control.goals import Goals
+
+LENGTHS, TIMES = ((4, 9, 2), (5, 1, 7)), (0, 3)
+
+
+def walk(length: int, reward: float) -> Trajectory:
+    """A trajectory of so many steps; only the last is rewarded."""
+    rewards_T = np.zeros(length)
+    rewards_T[-1] = reward
+    return Trajectory(
+        observations=np.zeros((length + 1, 2)),
+        actions_T=np.zeros(length, int),
+        rewards_T=rewards_T,
+        infos=({},) * (length + 1),
+        terminated=True,
+        truncated=False,
+    )
+
+
+def family() -> Family:
+    vines_BN = [tuple(walk(length, float(length % 2)) for length in row) for row in LENGTHS]
+    return Family(0, walk(8, 0.0), TIMES, tuple(vines_BN))
+
+
+@pytest.mark.parametrize("credit", ["marginal", "action", "shared", "gae"])
+@pytest.mark.parametrize("window", [0, None])
+def test_a_vine_has_its_advantage_in_steps_0_to_w(credit: str, window: int | None) -> None:
+    options = {"num_vines": 3, "window": window, "credit": credit}
+    vines = Vines(Goals, **options)  # type: ignore[arg-type]
+    method, rng = methods.maxpo(2), np.random.default_rng(0)
+    scored = score_vines([family()], method, vines)
+    advantages_BN = set_advantages(method, vines, scored, rng)
+    trunk, *own = segments_of([family()], advantages_BN, window)
+    assert trunk.set_advantages == ()
+    assert [len(one.trajectory) for one in own] == [length for row in LENGTHS for length in row]
+    assert np.isnan(advantages_BN).all() == (credit == "gae")
+    for segment, value in zip(own, advantages_BN.ravel(), strict=True):
+        if np.isnan(value):
+            assert segment.set_advantages == ()
+            continue
+        (found,) = segment.set_advantages
+        assert (found.value, found.start) == (value, 0)
+        assert found.stop == (None if window is None else window + 1)

@@ -1,0 +1,120 @@
+"""Credit of vines against enumeration by the definition."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from setrl import methods
+from setrl.control import credit
+from setrl.core.credit.designs import draw_sets
+
+N, K = 6, 3
+RNG = np.random.default_rng(5)
+SCORES_BN = np.round(RNG.random((4, N)), 2)
+CLUSTERS_BN = RNG.integers(-1, 3, (4, N))
+ACTIONS_BN = RNG.integers(0, 3, (4, N))
+POLY = methods.poly_epo(K)
+FIELDS = {"clusters": CLUSTERS_BN}
+
+
+def polychromic(row: int, chosen: tuple[int, ...]) -> float:
+    """Mean score × share of different clusters, by the definition."""
+    different = {int(CLUSTERS_BN[row, i]) for i in chosen} - {-1}
+    return SCORES_BN[row, list(chosen)].mean() * len(different) / len(chosen)
+
+
+def scored_sets(row: int, usable: range | list[int] = range(N)) -> dict[tuple[int, ...], float]:
+    return {chosen: polychromic(row, chosen) for chosen in combinations(usable, K)}
+
+
+def test_a_trajectory_gets_what_its_sets_score_above_all() -> None:
+    found = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    for row in range(4):
+        sets = scored_sets(row)
+        everything = np.mean(list(sets.values()))
+        for i in range(N):
+            mine = np.mean([score for chosen, score in sets.items() if i in chosen])
+            assert found[row, i] == pytest.approx(mine - everything)
+
+
+def test_an_action_gets_what_sets_with_a_vine_that_begins_so_score_above_all() -> None:
+    found = credit.by_action(POLY, SCORES_BN, FIELDS, ACTIONS_BN)
+    for row in range(4):
+        sets = scored_sets(row)
+        for i in range(N):
+            begins = np.flatnonzero(ACTIONS_BN[row] == ACTIONS_BN[row, i])
+            mine = [score for chosen, score in sets.items() if set(chosen) & set(begins)]
+            expected = np.mean(mine) - np.mean(list(sets.values()))
+            assert found[row, i] == pytest.approx(expected, nan_ok=True)
+
+
+def test_actions_that_all_differ_get_what_their_trajectories_get() -> None:
+    different_BN = np.tile(np.arange(N), (4, 1))
+    by_action = credit.by_action(POLY, SCORES_BN, FIELDS, different_BN)
+    by_trajectory = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    np.testing.assert_allclose(by_action, by_trajectory, atol=1e-12)
+
+
+def test_an_action_that_every_set_holds_gets_zero() -> None:
+    actions_BN = np.zeros((4, N), dtype=int)
+    actions_BN[:, 0] = 1  # five vines begin with 0: no set of 3 is without
+    found = credit.by_action(POLY, SCORES_BN, FIELDS, actions_BN)
+    assert (found[:, 1:] == 0).all()
+    assert (found[:, 0] != 0).any()
+
+
+def test_members_of_a_drawn_set_share_its_advantage() -> None:
+    number = 7
+    found = credit.shared(POLY, SCORES_BN, FIELDS, number, np.random.default_rng(1))
+    drawn = draw_sets(N, K, number, np.random.default_rng(1))
+    for row in range(4):
+        scores = np.array([polychromic(row, tuple(chosen)) for chosen in drawn])
+        for i in range(N):
+            holds = (drawn == i).any(axis=1)
+            expected = scores[holds].mean() - scores.mean() if holds.any() else np.nan
+            assert found[row, i] == pytest.approx(expected, nan_ok=True)
+
+
+def test_shared_credit_of_all_sets_is_the_trajectory_credit() -> None:
+    everything = credit.shared(POLY, SCORES_BN, FIELDS, 1000, np.random.default_rng(0))
+    exact = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    np.testing.assert_allclose(everything, exact, atol=1e-12)
+
+
+@pytest.mark.parametrize("credit_of", ["trajectory", "action", "shared"])
+def test_a_vine_without_a_score_leaves_the_sets(credit_of: str) -> None:
+    lost_BN = SCORES_BN.copy()
+    lost_BN[0, 2] = np.nan
+    kept = [0, 1, 3, 4, 5]
+    fewer = {"clusters": CLUSTERS_BN[:1, kept]}
+    rng = np.random.default_rng
+
+    def of(scores_BN: np.ndarray, fields: Any, actions_BN: np.ndarray) -> np.ndarray:
+        if credit_of == "trajectory":
+            return credit.by_trajectory(POLY, scores_BN, fields)
+        if credit_of == "action":
+            return credit.by_action(POLY, scores_BN, fields, actions_BN)
+        return credit.shared(POLY, scores_BN, fields, 500, rng(0))
+
+    found = of(lost_BN, FIELDS, ACTIONS_BN)[0]
+    alone = of(SCORES_BN[:1, kept], fewer, ACTIONS_BN[:1, kept])[0]
+    np.testing.assert_allclose(found[kept], alone, atol=1e-12)
+
+
+def test_too_few_scores_mean_no_credit_at_all() -> None:
+    lost_BN = np.full((1, N), np.nan)
+    lost_BN[0, :2] = 1.0
+    fields = {"clusters": CLUSTERS_BN[:1]}
+    assert np.isnan(credit.by_trajectory(POLY, lost_BN, fields)).all()
+    assert np.isnan(credit.by_action(POLY, lost_BN, fields, ACTIONS_BN[:1])).all()
+    assert np.isnan(credit.shared(POLY, lost_BN, fields, 4, np.random.default_rng(0))).all()
+
+
+def test_sums_of_methods_credit_trajectories() -> None:
+    both = 0.5 * POLY + 2 * methods.rloo()
+    found = credit.by_trajectory(both, SCORES_BN, FIELDS)
+    poly = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    rloo = credit.by_trajectory(methods.rloo(), SCORES_BN, {})
+    np.testing.assert_allclose(found, 0.5 * poly + 2 * rloo, atol=1e-15)
