@@ -1,7 +1,7 @@
 """Control: set RL on environments that can be set back, with vines sampled from their states.
 
-What both paths share is here; `sb3` is the path on Gymnasium and Stable-Baselines3, `jax` the one on
-environments that are functions of JAX. Both have the same files for the same ideas. Nothing is
+What both paths share is here. `sb3` is the path on Gymnasium and Stable-Baselines3, `jax` the one
+on environments that are functions of JAX; both have the same files for the same ideas. Nothing is
 imported until it is used: each name below imports what it needs.
 """
 
