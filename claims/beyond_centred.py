@@ -18,17 +18,19 @@ Row = list[Fraction]
     BEYOND,
     "One step: the only centred credit",
     Verdict.READING,
+    compares=("another bᵢ whose advantages sum to 0", "never"),
     how="Σᵢ b(y₋ᵢ) = Σᵢ uᵢ for every batch, solved for b as linear equations by elimination: four "
     "objectives on three actions, N ≤ 5, all K < N. Strictly: b may depend on i.",
     kindly="If all samples have the same b, and b does not depend on the order of the others, the "
     "equations have one solution, v.",
     counterexample="N=3, K=1, b=(v₁ + r₃, v₂ − r₃, v₃), centred=True",
+    refuted="1 of 1",
     truth="u − U is centred too. It is (1 − K/N)(u − v), and its baseline contains yᵢ.",
 )
 def only_centred() -> Trials:
     """Among the advantages uᵢ − bᵢ(y₋ᵢ), only u − v sums to 0 in every batch."""
     centred = is_centred(of_two_samples)
-    yield stated(not centred, N=3, K=1, b="(v₁ + r₃, v₂ − r₃, v₃)", centred=centred)
+    yield stated(centred, N=3, K=1, b="(v₁ + r₃, v₂ − r₃, v₃)", centred=centred)
     for score, (num, size) in product(OBJECTIVES, ((3, 1), (3, 2), (4, 2), (4, 3), (5, 2))):
         found = solve(*centring(score, 3, num, size))
         truth = [_v(score, rest, size) for rest in _multisets(3, num - 1)]

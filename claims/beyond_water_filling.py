@@ -54,6 +54,7 @@ def water_filling(success: Success, alpha: Fraction = Fraction(1)) -> tuple[Frac
     BEYOND,
     "Which strategies survive: sets of two",
     Verdict.HOLDS,
+    compares=("value at other shares", "<", "value at these shares"),
     how="E f over all pairs of outcomes, in fractions, at these shares against its value at every "
     "policy with denominator ≤ 10 and after moving 1/50 from any strategy to any other; three "
     "strategies, α = 1, 1/2, 1/5.",
@@ -73,8 +74,9 @@ def shares_by_water_filling(tenths: tuple[int, ...], alpha: Fraction) -> Trials:
     yield remark(sum(best) == 1)
     for shares in (*policies(3, 10), *_moved(best, Fraction(1, 50))):
         value = expected(score, outcomes(shares, success), 2)
-        higher = value < highest or shares == best
-        yield stated(higher, s=tuple(success), α=alpha, best=best, q=shares)
+        if shares == best:
+            continue
+        yield stated(value, highest, s=tuple(success), α=alpha, best=best, q=shares)
 
 
 def _moved(shares: Policy, amount: Fraction) -> list[tuple[Fraction, ...]]:
@@ -92,6 +94,7 @@ def _moved(shares: Policy, amount: Fraction) -> list[tuple[Fraction, ...]]:
     BEYOND,
     "Which strategies survive: the price in pass@1",
     Verdict.HOLDS,
+    compares=("shares of m equally good strategies", "=", "1/m each"),
     how="Shares in fractions: equal success for α = 1, 1/10, 1/1000; success 90, 80, … 40 % for "
     "five α.",
     truth="Success 90…40 %: α = 1, 1/5, 1/10 give pass@1 of 0.801, 0.876, 0.900 with 4, 2, 1 "
@@ -103,13 +106,13 @@ def price_of_unequal_strategies() -> Trials:
     """
     for num, alpha in product((2, 3, 6), (Fraction(1), Fraction(1, 10), Fraction(1, 1000))):
         found = water_filling([Fraction(3, 4)] * num, alpha)
-        yield stated(found == policy(*[1] * num), m=num, α=alpha, q=found)
+        yield stated(found, policy(*[1] * num), m=num, α=alpha, q=found)
     falling = [water_filling(RATES, Fraction(n, 20)) for n in (20, 10, 6, 4, 2)]
     alive = [[q > 0 for q in shares] for shares in falling]
     pass_1 = [dot(shares, RATES) for shares in falling]
-    yield stated(alive == sorted(alive, reverse=True), kept=[sum(row) for row in alive])
-    yield stated(pass_1 == sorted(pass_1), pass_1=[float(p) for p in pass_1])
-    yield stated(all(row == sorted(row, reverse=True) for row in alive))
+    yield remark(alive == sorted(alive, reverse=True), kept=[sum(row) for row in alive])
+    yield remark(pass_1 == sorted(pass_1), pass_1=[float(p) for p in pass_1])
+    yield remark(all(row == sorted(row, reverse=True) for row in alive))
     for shares, kept, printed in ((falling[0], 4, "0.801"), (falling[3], 2, "0.876")):
         rounded = abs(dot(shares, RATES) - Fraction(printed)) < Fraction(1, 2000)
         yield remark(rounded and sum(q > 0 for q in shares) == kept)
@@ -121,6 +124,7 @@ def price_of_unequal_strategies() -> Trials:
     BEYOND,
     "Which strategies survive: sets of any size",
     Verdict.HOLDS,
+    compares=("sign of the advantage", "=", "sign of s − s_crit"),
     how="The sign of the new strategy's advantage over all sets of outcomes, in fractions, against "
     "the formula; one to three incumbents with any shares, n = 2, 3, 4, success 0, 1/10, … 1.",
     truth="D and R̄ are the number of strategies and the mean reward of n − 1 samples of the "
@@ -138,8 +142,8 @@ def invasion(incumbents: tuple[tuple[int, ...], tuple[int, ...]], size: int) -> 
     critical = critical_success(shares, success, size)
     for s in (Fraction(n, 10) for n in range(11)):
         found = advantage_of_new(shares, success, s, size)
-        same = (found > 0) == (s > critical) and (found < 0) == (s < critical)
-        yield stated(same, q=shares, s=tuple(success), n=size, new=s, critical=critical)
+        sides = ((x > 0) - (x < 0) for x in (found, s - critical))
+        yield stated(*sides, q=shares, s=tuple(success), n=size, new=s, critical=critical)
     if size == 2:
         best = water_filling(success)
         level = critical_success(best, success, 2)
@@ -173,10 +177,12 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     BEYOND,
     "Which strategies survive: a positive advantage and growth",
     Verdict.FAILS,
+    compares=("d log q/dt of the new strategy", ">", 0),
     how="d log q/dt of a new strategy with share 1/10,000 under ∇J in the strategies' logits, "
     "in fractions, n = 2, success 1/20, … 1; whether it has grown after 1,000 steps of gradient "
     "ascent from the incumbents' optimum and share 1/100, wherever |A| > 1/50; its rate there.",
     counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
+    refuted="15 of 43",
     truth="Yes once the incumbents are at their optimum, which they follow: its sign is A's sign. "
     "With k incumbents d log q/dt = n·q·A·(1 + 1/k) to first order in q, so that from share q₀ it "
     "needs a time of about 1/(n·q₀·A).",
@@ -189,7 +195,7 @@ def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:
     for s in (Fraction(n, 20) for n in range(1, 21)):
         if advantage_of_new(shares, success, s, 2) > 0:
             rate = growth_of_new(shares, success, s)
-            yield stated(rate > 0, q=shares, s=tuple(success), new=s, rate=float(rate))
+            yield stated(rate, q=shares, s=tuple(success), new=s, rate=float(rate))
         at_best = advantage_of_new(best, success, s, 2)
         if abs(at_best) > Fraction(1, 50):
             end = share_after(best, (*success, s), start=0.01, steps=1000)

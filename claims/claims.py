@@ -1,31 +1,39 @@
 """What a claim is, and how a check decides whether it holds.
 
-A check measures, and does not know the verdict that is printed. It is called once for each case of
-its claim, smallest case first, and yields trials, each of which says whether something held.
-`examine` concludes only from the trials, and a claim is confirmed when the conclusion is the
-verdict that it carries. A claim that fails, that depends on its reading or that holds up to scale
-also carries its first counterexample, which the check must find again.
+A claim compares a quantity: two sides in words, the relation between them, and the number if a side
+is one. Its sentence is made from these words. Its check measures the sides, and knows neither the
+relation nor the verdict: `examine` applies the relation to what the check found, and concludes. So
+a sentence with another relation, or another number, has another verdict.
+
+A check is called once for each case of its claim, smallest case first, and yields trials. A claim
+is confirmed when the conclusion is the verdict that it carries. A claim that fails, that depends on
+its reading or that holds up to scale also carries its first counterexample and how many of its
+trials are counterexamples; the check must find both again.
 
 >>> from itertools import product
->>> @claim("sum", "A book", "p. 1", Verdict.FAILS, how="adding", counterexample="n=1, sum=1",
-...        truth="n(n + 1)/2", cases=product(range(1, 4)))
+>>> @claim("sum", "A book", "p. 1", Verdict.FAILS, compares=("1 + … + n", "=", "n²/2"),
+...        how="adding", counterexample="n=1, sum=1", refuted="3 of 3", truth="n(n + 1)/2",
+...        cases=product(range(1, 4)))
 ... def sum_of_numbers(n):
-...     '''1 + … + n = n²/2.'''
-...     yield stated(2 * sum(range(n + 1)) == n**2, n=n, sum=sum(range(n + 1)))
+...     '''$q.'''
+...     yield stated(sum(range(n + 1)), n**2 / 2, n=n, sum=sum(range(n + 1)))
 ...     yield corrected(2 * sum(range(n + 1)) == n * (n + 1), n=n)
 >>> finding = examine(sum_of_numbers)
->>> finding.concluded.value, finding.confirmed
-('fails', True)
+>>> sum_of_numbers.statement, finding.concluded.value, finding.confirmed
+('1 + … + n = n²/2.', 'fails', True)
 """
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 from typing import Any
+
+from setrl.support import names
 
 # The documents whose claims are checked, in the order of the page.
 NOTE = "Set RL note (Hamid, Orney, Sadigh, Finn, Goodman)"
@@ -47,6 +55,13 @@ class Verdict(Enum):
     INCONCLUSIVE = "inconclusive"
 
 
+# What a row may be called instead of its verdict: true without a check, or false in another way
+# than by what its author means.
+WORDS = {
+    Verdict.HOLDS: ("holds by construction",),
+    Verdict.FAILS: ("inconsistent", "misprint", "analogy", "pseudocode"),
+}
+
 # Verdicts whose statement, as it stands, has a counterexample.
 REFUTED = (Verdict.UP_TO_SCALE, Verdict.READING, Verdict.FAILS)
 
@@ -61,12 +76,72 @@ class Part(Enum):
     REMARK = "remark"  # what else the row says; it must hold
 
 
+def _is_printed(found: Sequence[Any], printed: Sequence[str]) -> bool:
+    """Return whether the numbers are the printed ones, up to one unit of their last digits."""
+    return len(found) == len(printed) and all(
+        abs(float(number) - float(text.replace("−", "-"))) < 10.0 ** -len(text.partition(".")[2])
+        for number, text in zip(found, printed, strict=True)
+    )
+
+
+RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "≠": operator.ne,
+    "<": operator.lt,
+    "≤": operator.le,
+    ">": operator.gt,
+    "≥": operator.ge,
+    "≈": _is_printed,
+    "exactly if": lambda left, right: bool(left) is bool(right),
+    "always": lambda left, _: bool(left),
+    "never": lambda left, _: not left,
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a claim compares.
+
+    Attributes:
+        left: The side that a check measures, in words.
+        relation: A name of `RELATIONS`; "always" and "never" are about the left side alone.
+        right: The other side, in words; or the number, or the printed numbers, that it is.
+    """
+
+    left: str
+    relation: str
+    right: Any = None
+
+    def __post_init__(self) -> None:
+        names.look_up("relation", self.relation, RELATIONS)
+
+    def holds(self, left: Any, *right: Any) -> bool:
+        """Apply the relation; without a measured right side, to the number of the row."""
+        return RELATIONS[self.relation](left, *(right or (self.right,)))
+
+    def __str__(self) -> str:
+        """Write both sides, as the sentence of the claim has them."""
+        if self.right is None:
+            return f"{self.left}: {self.relation}"
+        right = self.right
+        if not isinstance(right, str):
+            right = ", ".join(right) if isinstance(right, tuple) else f"{right:,}"
+        return f"{self.left} {self.relation} {right}"
+
+
 @dataclass(frozen=True)
 class Trial:
-    """Whether one part of a row held in one case; `values` are the numbers of the case."""
+    """One case of one part of a row.
+
+    Attributes:
+        part: The part.
+        sides: Of the statement: the two sides that were found, or the left one. Of other parts:
+            whether it held.
+        values: The numbers of the case.
+    """
 
     part: Part
-    held: bool
+    sides: tuple[Any, ...]
     values: dict[str, Any]
 
 
@@ -74,29 +149,29 @@ Trials = Iterator[Trial]
 Check = Callable[..., Iterable[Trial]]
 
 
-def stated(held: bool, **values: Any) -> Trial:
-    """Make a trial of the statement as it stands."""
-    return Trial(Part.STATED, bool(held), values)
+def stated(left: Any, /, *right: Any, **values: Any) -> Trial:
+    """Make a trial of the statement as it stands, from the sides that its quantity compares."""
+    return Trial(Part.STATED, (left, *right), values)
 
 
 def scaled(held: bool, **values: Any) -> Trial:
     """Make a trial of the statement times its scale."""
-    return Trial(Part.SCALED, bool(held), values)
+    return Trial(Part.SCALED, (held,), values)
 
 
 def kind(held: bool, **values: Any) -> Trial:
     """Make a trial of the kind reading of the statement."""
-    return Trial(Part.KIND, bool(held), values)
+    return Trial(Part.KIND, (held,), values)
 
 
 def corrected(held: bool, **values: Any) -> Trial:
     """Make a trial of the corrected statement."""
-    return Trial(Part.CORRECTED, bool(held), values)
+    return Trial(Part.CORRECTED, (held,), values)
 
 
 def remark(held: bool, **values: Any) -> Trial:
     """Make a trial of anything else that the row says; a definition has only these."""
-    return Trial(Part.REMARK, bool(held), values)
+    return Trial(Part.REMARK, (held,), values)
 
 
 @dataclass(frozen=True)
@@ -107,13 +182,16 @@ class Claim:
         id: Short name, unique in the ledger.
         document: The title of the document that makes the claim.
         where: Section, equation or number in the document.
-        statement: The claim in our words.
+        text: The claim in our words; "$q" stands for the quantity, which else comes at the end.
+        quantity: What is compared; None for a definition.
         verdict: What the check must conclude.
+        word: One of `WORDS`, to call the verdict by; "" for its own name.
         how: How it is checked.
         truth: What holds instead, the scale, or what can be added.
         kindly: The kind reading, which holds, of a statement that fails when read strictly.
         counterexample: The first case in which the statement, as it stands, does not hold, in the
             form of `write`.
+        refuted: How many trials of the statement did not hold, such as "3 of 12".
         check: Yields the trials of one case.
         cases: The arguments of the check, smallest case first.
     """
@@ -121,12 +199,15 @@ class Claim:
     id: str
     document: str
     where: str
-    statement: str
+    text: str
+    quantity: Quantity | None
     verdict: Verdict
+    word: str
     how: str
     truth: str
     kindly: str
     counterexample: str
+    refuted: str
     check: Check
     cases: Sequence[tuple[Any, ...]]
 
@@ -138,6 +219,30 @@ class Claim:
             raise ValueError(f"claim {self.id!r} {self.verdict.value}: give `counterexample`")
         if bool(self.kindly) is not (self.verdict is Verdict.READING):
             raise ValueError(f"claim {self.id!r}: give `kindly` if and only if it is a reading")
+        if self.word and self.word not in WORDS.get(self.verdict, ()):
+            raise ValueError(f"claim {self.id!r} {self.verdict.value}: it cannot be {self.word!r}")
+
+    @property
+    def statement(self) -> str:
+        """The sentence, made from the text and the quantity."""
+        if self.quantity is None:
+            return self.text
+        if "$q" in self.text:
+            return self.text.replace("$q", str(self.quantity))
+        return f"{self.text.removesuffix('.')} ({self.quantity})."
+
+    @property
+    def name(self) -> str:
+        """What the verdict is called."""
+        return self.word or self.verdict.value
+
+    def held(self, trial: Trial) -> bool:
+        """Return whether a trial held."""
+        if trial.part is not Part.STATED:
+            return bool(trial.sides[0])
+        if self.quantity is None:
+            raise ValueError(f"claim {self.id!r} states something: give `compares`")
+        return self.quantity.holds(*trial.sides)
 
 
 def claim(
@@ -146,29 +251,34 @@ def claim(
     where: str,
     verdict: Verdict,
     *,
+    compares: tuple[Any, ...] = (),
+    word: str = "",
     how: str,
     truth: str = "",
     kindly: str = "",
     counterexample: str = "",
+    refuted: str = "",
     cases: Iterable[tuple[Any, ...]] = ((),),
 ) -> Callable[[Check], Claim]:
     """Make a claim from the function below; its docstring is the statement."""
     listed = tuple(cases)
 
     def of(check: Check) -> Claim:
-        statement = " ".join((check.__doc__ or "").split())
         return Claim(
-            id,
-            document,
-            where,
-            statement,
-            verdict,
-            how,
-            truth,
-            kindly,
-            counterexample,
-            check,
-            listed,
+            id=id,
+            document=document,
+            where=where,
+            text=" ".join((check.__doc__ or "").split()),
+            quantity=Quantity(*compares) if compares else None,
+            verdict=verdict,
+            word=word,
+            how=how,
+            truth=truth,
+            kindly=kindly,
+            counterexample=counterexample,
+            refuted=refuted,
+            check=check,
+            cases=listed,
         )
 
     return of
@@ -183,11 +293,10 @@ class Tally:
     first_failure: dict[str, Any] | None = None
     last: dict[str, Any] | None = None
 
-    def add(self, trial: Trial) -> Tally:
+    def add(self, held: bool, values: dict[str, Any]) -> Tally:
         """Return the tally with one more trial."""
-        failures = self.failures + (not trial.held)
-        first = self.first_failure if trial.held or self.failures else trial.values
-        return Tally(self.trials + 1, failures, first, trial.values)
+        first = self.first_failure if held or self.failures else values
+        return Tally(self.trials + 1, self.failures + (not held), first, values)
 
 
 @dataclass(frozen=True)
@@ -207,11 +316,19 @@ class Finding:
     seconds: float
 
     @property
+    def name(self) -> str:
+        """What the conclusion is called: the word of the row, if it is the row's verdict."""
+        row = self.claim
+        return row.name if self.concluded is row.verdict else self.concluded.value
+
+    @property
     def confirmed(self) -> bool:
         """Whether the check reached the verdict, and the counterexample, that the row carries."""
         if self.concluded is not self.claim.verdict:
             return False
-        return self.concluded not in REFUTED or self.counterexample == self.claim.counterexample
+        found = self.counterexample, self.refuted
+        pinned = self.claim.counterexample, self.claim.refuted
+        return self.concluded not in REFUTED or found == pinned
 
     @property
     def trials(self) -> int:
@@ -225,6 +342,12 @@ class Finding:
         return "" if failure is None else write(failure)
 
     @property
+    def refuted(self) -> str:
+        """How many trials of the statement as it stands did not hold."""
+        tally = self.tallies[Part.STATED]
+        return f"{tally.failures} of {tally.trials}" if tally.failures else ""
+
+    @property
     def evidence(self) -> str:
         """The counterexample, or else the numbers of the last case."""
         shown = self.tallies[Part.STATED].last or self.tallies[Part.REMARK].last or {}
@@ -236,7 +359,7 @@ def examine(row: Claim) -> Finding:
     tallies = {part: Tally() for part in Part}
     start = time.perf_counter()
     for trial in chain.from_iterable(row.check(*case) for case in row.cases):
-        tallies[trial.part] = tallies[trial.part].add(trial)
+        tallies[trial.part] = tallies[trial.part].add(row.held(trial), trial.values)
     return Finding(row, tallies, conclude(tallies), time.perf_counter() - start)
 
 

@@ -18,12 +18,14 @@ from claims.maxpo import SCORE
     MAXPO,
     "Abstract: L2O empirically reduces gradient variance",
     Verdict.READING,
+    compares=("variance with leave-two-out", "≤", "variance of EI"),
     how="Exact trace variance of EI and of EI + leave-two-out, which have the same mean; three "
     "actions with rewards (1, 1/2, 0), B = 4, K = 2, every policy with denominator ≤ 6.",
     kindly="The text says “empirically”. It holds for a policy that prefers the worst of three "
     "answers, π = (1, 3, 6)/10, at B = 5, K = 2; and our bandits with 30 arms and N = 8 agree for "
     "K ≤ 5 (docs/experiments.md).",
     counterexample="B=4, K=2, π=(1/3, 1/3, 1/3), EI=124/729, L2O=56/243",
+    refuted="18 of 19",
     truth="It depends. B = 5, K = 2, EI against EI + L2O (times K/B): π = (1, 3, 6)/10 0.0526 and "
     "0.0465, it helps; uniform 0.0300 and 0.0364, (7, 2, 1)/10 0.0039 and 0.0150, it hurts.",
 )
@@ -33,7 +35,7 @@ def variance_reduction() -> Trials:
     for p in policies(3, 6):
         with_baseline = trace_variance(contrast(SCORE, size), p, num)
         without = trace_variance(gain(SCORE, size), p, num)
-        yield stated(with_baseline <= without, B=num, K=size, π=p, EI=without, L2O=with_baseline)
+        yield stated(with_baseline, without, B=num, K=size, π=p, EI=without, L2O=with_baseline)
     for weights, printed in (
         ((1, 3, 6), (0.0526, 0.0465)),
         ((1, 1, 1), (0.0300, 0.0364)),
@@ -53,11 +55,13 @@ def variance_reduction() -> Trials:
     MAXPO,
     "Figure 5: variance against K",
     Verdict.READING,
+    compares=("variance of leave-two-out / variance of EI", "≤", 1),
     how="Exact trace variances for B = 5, K = 1…4, three actions, π = (1, 3, 6)/10, where it helps "
     "at K = 2.",
     kindly="The figure compares variances at several K and makes no claim for all K. L2O has the "
     "lower variance at small K, here 1 and 2.",
     counterexample="B=5, K=3, L2O_over_EI=1.187",
+    refuted="2 of 4",
     truth="The ratio rises with K and passes 1 at K = 3: as K nears B, v is the mean of few sets, "
     "at K = B − 1 of a single one.",
 )
@@ -69,7 +73,7 @@ def variance_large_k() -> Trials:
         ratio = trace_variance(contrast(SCORE, size), p, num) / trace_variance(
             gain(SCORE, size), p, num
         )
-        yield stated(ratio <= 1, B=num, K=size, L2O_over_EI=float(ratio))
+        yield stated(ratio, B=num, K=size, L2O_over_EI=float(ratio))
         if size <= 2:
             yield kind(ratio < 1, B=num, K=size)
         ratios.append(ratio)
@@ -81,6 +85,7 @@ def variance_large_k() -> Trials:
     MAXPO,
     "Appendix, listing: C(n, k) in log space",
     Verdict.HOLDS,
+    compares=("relative error", "<", 1e-09),
     how="exp(lgamma…) against integers: C(B−1−m, K−1)/C(B−1, K−1) at B = 4096, K = 8, 32, 256, "
     "relative error below 1e-9; and the ratio recurrence below 1e-13.",
     truth="A recurrence of ratios, q[m+1] = q[m]·(B−K−m)/(B−1−m), keeps three more digits.",
@@ -96,7 +101,7 @@ def log_space(size: int) -> Trials:
             exact = Fraction(comb(num - 1 - m, size - 1), comb(num - 1, size - 1))
             by_logs = exp(_log_comb(num - 1 - m, size - 1) - _log_comb(num - 1, size - 1))
             error = abs(by_logs / float(exact) - 1)
-            yield stated(error < 1e-9, B=num, K=size, m=m)
+            yield stated(error, B=num, K=size, m=m)
             yield remark(abs(recurrent / float(exact) - 1) < 1e-13)
 
 
@@ -118,9 +123,11 @@ def adam_proxy(gradients: tuple[Fraction, ...], first: Fraction, second: Fractio
     MAXPO,
     "Figure 3: Var(g) ≈ v̂ − m̂² of Adam",
     Verdict.UP_TO_SCALE,
+    compares=("E(v̂ − m̂²)", "=", "variance"),
     how="E[v̂ − m̂²] over every sequence of 2 ≤ t ≤ 7 independent gradients, each −1 or 3 with "
     "chance 3/4 and 1/4, β₁ = 9/10, β₂ = 99/100, in fractions.",
     counterexample="t=2, proxy=1.496, variance=3",
+    refuted="6 of 6",
     truth="1 − (1−β₁)(1+β₁^t)/((1+β₁)(1−β₁^t)) if the policy stands still: 0 at the first step, "
     "2β₁/(1+β₁) = 18/19 in the long run. Averages compare; values do not.",
 )
@@ -140,5 +147,5 @@ def adam_variance() -> Trials:
         if steps == 1:
             yield remark(mean == 0)
             continue
-        yield stated(mean == variance, t=steps, proxy=float(mean), variance=float(variance))
+        yield stated(mean, variance, t=steps, proxy=float(mean), variance=float(variance))
         yield scaled(mean == (1 - lag) * variance, t=steps, scale=float(1 - lag))

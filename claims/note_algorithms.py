@@ -26,10 +26,12 @@ from claims.exact import (
     NOTE,
     "§6.1, Algorithm 2 with §2.3, Algorithm 1",
     Verdict.UP_TO_SCALE,
+    compares=("sums over a sample's sets", "=", "means over them"),
     how="Sum over a sample's sets against mean over them, less the mean of all: every group of "
     "N = 4, 5 samples of three actions.",
     counterexample="N=4, n=2, group=(0, 0, 0, 2), sums=(-1/4, -1/4, -1/4, 3/4), "
     "means=(-1/12, -1/12, -1/12, 1/4)",
+    refuted="366 of 405",
     truth="C(N−1, n−1), the number of sets that hold a sample.",
     cases=((4, 2), (4, 3), (5, 2)),
 )
@@ -39,7 +41,7 @@ def sums_and_means(num: int, size: int) -> Trials:
     for group in product(range(3), repeat=num):
         summed = from_sets(score, all_sets(num, size))(group)
         mean = deviation(score, size)(group)
-        yield stated(summed == mean, N=num, n=size, group=group, sums=summed, means=mean)
+        yield stated(summed, mean, N=num, n=size, group=group, sums=summed, means=mean)
         yield scaled(summed == times(comb(num - 1, size - 1), mean))
 
 
@@ -48,16 +50,17 @@ def sums_and_means(num: int, size: int) -> Trials:
     NOTE,
     "§6.2",
     Verdict.HOLDS,
+    compares=("d", "≤", 1),
     how="All sets of up to five members out of four clusters and the degenerate one.",
     truth="It is at least 1/n; 0 only if every member is degenerate.",
     cases=product((1, 2, 3, 4, 5)),
 )
 def diversity_range(size: int) -> Trials:
-    """d = (number of clusters in the set)/n is in [0, 1]."""
+    """d = (number of clusters in the set)/n is in [0, 1] ($q, and at least 0)."""
     for labels in product((-1, 0, 1, 2, 3), repeat=size):
         found = scores.distinct_share(labels)(tuple(range(size)))
         least = Fraction(0) if set(labels) == {-1} else Fraction(1, size)
-        yield stated(0 <= found <= 1, clusters=labels, d=found)
+        yield stated(found, clusters=labels, d=found)
         yield remark(least <= found)
 
 
@@ -96,6 +99,7 @@ def with_member(cells: Cells, cell: tuple[int, int], size: int) -> Fraction:
     NOTE,
     "§6.2",
     Verdict.HOLDS,
+    compares=("sets that are counted", "=", "C(N, n)"),
     how="Every set counted, in fractions: sets with equally many members of each cluster and "
     "reward score alike, so that 906 kinds of sets stand for all 10,518,300 of N = 32, n = 8. "
     "Against u − U of the library to 1e-14, and for N = 6 against enumeration exactly.",
@@ -116,7 +120,8 @@ def all_sets_feasible(num: int, size: int) -> Trials:
     exact = [by_cell[cell] for cell in sample_cells]
     found = setrl.methods.poly_epo(size).advantages(rewards[None], clusters=clusters[None])
     error = max(abs(a - float(b)) for a, b in zip(found.values_BN[0], exact, strict=True))
-    yield stated(counted == comb(num, size) and error < 1e-14, N=num, n=size, sets=counted)
+    yield stated(counted, comb(num, size), N=num, n=size, sets=counted)
+    yield remark(error < 1e-14)
     yield remark(num < 32 or len(listed) == 906, kinds=len(listed))
     if num == 6:
         score = scores.polychromic(rewards.tolist(), clusters.tolist())

@@ -53,15 +53,16 @@ def sampled_scale(num: int, size: int, num_sets: int) -> Fraction:
     NOTE,
     "§2.3",
     Verdict.HOLDS,
+    compares=("sets of n different samples of N", "=", "C(N, n)"),
     how="Counted by enumeration, N ≤ 6.",
     cases=product(range(2, 7)),
 )
 def number_of_sets(num: int) -> Trials:
-    """At most C(N, n) different sets can be made of N samples."""
+    """At most C(N, n) different sets can be made of N samples ($q)."""
     for size in range(1, num + 1):
         picks = {frozenset(pick) for pick in product(range(num), repeat=size)}
         found = sum(len(pick) == size for pick in picks)
-        yield stated(found == comb(num, size), N=num, n=size, sets=found)
+        yield stated(found, comb(num, size), N=num, n=size, sets=found)
 
 
 @claim(
@@ -69,18 +70,19 @@ def number_of_sets(num: int) -> Trials:
     NOTE,
     "§2.3, Eq. 8–10, Proposition 2.6",
     Verdict.HOLDS,
+    compares=("E Σᵢ ∇ log π(yᵢ) Â(yᵢ)", "=", "M·∇E f"),
     how="All groups of N samples of three actions; (N, n) up to (5, 3); three objectives.",
     truth="M = C(N−1, n). The baseline of Eq. 8, which contains yᵢ, only rescales.",
     cases=((3, 2), (4, 1), (4, 2), (4, 3), (5, 2), (5, 3)),
 )
 def complete_design(num: int, size: int) -> Trials:
-    """With all C(N, n) sets, E Σᵢ ∇ log π(yᵢ) Â(yᵢ) = M ∇E f, M = C(N, n) − C(N−1, n−1)."""
+    """With all C(N, n) sets, $q, M = C(N, n) − C(N−1, n−1)."""
     scale = comb(num, size) - comb(num - 1, size - 1)
     yield remark(scale == comb(num - 1, size))
     for score, p in product(SCORES, POLICIES):
         found = mean_estimate(from_sets(score, all_sets(num, size)), p, num)
         right = times(scale, logit_gradient(score, p, size))
-        yield stated(found == right, f=score, N=num, n=size, π=p, M=scale)
+        yield stated(found, right, f=score, N=num, n=size, π=p, M=scale)
 
 
 @claim(
@@ -88,6 +90,7 @@ def complete_design(num: int, size: int) -> Trials:
     NOTE,
     "§2.3, Proposition 2.6",
     Verdict.HOLDS,
+    compares=("mean update", "=", "M·∇E f"),
     how="Every collection of 1, 2, … sets: N = 3, 4, n = 2.",
     truth="Simpler: M = (K−1)/(K_all−1) · C(N−1, n).",
     cases=((3, 2), (4, 2)),
@@ -104,7 +107,7 @@ def sampled_design(num: int, size: int) -> Trials:
             over_designs(GRADED, combinations(all_sets(num, size), num_sets)), p, num
         )
         right = times(scale, logit_gradient(GRADED, p, size))
-        yield stated(found == right, N=num, n=size, sets=num_sets, M=scale)
+        yield stated(found, right, N=num, n=size, sets=num_sets, M=scale)
         yield remark(scale == simple)
 
 
@@ -113,6 +116,7 @@ def sampled_design(num: int, size: int) -> Trials:
     NOTE,
     "§2.3, Proposition 2.6",
     Verdict.HOLDS,
+    compares=("M", ">", 0),
     how="The formulas of the proposition for N ≤ 6, all n ≤ N and every number of sets.",
     truth="Except for a single set, where M = 0: it is its own baseline. With N = n, which the "
     "note excludes, there is only one set.",
@@ -124,7 +128,7 @@ def positive_scale(num: int) -> Trials:
         for num_sets in range(1, comb(num, size) + 1):
             scale = sampled_scale(num, size, num_sets)
             if size < num and num_sets >= 2:
-                yield stated(scale > 0, N=num, n=size, sets=num_sets, M=scale)
+                yield stated(scale, N=num, n=size, sets=num_sets, M=scale)
             else:
                 yield remark(scale == 0, N=num, n=size, sets=num_sets)
 
@@ -134,6 +138,7 @@ def positive_scale(num: int) -> Trials:
     NOTE,
     "§2.3",
     Verdict.HOLDS,
+    compares=("variance with all sets", "≤", "variance with K sets"),
     how="Trace variance divided by the squared scale, over all groups and all collections of 2, "
     "3, 5 and, as a control, all 6 sets; N = 4, n = 2.",
     cases=product(SCORES, POLICIES[:2]),
@@ -148,7 +153,7 @@ def complete_against_sampled(score: Score, p: Policy) -> Trials:
         sampled = _variance_over_designs(score, p, num, size, num_sets) / scale**2
         yield remark((whole == sampled) == (num_sets == 6))
         yield stated(
-            whole <= sampled, f=score, sets=num_sets, all=float(whole), sampled=float(sampled)
+            whole, sampled, f=score, sets=num_sets, all=float(whole), sampled=float(sampled)
         )
 
 
@@ -171,10 +176,12 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     NOTE,
     "§2.3, after Proposition 2.6",
     Verdict.READING,
+    compares=("variance with all sets", "≤", "variance of EI"),
     how="Trace variance at one scale of u − v (all sets) and u − w (expected improvement), which "
     "are both unbiased; max, N = 4, n = 2.",
     kindly="It has the lowest variance among all numbers of sets K for the same advantage.",
     counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
+    refuted="18 of 19",
     truth="Another unbiased baseline can have a lower variance.",
 )
 def lowest_variance() -> Trials:
@@ -184,7 +191,7 @@ def lowest_variance() -> Trials:
         whole = trace_variance(contrast(GRADED, size), p, num)
         smaller = trace_variance(gain(GRADED, size), p, num)
         truth = times(Fraction(num, size), logit_gradient(GRADED, p, size))
-        yield stated(whole <= smaller, N=num, n=size, π=p, all_sets=float(whole), EI=float(smaller))
+        yield stated(whole, smaller, N=num, n=size, π=p, all_sets=float(whole), EI=float(smaller))
         yield remark(mean_estimate(gain(GRADED, size), p, num) == truth)
     for p, num_sets in product(POLICIES, (2, 3, 4, 5, 6)):
         whole = trace_variance(from_sets(GRADED, all_sets(num, size)), p, num) / 9
@@ -198,10 +205,12 @@ def lowest_variance() -> Trials:
     NOTE,
     "§2.3, Eq. 9, Algorithm 1 line 7",
     Verdict.READING,
+    compares=("number of different ratios of the mean update to ∇E f", "=", 1),
     how="Mean update over all groups with 𝒢(y) by value and by index: pass@2, N = 3, 4, three "
     "actions.",
     kindly="𝒢(yᵢ) holds the sets with the i-th sample: two equal samples are two samples.",
     counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
+    refuted="2 of 4",
     truth="By value the update is biased wherever two samples are equal.",
     cases=product((3, 4), [policy(1, 1, 1), policy(2, 3, 5)]),
 )
@@ -212,8 +221,8 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     equal = mean_estimate(by_value(PASS, all_sets(num, size)), p, num)
     by_index = mean_estimate(from_sets(PASS, all_sets(num, size)), p, num)
     ratios = [float(b / t * comb(num - 1, size)) for b, t in zip(equal, truth, strict=True)]
-    proportional = len({b / t for b, t in zip(equal, truth, strict=True)}) == 1
-    yield stated(proportional, N=num, n=size, π=p, ratio_to_gradient=ratios)
+    different = len({b / t for b, t in zip(equal, truth, strict=True)})
+    yield stated(different, N=num, n=size, π=p, ratio_to_gradient=ratios)
     yield kind(by_index == truth, N=num, π=p)
 
 
@@ -222,8 +231,10 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     NOTE,
     "§2.3, Algorithm 1",
     Verdict.UP_TO_SCALE,
+    compares=("E ĝ", "=", "∇E f"),
     how="The mean of ĝ over all groups of N = 4, n = 2, 3; the scale for N = 32, n = 8.",
     counterexample="N=4, n=2, mean_of_ĝ=(10/9, -2/9, -8/9), gradient=(10/27, -2/27, -8/27)",
+    refuted="3 of 6",
     truth="C(N−1, n), which is 7,888,725 for N = 32, n = 8: a learning rate fits one (N, n) "
     "only. Divide by it, or take means instead of sums.",
 )
@@ -233,7 +244,7 @@ def algorithm_1() -> Trials:
     for size, p in product((2, 3), POLICIES):
         found = mean_estimate(from_sets(GRADED, all_sets(num, size)), p, num)
         truth = logit_gradient(GRADED, p, size)
-        yield stated(found == truth, N=num, n=size, mean_of_ĝ=found, gradient=truth)
+        yield stated(found, truth, N=num, n=size, mean_of_ĝ=found, gradient=truth)
         yield scaled(found == times(comb(num - 1, size), truth))
     yield remark(comb(31, 8) == 7_888_725)
 
@@ -243,12 +254,14 @@ def algorithm_1() -> Trials:
     NOTE,
     "§2.3, after Eq. 10",
     Verdict.READING,
+    compares=("difference of the scales of two prompts", "<", 1e-09),
     how="Mean update over all groups of N = 5, n = 2, with the marginal advantages divided by "
     "their standard deviation, as GRPO does with rewards, and without: pass@2 and max of "
     "(2, 1, 0), three actions.",
     kindly="GRPO's whole advantage is replaced, its division included: the mean update is then "
     "(N−n)/n ∇E f.",
     counterexample="f=pass@2, p=3/5, ratios=(5.275, 8.148)",
+    refuted="1 of 1",
     truth="The division makes the scale depend on the prompt (pass@2: 5.3 at p = 1/10, 8.1 at "
     "3/5). It keeps the direction under pass@2 and changes it under a max of graded rewards.",
 )
@@ -262,7 +275,7 @@ def grpo_drop_in() -> Trials:
         ratios = _standardised_ratios(PASS, p, num, size)
         yield remark(max(ratios) - min(ratios) < 1e-9, f="pass@2", π=p, ratios=ratios)
         rates.append(ratios[0])
-    yield stated(abs(rates[0] - rates[1]) < 1e-9, f="pass@2", p=Fraction(3, 5), ratios=tuple(rates))
+    yield stated(abs(rates[0] - rates[1]), f="pass@2", p=Fraction(3, 5), ratios=tuple(rates))
     for p in POLICIES:
         ratios = _standardised_ratios(GRADED, p, num, size)
         yield remark(max(ratios) - min(ratios) > 0.1, f="max", π=p, ratios=ratios)
@@ -296,6 +309,7 @@ SIZES = (1, 2, 3)
     NOTE,
     "§2.3, Example 2.7",
     Verdict.HOLDS,
+    compares=("mean of the displayed objective", "=", "Σ_c E f of size n_c"),
     how="Over all groups of N = 4 samples, sizes 1, 2, 3, max and distinct clusters.",
     cases=product((GRADED, scores.distinct_share()), POLICIES),
 )
@@ -310,7 +324,7 @@ def several_sizes(score: Score, p: Policy) -> Trials:
         Fraction(0),
     )
     right = sum(expected(score, p, size) for size in SIZES)
-    yield stated(shown == right, N=num, sizes=SIZES, π=p, J=right)
+    yield stated(shown, right, N=num, sizes=SIZES, π=p, J=right)
 
 
 @claim(
@@ -318,11 +332,13 @@ def several_sizes(score: Score, p: Policy) -> Trials:
     NOTE,
     "§2.3, Example 2.7",
     Verdict.READING,
+    compares=("number of different ratios of the mean update to Σ_c ∇E f", "=", 1),
     how="Mean update over all groups, N = 4, sizes 1 and 2, against Σ_c ∇E f.",
     kindly="The example displays an objective and gives no estimator. Marginal set advantages "
     "optimise it if the advantages of size n_c are weighted with 1/C(N−1, n_c): the mean update "
     "is then Σ_c ∇E f exactly.",
     counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
+    refuted="3 of 3",
     truth="With 1/C(N, n_c) size n_c enters with weight 1 − n_c/N.",
     cases=product(POLICIES),
 )
@@ -340,6 +356,6 @@ def size_weights(p: Policy) -> Trials:
         sum((1 - Fraction(size, num)) * gradients[size][a] for size in sizes) for a in range(3)
     ]
     ratios = [s / w for s, w in zip(formula, wanted, strict=True)]
-    yield stated(len(set(ratios)) == 1, N=num, sizes=sizes, π=p, ratios=tuple(ratios))
+    yield stated(len(set(ratios)), N=num, sizes=sizes, π=p, ratios=tuple(ratios))
     yield kind(right == wanted, π=p)
     yield remark(formula == weighted, π=p)

@@ -40,13 +40,14 @@ def given(score: Score, y: int) -> Score:
     NOTE,
     "§4, after Eq. 14",
     Verdict.HOLDS,
+    compares=("E[mean r · d]", "=", "E_y[r(y) E[d(y, Y₂…Y_n)]]"),
     how="Both ends of the four-line rewrite, every reward and clustering of three actions tried, "
     "n = 2, 3.",
     truth="d must be symmetric.",
     cases=product((2, 3), REWARDS, CLUSTERS, POLICIES),
 )
 def rewrite(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials:
-    """E[mean r · d] = E_y[r(y) E[d(y, Y₂…Y_n)]]."""
+    """$q."""
     d = scores.distinct_share(clusters)
     left = expected(scores.polychromic(rewards, clusters), p, size)
     right = sum(
@@ -56,7 +57,7 @@ def rewrite(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials
         ),
         Fraction(0),
     )
-    yield stated(left == right, n=size, r=rewards, clusters=clusters, π=p, J=left)
+    yield stated(left, right, n=size, r=rewards, clusters=clusters, π=p, J=left)
 
 
 def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) -> list[Fraction]:
@@ -74,6 +75,7 @@ def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) ->
     NOTE,
     "§4, on arXiv:2509.02534",
     Verdict.HOLDS,
+    compares=("mean update", "≠", "∇E f"),
     how="Mean update of r(y)·d(y, others) with the others constant, and the rest of ∇E f: the "
     "signal that the other samples would get.",
     truth="The part that is missing is E[r(y) Σ_{others} ∇ log π · d]: with it, it is ∇E f.",
@@ -88,7 +90,7 @@ def others_constant(size: int, rewards: Actions, p: Policy) -> Trials:
     for y in range(3):
         inner = logit_gradient(given(d, y), p, size - 1)
         missing = [m + p[y] * rewards[y] * g for m, g in zip(missing, inner, strict=True)]
-    yield stated(own != truth, n=size, r=rewards, π=p, constant=own, gradient=truth)
+    yield stated(own, truth, n=size, r=rewards, π=p, constant=own, gradient=truth)
     yield remark([a + b for a, b in zip(own, missing, strict=True)] == truth)
 
 
@@ -109,11 +111,16 @@ def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tu
     NOTE,
     "§4, Eq. 15",
     Verdict.HOLDS,
+    compares=(
+        "A(y)",
+        "=",
+        "(r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))",
+    ),
     how="Each term enumerated as it is written, n = 2, 3, every reward and clustering tried.",
     cases=product((2, 3), REWARDS, CLUSTERS, POLICIES),
 )
 def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials:
-    """A(y) = (r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))."""
+    """$q."""
     d, r = scores.distinct_share(clusters), scores.mean(rewards)
     score = scores.product(r, d)
     mean_r = expected(r, p, 1)
@@ -122,7 +129,7 @@ def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Tr
         set_reward = Fraction(rewards[y], size) + Fraction(size - 1, size) * mean_r
         product_terms = set_reward * expected(d, p, size - 1, (y,)) - mean_r * expected(d, p, size)
         found = advantage(score, p, size, y)
-        yield stated(found == product_terms + cov_with - cov_all, n=size, π=p, y=y, A=found)
+        yield stated(found, product_terms + cov_with - cov_all, n=size, π=p, y=y, A=found)
 
 
 @claim(
@@ -130,6 +137,7 @@ def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Tr
     NOTE,
     "§4, after Eq. 15",
     Verdict.HOLDS,
+    compares=("A(y)", "=", "the terms of Eq. 15 by hand"),
     how="f = (mean of r_A)(mean of r_B), the note's example: A by enumeration against Eq. 15 with "
     "every term worked out by hand, all rewards 0/1 of three actions, n = 2, 3.",
     truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in all: "
@@ -150,7 +158,7 @@ def two_objectives(size: int, p: Policy) -> Trials:
             ]
             formula = with_y[0] * with_y[1] - mean_a * mean_b + synergy
             found = advantage(score, p, size, y)
-            yield stated(found == formula, n=size, π=p, r_A=a, r_B=b, y=y, A=found)
+            yield stated(found, formula, n=size, π=p, r_A=a, r_B=b, y=y, A=found)
             terms = decomposition(scores.mean(a), scores.mean(b), p, size, y)
             yield remark(terms[2] - terms[3] == synergy)
 
@@ -160,25 +168,28 @@ def two_objectives(size: int, p: Policy) -> Trials:
     NOTE,
     "§4, second feature",
     Verdict.HOLDS,
-    how="For f = mean r + d the advantage is A_r + A_d exactly; for a reward r·d with the others "
-    "constant it is r(y) E d(y, ·) minus its mean. Neither has a covariance term.",
-    cases=product((2, 3), REWARDS, POLICIES),
+    word="holds by construction",
+    compares=("A under mean r + d", "=", "A_r + A_d"),
+    how="For f = mean r + d, A is additive, as every expectation is; for a reward r·d with the "
+    "others constant it is r(y) E d(y, ·) minus its mean. Under mean r · d the covariance part of "
+    "Eq. 15 is not 0 for any of the 54 actions, n = 2, 3.",
+    truth="An expectation is linear, so a sum has no covariance term.",
 )
-def covariance_needs_both(size: int, rewards: Actions, p: Policy) -> Trials:
+def covariance_needs_both() -> Trials:
     """The covariance term needs both the set objective and the product."""
-    r, d = scores.mean(rewards), scores.distinct_share()
-    total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
-    added = advantages(total, p, size)
-    parts = zip(advantages(r, p, size), advantages(d, p, size), strict=True)
-    alone = [rewards[y] * expected(d, p, size - 1, (y,)) for y in range(3)]
-    mean = dot(p, alone)
-    update = [q * (a - mean) for q, a in zip(p, alone, strict=True)]
-    yield stated(
-        added == [a + b for a, b in parts] and constant_others(p, rewards, d, size) == update,
-        n=size,
-        r=rewards,
-        π=p,
-    )
+    apart = 0
+    for size, rewards, p in product((2, 3), REWARDS, POLICIES):
+        r, d = scores.mean(rewards), scores.distinct_share()
+        total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
+        parts = zip(advantages(r, p, size), advantages(d, p, size), strict=True)
+        found = advantages(total, p, size)
+        yield stated(found, [a + b for a, b in parts], n=size, r=rewards, π=p)
+        alone = [rewards[y] * expected(d, p, size - 1, (y,)) for y in range(3)]
+        update = [q * (a - dot(p, alone)) for q, a in zip(p, alone, strict=True)]
+        yield remark(constant_others(p, rewards, d, size) == update)
+        terms = [decomposition(r, d, p, size, y) for y in range(3)]
+        apart += sum(with_y != whole for _, _, with_y, whole in terms)
+    yield remark(apart == 54, apart=apart)
 
 
 @claim(
@@ -186,6 +197,7 @@ def covariance_needs_both(size: int, rewards: Actions, p: Policy) -> Trials:
     NOTE,
     "§4, after Eq. 15",
     Verdict.HOLDS,
+    compares=("A of a wrong sample", ">", 0),
     how="One common correct action, one wrong one of another strategy: A and the exact d log π/dα, "
     "n = 3, 4; and the terms of Eq. 15 for r(y) = 0.",
     cases=product((3, 4)),
@@ -197,8 +209,8 @@ def optimism(size: int) -> Trials:
     score, p = scores.polychromic((1, 0)), policy(9, 1)
     found, rates = advantages(score, p, size), log_rates(score, p, size)
     terms = decomposition(scores.mean((1, 0)), scores.distinct_share(), p, size, 1)
-    gains = found[1] > 0 and rates[1] > 0 and terms[0] > terms[1]
-    yield stated(gains, n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
+    yield remark(rates[1] > 0 and terms[0] > terms[1])
+    yield stated(found[1], n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
 
 
 @claim(
@@ -206,11 +218,13 @@ def optimism(size: int) -> Trials:
     NOTE,
     "§4, first feature",
     Verdict.READING,
+    compares=("A of a wrong sample", ">", 0),
     how="A of a wrong action with its own strategy: the correct mass on one strategy, accuracy "
     "9/10 … 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
     kindly="It can keep one: for n ≥ 3 where all correct generations share a strategy, the signal "
     "is positive at every accuracy tried and tends to (n−2)/n².",
     counterexample="n=2, accuracy=9/10, A=-9/200",
+    refuted="4 of 16",
     truth="In the limit, with the correct mass spread evenly over m strategies, the signal is "
     "positive exactly if m ≤ n − 2. For n = 2 and m = 1 it is −p(1−p)/2 < 0 at every accuracy.",
 )
@@ -220,7 +234,7 @@ def exploration_stays() -> Trials:
     for size, digits in product((2, 3, 4, 5), (1, 2, 3, 4)):
         p = policy(10**digits - 1, 1)
         found = advantage(score, p, size, 1)
-        yield stated(found > 0, n=size, accuracy=p[0], A=found)
+        yield stated(found, n=size, accuracy=p[0], A=found)
         if size == 2:
             yield remark(found == -p[0] * p[1] / 2)
         else:
@@ -238,11 +252,13 @@ def exploration_stays() -> Trials:
     NOTE,
     "§4, before Definition 4.1",
     Verdict.READING,
+    compares=("the p of the largest E f", "<", 1),
     how="One correct action of probability p and one wrong one: the p in {0, 1/200, …, 1} with the "
     "largest E f, for d = clusters/n and for d = (clusters − 1)/(n − 1).",
     kindly="With d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
     "Definition 4.1 asks for, a collapsed policy scores 0, and the optimum is inside for n = 2…5.",
     counterexample="n=2, best_p=1, J=1/2",
+    refuted="1 of 4",
     truth="With d = clusters/n, the diversity of the practical objective: for n = 2, E f = p − "
     "p²/2 is largest at p = 1: the optimum is collapsed. For n ≥ 3 the optimum is inside, which "
     "keeps entropy by being wrong in some samples: p* = √(2/3), 0.794, 0.795 at n = 3, 4, 5.",
@@ -254,7 +270,7 @@ def never_collapse() -> Trials:
     for size, place in places.items():
         values = {p: expected(score, (p, 1 - p), size) for p in _grid(grid)}
         best = max(values, key=values.__getitem__)
-        yield stated(best < 1, n=size, best_p=best, J=values[best])
+        yield stated(best, n=size, best_p=best, J=values[best])
         yield remark(abs(float(best) - place) <= 0.5 / grid + 1e-12, n=size, best_p=best)
         if size == 2:
             yield remark(all(value == p - p * p / 2 for p, value in values.items()))
@@ -287,6 +303,7 @@ def _entropy(p: Sequence[float]) -> float:
     NOTE,
     "§4, before Definition 4.1",
     Verdict.HOLDS,
+    compares=("entropy falls", "exactly if", "its covariance in Prop. 3.7 is positive"),
     how="Sign of the entropy change of a gradient step of α = 10⁻⁴ taken in full, against the sign "
     "of the covariance of Proposition 3.7; four objectives, three actions.",
     cases=product(scores.OBJECTIVES, policies(3, 6)),
@@ -295,4 +312,4 @@ def entropy_collapse(score: Score, p: Policy) -> Trials:
     """Entropy falls where log π and the scaffold values of sets are positively correlated."""
     before, after, slope = stepped_entropy(score, p, 2, 1e-4)
     if abs(slope) > 1e-9:
-        yield stated((after < before) == (slope < 0), f=score, π=p, dH=slope)
+        yield stated((after < before), (slope < 0), f=score, π=p, dH=slope)

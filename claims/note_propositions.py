@@ -25,17 +25,19 @@ def count_covariances(score: Score, p: Policy, size: int) -> list[Fraction]:
     NOTE,
     "§4, Definition 4.1, condition 1",
     Verdict.HOLDS,
+    compares=("Cov(φ_R, Σ r(yᵢ))", ">", 0),
     how="Cov(mean r, Σ r) = Var r for all non-constant 0/1/2 rewards of three actions, n = 2, 3.",
     truth="It is 0 where the policy's rewards are constant: no objective is polychromic there.",
     cases=product((2, 3), product(range(3), repeat=3), policies(3, 5)),
 )
 def reward_condition(size: int, rewards: Actions, p: Policy) -> Trials:
-    """The mean reward satisfies Cov(φ_R, Σ r(yᵢ)) > 0."""
+    """The mean reward satisfies $q."""
     mean = scores.mean(rewards)
     found = covariance(mean, lambda s, m=mean: m(s) * len(s), p, size)  # type: ignore[misc]
     variance = covariance(mean, mean, p, 1)
     if len(set(rewards)) > 1:
-        yield stated(found == variance > 0, n=size, r=rewards, π=p, Cov=found)
+        yield remark(found == variance)
+        yield stated(found, n=size, r=rewards, π=p, Cov=found)
     else:
         yield remark(found == 0)
 
@@ -45,21 +47,23 @@ def reward_condition(size: int, rewards: Actions, p: Policy) -> Trials:
     NOTE,
     "§4, Definition 4.1, condition 2",
     Verdict.FAILS,
+    compares=("number of such functions", ">", 0),
     how="Every 0/1/2-valued φ_d on the sets of two and three actions, n = 2: the covariances with "
     "the counts.",
     counterexample="sum_of_covariances=0",
+    refuted="1 of 1",
     truth="No function does: the counts add up to n, so the covariances add up to 0. It can be "
     "required of those y whose probability is above a threshold.",
 )
 def diversity_condition() -> Trials:
     """A φ_d can satisfy Cov(φ_d, how often y is in the set) < 0 for every y."""
-    found_one = False
+    found_one = 0
     for num_actions, p in ((2, policy(1, 2)), (3, policy(1, 2, 3))):
         sets = list(combinations_with_replacement(range(num_actions), 2))
         for values in product(range(3), repeat=len(sets)):
             table: dict[Actions, Fraction] = dict(zip(sets, map(Fraction, values), strict=True))
             found = count_covariances(table.__getitem__, p, 2)
-            found_one |= all(c < 0 for c in found)
+            found_one += all(c < 0 for c in found)
             yield corrected(sum(found) == 0, φ=values, Cov=found)
     yield stated(found_one, sum_of_covariances=0)
 
@@ -69,6 +73,7 @@ def diversity_condition() -> Trials:
     NOTE,
     "§4, after Definition 4.1",
     Verdict.HOLDS,
+    compares=("Cov(d, count of the likeliest y)", "<", 0),
     how="d = clusters/n: Cov(d, count of y) = π(y)[(1−π(y))^(n−1) − Σ π(1−π)^(n−1)], negative for "
     "the most probable action of every non-uniform policy over three actions; n = 2, 3, 4.",
     truth="It is positive for the rarest action.",
@@ -80,8 +85,8 @@ def dominant_action(size: int, p: Policy) -> Trials:
     mean = sum(q * (1 - q) ** (size - 1) for q in p)
     formula = [q * ((1 - q) ** (size - 1) - mean) for q in p]
     if len(set(p)) > 1:
-        signs = found[p.index(max(p))] < 0 < found[p.index(min(p))]
-        yield stated(found == formula and signs, n=size, π=p, Cov=found)
+        yield remark(found == formula and found[p.index(min(p))] > 0)
+        yield stated(found[p.index(max(p))], n=size, π=p, Cov=found)
 
 
 Case = tuple[str, Policy, Score, Score]  # name, policy, f_poly, its diversity
@@ -106,11 +111,13 @@ def dominated(p: Fraction) -> Iterator[Case]:
     NOTE,
     "§4, Proposition 4.2, first half",
     Verdict.READING,
+    compares=("Λ(y^n) at π(y) = 0.999", "<", 0),
     how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-cluster and degenerate "
     "alternatives; d = clusters/n, and (clusters − 1)/(n − 1) for alternatives in other clusters.",
     kindly="It holds with d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
     "Definition 4.1 asks for, where alternatives are in other clusters.",
     counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
+    refuted="10 of 20",
     truth="With d = clusters/n it needs n ≥ 3 too: for n = 2 and wrong alternatives Λ = p(1−p)²/2 "
     "> 0 at every p. In general, near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), "
     "y')] where that is not 0.",
@@ -121,7 +128,7 @@ def homogeneous_sign(size: int) -> Trials:
     p = Fraction(999, 1000)
     for name, weights, score, _ in dominated(p):
         found = p * advantage(score, weights, size, 0)
-        yield stated(found < 0, n=size, others=name, p=p, Λ=found)
+        yield stated(found, n=size, others=name, p=p, Λ=found)
         if name in ("one wrong", "two wrong", "one correct"):
             yield remark(found < 0 or size == 2, n=size, others=name)
         slope = sum(
@@ -146,20 +153,21 @@ def homogeneous_sign(size: int) -> Trials:
     NOTE,
     "§4, Proposition 4.2, second half",
     Verdict.HOLDS,
+    compares=("Λ(y^n)", "≤", "√(p(1−p)/n)"),
     how="Λ² against p(1−p)/n wherever Λ > 0: p = 1/40 … 39/40, n = 2…5, five kinds of "
     "alternatives.",
     truth="Half of it suffices, ½√(p(1−p)/n): scores in [0, 1] deviate by at most ½. In the cases "
     "tried Λ reaches 0.23 of the bound.",
 )
 def homogeneous_bound() -> Trials:
-    """Λ(y^n) ≤ √(p(1−p)/n)."""
+    """$q."""
     closest = Fraction(0)
     for size, step in product((2, 3, 4, 5), range(1, 40)):
         p = Fraction(step, 40)
         for name, weights, score, _ in dominated(p):
             found = p * advantage(score, weights, size, 0)
             bound = p * (1 - p) / size
-            yield stated(found <= 0 or found**2 <= bound, n=size, others=name, p=p, Λ=found)
+            yield stated(max(found, Fraction(0)) ** 2, bound, n=size, others=name, p=p, Λ=found)
             yield remark(found <= 0 or 4 * found**2 <= bound)
             closest = max(closest, found**2 / bound if found > 0 else closest)
     yield remark(closest == Fraction(27, 512))
@@ -183,23 +191,25 @@ def mixed_scaffold(size: int, correct: int, p: Fraction, others: int) -> Fractio
     NOTE,
     "§4, Proposition 4.3",
     Verdict.FAILS,
+    compares=("Λ", ">", "q·pⁿ(1−p)/n"),
     how="Λ of n different actions of probability p each, q of them correct, and one or two "
     "further wrong actions; n = 2, 3, 4, p = k/(20n).",
     counterexample="n=2, q=1, p=7/20, Λ=273/8000, bound=637/16000",
+    refuted="36 of 342",
     truth="For q ≥ 1, Λ is positive and proportional to q, but it goes to 0 as p → 1/n (every set "
     "then has the same overlap), below any positive bound. For n = 2, Λ = q·p(1−p)(1−2p)/2, which "
     "exceeds the bound exactly if p < 1/3. With no correct action both are 0.",
     cases=product((2, 3, 4), (1, 2)),
 )
 def heterogeneous_bound(size: int, others: int) -> Trials:
-    """Λ > q·pⁿ(1−p)/n for a set of n actions of probability p < 1/n each, q of them correct."""
+    """$q for a set of n actions of probability p < 1/n each, q of them correct."""
     for step in range(1, 20):
         p = Fraction(step, 20 * size)
         single = mixed_scaffold(size, 1, p, others)
         for correct in range(1, size + 1):
             found = mixed_scaffold(size, correct, p, others)
             bound = correct * p**size * (1 - p) / size
-            yield stated(found > bound, n=size, q=correct, p=p, Λ=found, bound=bound)
+            yield stated(found, bound, n=size, q=correct, p=p, Λ=found, bound=bound)
             yield corrected(found == correct * single > 0)
             if size == 2:
                 yield corrected(found == correct * p * (1 - p) * (1 - 2 * p) / 2)
@@ -221,10 +231,12 @@ def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
     NOTE,
     "§4, after Proposition 4.3",
     Verdict.READING,
+    compares=("Λ of the set", ">", "Λ(y^n)"),
     how="Λ of n different actions of probability p each, q of them correct, against Λ(y^n) of a "
     "correct y among them, and one wrong action; n = 2, 3, p = k/(20n).",
     kindly="There are such sets: 52 of 95, including all 38 sets whose members are all correct.",
     counterexample="n=2, q=1, p=1/40, set=741/64000, y^n=1521/128000",
+    refuted="43 of 95",
     truth="In 43 of the 95 cases the homogeneous set has as much or more: all 38 with one correct "
     "member, and five with two of three correct, where p is largest.",
 )
@@ -237,7 +249,7 @@ def more_than_homogeneous() -> Trials:
         weights, score = mixed_set(size, correct, p, others=1)
         whole = mixed_scaffold(size, correct, p, others=1)
         alone = p * advantage(score, weights, size, 0)
-        yield stated(whole > alone, n=size, q=correct, p=p, set=whole, **{"y^n": alone})
+        yield stated(whole, alone, n=size, q=correct, p=p, set=whole, **{"y^n": alone})
         larger[size, correct] += whole > alone
     yield kind(larger == {(2, 1): 0, (2, 2): 19, (3, 1): 0, (3, 2): 14, (3, 3): 19})
 
@@ -247,6 +259,7 @@ def more_than_homogeneous() -> Trials:
     NOTE,
     "§4, after Proposition 4.3",
     Verdict.HOLDS,
+    compares=("Λ with q correct", ">", "Λ with q − 1 correct"),
     how="Λ of the set for q = 1…n: strictly increasing in q, n = 2, 3, 4, p = k/(20n).",
     cases=product((2, 3, 4), range(1, 20)),
 )
@@ -254,7 +267,8 @@ def more_success_more_scaffold(size: int, step: int) -> Trials:
     """The more of its actions are correct, the larger the scaffold value of the set."""
     p = Fraction(step, 20 * size)
     found = [mixed_scaffold(size, correct, p, 1) for correct in range(size + 1)]
-    yield stated(found == sorted(set(found)), n=size, p=p, Λ=found)
+    for less, more in pairwise(found):
+        yield stated(more, less, n=size, p=p, Λ=more)
 
 
 @claim(
@@ -262,6 +276,7 @@ def more_success_more_scaffold(size: int, step: int) -> Trials:
     NOTE,
     "§4, after Proposition 4.2",
     Verdict.HOLDS,
+    compares=("largest Λ(y^n) over p at n + 1", "<", "the same at n"),
     how="The largest Λ(y^n) over p = 1/40 … 39/40, which is the smallest bound that holds for all "
     "of them, n = 2…6, five kinds of alternatives.",
     truth="Λ at one p need not fall: with one wrong alternative and p = 4/5 it is −0.0003 for "
@@ -280,6 +295,6 @@ def larger_sets() -> Trials:
                 by_size[-1].append(p * advantage(score, weights, size, 0))
     for name, by_size in values.items():
         for size, (smaller, larger) in enumerate(pairwise(by_size), start=3):
-            yield stated(max(larger) < max(smaller), n=size, others=name, bound=max(larger))
+            yield stated(max(larger), max(smaller), n=size, others=name, bound=max(larger))
     at_five, at_six = (by_size[31] for by_size in values["one wrong"][3:])
     yield remark(round(float(at_five), 4) == -0.0003 and round(float(at_six), 4) == 0.0002)

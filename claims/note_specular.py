@@ -9,7 +9,7 @@ from math import comb
 
 from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, corrected, kind, remark, stated
-from claims.exact import Actions, Policy, Score, advantage, policies, policy
+from claims.exact import Actions, Policy, Score, advantage, covariance, policies, policy
 
 
 def diminish(p: Policy, removed: Iterable[int]) -> Policy:
@@ -71,11 +71,13 @@ def diminishing(p: Policy, count: int) -> Trials:
     NOTE,
     "§5, Definition 5.2",
     Verdict.READING,
+    compares=("number of smallest specular sets of y", "=", 1),
     how="f = 1{two members differ}, n = 2: the specular sets of the smallest size, for every "
     "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
-    kindly="A strong specular set is one of the smallest size: there is always one if there is any "
-    "specular set, and no smaller one.",
+    kindly="A strong specular set is one of the smallest size. Where there are several, the most "
+    "probable other actions are one of them, in every case tried.",
     counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
+    refuted="1 of 49",
     truth="There can be several of the smallest size.",
     cases=[*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)],
 )
@@ -84,9 +86,9 @@ def smallest_specular(p: Policy, y: int) -> Trials:
     found = list(speculars(scores.differ(), p, 2, y))
     least = [x for x in found if len(x) == len(found[0])]
     if found:
-        yield stated(len(least) == 1, n=2, π=p, y=y, smallest=least)
-        smaller = (x for k in range(1, len(least[0])) for x in combinations(others(p, y), k))
-        yield kind(not any(scaffold(scores.differ(), diminish(p, x), 2, y) < 0 for x in smaller))
+        yield stated(len(least), n=2, π=p, y=y, smallest=least)
+        likeliest = others(p, y)[: len(least[0])]
+        yield kind(scaffold(scores.differ(), diminish(p, likeliest), 2, y) < 0)
 
 
 @claim(
@@ -94,7 +96,10 @@ def smallest_specular(p: Policy, y: int) -> Trials:
     NOTE,
     "§5, after Definition 5.2",
     Verdict.HOLDS,
-    how="Λ of y after diminishing sets that hold it is 0: two objectives, four actions, n = 2, 3.",
+    word="holds by construction",
+    compares=("Λ(y^n) without y", "=", 0),
+    how="Λ of y after diminishing sets that hold it: two objectives, four actions, n = 2, 3.",
+    truth="Λ(y^n) has the factor π(y).",
     cases=product(
         (2, 3),
         (scores.differ(), scores.polychromic((1, 0, 1, 0))),
@@ -105,7 +110,7 @@ def smallest_specular(p: Policy, y: int) -> Trials:
 def never_its_own(size: int, score: Score, p: Policy, removed: Actions) -> Trials:
     """A specular set of y does not contain y."""
     found = scaffold(score, diminish(p, removed), size, 0)
-    yield stated(found == 0, n=size, π=p, X=removed, Λ=found)
+    yield stated(found, n=size, π=p, X=removed, Λ=found)
 
 
 @claim(
@@ -113,8 +118,11 @@ def never_its_own(size: int, score: Score, p: Policy, removed: Actions) -> Trial
     NOTE,
     "§5, Proposition 5.3",
     Verdict.HOLDS,
-    how="Λ of y when only y is left is 0: four objectives, every policy over four actions with "
-    "denominator ≤ 6, n = 2, 3.",
+    word="holds by construction",
+    compares=("Λ(y^n) without all others", "=", 0),
+    how="Λ of y when only y is left, as the covariance of Definition 3.1: four objectives, every "
+    "policy over four actions with denominator ≤ 6, n = 2, 3.",
+    truth="The policy is then certain, and nothing varies.",
 )
 def all_others() -> Trials:
     """All other actions together are not a specular set of y, under any objective."""
@@ -125,8 +133,9 @@ def all_others() -> Trials:
         scores.rarest_correct((1, 0, 0, 0)),
     )
     for size, score, p in product((2, 3), objectives, policies(4, 6)):
-        found = scaffold(score, diminish(p, (1, 2, 3)), size, 0)
-        yield stated(found == 0, n=size, π=p, Λ=found)
+        certain = diminish(p, (1, 2, 3))
+        found = covariance(score, lambda s: Fraction(s.count(0)), certain, size)
+        yield stated(found, n=size, π=p, Λ=found)
 
 
 @claim(
@@ -134,6 +143,7 @@ def all_others() -> Trials:
     NOTE,
     "§5, after Example 5.4",
     Verdict.HOLDS,
+    compares=("size of the largest specular set of A actions", "≤", "A − 2"),
     how="The largest specular set of every supported action, f = 1{two members differ}, n = 2, 3.",
     truth="The bound is attained: all but y and one other action.",
 )
@@ -144,7 +154,7 @@ def largest_specular() -> Trials:
         for p, y in supported(scores.differ(), size):
             sizes = [len(x) for x in speculars(scores.differ(), p, size, y)]
             if sizes:
-                yield stated(max(sizes) <= len(p) - 2, n=size, π=p, y=y, largest=max(sizes))
+                yield stated(max(sizes), len(p) - 2, n=size, π=p, y=y, largest=max(sizes))
                 attained |= max(sizes) == len(p) - 2
     yield remark(attained)
 
@@ -154,21 +164,21 @@ def largest_specular() -> Trials:
     NOTE,
     "§5, Example 5.4",
     Verdict.HOLDS,
+    compares=("Λ(y^n)", "=", "p(Σ π^n − p^(n−1))"),
     how="π(y)A(y) enumerated, three and four actions, n = 2, 3, 4; the sign against p*.",
     truth="p* is where the sign changes, not a turning point of Λ: for three actions with the rest "
     "even and n = 2, dΛ/dp = −p there.",
 )
 def differ_scaffold() -> Trials:
-    """Λ(y^n) = p(Σ π^n − p^(n−1)); it is negative above p* = (Σ π^n)^(1/(n−1)), positive below."""
+    """$q; it is negative above p* = (Σ π^n)^(1/(n−1)), positive below."""
     for size, p in product((2, 3, 4), [*policies(3, 8), *policies(4, 6)]):
         total = sum(q**size for q in p)
         for y, q in enumerate(p):
             found = scaffold(scores.differ(), p, size, y)
             below = q ** (size - 1) < total  # q < p*
             signs = (found > 0) == below and (found < 0) == (q ** (size - 1) > total)
-            yield stated(
-                found == q * (total - q ** (size - 1)) and signs, n=size, π=p, y=y, Λ=found
-            )
+            yield remark(signs)
+            yield stated(found, q * (total - q ** (size - 1)), n=size, π=p, y=y, Λ=found)
     step, root = Fraction(1, 10**6), Fraction(1, 3)
     values = [
         scaffold(scores.differ(), (q, (1 - q) / 2, (1 - q) / 2), 2, 0)
@@ -182,9 +192,12 @@ def differ_scaffold() -> Trials:
     NOTE,
     "§5, Example 5.4, the display for π'",
     Verdict.FAILS,
+    word="misprint",
+    compares=("sum of the new probabilities", "=", 1),
     how="The diminished policy with φ as displayed, and as Definition 5.1 has it; three and four "
     "actions.",
     counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
+    refuted="30 of 34",
     truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the removed probability, not the probability that stayed.",
     cases=product([*policies(3, 6), *policies(4, 6)]),
 )
@@ -193,7 +206,7 @@ def share_of_the_removed(p: Policy) -> Trials:
     kept = range(1, len(p))
     displayed = sum(p[a] for a in kept) / len(kept)
     total = sum(p[a] + displayed for a in kept)
-    yield stated(total == 1, π=p, X=(0,), total_probability=total)
+    yield stated(total, π=p, X=(0,), total_probability=total)
     meant = p[0] / len(kept)
     yield corrected(tuple(p[a] + meant for a in kept) == diminish(p, (0,))[1:])
 
@@ -203,18 +216,19 @@ def share_of_the_removed(p: Policy) -> Trials:
     NOTE,
     "§5, Example 5.4, point 1",
     Verdict.HOLDS,
+    compares=("π'(y)·g", ">", 1),
     how="Every specular set of every supported action, f = 1{two members differ}, n = 2, 3.",
     truth="Necessary, not sufficient: π' = (7/20, 9/20, 1/5), n = 2 has π'(y) > 1/3 and "
     "Λ = 21/4000 > 0.",
 )
 def above_average() -> Trials:
-    """After diminishing a specular set, π'(y) > 1/g, where g is the size of the support."""
+    """After diminishing a specular set, π'(y) > 1/g, where g is the size of the support ($q)."""
     for size in (2, 3):
         for p, y in supported(scores.differ(), size):
             for removed in speculars(scores.differ(), p, size, y):
                 after = diminish(p, removed)
                 support = sum(q > 0 for q in after)
-                yield stated(after[y] * support > 1, n=size, π=p, X=removed, after=after[y])
+                yield stated(after[y] * support, n=size, π=p, X=removed, after=after[y])
     yield remark(scaffold(scores.differ(), policy(7, 9, 4), 2, 0) == Fraction(21, 4000))
 
 
@@ -223,11 +237,13 @@ def above_average() -> Trials:
     NOTE,
     "§5, Example 5.4, point 2",
     Verdict.READING,
+    compares=("Λ without the rarest others", "<", 0),
     how="f = 1{two members differ}, n = 2…5, four actions: the smallest specular size by search, "
     "against removing that many of the least and of the most probable others.",
     kindly="X can be made smaller by keeping them in X: as many of the most probable others as "
     "the smallest specular set has were a specular set in every case tried.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
+    refuted="192 of 192",
     truth="The most probable other actions keep Λ positive. Under the polychromic objective they "
     "need not be enough: with π = (2, 1, 1, 1)/5, n = 2 and y and y₁ right, {y₂, y₃} is a smallest "
     "specular set and {y₁, y₂} is none.",
@@ -241,7 +257,7 @@ def keep_the_likeliest(size: int) -> Trials:
             ordered = others(p, y)
             rare, likely = ordered[-len(least) :], ordered[: len(least)]
             kept = scaffold(scores.differ(), diminish(p, rare), size, y)
-            yield stated(kept < 0, n=size, π=p, y=y, X=rare, Λ=kept)
+            yield stated(kept, n=size, π=p, y=y, X=rare, Λ=kept)
             yield kind(scaffold(scores.differ(), diminish(p, likely), size, y) < 0)
     poly, p = scores.polychromic((1, 1, 0, 0)), policy(2, 1, 1, 1)
     yield remark(next(speculars(poly, p, 2, 0)) == (2, 3))
@@ -267,6 +283,7 @@ def rarest_formulas(n: int, p: Fraction) -> tuple[Fraction, Fraction]:
     NOTE,
     "§5, f_srl, the two displays",
     Verdict.HOLDS,
+    compares=("A of a correct and of a wrong generation", "=", "the two displays"),
     how="Enumeration with one correct and one or two wrong actions, n = 2…5, denominators ≤ 8.",
     truth="One correct generation is assumed, p its probability.",
     cases=product((2, 3, 4, 5), [*policies(2, 8), *policies(3, 6)]),
@@ -275,7 +292,7 @@ def rarest_advantages(size: int, p: Policy) -> Trials:
     """The marginal advantages under f_srl = max r(yᵢ)/(how often yᵢ is in the set)."""
     score = scores.rarest_correct((1, *[0] * (len(p) - 1)))
     found = advantage(score, p, size, 0), advantage(score, p, size, 1)
-    yield stated(found == rarest_formulas(size, p[0]), n=size, π=p, A=found)
+    yield stated(found, rarest_formulas(size, p[0]), n=size, π=p, A=found)
 
 
 @claim(
@@ -283,10 +300,12 @@ def rarest_advantages(size: int, p: Policy) -> Trials:
     NOTE,
     "§5, f_srl, with p as in Example 3.4",
     Verdict.READING,
+    compares=("A of a correct generation", "=", "its display"),
     how="Two correct actions and one wrong one, p their probability together, n = 2, 3.",
     kindly="The displays write y_correct and p_θ, one correct generation and its probability; for "
     "that they hold.",
     counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
+    refuted="65 of 68",
     truth="With two correct generations a set is also worth more when they differ, so A depends on "
     "how p is split between them.",
 )
@@ -298,7 +317,7 @@ def several_correct() -> Trials:
     for size, p in product((2, 3), policies(3, 7)):
         found = advantage(score, p, size, 0)
         formula = rarest_formulas(size, p[0] + p[1])[0]
-        yield stated(found == formula, n=size, π=p, A=found, display=formula)
+        yield stated(found, formula, n=size, π=p, A=found, display=formula)
     for size in (2, 3):
         split = [policy(1, 3, 2), policy(2, 2, 2)]
         yield remark(len({advantage(score, p, size, 0) for p in split}) == 2, n=size)
@@ -312,6 +331,7 @@ def several_correct() -> Trials:
     NOTE,
     "§5, f_srl, threshold τ",
     Verdict.HOLDS,
+    compares=("number of changes of sign as p rises", "=", 1),
     how="Signs on p = 1/400 … 399/400, n = 2…8: one change each; τ₂ = 2/3 exactly.",
     truth="It is the same p at which a correct generation's own advantage turns negative, since "
     "p·A_correct + (1−p)·A_incorrect = 0.",
@@ -326,7 +346,8 @@ def rarest_threshold() -> Trials:
             yield remark((wrong > right) == (right < 0), n=size, p=Fraction(step, 400))
         changes = sum(a != b for a, b in pairwise(above))
         first = Fraction(above.index(True) + 1, 400)
-        yield stated(changes == 1 and not above[0], n=size, τ_at_most=first)
+        yield remark(not above[0])
+        yield stated(changes, n=size, τ_at_most=first)
     right, wrong = rarest_formulas(2, Fraction(2, 3))
     yield remark(right == wrong == 0)
 
@@ -336,22 +357,25 @@ def rarest_threshold() -> Trials:
     NOTE,
     "§5, f_srl, the last display",
     Verdict.HOLDS,
+    compares=(
+        "A_correct < 0",
+        "exactly if",
+        "Σ_m C(n−1, m) p^m (1−p)^(n−1−m) / (m(m+1)) > (1−p)^(n−1)",
+    ),
     how="Both sides for every p with denominator ≤ 20, n = 2…8; and the specular sets of the "
     "correct action among four, n = 2, 3, against the display.",
 )
 def rarest_range() -> Trials:
-    """A_correct < 0 ⇔ Σ_m C(n−1, m) p^m (1−p)^(n−1−m) / (m(m+1)) > (1−p)^(n−1), which says what a
-    specular set of the correct generation has to do.
-    """
+    """$q, which says what a specular set of the correct generation has to do."""
     for size, (p, _) in product(range(2, 9), policies(2, 20)):
         right, _ = rarest_formulas(size, p)
-        yield stated((right < 0) == _crowded(size, p), n=size, p=p, A=right)
+        yield stated((right < 0), _crowded(size, p), n=size, p=p, A=right)
     for size, weights in product((2, 3), policies(4, 7)):
         score = scores.rarest_correct((1, 0, 0, 0))
         for removed in ((1,), (1, 2), (2, 3)):
             after = diminish(weights, removed)
             negative = scaffold(score, after, size, 0) < 0
-            yield stated(negative == _crowded(size, after[0]), n=size, π=weights, X=removed)
+            yield stated(negative, _crowded(size, after[0]), n=size, π=weights, X=removed)
 
 
 def _crowded(size: int, p: Fraction) -> bool:

@@ -11,20 +11,26 @@ from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Verdict, write
 from claims.highlights import HIGHLIGHTS
 
 SCHEMA_VERSION = 1
-IN_PLURAL = {
-    Verdict.HOLDS: "hold",
-    Verdict.UP_TO_SCALE: "hold up to scale",
-    Verdict.READING: "depend on the reading",
-    Verdict.FAILS: "fail",
-    Verdict.DEFINITION: "are definitions",
+IN_PLURAL = {  # what rows are called → of several rows
+    "holds": "hold",
+    "holds by construction": "hold by construction",
+    "holds up to scale": "hold up to scale",
+    "reading": "depend on the reading",
+    "fails": "fail",
+    "inconsistent": "are inconsistent",
+    "misprint": "are misprints",
+    "analogy": "are analogies",
+    "pseudocode": "are pseudocode",
+    "definition": "are definitions",
 }
-SHOWN = tuple(IN_PLURAL)
 
 OPENING = """\
 # Which claims of the papers hold
 
 A program checked {number} claims about set RL: {sources} of the sources, of which {failing} fail,
-and {own} of our own. In all, {verdicts}.
+and {own} of our own. In all:
+
+{counts}
 
 The page has every definition, lemma, proposition, example and worked number of
 
@@ -45,18 +51,25 @@ these papers make are not on this page, and a program cannot check their results
 READING = """\
 ## How to read an entry
 
-An entry has its place in the document, its id, the verdict, and the claim in our words. The lines
-below it say what is true instead, the first counterexample, and what was checked. The verdicts:
+An entry has its place in the document, its id, the verdict, and the claim in our words, with the
+quantity that is compared. The check compares by the relation and the number of this sentence. The
+lines below it say what is true instead, the first counterexample and in how many trials the claim
+fails, and what was checked. The verdicts:
 
 - **Holds.** True in every case that was checked. Exceptions without content are named: all rewards
   equal, the same diversity for every set that scores, a single set, no correct action, an
   advantage or a covariance of exactly 0.
+- **Holds by construction.** True by the definition of what is compared: the check finds nothing
+  that could be otherwise.
 - **Holds up to scale.** True after multiplication with a positive factor, the same for every policy
   and every score. The factor is given.
 - **Depends on the reading.** The words allow two readings, or the claim goes further than the
   document. The strict reading has a counterexample; the other reading holds and is given.
 - **Fails.** False, or true only under a condition that the document does not state. There is a
   counterexample, and a corrected claim that held in every case checked.
+- **Inconsistent**, **misprint**, **analogy**, **pseudocode.** It fails too, but not as a result
+  that its authors mean: the document says otherwise elsewhere, a symbol is wrong, it explains by a
+  likeness, or a listing is a sketch.
 - **Definition.** What the document defines, written in full.
 
 N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B for N and
@@ -106,28 +119,25 @@ The papers that these documents are about, which were not checked:
   <https://arxiv.org/abs/2604.17654>.
 - Shota Takashiro, Soichiro Nishimori, Paavo Parmas and six others, *On Advantage Estimates for
   Max@K Policy Gradients*, 4 June 2026, <https://arxiv.org/abs/2606.06080>.
-
-## How many hold
-
-*claims* is the number of claims of a document, and the columns after it are the verdicts above.
 """
 
 
 FAILING_MEANS = """\
-Each line is a claim that is false as it is stated; its link leads to what is true. The claims from
-docs/theory.md simplify our own results, which that page states exactly."""
+Each line is a claim that is false as it is stated; its link leads to what is true. A word in
+brackets says that it is a slip of another kind. The claims from docs/theory.md simplify our own
+results, which that page states exactly."""
 
 
 def table(findings: Sequence[Finding]) -> str:
     """Make a line per claim, the findings of unconfirmed checks, the counts and the summary."""
     width = max((len(finding.claim.id) for finding in findings), default=0)
     lines = [
-        f"{'ok' if f.confirmed else 'NO':3}{f.concluded.value:18}{f.claim.id:{width + 2}}"
+        f"{'ok' if f.confirmed else 'NO':3}{f.name:23}{f.claim.id:{width + 2}}"
         f"{textwrap.shorten(f.claim.statement, 70, placeholder=' …')}"
         for f in findings
     ]
-    counts = Counter(finding.concluded for finding in findings)
-    verdicts = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+    counts = Counter(finding.name for finding in findings)
+    verdicts = ", ".join(f"{count} {name}" for name, count in counts.items())
     seconds = sum(finding.seconds for finding in findings)
     mismatches = map(_mismatch, _wrong(findings))
     return "\n".join([*lines, *mismatches, f"{verdicts}; {seconds:.0f} s", summary(findings)])
@@ -148,7 +158,9 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "document": f.claim.document,
             "where": f.claim.where,
             "statement": f.claim.statement,
+            "quantity": f.claim.quantity and vars(f.claim.quantity),
             "verdict": f.claim.verdict.value,
+            "name": f.claim.name,
             "concluded": f.concluded.value,
             "confirmed": f.confirmed,
             "truth": f.claim.truth,
@@ -157,6 +169,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "trials": {part.value: f.tallies[part].trials for part in Part},
             "failures": {part.value: f.tallies[part].failures for part in Part},
             "counterexample": f.counterexample,
+            "refuted": f.refuted,
             "evidence": f.evidence,
             "seconds": round(f.seconds, 3),
         }
@@ -167,17 +180,15 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def markdown(findings: Sequence[Finding]) -> str:
     """Write docs/claims.md: what to know first, counts, then the claims of each document."""
-    counts = Counter(finding.concluded for finding in findings)
-    verdicts = ", ".join(f"{counts[verdict]} {words}" for verdict, words in IN_PLURAL.items())
     sources = [finding for finding in findings if finding.claim.document != BEYOND]
     opening = OPENING.format(
         number=len(findings),
         sources=len(sources),
-        failing=sum(finding.concluded is Verdict.FAILS for finding in sources),
+        failing=sum(finding.name == Verdict.FAILS.value for finding in sources),
         own=len(findings) - len(sources),
-        verdicts=verdicts,
+        counts=_counts(findings),
     )
-    pages = [opening + _highlights(findings), READING, _counts(findings), _failing(findings)]
+    pages = [opening + _highlights(findings), READING, _failing(findings)]
     for document in DOCUMENTS:
         mine = [finding for finding in findings if finding.claim.document == document]
         if mine:
@@ -187,7 +198,7 @@ def markdown(findings: Sequence[Finding]) -> str:
 
 def _highlights(findings: Sequence[Finding]) -> str:
     """Write the table of the claims to read first, out of the examined ones."""
-    verdict = {f.claim.id: _name(f.concluded) for f in findings}
+    verdict = {f.claim.id: _name(f) for f in findings}
     rows = [
         f"| {row.says} | [{verdict[row.id]}](#{row.id}) | {row.in_short} |"
         for row in HIGHLIGHTS
@@ -202,7 +213,7 @@ def _failing(findings: Sequence[Finding]) -> str:
     lines = ["## What fails", "", FAILING_MEANS, ""]
     for document in DOCUMENTS:
         rows = [
-            f"- [{f.claim.id}](#{f.claim.id}): {f.claim.statement}"
+            f"- [{f.claim.id}](#{f.claim.id}){_in_brackets(f)}: {f.claim.statement}"
             for f in findings
             if f.claim.document == document and f.concluded is Verdict.FAILS
         ]
@@ -212,21 +223,25 @@ def _failing(findings: Sequence[Finding]) -> str:
 
 
 def _counts(findings: Sequence[Finding]) -> str:
-    heads = " | ".join(map(_name, SHOWN))
-    lines = [f"| | claims | {heads} |", "|---" * (len(SHOWN) + 2) + "|"]
-    for document in (*DOCUMENTS, None):
-        verdicts = [
-            f.concluded for f in findings if document is None or f.claim.document == document
-        ]
-        cells = " | ".join(str(verdicts.count(verdict)) for verdict in SHOWN)
-        lines.append(f"| {document or '**all**'} | {len(verdicts)} | {cells} |")
-    return "\n".join(lines) + "\n"
+    """Return the table of verdicts (rows) by document (columns), without empty rows."""
+    named = Counter((f.name, f.claim.document) for f in findings)
+    columns = [one for one in DOCUMENTS if any(document == one for _, document in named)]
+    short = [one.partition(" (")[0] for one in columns]
+    lines = [
+        "| claims that | " + " | ".join([*short, "all"]) + " |",
+        "|---" * (len(columns) + 2) + "|",
+    ]
+    for name, words in IN_PLURAL.items():
+        cells = [named[name, document] for document in columns]
+        if any(cells):
+            lines.append(f"| {words} | " + " | ".join(map(str, [*cells, sum(cells)])) + " |")
+    return "\n".join(lines)
 
 
 def _entry(finding: Finding) -> str:
     row = finding.claim
     if finding.confirmed:
-        verdict = f"**{_name(finding.concluded).capitalize()}.**"
+        verdict = f"**{_name(finding).capitalize()}.**"
     else:
         verdict = f"**Not confirmed: {_mismatch(finding)}.**"
     lines = [
@@ -242,13 +257,17 @@ def _entry(finding: Finding) -> str:
     if row.truth:
         lines += [f"- {_truth_label(row.verdict)}: {row.truth}"]
     if row.counterexample:
-        lines += [f"- First counterexample: {finding.counterexample}"]
+        lines += [f"- First counterexample: {finding.counterexample} (fails in {finding.refuted})"]
     lines += [f"- Checked: {row.how} ({_count(finding.trials)})", ""]
     return "\n".join(lines)
 
 
-def _name(verdict: Verdict) -> str:
-    return "depends on the reading" if verdict is Verdict.READING else verdict.value
+def _name(finding: Finding) -> str:
+    return "depends on the reading" if finding.concluded is Verdict.READING else finding.name
+
+
+def _in_brackets(finding: Finding) -> str:
+    return f" ({finding.claim.word})" if finding.claim.word else ""
 
 
 def _count(trials: int) -> str:

@@ -32,9 +32,11 @@ POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
     SUMMARIES,
     "Method, marginal set advantage",
     Verdict.UP_TO_SCALE,
+    compares=("mean update", "=", "∇E f"),
     how="The mean over a sample's sets of f − f̂, all sets: mean update over all groups of N = 3…5.",
     counterexample="N=3, n=2, π=(1/3, 1/3, 1/3), mean=(1/27, -2/27, 1/27), "
     "gradient=(2/27, -4/27, 2/27)",
+    refuted="6 of 8",
     truth="(N−n)/n.",
 )
 def mean_form() -> Trials:
@@ -42,7 +44,7 @@ def mean_form() -> Trials:
     for (num, size), p in product(((3, 2), (4, 2), (4, 3), (5, 2)), POLICIES):
         found = mean_estimate(deviation(SCORE, size), p, num)
         truth = logit_gradient(SCORE, p, size)
-        yield stated(found == truth, N=num, n=size, π=p, mean=found, gradient=truth)
+        yield stated(found, truth, N=num, n=size, π=p, mean=found, gradient=truth)
         yield scaled(found == times(Fraction(num - size, size), truth))
 
 
@@ -65,8 +67,10 @@ def averaged(design: Design) -> Credit:
     SUMMARIES,
     "Method, K sets without replacement",
     Verdict.UP_TO_SCALE,
+    compares=("mean update", "=", "∇E f"),
     how="Every single collection of 2, 3 and 4 sets, N = 4, n = 2: mean update over all groups.",
     counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
+    refuted="16 of 50",
     truth="(m − n)/n, where m samples are in a set: known for each collection.",
     cases=product((2, 3, 4)),
 )
@@ -77,7 +81,7 @@ def sampled_sets(num_sets: int) -> Trials:
     for design in combinations(all_sets(num, size), num_sets):
         found = mean_estimate(averaged(design), p, num, ordered_draws)
         covered = len({i for s in design for i in s})
-        yield stated(found == truth, sets=design, mean=found, gradient=truth)
+        yield stated(found, truth, sets=design, mean=found, gradient=truth)
         yield scaled(found == times(Fraction(covered - size, size), truth))
 
 
@@ -86,6 +90,7 @@ def sampled_sets(num_sets: int) -> Trials:
     SUMMARIES,
     "Method, N > n",
     Verdict.HOLDS,
+    compares=("number of advantages that are not 0 at N = n", "=", 0),
     how="N = n: there is one set and every advantage is 0, in all groups of two and three; with "
     "N = n + 1 some are not.",
     cases=product((2, 3)),
@@ -94,7 +99,7 @@ def more_samples_than_members(size: int) -> Trials:
     """More samples than a set holds are needed."""
     for group in product(range(3), repeat=size):
         found = averaged(all_sets(size, size))(group)
-        yield stated(not any(found), N=size, n=size, group=group, A=found)
+        yield stated(sum(map(bool, found)), N=size, n=size, group=group, A=found)
     more = [averaged(all_sets(size + 1, size))(g) for g in product(range(3), repeat=size + 1)]
     yield remark(any(any(a) for a in more))
 
@@ -104,6 +109,7 @@ def more_samples_than_members(size: int) -> Trials:
     SUMMARIES,
     "Method, polychromic objective",
     Verdict.HOLDS,
+    compares=("f", "≤", "min(mean reward, diversity)"),
     how="f ≤ min(mean reward, diversity) for every set of up to four members.",
     cases=product((1, 2, 3, 4)),
 )
@@ -115,7 +121,7 @@ def both_limit(size: int) -> Trials:
         members = tuple(range(size))
         parts = scores.mean(rewards)(members), scores.distinct_share(clusters)(members)
         found = scores.polychromic(rewards, clusters)(members)
-        yield stated(found <= min(parts), r=rewards, clusters=clusters, f=found)
+        yield stated(found, min(parts), r=rewards, clusters=clusters, f=found)
 
 
 @claim(
@@ -144,6 +150,7 @@ def diversity(labels: Actions) -> Trials:
     SUMMARIES,
     "Method, polychromic objective",
     Verdict.HOLDS,
+    compares=("largest A of a wrong generation", ">", 0),
     how="One correct action and one or two wrong ones of other strategies: the largest A of a "
     "wrong one over all policies with denominator ≤ 12, n = 3, 4.",
     truth="For n ≥ 3. With n = 2 and one correct strategy it is never positive.",
@@ -155,7 +162,7 @@ def incorrect_positive(rewards: Actions) -> Trials:
     """
     for size in (3, 4):
         best = _largest_of_wrong(rewards, size)
-        yield stated(best > 0, n=size, actions=len(rewards), largest_A=best)
+        yield stated(best, n=size, actions=len(rewards), largest_A=best)
     yield remark(_largest_of_wrong(rewards, 2) < 0)
 
 

@@ -39,11 +39,14 @@ PASS = scores.maximum((1, 0, 0))
     TUTORIAL,
     "Reward shaping, third problem and slider",
     Verdict.FAILS,
+    compares=("A", "≤", 0),
     how="One wrong sample of its own strategy among N = 8…1024 with d = 1 for it and 0 for the "
     "others; the library's `grpo_div` around its own threshold.",
     counterexample="N=8, p=7/8, d=1, λ=8/7, A=1/8",
-    truth="With d above the mean, λ > p/(d − mean d) suffices, which stays finite as p → 1: below "
-    "8/7 for mean d = 1/8. It is impossible only for λ(d − mean d) ≤ p.",
+    refuted="3 of 9",
+    truth="With d above the mean, λ > p/(d − mean d) suffices, which stays finite as p → 1: with "
+    "d = 1 and mean d = 1/8 every p < 1 is below λ = 8/7, and a smaller λ fails near p = 1. It is "
+    "impossible only for λ(d − mean d) ≤ p.",
 )
 def shaping_stays_possible() -> Trials:
     """As p → 1 a wrong, diverse sample cannot have a positive shaped advantage unless its d is
@@ -53,10 +56,13 @@ def shaping_stays_possible() -> Trials:
         p, mean = Fraction(num - 1, num), Fraction(1, num)
         for weight in (Fraction(8, 7), Fraction(1), Fraction(19, 20)):
             found = weight - p - weight * mean
-            yield stated(found <= 0, N=num, p=p, d=1, λ=weight, A=found)
+            yield stated(found, N=num, p=p, d=1, λ=weight, A=found)
             yield corrected((found > 0) == (weight > p / (1 - mean)))
-    limit = Fraction(1) / (1 - Fraction(1, 8))
-    yield corrected(limit == Fraction(8, 7))
+    for p in (Fraction(7, 8), Fraction(99, 100), Fraction(9999, 10_000)):
+        gains = [weight - p - weight / 8 for weight in (Fraction(8, 7), p / (1 - Fraction(1, 8)))]
+        yield corrected(gains[0] > 0 == gains[1], p=p)
+    below = Fraction(8, 7) - Fraction(1, 100)
+    yield corrected(below - Fraction(9999, 10_000) - below / 8 < 0, λ=below)
     rewards, clusters = np.array([[1.0] * 7 + [0]]), np.array([[0] * 7 + [1]])
     for bonus, sign in ((48 / 49, -1), (50 / 48, 1)):
         shaped = setrl.methods.grpo_div(bonus).advantages(rewards, clusters=clusters)
@@ -68,15 +74,17 @@ def shaping_stays_possible() -> Trials:
     TUTORIAL,
     "Decomposition, 8 generations, table, second row",
     Verdict.FAILS,
+    compares=("A of y₈", "≤", 0),
     how="λd − 7/8 − λ·mean d with d = 1 for y₈ and 0 for the others.",
     counterexample="λ=11/10, A=7/80",
+    refuted="2 of 4",
     truth="Positive for every λ > 1.",
     cases=product((Fraction(1, 2), Fraction(1), Fraction(11, 10), Fraction(2))),
 )
 def shaping_of_eight(weight: Fraction) -> Trials:
     """Reward shaping gives y₈ a negative advantage unless λ is huge."""
     found = weight - Fraction(7, 8) - weight / 8
-    yield stated(found <= 0, λ=weight, A=found)
+    yield stated(found, λ=weight, A=found)
     yield corrected((found > 0) == (weight > 1))
 
 
@@ -90,6 +98,7 @@ def slope(score: Score, p: Policy, direction: Sequence[int], size: int) -> Fract
     TUTORIAL,
     "Reward shaping, second problem: λ",
     Verdict.HOLDS,
+    compares=("number of different λ at three accuracies", "=", 3),
     how="Two strategies with shares w and 1 − w that both succeed with chance s; n = 2, 3. The λ "
     "with which mean r + λ·d gives accuracy and an even choice of strategies the same relative "
     "weight as the product r·d does: from the slopes of all three in these two directions.",
@@ -110,7 +119,7 @@ def no_constant_weight(size: int, shares: Policy) -> Trials:
         weights.append(both[1] / both[0] / (sums[1] / sums[0]))
         yield remark(weights[-1] == success / expected(d, p, size), n=size, s=success)
         yield remark(slope(r, p, more_even, size) == slope(d, p, more_correct, size) == 0)
-    yield stated(len(set(weights)) == 3, n=size, shares=shares, λ=weights)
+    yield stated(len(set(weights)), n=size, shares=shares, λ=weights)
     yield remark(weights == sorted(weights))
 
 
@@ -119,10 +128,12 @@ def no_constant_weight(size: int, shares: Policy) -> Trials:
     TUTORIAL,
     "Algorithm 1 (code), and 'unbiased, no bias correction needed'",
     Verdict.UP_TO_SCALE,
+    compares=("mean update", "=", "∇E f"),
     how="Two and three sets drawn independently, as the code draws them: all pairs and triples of "
     "sets, N = 3, 4, n = 2.",
     counterexample="N=3, n=2, sets=2, π=(1/3, 1/3, 1/3), mean=(8/81, -4/81, -4/81), "
     "gradient=(8/27, -4/27, -4/27)",
+    refuted="6 of 6",
     truth="(K−1)(N−n)/N.",
     cases=((3, 2), (3, 3), (4, 2)),
 )
@@ -135,7 +146,7 @@ def independent_sets(num: int, num_sets: int) -> Trials:
         found = mean_estimate(credit, p, num)
         truth = logit_gradient(PASS, p, size)
         scale = Fraction((num_sets - 1) * (num - size), num)
-        yield stated(found == truth, N=num, n=size, sets=num_sets, π=p, mean=found, gradient=truth)
+        yield stated(found, truth, N=num, n=size, sets=num_sets, π=p, mean=found, gradient=truth)
         yield scaled(found == times(scale, truth))
 
 
@@ -144,10 +155,14 @@ def independent_sets(num: int, num_sets: int) -> Trials:
     TUTORIAL,
     "Algorithm 1 (code)",
     Verdict.FAILS,
+    word="pseudocode",
+    compares=("number of different ratios of the mean update to ∇E f", "=", 1),
     how="marginal[y] with `y in G`, which confuses equal generations: pass@2, N = 4, "
     "π = (1/5, 3/10, 1/2), all sets.",
     counterexample="N=4, π=(1/5, 3/10, 1/2), ratio=(3.135, 3.572, 2.873)",
-    truth="By index the ratio to ∇E f is 3 for every action; by value 3.135, 3.5725, 2.8725.",
+    refuted="1 of 1",
+    truth="By index the ratio to ∇E f is 3 for every action; by value 3.135, 3.5725, 2.8725. The "
+    "listing is a sketch, and Eq. 9 of the note has the same two readings.",
 )
 def dictionary_of_generations() -> Trials:
     """A dictionary from generations to advantages gives the marginal set advantages."""
@@ -159,7 +174,7 @@ def dictionary_of_generations() -> Trials:
             mean_estimate(by_value(PASS, all_sets(num, size)), p, num), truth, strict=True
         )
     ]
-    yield stated(len(set(ratios)) == 1, N=num, π=p, ratio=tuple(float(r) for r in ratios))
+    yield stated(len(set(ratios)), N=num, π=p, ratio=tuple(float(r) for r in ratios))
     yield corrected([float(r) for r in ratios] == [3.135, 3.5725, 2.8725])
     yield corrected(mean_estimate(from_sets(PASS, all_sets(num, size)), p, num) == times(3, truth))
 
@@ -169,6 +184,7 @@ def dictionary_of_generations() -> Trials:
     TUTORIAL,
     "Set RL, step 2: how many sets",
     Verdict.HOLDS,
+    compares=("added share of the variance", "<", "1/2 with 200 sets, 1/5 with 500"),
     how="Poly-EPO on 600 simulated prompts, n = 8, N = 32 and 64, against all sets: the root mean "
     "square error of the advantages relative to their size, and the gradient variance that "
     "sampling adds, relative to the variance with all sets. Seeded.",
@@ -185,7 +201,7 @@ def enough_sets() -> Trials:
     for num, error_floor in ((32, 0.2), (64, 0.3)):
         for num_sets, share in ((200, 0.5), (500, 0.2)):
             added, error = added_variance(num, num_sets, rng)
-            yield stated(added < share, N=num, sets=num_sets, added_variance=added)
+            yield stated(added, share, N=num, sets=num_sets, added_variance=added)
             yield remark(error > error_floor)
         yield remark(added_variance(num, 25, rng)[0] > 1, N=num, sets=25)
 
@@ -239,9 +255,11 @@ def swap_value(value: Valued, num: int, size: int, i: int) -> Fraction:
     TUTORIAL,
     "Set RL, meaning of the marginal set advantage",
     Verdict.FAILS,
+    compares=("u − v", "=", "mean drop"),
     how="Groups of four and five rewards, max, n = 2, 3: u − v, the mean drop f(S) − f(S∖i), and "
     "the mean change when i takes another's place.",
     counterexample="r=(3, 1, 0, 0), n=2, i=0, A=7/3, drop=8/3",
+    refuted="18 of 26",
     truth="It asks what changes if y takes another sample's place: u − v is the mean of "
     "f(T∪i) − f(T∪j). No set gets smaller.",
     cases=product(((1, 1, 1, 1), (3, 1, 0, 0), (2, 2, 1, 0, 0)), (2, 3)),
@@ -256,7 +274,7 @@ def removal(rewards: Actions, size: int) -> Trials:
             value(s) - value(tuple(k for k in s if k != i)) for s in all_sets(num, size) if i in s
         ]
         yield stated(
-            found[i] == average(drops), r=rewards, n=size, i=i, A=found[i], drop=average(drops)
+            found[i], average(drops), r=rewards, n=size, i=i, A=found[i], drop=average(drops)
         )
         yield corrected(found[i] == swap_value(value, num, size, i))
 
@@ -280,9 +298,12 @@ def shapley(value: Valued, num: int) -> list[Fraction]:
     TUTORIAL,
     "Set RL, meaning of the marginal set advantage",
     Verdict.FAILS,
+    word="analogy",
+    compares=("u − v", "=", "Shapley value"),
     how="u − v under pass@n and the Shapley value, for c = 2, 1, 4 correct of four; the mean "
     "update of the Shapley value over all groups of N = 3, 4 samples, against Σ_n ∇E f_n / n.",
     counterexample="r=(1, 1, 0, 0), n=2, marginal=(1/3, 1/3, -1/3, -1/3), Shapley=(1/2, 1/2, 0, 0)",
+    refuted="3 of 3",
     truth="A Shapley value asks about coalitions of every size. It is an unbiased estimate of "
     "another gradient, Σ_{n=1}^N ∇E f_n / n; for pass@n it is 1/c on each of c correct samples.",
 )
@@ -295,7 +316,7 @@ def shapley_values() -> Trials:
             scores.maximum(rewards),
         )
         fair = shapley(value, 4)
-        yield stated(found == fair, r=rewards, n=2, marginal=found, Shapley=fair)
+        yield stated(found, fair, r=rewards, n=2, marginal=found, Shapley=fair)
         yield corrected(fair == [Fraction(r, correct) for r in rewards])
     for num, p in product((3, 4), (policy(1, 1, 1), policy(1, 2, 3))):
         credit = lambda group: shapley(of_group(PASS, group), len(group))  # noqa: E731

@@ -147,6 +147,7 @@ def _all_sets(objective: Objective, fixed_size: int | None = None) -> Advantage:
     return advantages
 
 
+SHARES = ("goal", "action_1_at_first_fork")  # of what is measured at the end; returns are not
 LEARNERS: dict[str, Learner] = {
     "reinforce": Learner("REINFORCE (mean return)", _all_sets(objectives.mean(), fixed_size=1)),
     "raw": Learner("max@K, no baseline", _of_max("raw")),
@@ -269,7 +270,8 @@ def last_policies(config: BiasedMazeConfig, decoy: int, history: History) -> dic
         "action_1_at_first_fork": chances_RD[:, 0],
     }
     found: dict[str, Any] = {
-        name: mean_interval(values).as_lists() for name, values in quantities.items()
+        name: mean_interval(values, (0.0, 1.0) if name in SHARES else (0.0, np.inf)).as_lists()
+        for name, values in quantities.items()
     }
     found["runs_past_the_decoy"] = int((chances_RD[:, 0] > 0.5).sum())
     found["runs_that_mostly_reach_the_goal"] = int((history.goal_RT[:, -1] > 0.5).sum())

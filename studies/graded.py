@@ -113,7 +113,7 @@ def run(run_dir: Path, path: Path) -> Path:
         if not folders:  # a run that was interrupted
             continue
         found = [worths(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
-        arms[one.arm] = {name: _over_seeds([of[name] for of in found]) for name in found[0]}
+        arms[one.arm] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
         own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
         if own and own[0]:
             noises[one.arm] = geometric_interval(own)
@@ -126,12 +126,16 @@ def run(run_dir: Path, path: Path) -> Path:
     return path
 
 
-def _over_seeds(values_R: Sequence[float]) -> dict[str, Any]:
-    """Return a mean over seeds with its interval; of one seed only its value."""
+def _over_seeds(name: str, values_R: Sequence[float]) -> dict[str, Any]:
+    """Return a mean over seeds with its interval; of one seed only its value.
+
+    All are shares, or graded rewards up to 1, but the counts of strategies and families in 32.
+    """
     rounded = [float(f"{value:.4g}") for value in values_R]
     if len(rounded) < 2:
         return {"mean": rounded[0], "per_seed": rounded}
-    return mean_interval(values_R).as_lists() | {"per_seed": rounded}
+    within = (0.0, 32.0) if name.endswith("@32") else (0.0, 1.0)
+    return mean_interval(values_R, within).as_lists() | {"per_seed": rounded}
 
 
 def draw(noises: Mapping[str, Interval], path: Path) -> None:

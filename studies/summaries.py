@@ -62,14 +62,20 @@ class Interval:
         }
 
 
-def mean_interval(values_R: ArrayLike) -> Interval:
-    """Return the mean over the first axis, with a t-interval over runs; it needs two runs."""
+def mean_interval(values_R: ArrayLike, within: tuple[float, float] = (-np.inf, np.inf)) -> Interval:
+    """Return the mean over the first axis, with a t-interval over runs; it needs two runs.
+
+    The interval ends where the quantity does: `within` is (0, 1) for a share, (0, ∞) for a count.
+
+    >>> mean_interval([0.7, 0.9, 1.0], within=(0, 1)).as_lists()["high"]
+    1.0
+    """
     values = np.asarray(values_R, dtype=np.float64)
     if len(values) < 2:
         raise ValueError(f"an interval needs at least 2 runs, got {len(values)}")
     mean, stderr = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
     reach = t_quantile(len(values) - 1, LEVEL) * stderr
-    return Interval(mean, mean - reach, mean + reach)
+    return Interval(mean, *np.clip([mean - reach, mean + reach], *within))
 
 
 def geometric_interval(values_R: ArrayLike) -> Interval:

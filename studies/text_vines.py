@@ -273,11 +273,16 @@ def run(out_dir: Path, config: VinesConfig = VinesConfig(), cache: Path = Path("
     return path
 
 
+def _range(measure: str) -> tuple[float, float]:
+    """Return from where to where a measure goes: pass@k is a share, strategies are counted."""
+    return (0.0, np.inf) if measure.endswith("strategies") else (0.0, 1.0)
+
+
 def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
     """Return each arm's measures: one number, or a mean with its interval over seeds."""
     return {
         name: {
-            key: mean_interval([one[key] for one in runs]).as_lists()
+            key: mean_interval([one[key] for one in runs], _range(key)).as_lists()
             if len(runs) > 1
             else round(runs[0][key], 4)
             for key in runs[0]

@@ -39,6 +39,7 @@ from claims.claims import (
     REFUTED,
     Claim,
     Finding,
+    Quantity,
     Verdict,
     claim,
     corrected,
@@ -61,7 +62,7 @@ def finding(id: str) -> Finding:
     return examine(next(row for row in ledger.CLAIMS if row.id == id))
 
 
-def row(verdict: Verdict, trials: list, counterexample: str = "") -> Claim:
+def row(verdict: Verdict, trials: list, counterexample: str = "", refuted: str = "") -> Claim:
     """A claim whose check yields these trials."""
 
     def check():
@@ -73,10 +74,12 @@ def row(verdict: Verdict, trials: list, counterexample: str = "") -> Claim:
         "A book",
         "p. 1",
         verdict,
+        compares=("it", "always"),
         how="so",
         truth="x",
         kindly="y" * (verdict is Verdict.READING),
         counterexample=counterexample,
+        refuted=refuted,
     )
     return named(check)
 
@@ -91,15 +94,78 @@ def test_no_other_verdict_would_be_confirmed(id):
     found = finding(id)
     for verdict in set(Verdict) - {found.claim.verdict}:
         kindly = "so" * (verdict is Verdict.READING)
-        other = replace(found.claim, verdict=verdict, counterexample="", truth="so", kindly=kindly)
+        other = replace(
+            found.claim, verdict=verdict, word="", counterexample="", truth="so", kindly=kindly
+        )
         assert not replace(found, claim=other).confirmed
 
 
 @pytest.mark.parametrize("id", [r.id for r in ledger.CLAIMS if r.verdict in REFUTED])
-def test_a_claim_that_does_not_hold_as_stated_pins_its_counterexample(id):
+def test_a_claim_that_does_not_hold_as_stated_pins_its_counterexamples(id):
     found = finding(id)
     assert found.claim.counterexample == found.counterexample != ""
-    assert not replace(found, claim=replace(found.claim, counterexample="n=0")).confirmed
+    assert found.claim.refuted == found.refuted != ""
+    for pin in ({"counterexample": "n=0"}, {"refuted": "0 of 1"}):
+        assert not replace(found, claim=replace(found.claim, **pin)).confirmed
+
+
+@pytest.mark.parametrize("id", ["note-never-collapse", "note-prop-4.3", "maxpo-variance"])
+def test_a_sentence_with_the_opposite_relation_is_not_confirmed(id):
+    turned = {"<": ">", ">": "<", "≤": "≥"}
+    named = finding(id).claim
+    quantity = replace(named.quantity, relation=turned[named.quantity.relation])
+    assert not examine(replace(named, quantity=quantity)).confirmed
+
+
+@pytest.mark.parametrize(
+    "id", ["tutorial-score-copies", "tutorial-example-sets", "note-ex-5.4-share"]
+)
+def test_a_sentence_with_another_number_is_not_confirmed(id):
+    named = finding(id).claim
+    other = (
+        ("0.843", *named.quantity.right[1:]) if id.endswith("sets") else named.quantity.right * 2
+    )
+    changed = replace(named, quantity=replace(named.quantity, right=other))
+    assert changed.statement != named.statement
+    assert not examine(changed).confirmed
+
+
+@pytest.mark.parametrize(
+    ("quantity", "sides", "held"),
+    [
+        (("it", "=", "that"), (1, 1), True),
+        (("it", "≠", "that"), (1, 1), False),
+        (("it", "<", "that"), (1, 1), False),
+        (("it", "≤", "that"), (1, 1), True),
+        (("it", ">", 0), (0,), False),
+        (("it", "≥", 0), (0,), True),
+        (("it", "≈", ("0.83", "−1.5")), ([0.8333, -1.39],), False),
+        (("it", "≈", ("0.83", "−1.5")), ([0.8333, -1.51],), True),
+        (("it", "≈", ("0.83",)), ([0.83, 1],), False),
+        (("it", "exactly if", "that"), ([], 0), True),
+        (("it", "exactly if", "that"), (2, 0), False),
+        (("it", "always"), (2,), True),
+        (("it", "never"), (2,), False),
+    ],
+)
+def test_a_quantity_is_compared_as_it_is_written(quantity, sides, held):
+    assert Quantity(*quantity).holds(*sides) is held
+
+
+def test_a_sentence_is_made_from_its_quantity():
+    made = row(Verdict.HOLDS, [])
+    assert made.statement == "Anything (it: always)."
+    named = replace(made, text="So $q, and more.", quantity=Quantity("f", ">", 1234))
+    assert named.statement == "So f > 1,234, and more."
+    with pytest.raises(ValueError, match="unknown relation 'about'"):
+        Quantity("f", "about", 1)
+    with pytest.raises(ValueError, match="'a' states something: give `compares`"):
+        examine(replace(row(Verdict.HOLDS, [stated(True)]), quantity=None))
+
+
+def test_every_row_but_a_definition_says_what_it_compares():
+    for r in ledger.CLAIMS:
+        assert (r.quantity is None) is (r.verdict is Verdict.DEFINITION), r.id
 
 
 def test_the_ledger_covers_the_documents():
@@ -138,8 +204,9 @@ def test_the_verdict_follows_from_the_trials_alone(trials, verdict):
 def test_the_first_failure_is_the_counterexample():
     trials = [stated(True, n=1), stated(False, n=2), stated(False, n=3)]
     for verdict, other in zip(REFUTED, (scaled, kind, corrected), strict=True):
-        assert examine(row(verdict, [*trials, other(True)], "n=2")).confirmed
-        assert not examine(row(verdict, [*trials, other(True)], "n=3")).confirmed
+        assert examine(row(verdict, [*trials, other(True)], "n=2", "2 of 3")).confirmed
+        assert not examine(row(verdict, [*trials, other(True)], "n=3", "2 of 3")).confirmed
+        assert not examine(row(verdict, [*trials, other(True)], "n=2", "1 of 3")).confirmed
 
 
 def test_a_claim_that_fails_says_what_is_true():
@@ -147,6 +214,16 @@ def test_a_claim_that_fails_says_what_is_true():
         claim("a", "A book", "p. 1", Verdict.FAILS, how="so", counterexample="n=1")(lambda: [])
     with pytest.raises(ValueError, match="'a' holds: give `counterexample`"):
         claim("a", "A book", "p. 1", Verdict.HOLDS, how="so", counterexample="n=1")(lambda: [])
+
+
+def test_a_row_is_called_only_what_its_verdict_can_be_called():
+    for verdict, word in ((Verdict.HOLDS, "misprint"), (Verdict.READING, "analogy")):
+        made = row(verdict, [])
+        with pytest.raises(ValueError, match=f"'a' {verdict.value}: it cannot be '{word}'"):
+            replace(made, word=word)
+    made = replace(row(Verdict.FAILS, [stated(False), corrected(True)]), word="misprint")
+    assert examine(made).name == "misprint"
+    assert examine(replace(made, verdict=Verdict.HOLDS, word="")).name == "fails"
 
 
 def test_a_reading_and_nothing_else_has_a_kind_reading():
@@ -372,7 +449,7 @@ def test_the_page_is_what_the_ledger_writes():
 def test_the_page_opens_with_every_claim_that_fails():
     page = PAGE.read_text(encoding="utf-8")
     opening = page[: page.index(f"## {DOCUMENTS[0]}")]
-    listed = re.findall(r"^- \[(\S+)\]\(#\1\): ", opening, re.MULTILINE)
+    listed = re.findall(r"^- \[(\S+)\]\(#\1\)(?: \(\w+\))?: ", opening, re.MULTILINE)
     assert listed == [row.id for row in ledger.CLAIMS if row.verdict is Verdict.FAILS]
 
 
@@ -385,7 +462,8 @@ def test_the_page_opens_with_highlights_and_their_verdicts():
     }
     page = PAGE.read_text(encoding="utf-8")
     for row in HIGHLIGHTS:
-        verdict = names[ledger.find(row.id)[0].verdict]
+        named = ledger.find(row.id)[0]
+        verdict = named.word or names[named.verdict]
         assert f"| {row.says} | [{verdict}](#{row.id}) | {row.in_short} |" in page
 
 
