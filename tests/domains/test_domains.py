@@ -140,7 +140,6 @@ ANSWER_IS_RIGHT = {
     "polynomial": point_is_on_the_curve,
     "multiplication": product_is_right,
     "quadratic": both_are_roots,
-    "two_digits": product_is_right,
 }
 
 

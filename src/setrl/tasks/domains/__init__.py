@@ -21,7 +21,6 @@ from setrl.tasks.domains.base import (
 from setrl.tasks.domains.multiplication import Multiplication
 from setrl.tasks.domains.polynomial import Polynomial
 from setrl.tasks.domains.quadratic import Quadratic
-from setrl.tasks.domains.two_digits import TwoDigits
 
 __all__ = [
     "DOMAINS",
@@ -34,7 +33,6 @@ __all__ = [
     "Quadratic",
     "Reading",
     "Split",
-    "TwoDigits",
     "Written",
     "by_name",
     "corpus",
@@ -44,7 +42,6 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
     "polynomial": Polynomial,
     "multiplication": Multiplication,
     "quadratic": Quadratic,
-    "two_digits": TwoDigits,
 }
 """Name → the class of the domain."""
 
