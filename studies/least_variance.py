@@ -17,9 +17,8 @@ from setrl.core.method import Method
 from setrl.support import files
 from setrl.support.wording import markdown_table
 from setrl.theory.audit.calling import Estimator, estimator
-from setrl.theory.audit.least import least_variance
 from setrl.theory.audit.paid import Paid, pay
-from setrl.theory.audit.variance import of_update
+from setrl.theory.audit.variance import least_variance, of_update
 from setrl.theory.tabular import ActionTable
 
 # Right and wrong answers of a prompt; N and K.

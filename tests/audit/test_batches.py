@@ -49,20 +49,6 @@ def test_larger_batches_have_less_bias(monkeypatch: pytest.MonkeyPatch) -> None:
     assert large.off < small.in_batch.off / 3
 
 
-def test_the_place_of_a_group_is_drawn_if_it_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    def first(rewards):
-        paid = rewards - rewards.mean(axis=-1, keepdims=True)
-        paid[0] *= 1 + (len(paid) == 2)
-        return paid
-
-    monkeypatch.setattr(module, "DRAWS", 400)
-    found = audit(first, group_size=2, groups=2, takes="batch").in_batch
-    assert found is not None
-    assert found.match is not None
-    assert found.draws == 400
-    assert found.match.factors[0] == pytest.approx(1.5, abs=0.1)
-
-
 def test_other_estimators_are_not_called_in_batches() -> None:
     assert audit(lambda rewards: rewards, group_size=2).in_batch is None
 
@@ -71,15 +57,29 @@ def test_what_is_required_and_said_first_is_about_batches() -> None:
     def over_mean(rewards: np.ndarray) -> np.ndarray:
         return (rewards - rewards.mean(axis=-1, keepdims=True)) / (rewards.mean() or 1)
 
-    found = audit(over_mean, group_size=3, groups=2, claims="maxrl@2")
-    assert found.is_unbiased
+    found = audit(over_mean, group_size=3, groups=2, claims="maxrl@2", takes="batch")
+    assert found.claim is not None
+    assert found.claim.holds  # of groups by themselves
     assert found.pays["unbiased"] is False
     assert found.pays["has-objective"] is True
-    first, second, third = found.sentences()[:3]
+    claim, first, second, third = found.sentences()[:4]
+    assert claim.startswith("Claim (Σ pass@k/k for k ≤ 2): over_mean is biased; the nearest is")
     assert first.startswith("over_mean in batches of 2 groups")
     assert "off by" in first
     assert "It mixes the groups of a batch" in second
     assert "alone in their batch)" in third
+
+
+def test_a_function_that_takes_a_group_and_a_batch_is_audited_as_both() -> None:
+    found = audit(lambda rewards: rewards - rewards.mean(), claims="3*pass@1")
+    assert found.claim is not None
+    assert found.claim.holds
+    assert found.pays["unbiased"] is False  # 31/8 in batches
+    headline, both = found.sentences()[1:3]
+    assert "(groups of 4 samples with rewards 0 and 1). Here" in headline
+    assert "as with --takes group" in both
+    assert "in batches of 8 groups its mean update is 31/8·∇pass@1, exactly" in both
+    assert audit(lambda rewards: rewards - rewards.mean(), takes="group").pays["unbiased"]
 
 
 def test_drawn_batches_show_a_bias_and_no_unbiased_update(monkeypatch: pytest.MonkeyPatch) -> None:

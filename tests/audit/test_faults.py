@@ -98,7 +98,7 @@ def test_a_baseline_that_includes_the_sample() -> None:
 def test_statistics_of_the_batch() -> None:
     found = audit(batch_std)
     assert found.pays["independent-groups"] is False
-    assert "It mixes the groups of a batch" in str(found)
+    assert "mixes the groups of a batch" in str(found)
 
 
 def _law(found: Audit, name: str) -> str:

@@ -19,9 +19,10 @@ from setrl.cli.said import Said
 from setrl.support.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.theory.audit import Audit, SampledAudit, Shape
+    from setrl.theory.audit import Audit, Shape
 
 NOT_KEPT = 1
+FIRST = 3  # sentences that are printed without --details; warnings always are
 # Modules whose estimators docs/estimators.md has.
 AUDITED = {
     *("trl", "verl", "easyr1", "skyrl", "skyrl_train", "prime_rl", "rllm", "openrlhf", "nemo_rl"),
@@ -48,7 +49,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         claims: What it is said to optimise, such as pass@4, polychromic@4 or 2*pass@4.
         takes: Whether the function takes one group, (N,), or a batch of groups, (B, N); by default
             what it can take.
-        groups: The number of groups in a batch, if the estimator mixes them.
+        groups: The number of groups in a batch, if the estimator mixes them; by default at most 8.
         trainer: Call the function as this trainer does: {trainers}; by default the trainer whose
             parameters the function has.
         set: An argument of the method or the function, or a setting of the trainer, NAME=VALUE,
@@ -57,6 +58,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             from the highest) or length=module:function (of rewards and labels); can be repeated.
         require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
             an unknown name is answered with all names.
+        details: Print all sentences, not only the first three.
         figure: Draw its mean update and its variance into this file (PNG, SVG, PDF).
 
     Json:
@@ -83,7 +85,6 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             batches of several groups, if it mixes them.
         survivors: Which kinds of samples training keeps.
         other_sizes: What it optimises in groups of other sizes.
-        drawn: If groups were drawn: their number, and standard errors.
     """
 
     estimator: Positional[str]
@@ -92,11 +93,12 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     labels: int | None = None
     claims: str | None = None
     takes: Literal["group", "batch"] | None = None
-    groups: int = 8
+    groups: int | None = None
     trainer: str | None = None
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     field: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    details: bool = False
     figure: Path | None = None
 
     def run(self) -> None:
@@ -108,7 +110,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         with usage_errors(), redirect_stdout(sys.stderr):  # what the function prints is no answer
             found = self._audit()
             broken = _broken(found, self.require)
-            text, answer = str(found), found.to_json() if self.json else {}
+            lines, answer = found.sentences(), found.to_json() if self.json else {}
         if self.figure is not None:
             from setrl.show.report.audit_figure import draw_audit
 
@@ -117,15 +119,15 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         if self.json:
             self.say_json(**answer)
         else:
-            print(text)
+            print("\n".join(lines if self.details else _first(lines)))
         for name, why in broken.items():
             print(f"does not hold: {name}: {why}", file=sys.stderr)
         if broken:
             raise SystemExit(NOT_KEPT)
 
-    def _audit(self) -> Audit | SampledAudit:
+    def _audit(self) -> Audit:
         from setrl.support.files.progress import progress_bar
-        from setrl.theory.audit import TooManyGroupsError, audit, audit_sampled
+        from setrl.theory.audit import audit
         from setrl.theory.audit.recorded import Recorded
 
         rewards = numbers(self.rewards, "--rewards")
@@ -141,12 +143,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
             how: Any = {"claims": self.claims, "name": self._name(), "takes": self.takes}
             how |= {"shape": shape, "progress": bar.update}
-            exact: Any = {"rewards": rewards, "labels": self.labels, "groups": self.groups}
-            try:
-                return audit(subject, group_size=size, **exact, **how)
-            except TooManyGroupsError as error:
-                self.note([f"{error}; groups are drawn here"])
-                return audit_sampled(subject, error.table, error.num_samples, **how)
+            how |= {"rewards": rewards, "labels": self.labels, "groups": self.groups}
+            return audit(subject, group_size=size, **how)
 
     def _name(self) -> str | None:
         """Return what sentences call a function or a log; a method has a name of its own."""
@@ -199,7 +197,15 @@ def _audited() -> Iterator[None]:
         ) from error
 
 
-def _broken(found: Audit | SampledAudit, required: tuple[str, ...]) -> dict[str, str]:
+def _first(lines: Sequence[str]) -> list[str]:
+    """Return the warnings and the first sentences, and how many more there are."""
+    warnings = [line for line in lines if line.startswith("Warning")]
+    shown = lines[: len(warnings) + FIRST]
+    rest = len(lines) - len(shown)
+    return [*shown, *([f"({rest} more with --details)"] if rest else [])]
+
+
+def _broken(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
     """Return what was required and does not hold, or could not be tried, with the reason."""
     from setrl.support import names
 

@@ -9,23 +9,22 @@ from matplotlib.axes import Axes
 
 from setrl.show.report.figure_file import save_figure
 from setrl.show.report.style import BLUE, GREY, LIGHT, STRATEGY_FILLS, VERMILION, canvas, set_title
-from setrl.theory.audit import Audit, SampledAudit
-from setrl.theory.audit.curves import Curves
+from setrl.theory.audit.audit import Audit, Curves
+from setrl.theory.audit.compare import share
 from setrl.theory.audit.variance import Variance
 from setrl.theory.tabular import ActionTable
 
-POINTS, DRAWN = 97, 33  # success rates, if all groups are enumerated, and if they are drawn
+POINTS = 97  # success rates
 SKEW = 2.0  # each strategy is used so many times as often as the next one
 
 
-def draw_audit(found: Audit | SampledAudit, path: Path) -> None:
+def draw_audit(found: Audit, path: Path) -> None:
     """Draw what an estimator pushes towards, and its noise, over success rates.
 
-    The mean update is beside the gradient of its claim and of the nearest objective. Bands are two
-    standard errors, if groups were drawn.
+    The mean update is beside the gradient of its claim and of the nearest objective.
     """
-    table, is_drawn = found.table, isinstance(found, SampledAudit)
-    right_A, policies_PA = _path(table, DRAWN if is_drawn else POINTS)
+    table = found.table
+    right_A, policies_PA = _path(table)
     success, curves = policies_PA @ right_A, found.curves(policies_PA)
     name, labels = found.estimator.name, table.clusters is not None
     figure, axes = canvas(LIGHT, _title(found), columns=2 + labels, gap=0.75, margins=(0.7, 0.2))
@@ -38,19 +37,21 @@ def draw_audit(found: Audit | SampledAudit, path: Path) -> None:
     save_figure(figure, path)
 
 
-def _title(found: Audit | SampledAudit) -> str:
-    """Return the sentence about what it optimises, without what explains it."""
-    lines = found.sentences()
-    line = lines[1] if lines[0].startswith("Warning") else lines[0]
-    return line.partition(" (groups of")[0]
+def _title(found: Audit) -> str:
+    """Return what it optimises, or is nearest to."""
+    near, name = found.nearest, found.estimator.name
+    if near is None:
+        return f"{name}: its mean update is 0"
+    off = "" if found.objective else f", {share(near.off)} off"
+    return f"{name}: its mean update is {near}{off}"
 
 
-def _path(table: ActionTable, points: int) -> tuple[np.ndarray, np.ndarray]:
+def _path(table: ActionTable) -> tuple[np.ndarray, np.ndarray]:
     """Return which actions are right, and policies with success rates from 1% to 99%."""
     rewards_A = np.asarray(table.rewards, dtype=np.float64)
     right_A = (rewards_A == rewards_A.max()) * 1.0
     share_A = SKEW ** -np.arange(len(rewards_A))
-    success = np.linspace(0.01, 0.99, points)[:, None]
+    success = np.linspace(0.01, 0.99, POINTS)[:, None]
     within = [share_A * side / (share_A * side).sum() for side in (right_A, 1 - right_A)]
     return right_A, success * within[0] + (1 - success) * within[1]
 
@@ -66,9 +67,6 @@ def _curves(
         )
     own = curves.own_PA @ towards_A
     ax.plot(success, own, color=BLUE, label=name)
-    if curves.stderr_PA.any():
-        band = 2 * np.sqrt(curves.stderr_PA**2 @ towards_A)
-        ax.fill_between(success, own - band, own + band, color=BLUE, alpha=0.2, linewidth=0)
     ax.set_xlabel("success rate")
     ax.legend(fontsize=7, frameon=False)
 

@@ -9,20 +9,15 @@
 from setrl.theory.audit.audit import Audit, audit, kinds
 from setrl.theory.audit.calling import Shape
 from setrl.theory.audit.laws import Law
-from setrl.theory.audit.paid import TooManyGroupsError
-from setrl.theory.audit.sampled import SampledAudit, audit_sampled
 from setrl.theory.audit.shapes import TRAINERS, Trainer, trainer_shape
 
 __all__ = [
     "TRAINERS",
     "Audit",
     "Law",
-    "SampledAudit",
     "Shape",
-    "TooManyGroupsError",
     "Trainer",
     "audit",
-    "audit_sampled",
     "kinds",
     "trainer_shape",
 ]

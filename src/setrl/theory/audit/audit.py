@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from setrl.core.method import AnyMethod
-from setrl.theory.audit.batches import GROUPS, Batched, batched
+from setrl.theory.audit.batches import Batched, batched
 from setrl.theory.audit.calling import Estimator, Shape, estimator
 from setrl.theory.audit.compare import FLOOR, Library, Match
-from setrl.theory.audit.curves import Curves
 from setrl.theory.audit.field import Curl, Field, policy_grid
 from setrl.theory.audit.known import Known, claimed, known
 from setrl.theory.audit.laws import Law, laws
@@ -33,6 +32,22 @@ MOST_OTHER_GROUPS = 3_000  # of another size, for the sensitivity to N
 
 
 @dataclass(frozen=True, eq=False)
+class Curves:
+    """Mean updates and variances, for policies along a line.
+
+    Attributes:
+        own_PA: The estimator's mean update.
+        near: What it is compared with, such as "2·∇pass@4" → the gradient with its factor, (P, A):
+            the claim and the nearest objective.
+        variance: The variances.
+    """
+
+    own_PA: np.ndarray
+    near: Mapping[str, np.ndarray]
+    variance: Variance
+
+
+@dataclass(frozen=True, eq=False)
 class Audit:
     """What an estimator does, computed from its advantages in every group of N samples.
 
@@ -43,7 +58,8 @@ class Audit:
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
         claimed_factor: The factor of the claim; None if it names none.
-        num_groups: B, the groups of a batch, for an estimator that mixes them.
+        num_groups: B, the groups of a batch, for an estimator that mixes them; None for 8, or fewer
+            if only those can be tried in every order that matters.
     """
 
     estimator: Estimator
@@ -51,7 +67,7 @@ class Audit:
     nearest: Match | None
     claim: Match | None
     claimed_factor: float | None
-    num_groups: int = GROUPS
+    num_groups: int | None = None
 
     @property
     def gradient(self) -> Field:
@@ -140,9 +156,31 @@ class Audit:
         return _other_sizes(self.estimator, self.paid)
 
     @property
+    def is_binary(self) -> bool:
+        """Whether samples are right or wrong: there are two rewards."""
+        return bool(np.unique(np.asarray(self.table.rewards)).size == 2)
+
+    @property
+    def reads_batch(self) -> bool:
+        """Whether it mixes the groups of batches, and takes only batches."""
+        return self.mixes_groups and "either" not in self.estimator.habits
+
+    @property
+    def required(self) -> Match | None:
+        """What it must follow: its claim, or else an objective; in a batch, if it reads batches."""
+        if self.reads_batch and self.in_batch is not None:
+            return self.in_batch.match
+        return self.claim or self.objective
+
+    @property
     def factor(self) -> float:
         """What multiplies the gradient of the claim, or of the nearest objective; NaN for a sum."""
-        return _factor(self.claim or self.nearest)
+        return self.factor_of(self.claim or self.nearest)
+
+    @staticmethod
+    def factor_of(match: Match | None) -> float:
+        """Return what multiplies the gradient of an objective; NaN for none and for a sum."""
+        return match.factors[0] if match and len(match.factors) == 1 else float("nan")
 
     @property
     def bias(self) -> float:
@@ -150,25 +188,16 @@ class Audit:
         match = self.claim or self.nearest
         return match.off if match else float("nan")
 
-    @property
-    def keeps_factor(self) -> bool:
-        """Whether the factor is the factor of its claim; positive, if the claim names none."""
-        return self._is_claimed(self.factor)
-
-    def _is_claimed(self, factor: float) -> bool:
+    def keeps(self, factor: float) -> bool:
+        """Whether a factor is that of the claim; positive, if the claim names none."""
         wanted = self.claimed_factor
         if wanted is None:
             return not factor < 0
         return bool(abs(factor - wanted) <= FLOOR * abs(wanted))
 
-    @property
-    def is_unbiased(self) -> bool:
-        """Whether it is unbiased for its claim, or an objective, in a group alone in its batch."""
-        return self._follows(self.claim or self.objective)
-
     def _follows(self, match: Match | None) -> bool:
         is_whole = self.estimator.is_steady and "missing" not in self.estimator.habits
-        return is_whole and match is not None and match.holds and self._is_claimed(_factor(match))
+        return is_whole and match is not None and match.holds and self.keeps(self.factor_of(match))
 
     @property
     def curl(self) -> Curl | None:
@@ -182,29 +211,38 @@ class Audit:
         near = {name: Library.of(field, one.parts).combined(one) for name, one in matches.items()}
         first = next(iter(matches.values()), None)
         noise = variance(Library.of(field, () if first is None else first.parts), first)
-        return Curves(field.values_PA, np.zeros_like(field.values_PA), near, noise)
+        return Curves(field.values_PA, near, noise)
 
     @cached_property
     def pays(self) -> dict[str, bool | None]:
         """What can be required → whether it holds; None where it could not be tried.
 
-        Unbiased and has-objective are about `in_batch`, if it mixes groups. They are None if its
-        batches were drawn and show no difference: chance may hide one.
+        Unbiased and has-objective are about `in_batch`, if it mixes groups, and about a group alone
+        in its batch, too, if it takes both. They are None if its batches were drawn and show no
+        difference: chance may hide one.
         """
-        found: dict[str, bool | None] = {
-            "unbiased": self.is_unbiased,
+        alone = {
+            "unbiased": self._follows(self.claim or self.objective),
             "has-objective": self.estimator.is_steady and self.curl is None,
         }
-        if batch := self.in_batch:
-            field = Field(batch.paid, self.gradient.policies_PA)
-            found = {"unbiased": self._follows(batch.match), "has-objective": field.curl is None}
-            if batch.draws:
-                is_near = batch.match is not None and batch.off <= 2 * batch.noise
-                found = {"unbiased": None if is_near else False, "has-objective": None}
-        return found | {law.name: law.holds for law in self.laws}
+        return self._in_batches(alone) | {law.name: law.holds for law in self.laws}
+
+    def _in_batches(self, alone: Mapping[str, bool]) -> dict[str, bool | None]:
+        """Return what holds in batches, if it mixes groups; if it takes both, in both."""
+        batch = self.in_batch
+        if batch is None:
+            return dict(alone)
+        field = Field(batch.paid, self.gradient.policies_PA)
+        found: dict[str, bool | None] = {
+            "unbiased": self._follows(batch.match),
+            "has-objective": field.curl is None,
+        }
+        if batch.draws:
+            found = {"unbiased": None if batch.is_near else False, "has-objective": None}
+        return {name: found[name] if self.reads_batch or alone[name] else False for name in alone}
 
     def sentences(self) -> list[str]:
-        """Return about ten lines for people."""
+        """Return about ten lines for people, the most important ones first."""
         from setrl.theory.audit.text import sentences
 
         return sentences(self)
@@ -238,12 +276,7 @@ class Audit:
             "in_batch": None if self.in_batch is None else self.in_batch.to_json(),
             "other_sizes": {size: _match(match) for size, match in self.other_sizes.items()},
             "sentences": self.sentences(),
-            "drawn": None,
         }
-
-
-def _factor(match: Match | None) -> float:
-    return match.factors[0] if match and len(match.factors) == 1 else float("nan")
 
 
 def _match(match: Match | None) -> dict[str, Any] | None:
@@ -256,7 +289,6 @@ def _match(match: Match | None) -> dict[str, Any] | None:
         "factors": match.factors,
         "off": match.off,
         "exact": match.is_exact,
-        "in_fractions": match.in_fractions,
         "example": example,
     }
 
@@ -272,7 +304,7 @@ def audit(
     table: ActionTable | None = None,
     name: str | None = None,
     takes: Literal["group", "batch"] | None = None,
-    groups: int = GROUPS,
+    groups: int | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Return what an estimator of advantages optimises, how noisy it is, and where it leads.
@@ -290,14 +322,16 @@ def audit(
         shape: How a function of another form is called.
         table: The actions with further fields, instead of `rewards` and `labels`.
         name: The name in sentences.
-        takes: Whether the function takes one group, (N,), or a batch, (B, N); by default a batch if
-            it can. A function that mixes groups is then called with one after the other.
-        groups: B, the groups of a batch, for `Audit.in_batch` of a function that mixes groups.
+        takes: Whether the function takes one group, (N,), or a batch, (B, N). By default what it
+            can take; a function that takes both, and mixes the groups of a batch, is audited with
+            one group at a time, and batches are said beside it.
+        groups: B, the groups of a batch, for `Audit.in_batch` of a function that mixes groups; by
+            default 8, or fewer if only those can be tried in every order that matters.
         progress: Called with the number of groups after every batch of calls.
 
     Raises:
-        TooManyGroupsError: If the groups are too many: see `audit_sampled`.
-        ValueError: If the function raises, or returns another shape or no numbers.
+        ValueError: If the function raises, or returns another shape or no numbers; or if the
+            groups are too many, or their orders, where the order of samples matters.
     """
     num_samples = _group_size(function, group_size)
     subject = estimator(function, shape or known_shape(function), name, num_samples, takes)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+import random
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -54,7 +57,8 @@ class Estimator:
             returned NaN or infinite numbers, "single" or "half" if it returned float32 or shorter
             floats, "mixes" if a group is paid otherwise next to other groups, "unsteady" if equal
             calls gave other numbers, "draws" if it used a global random generator, "unlike" if it
-            takes one group, and pays it otherwise as a batch of one.
+            takes one group, and pays it otherwise as a batch of one, "either" if it takes one group
+            and a batch.
     """
 
     function: Any
@@ -94,28 +98,13 @@ class Estimator:
             return np.asarray(credit.values_BN, dtype=np.float64)
         return self.advantages(*fields(table, actions_BN))
 
-    def in_fractions(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray | None:
-        """Return the advantages of rewards as fractions, (B, N); None if it returns other numbers.
-
-        A function that only adds, multiplies, divides and compares then has no rounding at all.
-        """
-        rewards = np.array([[Fraction(one) for one in row] for row in rewards_BN], dtype=object)
-        try:
-            rows = [
-                np.asarray(self.shape.call(self.function, rewards[[at]], labels_BN[[at]]))[0]
-                for at in range(len(rewards))
-            ]
-        except Exception:  # it takes no fractions: floats are what it is made for
-            return None
-        values = np.array([list(row) for row in rows], dtype=object)
-        is_known = all(isinstance(one, int | Fraction) for one in values.ravel())
-        return values if is_known and values.shape == rewards.shape else None
-
     def of_batch(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         """Return the advantages of one call with all these groups."""
         given = rewards_BN.copy(), labels_BN.copy()
         try:
-            returned = self.shape.call(self.function, *given)
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of odd groups, such as all wrong
+                returned = self.shape.call(self.function, *given)
         except (Exception, SystemExit) as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
@@ -221,7 +210,7 @@ def _found(
     """Try the shapes on four groups; the first that gives as many advantages is the shape.
 
     A function that takes one group as (N,) and as (1, N) with the same result may be meant for
-    either; it counts as a function of batches. With different results it is a function of a group.
+    either; it is called with batches. With different results it is a function of a group.
     """
     refusals, alone = [], None
     for shape in _shapes(function, name):
@@ -239,6 +228,8 @@ def _found(
         if alone is not None and not np.allclose(alone[1], first, rtol=MIXED, equal_nan=True):
             alone[0].habits.add("unlike")
             return alone[0]
+        if alone is not None:
+            tried.habits.add("either")
         if shape.takes_batches or takes:
             return tried
         alone = tried, first
@@ -324,3 +315,50 @@ def _caller(keyword: str | None, as_tensor: bool, many: bool) -> Call:
         return np.asanyarray(returned)[None]  # a mask of samples stays
 
     return call
+
+
+UNUSUAL = 2_718_281_828  # a seed that no function sets, so that setting one is noticed
+
+
+@contextmanager
+def uses_global_generators() -> Iterator[list[str]]:
+    """Give a list; after the block it names the libraries whose global generator was used.
+
+    The generators continue afterwards as if nothing had been drawn.
+
+    >>> with uses_global_generators() as draws:
+    ...     number = random.random()
+    >>> draws
+    ['Python']
+    """
+    found: list[str] = []
+    generators = _generators()
+    before = {name: get() for name, (_, get, _) in generators.items()}
+    try:
+        for seed, *_ in generators.values():
+            seed(UNUSUAL)
+        start = {name: _bytes(get()) for name, (_, get, _) in generators.items()}
+        yield found
+        found.extend(
+            name for name, (_, get, _) in generators.items() if _bytes(get()) != start[name]
+        )
+    finally:
+        for name, (*_, put) in generators.items():
+            put(before[name])
+
+
+def _bytes(state: Any) -> bytes:
+    return pickle.dumps(state.numpy() if hasattr(state, "numpy") else state)
+
+
+def _generators() -> dict[str, tuple[Any, Any, Any]]:
+    """Return name → (seed it, get its state, set its state)."""
+    found: dict[str, tuple[Any, Any, Any]] = {
+        "Python": (random.seed, random.getstate, random.setstate),
+        "NumPy": (np.random.seed, np.random.get_state, np.random.set_state),
+    }
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        seed = torch.default_generator.manual_seed
+        found["PyTorch"] = (seed, torch.get_rng_state, torch.set_rng_state)
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from setrl.theory.audit.field import Field, of_scores
 from setrl.theory.audit.known import Known, mean_scores
-from setrl.theory.audit.paid import beside_others, places
+from setrl.theory.audit.paid import places
 from setrl.theory.multisets import Multisets, multisets
 
 LARGEST_DENOMINATOR = 64  # of a factor that is written as a fraction
@@ -48,7 +48,6 @@ class Match:
         factors: What the gradient of each is multiplied by.
         off: ‖F − Σ factor·∇J‖ / ‖F‖, root mean squares over the policies of the grid; 0 if exact.
         is_exact: Whether F = Σ factor·∇J for every policy, up to rounding.
-        in_fractions: Whether that was found in fractions, without any rounding.
         example: Where F differs most, for a sample with others; None if it is exact.
         rounding: The rounding of the estimator's numbers, relative to the largest advantage.
     """
@@ -57,7 +56,6 @@ class Match:
     factors: tuple[float, ...]
     off: float
     is_exact: bool
-    in_fractions: bool = False
     example: Example | None = None
     rounding: float = 0.0
 
@@ -232,27 +230,16 @@ class Library:
         parts = tuple(self.objectives[at] for at in chosen)
         wanted_MA = of_scores(self.field.paid, factors @ self.scores_KS[list(chosen)])
         exact = off < CLOSE and self._is_exact(wanted_MA)
-        if exact and self.field.paid.fractions_SA is None:
+        if exact:
             return Match(parts, tuple(factors.tolist()), 0.0, True)
-        if exact and self._in_fractions(chosen, factors):
-            return Match(parts, tuple(factors.tolist()), 0.0, True, True)
         example, rounding = self._example(wanted_MA), self.field.paid.tolerance
-        return Match(parts, tuple(factors.tolist()), off, False, False, example, rounding)
+        return Match(parts, tuple(factors.tolist()), off, False, example, rounding)
 
     def _is_exact(self, wanted_MA: np.ndarray) -> bool:
         """Compare the advantages with all N − 1 others, which decides it for every policy."""
         paid = self.field.paid
         apart = np.abs(self.field.contrast_MA - wanted_MA).max()
         return bool(apart <= 100 * paid.rounding)
-
-    def _in_fractions(self, chosen: tuple[int, ...], factors: np.ndarray) -> bool:
-        """Compare as `_is_exact` does, in fractions; scores and factors are the nearest ones."""
-        paid, wanted_S = self.field.paid, Fraction(0)
-        for index, number in zip(chosen, factors, strict=True):
-            wanted_S = wanted_S + _fraction(number) * _fractions(self.scores_KS[index])
-        apart_SA = paid.fractions_SA - np.asarray(wanted_S)[:, None]
-        apart_MA = beside_others(paid.groups, apart_SA)
-        return bool((apart_MA == apart_MA[:, :1]).all())
 
     def _example(self, wanted_MA: np.ndarray) -> Example:
         """Return the pair of samples whose advantages differ most from what they must be."""
@@ -265,13 +252,6 @@ class Library:
         others = multisets(own_MA.shape[1], num - 1).sets_SK[row] if num > 1 else np.array([], int)
         paid, needed = (part[row, first] - part[row, second] for part in (own_MA, wanted_MA))
         return Example(tuple(others.tolist()), (first, second), float(paid), float(needed))
-
-
-def _fraction(number: float) -> Fraction:
-    return Fraction(number).limit_denominator(SMALL)
-
-
-_fractions = np.vectorize(_fraction, otypes=[object])
 
 
 def rest_of(groups: Multisets) -> np.ndarray:

@@ -79,8 +79,7 @@ class Field:
         rest_LA = np.zeros((1, num_actions)) if others is None else others.counts_SA
         corners = list(combinations(range(num_actions), 3))
         found_LT = np.stack([self._around(rest_LA, *corner) for corner in corners], axis=1)
-        exact = self.paid.fractions_SA is not None
-        if np.abs(found_LT).max() <= (0 if exact else 12 * self.paid.rounding):
+        if np.abs(found_LT).max() <= 12 * self.paid.rounding:
             return None
         row, column = np.unravel_index(np.abs(found_LT).argmax(), found_LT.shape)
         chosen = np.repeat(np.arange(num_actions), rest_LA[row].astype(int))
@@ -88,8 +87,7 @@ class Field:
 
     def _around(self, rest_LA: np.ndarray, a: int, b: int, c: int) -> np.ndarray:
         unit = np.eye(self.paid.table.num_actions)
-        exact_SA = self.paid.fractions_SA
-        credit_SA = self.paid.credit_SA if exact_SA is None else exact_SA
+        credit_SA = self.paid.credit_SA
 
         def step(left: int, right: int) -> np.ndarray:
             row_L = places(self.paid.groups, rest_LA + unit[left] + unit[right])

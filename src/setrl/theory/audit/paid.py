@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import comb
@@ -16,8 +15,14 @@ from math import comb
 import numpy as np
 
 from setrl.core.method import AnyMethod
-from setrl.theory.audit.calling import EXACT, MIXED, Estimator, cleaned, fields
-from setrl.theory.audit.draws import uses_global_generators
+from setrl.theory.audit.calling import (
+    EXACT,
+    MIXED,
+    Estimator,
+    cleaned,
+    fields,
+    uses_global_generators,
+)
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
 
@@ -28,18 +33,9 @@ SHUFFLES = 8  # orders of each group that are tried if there are too many orders
 REPEATED = 500  # rows that are called again for a law
 ALONE = 100  # rows that are called again one by one, to see whether equal calls agree
 FEW, TIMES = 16, 3  # rows that are called so many times more, for states that change late
-MAX_FRACTIONS = 1_000  # groups that are also computed in fractions
 CHUNK = 4096  # groups that are handed over at once
 
 Progress = Callable[[int], object]
-
-
-class TooManyGroupsError(ValueError):
-    """More groups than can be enumerated: `audit_sampled` takes its `table` and `num_samples`."""
-
-    def __init__(self, message: str, table: ActionTable, num_samples: int) -> None:
-        super().__init__(message)
-        self.table, self.num_samples = table, num_samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +51,6 @@ class Paid:
         tolerance: The rounding of an advantage: relative to the largest advantage.
         order: The largest difference that the order of a group's samples makes.
         all_orders: Whether all orders were tried.
-        fractions_SA: `credit_SA` in fractions; None if the function does not compute with them, or
-            the order matters.
     """
 
     table: ActionTable
@@ -67,7 +61,6 @@ class Paid:
     tolerance: float
     order: float
     all_orders: bool
-    fractions_SA: np.ndarray | None = None
 
     @property
     def groups(self) -> Multisets:
@@ -157,48 +150,41 @@ def pay(
         orders: Whether to try other orders than the order of the actions.
 
     Raises:
-        TooManyGroupsError: If there are too many groups.
-        ValueError: If the estimator raises, or returns no advantages.
+        ValueError: If there are too many groups, the estimator raises, or returns no advantages;
+            or if the order of samples matters and there are too many orders.
     """
-    total = comb(table.num_actions + num_samples - 1, num_samples)
+    num_actions = table.num_actions
+    total = comb(num_actions + num_samples - 1, num_samples)
     if total > MAX_GROUPS:
-        raise TooManyGroupsError(
-            f"groups of {num_samples} of {table.num_actions} kinds of samples are "
-            f"{total:,}, more than {MAX_GROUPS:,}: take smaller groups, fewer labels or fewer "
-            "rewards, or draw groups with audit_sampled",
-            table,
-            num_samples,
-        )
-    groups = multisets(table.num_actions, num_samples)
+        raise _too_many("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
+    groups = multisets(num_actions, num_samples)
     most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE
-    all_orders = table.num_actions**num_samples <= most
+    all_orders = num_actions**num_samples <= most
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
     if orders:
-        rows_RN, weight_R = _orders(groups, table.num_actions, all_orders)
+        rows_RN, weight_R = _orders(groups, num_actions, all_orders)
     values_RN = settled(estimator, table, rows_RN, progress)
-    tolerance = estimator.tolerance
-    paid = Paid(table, num_samples, rows_RN, values_RN, weight_R, tolerance, 0.0, all_orders)
-    difference = _order_matters(paid)
-    if difference > paid.rounding or not estimator.is_steady:
-        return replace(paid, order=difference)
+    paid = Paid(
+        table, num_samples, rows_RN, values_RN, weight_R, estimator.tolerance, 0.0, all_orders
+    )
+    paid = replace(paid, order=_order_matters(paid))
+    if not estimator.is_steady or (all_orders and not paid.is_symmetric):
+        return paid
+    if not paid.is_symmetric:
+        raise _too_many("orders of ", most, num_samples, lambda n: num_actions**n)
     _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
-    one = replace(paid, order=difference, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
-    one = replace(one, weight_R=groups.orderings_S)
-    return replace(one, fractions_SA=_in_fractions(estimator, one))
+    kept = replace(paid, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
+    return replace(kept, weight_R=groups.orderings_S)
 
 
-def _in_fractions(estimator: Estimator, paid: Paid) -> np.ndarray | None:
-    """Return what an estimator pays in fractions, for the groups without their order."""
-    rows_RN = paid.groups_RN
-    if isinstance(estimator.function, AnyMethod) or len(rows_RN) > MAX_FRACTIONS:
-        return None
-    values_RN = estimator.in_fractions(*fields(paid.table, rows_RN))
-    if values_RN is None or np.abs(values_RN.astype(float) - paid.values_RN).max() > paid.rounding:
-        return None  # of fractions it may compute something else
-    credit_SA = np.full(paid.groups.counts_SA.shape, Fraction(0), dtype=object)
-    for row, place in enumerate(places(paid.groups, paid.counts_RA)):
-        credit_SA[place, rows_RN[row]] = values_RN[row]
-    return credit_SA
+def _too_many(what: str, most: int, num: int, of: Callable[[int], int]) -> ValueError:
+    """Return the error for so many groups, or orders of them; `of` counts those of a size."""
+    why = "the order of samples matters, and " if what else ""
+    largest = max(size for size in range(num) if of(size) <= most)
+    return ValueError(
+        f"{why}there are {of(num):,} {what}groups of {num} samples, more than the {most:,} that "
+        f"are tried: take groups of at most {largest} samples, or fewer rewards or labels"
+    )
 
 
 def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 import { sum } from "../samples";
 import { short } from "./compare";
 import { creditOf, type Paid } from "./paid";
+import { type Facts, ofLaw, words } from "./said";
 import type { Credit } from "./setting";
 
 export interface Law {
@@ -14,6 +15,12 @@ export interface Law {
 }
 
 export const laws = (paid: Paid): Law[] => LAWS.map((law) => law(paid));
+
+const law = (name: string, holds: boolean, facts: Facts = {}, variant = holds ? "" : "not "): Law => ({
+  name,
+  holds,
+  says: ofLaw(variant + name, facts),
+});
 
 /** The number of the largest value; the first of those that differ by rounding only. */
 function argmax(values: readonly number[]): number {
@@ -30,8 +37,9 @@ const members = ({ setting }: Paid, s: number): number[] =>
 function show(paid: Paid, s: number): string {
   const { rewards, labels } = paid.setting.kinds;
   const kinds = members(paid, s);
-  const text = `rewards (${kinds.map((kind) => rewards[kind]).join(", ")})`;
-  return paid.formula.readsLabels ? `${text}, labels (${kinds.map((kind) => labels[kind]).join(", ")})` : text;
+  const of = (values: readonly number[]): string => kinds.map((kind) => values[kind]).join(", ");
+  const facts = { rewards: of(rewards), labels: of(labels) };
+  return words(paid.formula.readsLabels ? "rewards and labels" : "rewards", facts);
 }
 
 function paidTo(paid: Paid, s: number): string {
@@ -42,17 +50,15 @@ function paidTo(paid: Paid, s: number): string {
 }
 
 function finite(paid: Paid): Law {
-  if (paid.lost === null) return { name: "finite", holds: true, says: "returns finite numbers in every group" };
-  const says = `returns NaN or infinite numbers in some groups, such as ${show(paid, paid.lost)}; they count as 0 below`;
-  return { name: "finite", holds: false, says };
+  const which = paid.lost === null ? "" : `, such as ${show(paid, paid.lost)}`;
+  return law("finite", paid.lost === null, { which });
 }
 
 function zeroSum(paid: Paid): Law {
   const { groups, size } = paid.setting;
   const sums = groups.counts.map((group, s) => sum(group.map((count, kind) => count * paid.credit[s]![kind]!)));
-  if (isZero(sums, paid, 4 * size)) return { name: "zero-sum", holds: true, says: "sums to 0 in every group" };
   const s = argmax(sums.map(Math.abs));
-  return { name: "zero-sum", holds: false, says: `is not centred: ${show(paid, s)} sum to ${short(sums[s]!)}` };
+  return law("zero-sum", isZero(sums, paid, 4 * size), { group: show(paid, s), sum: short(sums[s]!) });
 }
 
 const silent = (name: string, reward: number, what: string) =>
@@ -60,9 +66,8 @@ const silent = (name: string, reward: number, what: string) =>
     const { kinds, groups } = paid.setting;
     const alike = (group: readonly number[]) => group.every((count, kind) => !count || kinds.rewards[kind] === reward);
     const most = groups.counts.map((group, s) => (alike(group) ? Math.max(...paid.credit[s]!.map(Math.abs)) : 0));
-    if (isZero(most, paid)) return { name, holds: true, says: `pays nothing in groups that are ${what}` };
     const s = argmax(most);
-    return { name, holds: false, says: `pays in groups that are ${what}: ${show(paid, s)} get ${paidTo(paid, s)}` };
+    return law(name, isZero(most, paid), { all: words(what), group: show(paid, s), paid: paidTo(paid, s) });
   };
 
 function noPayForWrong(paid: Paid): Law {
@@ -74,12 +79,13 @@ function noPayForWrong(paid: Paid): Law {
   );
   const name = "no-pay-for-wrong";
   const most = wrong[argmax(wrong.map(({ value }) => value))]!;
-  if (most.value <= 4 * paid.rounding) return { name, holds: true, says: "pays no wrong sample more than 0" };
+  if (most.value <= 4 * paid.rounding) return law(name, true, { sample: words("wrong") });
   const label = kinds.labels[most.kind];
   const alike = sum(groups.counts[most.s]!.filter((_, kind) => kinds.labels[kind] === label));
-  const what = paid.formula.readsLabels && alike === 1 ? "wrong sample whose strategy is new" : "wrong sample";
-  const got = `${show(paid, most.s)} get ${paidTo(paid, most.s)}`;
-  return { name, holds: false, says: `pays a ${what} ${short(most.value)}: ${got}` };
+  const isNew = paid.formula.readsLabels && alike === 1;
+  const sample = isNew ? words("new", { sample: words("wrong") }) : words("wrong");
+  const shown = { group: show(paid, most.s), paid: paidTo(paid, most.s) };
+  return law(name, false, { sample, most: short(most.value), ...shown });
 }
 
 // A floor in a divisor shows only if rewards are far smaller than the audited ones.
@@ -105,32 +111,32 @@ function after({ formula, setting, credit }: Paid, change: (reward: number) => n
 }
 
 const inARow = (names: readonly string[]): string =>
-  names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : names[0]!;
+  names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : (names[0] ?? "");
+
+const NEAR = [3, 1 / 3]; // scales at which an estimator of any scale pays the same, or in proportion
+
+function anyScale(paid: Paid): Law {
+  const scaled = (times: number, by: number, close: number) => after(paid, (reward) => times * reward, by, close);
+  const same = NEAR.every((times) => scaled(times, 1, SAME * paid.scale));
+  const linear = NEAR.every((times) => scaled(times, times, 12 * paid.rounding));
+  return law("any-scale", same || linear);
+}
 
 function scaleFree(paid: Paid): Law {
   const name = "scale-free";
-  const same = (times: readonly string[]) => `pays the same if all rewards are multiplied by ${inARow(times)}`;
   const at = SCALES.findIndex(([, times]) => !after(paid, (reward) => times * reward, 1, SAME * paid.scale));
-  const written = SCALES.map(([text]) => text);
-  if (at < 0) return { name, holds: true, says: same(written) };
-  if (at > 0) return { name, holds: false, says: `${same(written.slice(0, at))}, but not by ${written[at]}` };
-  const [text, times] = SCALES[0]!;
+  const [text, times] = SCALES[Math.max(at, 0)]!;
+  const kept = inARow(SCALES.slice(0, at < 0 ? SCALES.length : at).map(([one]) => one));
   const linear = after(paid, (reward) => times * reward, times, 12 * paid.rounding);
-  const how = linear ? `pays ${text} times as much` : "changes in its own way";
-  return { name, holds: false, says: `${how} if all rewards are multiplied by ${text}` };
+  const variant = at === 0 ? (linear ? "linear " : "other ") : at > 0 ? "not " : "";
+  return law(name, at < 0, { kept, number: text }, variant);
 }
 
 function shiftFree(paid: Paid): Law {
-  const name = "shift-free";
-  const same = (shifts: readonly string[]) => `pays the same if ${inARow(shifts)} is added to all rewards`;
   const at = SHIFTS.findIndex(([, shift]) => !after(paid, (reward) => reward + shift, 1, 12 * paid.rounding));
-  const written = SHIFTS.map(([text]) => text);
-  if (at < 0) return { name, holds: true, says: same(written) };
-  const says =
-    at > 0
-      ? `${same(written.slice(0, at))}, but not if ${written[at]} is`
-      : `pays otherwise if ${written[0]} is added to all rewards`;
-  return { name, holds: false, says };
+  const kept = inARow(SHIFTS.slice(0, at < 0 ? SHIFTS.length : at).map(([one]) => one));
+  const number = SHIFTS[Math.max(at, 0)]![0];
+  return law("shift-free", at < 0, { kept, number }, at === 0 ? "other " : at > 0 ? "not " : "");
 }
 
 /** Whether the other samples keep finite advantages if one reward is NaN. */
@@ -138,10 +144,7 @@ function missingRewards({ formula, setting: { size } }: Paid): Law {
   const places = Array.from({ length: size }, (_, at) => at);
   const rewards = places.map((at) => (at ? at % 2 : NaN));
   const values = formula.of({ rewards, labels: places.map((at) => at % 2), counts: places.map(() => 1) });
-  const name = "survives-missing";
-  if (values.slice(1).every(Number.isFinite))
-    return { name, holds: true, says: "leaves the other samples finite advantages if a reward is NaN" };
-  return { name, holds: false, says: "gives the whole group NaN if one reward is NaN" };
+  return law("survives-missing", values.slice(1).every(Number.isFinite));
 }
 
 const LAWS: readonly ((paid: Paid) => Law)[] = [
@@ -150,6 +153,7 @@ const LAWS: readonly ((paid: Paid) => Law)[] = [
   silent("silent-if-all-wrong", 0, "all wrong"),
   silent("silent-if-all-right", 1, "all right"),
   noPayForWrong,
+  anyScale,
   scaleFree,
   shiftFree,
   missingRewards,
