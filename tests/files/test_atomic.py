@@ -1,10 +1,14 @@
 """Files and folders that are written whole or not at all."""
 
 import json
+import re
+import shutil
 
 import pytest
+from safetensors import SafetensorError
 
 from setrl.support import files
+from setrl.support.errors import RunError, explain
 from setrl.support.files import atomic
 
 
@@ -30,6 +34,33 @@ def test_a_folder_that_fails_leaves_the_old_one(tmp_path):
         fail()
     assert (folder / "weights").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+FULL = "[Errno 28] No space left on device: '/cache/model' -> '/run/.base.partial/model'"
+ERRORS = [
+    shutil.Error([("/cache/model", "/run/.base.partial/model", FULL)]),
+    SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+    RuntimeError("[enforce fail at inline_container.cc:700] . unexpected pos 64 vs 0"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda one: type(one).__name__)
+def test_a_full_disk_is_a_sentence_whichever_library_finds_it(tmp_path, error):
+    def fail():
+        with files.writing_folder(tmp_path / "base"):
+            raise error
+
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        fail()
+    assert explain(raised.value) == (
+        f"cannot write or read {tmp_path / 'base'}: No space left on device"
+    )
+
+
+@pytest.mark.parametrize("error", [RuntimeError("shapes"), RunError("no [Errno 28]")])
+def test_other_errors_stay_what_they_are(tmp_path, error):
+    with pytest.raises(type(error), match=re.escape(str(error))), files.disk_errors(tmp_path):
+        raise error
 
 
 def test_a_file_that_fails_leaves_the_old_one(tmp_path, monkeypatch):

@@ -2,16 +2,18 @@ import dataclasses
 import json
 import multiprocessing
 import os
+import re
 import resource
 import shutil
 import signal
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 from safetensors.torch import load_file
 
 from setrl.support import files
-from setrl.support.errors import ConfigError, DataError, RunError
+from setrl.support.errors import ConfigError, DataError, RunError, explain
 from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks.domains import Problem
 from setrl.train.lm.arm import train_arm
@@ -188,21 +190,28 @@ def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
     assert not partial.exists()
 
 
-def test_a_checkpoint_that_does_not_fit(make_resolved, base, tmp_path):
-    """Where no file may grow beyond 200 kB, the optimiser's state cannot be written."""
-    resolved = make_resolved(steps=2)
-    assert (base / "model.safetensors").stat().st_size < 200_000
+@contextmanager
+def no_file_beyond(size):
+    """A full disk: no file may grow beyond a size."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
-        with pytest.raises(
-            RunError, match=r"cannot write a checkpoint to .*: check the free space"
-        ):
-            train(resolved, base, tmp_path / "full")
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("size", [200_000, 100_000], ids=["the optimiser", "the weights"])
+def test_a_checkpoint_that_does_not_fit(make_resolved, base, tmp_path, size):
+    resolved = make_resolved(steps=2)
+    assert 100_000 < (base / "model.safetensors").stat().st_size < 200_000
+    full = "File too large|No space left on device"
+    with no_file_beyond(size), pytest.raises(OSError, match=full) as raised:
+        train(resolved, base, tmp_path / "full")
+    said = f"cannot write or read {tmp_path}/full/checkpoints: ({full})"
+    assert re.fullmatch(said, explain(raised.value))
     resumed, finished = train(resolved, base, tmp_path / "full")
     whole, _ = train(resolved, base, tmp_path / "whole")
     assert finished

@@ -165,3 +165,16 @@ def test_a_system_without_file_locks_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with pytest.raises(ConfigError, match=r"use Linux or macOS; on Windows, WSL"):
         runpy.run_path(claim_module.__file__)
+
+
+def test_a_disk_that_is_too_full_for_the_record_hides_no_error(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    def fail():
+        with claimed(tmp_path, Config()):
+            monkeypatch.setattr(claim_module, "write_status", full)
+            raise RunError("1 of 1 jobs failed")
+
+    with pytest.raises(RunError, match="1 of 1 jobs failed"):
+        fail()

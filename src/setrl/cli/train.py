@@ -71,7 +71,7 @@ class RunOptions(Said):
                     accept_changes=self.accept_changes,
                 )
         except RunError:
-            with suppress(ConfigError, DataError):
+            with suppress(ConfigError, DataError, OSError):  # a full disk has no room for a report
                 self._write_report(self.folder(config))
             raise
         self._write_report(folder)

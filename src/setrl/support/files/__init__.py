@@ -1,6 +1,7 @@
 """Files on disk: written whole, read strictly."""
 
 from setrl.support.files.atomic import (
+    disk_errors,
     json_text,
     plain_json,
     read_json,
@@ -14,6 +15,7 @@ from setrl.support.files.json_lines import append_line, read_lines, write_lines
 
 __all__ = [
     "append_line",
+    "disk_errors",
     "json_text",
     "plain_json",
     "read_json",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import shutil
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from setrl.support.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError, RunError
 
 
 @contextmanager
@@ -21,13 +24,40 @@ def writing_folder(folder: Path) -> Iterator[Path]:
     partial = _partial(folder)
     partial.mkdir()
     try:
-        yield partial
+        with disk_errors(folder):
+            yield partial
         if folder.exists():
             _replace(folder, partial)
         else:
             partial.replace(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Inside it, what libraries raise on a full disk is an OSError that names the folder.
+
+    `shutil.copytree` gives a list of tuples, safetensors a class of its own, and PyTorch names only
+    a line of its own sources.
+    """
+    try:
+        yield
+    except (shutil.Error, *_errors_of_safetensors(), RuntimeError) as error:
+        if isinstance(error, RunError):
+            raise
+        if found := re.search(r"(?:os error|Errno) (\d+)", str(error)):
+            number = int(found[1])
+        elif "inline_container" in str(error):
+            number = errno.ENOSPC
+        else:
+            raise
+        raise OSError(number, os.strerror(number), str(folder)) from error
+
+
+def _errors_of_safetensors() -> tuple[type[Exception], ...]:
+    module = sys.modules.get("safetensors")  # what did not import it does not raise its errors
+    return () if module is None else (module.SafetensorError,)
 
 
 def _partial(path: Path) -> Path:

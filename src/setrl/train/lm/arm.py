@@ -9,7 +9,6 @@ from pathlib import Path
 from transformers import AutoTokenizer, PrinterCallback
 
 from setrl.support import files
-from setrl.support.errors import RunError
 from setrl.support.files.run_folder import TrainingRun, write_status
 from setrl.tasks.models import sampler
 from setrl.train.gathering.judging import make_judge
@@ -60,24 +59,14 @@ def train_arm(
     if trainer.is_world_process_zero():
         run.remove_incomplete()
         write_status(run.path, "running", arm=arm, seed=seed, method=repr(method))
-    _train(trainer, checkpoint)
+    with files.disk_errors(run.checkpoints):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     finished = trainer.state.global_step == steps
     if finished:
         _save(trainer, run.final)
     if trainer.is_world_process_zero():
         run.end(finished, trainer.state.global_step)
     return finished
-
-
-def _train(trainer: SetGRPOTrainer, checkpoint: Path | None) -> None:
-    try:
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    except RuntimeError as error:
-        if "inline_container" not in str(error):
-            raise
-        # If a checkpoint does not fit on the disk, PyTorch names only a line of its own sources.
-        folder = trainer.args.output_dir
-        raise RunError(f"cannot write a checkpoint to {folder}: check the free space") from error
 
 
 def _save(trainer: SetGRPOTrainer, folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,8 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
         _write_if_there(run_dir, "interrupted")
         raise
     except Exception as error:
-        _write_if_there(run_dir, "failed", error=explain(error))
+        with suppress(OSError):  # on a full disk the first error says more
+            _write_if_there(run_dir, "failed", error=explain(error))
         raise
     if not _write_if_there(run_dir, "finished"):
         raise RunError(f"{run_dir / RECORD} is missing: it was removed while the run went on")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -120,7 +121,8 @@ def _do(
         if not arms.run_dir.is_dir():  # somebody removed it: writing would bring a part of it back
             raise
         trace = "".join(traceback.format_exception(error))
-        write_text(run.path / "traceback.txt", trace)
-        if arm is not None:
-            write_status(run.path, "failed", error=explain(error))
+        with suppress(OSError):  # a full disk, whose own error is the one to raise
+            write_text(run.path / "traceback.txt", trace)
+            if arm is not None:
+                write_status(run.path, "failed", error=explain(error))
         raise
