@@ -43,8 +43,8 @@ def disk_errors(folder: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (shutil.Error, *_errors_of_safetensors(), RuntimeError) as error:
-        if isinstance(error, RunError):
+    except Exception as error:
+        if isinstance(error, RunError) or not isinstance(error, _of_libraries()):
             raise
         if found := re.search(r"(?:os error|Errno) (\d+)", str(error)):
             number = int(found[1])
@@ -55,9 +55,11 @@ def disk_errors(folder: Path) -> Iterator[None]:
         raise OSError(number, os.strerror(number), str(folder)) from error
 
 
-def _errors_of_safetensors() -> tuple[type[Exception], ...]:
-    module = sys.modules.get("safetensors")  # what did not import it does not raise its errors
-    return () if module is None else (module.SafetensorError,)
+def _of_libraries() -> tuple[type[Exception], ...]:
+    """Return the classes of such errors; a library that was not imported raises none."""
+    safetensors: Any = sys.modules.get("safetensors")
+    own = () if safetensors is None else (safetensors.SafetensorError,)
+    return (shutil.Error, RuntimeError, *own)
 
 
 def _partial(path: Path) -> Path:
