@@ -23,6 +23,7 @@ from setrl import Method, mean_set_scores, methods, objectives, set_advantages
 from setrl.evaluate import pass_at_k
 from setrl.tasks.domains import Domain, Polynomial, Reading
 from setrl.tasks.models.sampler import sample
+from setrl.train import method_config
 from setrl.train.lm import strategy_label
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.base_spec import BaseSpec
@@ -109,7 +110,7 @@ def main() -> None:
 
     arguments = {} if options.set_size is None else {"set_size": options.set_size}
     arm = {"method": options.method, **arguments}
-    domain, method = Polynomial(), methods.from_config(arm)
+    domain, method = Polynomial(), method_config.from_config(arm)
     folder = base_model(BaseSpec(domain), Path("cache"))
     model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)

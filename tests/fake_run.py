@@ -69,6 +69,7 @@ def _write_run(folder, arms, seeds, steps, n):
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     run = {
         "schema_version": 1,
+        "kind": "comparison",
         "name": folder.name,
         "created": "2026-01-05T10:00:00+00:00",
         "status": "finished",

@@ -16,6 +16,7 @@ from transformers import PrinterCallback
 from trl import GRPOConfig
 
 from setrl import methods
+from setrl.train import method_config
 from setrl.train.trl import SetGRPOTrainer
 
 OUT = Path("runs/pilot")
@@ -98,7 +99,8 @@ def main():
     chosen = json.loads(setrl(*asked, "--json", show=False))["methods"][0]  # or what you choose
 
     for name, config in {"grpo": {"method": "grpo"}, "chosen": chosen}.items():
-        arm = train(name, base, seen, methods.from_config(config), N, PROMPTS, max_steps=STEPS)
+        method = method_config.from_config(config)
+        arm = train(name, base, seen, method, N, PROMPTS, max_steps=STEPS)
         arm.save_model(str(OUT / name / "final"))
         sample(f"{name}_held_out", str(OUT / name / "final"), held_out)
     setrl("compare", OUT / "grpo_held_out.jsonl", OUT / "chosen_held_out.jsonl")

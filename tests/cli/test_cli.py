@@ -52,11 +52,6 @@ def test_the_core_of_setrl_needs_only_numpy():
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (
-            ["plan", "c.yaml"],
-            2,
-            "`setrl plan` has gone: write `setrl train --config CONFIG --dry-run`",
-        ),
         (["report", "nowhere"], 2, "nowhere"),
         (["train", "--config", "nowhere.yaml"], 2, "nowhere.yaml"),
         (["sample", "--checkpoint", "nowhere", "--domain", "polynomial"], 2, "nowhere"),

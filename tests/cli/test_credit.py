@@ -43,7 +43,7 @@ def test_arguments_of_methods_are_options(setrl, tmp_path):
     assert "null" not in err
     code, _, error = setrl("credit", path, "--alpha", 0)
     assert code == 2
-    assert "unknown argument of poly_epo 'alpha'. Known: set_size" in error
+    assert "unknown option of poly_epo 'alpha'. Known: set_size" in error
 
 
 def test_unknown_credit_is_null_and_not_0(setrl, tmp_path):

@@ -75,9 +75,6 @@ def test_the_output_folder_of_a_trainer_of_trl_is_read(tmp_path, capsys):
         (["import", "jsonl", "x", "--output", "o", "--steps", "1"], 2, "--steps and --filter are"),
         (["evaluate", "nowhere.jsonl"], 3, "nowhere.jsonl: no such file"),
         (["evaluate", "a", "--k", "0"], 2, "each --k must be at least 1, got 0"),
-        (["evaluate", "a", "--domain", "d"], 2, "--domain of `setrl evaluate` is an option of `s"),
-        (["evaluate", "--max_tokens=4"], 2, "--max-tokens of `setrl evaluate` is an option of"),
-        (["evaluate", "--samples", "a.jsonl"], 2, "write `setrl evaluate FILE` for a file"),
         (["sample", "--samples", "4"], 2, "give --checkpoint or --endpoint, got neither"),
     ],
 )

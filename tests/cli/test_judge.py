@@ -148,9 +148,9 @@ def test_wrong_usage_ends_with_exit_code_2(tmp_path, capsys):
     for options, message in [
         ([], "name the judge with --judge"),
         (["--judge", "exat"], "did you mean 'exact'"),
-        (["--judge", "lm:m"], "judge lm needs the setting 'endpoint'"),
+        (["--judge", "lm:m"], "judge lm needs the option 'endpoint'"),
         (["--judge", "exact", "--config", tmp_path / "j.yaml"], "name the judge with --judge, or"),
-        (["--config", tmp_path / "j.yaml"], "unknown setting of judge exact 'flips'"),
+        (["--config", tmp_path / "j.yaml"], "unknown option of judge exact 'flips'"),
         (["--config", tmp_path / "t.yaml"], "the strategy of the task is not a judge"),
         (["--judge", "exact", "--max-unknown", "5"], r"--max-unknown must be in [0, 1]"),
         (["--judge", "oracle:quadratik"], "did you mean 'quadratic'"),

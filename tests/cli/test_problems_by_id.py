@@ -65,8 +65,6 @@ def test_what_only_one_file_has_is_left_out_and_said_everywhere(setrl, tmp_path)
     assert f"2 problems of {first} left out, such as 'p4': not all have them" in out
     _, out, _ = setrl("compare", first, second, "--json")
     assert json.loads(out)["problems"] == 4
-    code, _, err = setrl("compare", first, second, "--common")
-    assert (code, "--common of `setrl compare` has gone" in err) == (2, True)
     code, _, err = setrl("report", first, second, "--output", tmp_path / "r", "--k", 1)
     assert "note: 2 problems of a left out, such as 'p4'" in err
     arms = json.loads((tmp_path / "r/summary.json").read_text())["splits"]["given"]["arms"]

@@ -9,6 +9,7 @@ import pytest
 from claims import exact
 from setrl import methods, objectives
 from setrl.core.adaptive import AdaptiveK
+from setrl.train import method_config
 
 N, LARGEST = 6, 2
 POLICY = exact.policy(1, 2, 3)  # of a right, a half right and a wrong action
@@ -97,7 +98,7 @@ def test_it_reads_what_its_objective_reads_and_works_in_configs():
     clusters = np.array([[0, 0, 1, 2, 1, 0, 3, 1]])
     rewards = np.array([[1.0, 0, 1, 0, 0, 1, 0, 0]])
     config = {"method": "adaptive_k", "objective": "polychromic", "largest": 3}
-    method = methods.from_config(config)
+    method = method_config.from_config(config)
     assert method == methods.adaptive_k(objectives.polychromic(), 3)
     found = method.advantages(rewards, clusters=clusters).values_BN
     sizes = method.sizes(rewards[:, 1::2] == 1, 4), method.sizes(rewards[:, ::2] == 1, 4)
@@ -142,7 +143,7 @@ def test_sampled_sets_have_standard_errors():
             "adaptive_k with largest=4 needs samples_per_prompt of at least 10, got 9",
         ),
         (
-            lambda: methods.from_config({"method": "adaptive_k", "gate": True}),
+            lambda: method_config.from_config({"method": "adaptive_k", "gate": True}),
             "adaptive_k takes no gate",
         ),
     ],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from setrl import DEGENERATE, Samples, methods, objectives, set_advantages
+from setrl.train import method_config
 
 RNG = np.random.default_rng(1)
 REWARDS = RNG.integers(0, 2, (6, 8)) * 1.0
@@ -85,11 +86,11 @@ def test_names_and_hashes_are_labels_too():
 
 
 def test_a_config_names_it():
-    assert methods.from_config({"method": "poly_families", "variant_weight": 0.1}) == (
+    assert method_config.from_config({"method": "poly_families", "variant_weight": 0.1}) == (
         methods.poly_families(variant_weight=0.1)
     )
     diversity = {"objective": "family_share", "variant_weight": 0.1}
-    named = methods.from_config({"method": "poly_epo", "diversity": diversity})
+    named = method_config.from_config({"method": "poly_epo", "diversity": diversity})
     assert named == methods.poly_epo(diversity=objectives.family_share(0.1))
 
 

@@ -9,6 +9,7 @@ import pytest
 from claims import exact, scores
 from setrl import credit, methods, objectives, set_advantages
 from setrl.core.advantages import STD_FLOOR
+from setrl.train import method_config
 
 RNG = np.random.default_rng(0)
 BINARY = RNG.integers(0, 2, (6, 8)) * 1.0
@@ -112,7 +113,7 @@ def test_set_rl_as_the_note_writes_it_sums_over_sets():
     """Eq. 8 and 9: the sum of f(G) − mean f over the sets G that hold a sample, in fractions."""
     n, k = 6, 3
     sets = exact.all_sets(n, k)
-    method = methods.from_config(
+    method = method_config.from_config(
         {"method": "set_rl", "objective": "polychromic", "set_size": k, "reduction": "sum"}
     )
     assert method == methods.set_rl(set_size=k, reduction="sum")
@@ -199,7 +200,7 @@ def test_every_method_has_its_name_and_makes_advantages():
 def test_a_method_of_several_sizes_is_that_of_over_sizes():
     rewards, clusters = np.array([[1.0, 0, 1, 0, 1]]), np.array([[0, 0, 1, 2, 1]])
     weights = {1: 0.25, 3: 0.75}
-    method = methods.from_config({"method": "poly_epo", "set_size": weights})
+    method = method_config.from_config({"method": "poly_epo", "set_size": weights})
     found = method.advantages(rewards, clusters=clusters).values_BN
     parts = [
         weight
@@ -214,10 +215,10 @@ def test_a_method_of_several_sizes_is_that_of_over_sizes():
 
 
 def test_configs_name_methods():
-    assert methods.from_config({"method": "poly_epo", "set_size": 8}) == methods.poly_epo(8)
-    mixed = methods.from_config({"method": "poly_epo", "diversity": "mixed_share"})
+    assert method_config.from_config({"method": "poly_epo", "set_size": 8}) == methods.poly_epo(8)
+    mixed = method_config.from_config({"method": "poly_epo", "diversity": "mixed_share"})
     assert mixed == methods.poly_epo(diversity=objectives.mixed_share())
-    assert methods.from_config({"method": "order_grad", "weights": [0, 1]}).set_size == 2
+    assert method_config.from_config({"method": "order_grad", "weights": [0, 1]}).set_size == 2
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ def test_configs_name_methods():
         ({}, "needs the key 'method'"),
         ({"method": "polyepo"}, "unknown method 'polyepo'; did you mean 'poly_epo'"),
         ({"method": "maxpo", "setsize": 2}, "did you mean 'set_size'"),
-        ({"method": "order_grad"}, "order_grad needs the argument 'weights'"),
+        ({"method": "order_grad"}, "order_grad needs the option 'weights'"),
         ({"method": ["grpo"]}, r"unknown method \['grpo'\]; did you mean 'grpo'"),
         ({"method": "poly_epo", "diversity": 1}, "diversity must be a value such as .*, got 1"),
         ({"method": "poly_epo", "diversity": "mixed"}, "unknown diversity 'mixed'; did you mean"),
@@ -234,7 +235,7 @@ def test_configs_name_methods():
 )
 def test_wrong_configs_are_answered_with_what_is_near(config, message):
     with pytest.raises(ValueError, match=message):
-        methods.from_config(config)
+        method_config.from_config(config)
 
 
 def test_a_method_s_estimator_is_used():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from setrl import methods, objectives
-from setrl.core.method_config import located
 from setrl.support.errors import ConfigError
+from setrl.train.method_config import from_config, located
 
 SOURCE = """
 from setrl import methods, objectives
+from setrl.train import method_config
 
 def second_opinion(rewards, clusters):
     return 1.0 * (rewards.max(-1) - rewards.min(-1))
@@ -37,7 +38,7 @@ def folder(tmp_path):
 
 
 def made(folder, **config):
-    return methods.from_config(located(config, folder))
+    return from_config(located(config, folder))
 
 
 def test_an_objective_is_a_value_a_function_of_fields_or_what_a_function_returns(folder):
@@ -62,7 +63,7 @@ def test_a_method_is_a_value_or_what_a_function_returns(folder):
     assert (own.set_size, own.adjustment is not None) == (3, True)
     assert own.objective == objectives.max() - objectives.mean()
     first, last = (
-        methods.from_config(located({"method": "mine:mine", "set_size": size}, folder), progress)
+        from_config(located({"method": "mine:mine", "set_size": size}, folder), progress)
         for size in [{"schedule": "linear", "first": 4, "last": 2}]
         for progress in (0.0, 1.0)
     )
@@ -76,9 +77,9 @@ def test_a_method_is_a_value_or_what_a_function_returns(folder):
     [
         ({"method": "mine:number"}, "mine:number must be a method, or a function that returns one"),
         ({"method": "mine:best"}, "mine:best must be a method"),
-        ({"method": "mine:mine"}, "mine:mine: missing a required argument: 'set_size'"),
-        ({"method": "mine:mine", "set_size": 2, "k": 1}, "got an unexpected keyword argument 'k'"),
-        ({"method": "mine:fixed", "set_size": 2}, "is a method already: it takes no 'set_size'"),
+        ({"method": "mine:mine"}, "mine:mine needs the option 'set_size'"),
+        ({"method": "mine:mine", "set_size": 2, "k": 1}, "unknown option of mine:mine 'k'"),
+        ({"method": "mine:fixed", "set_size": 2}, "is a value already: it takes no 'set_size'"),
         ({"method": "mine:fixd"}, "has no function 'fixd'"),
         (
             {"method": "set_rl", "set_size": 2, "objective": "mine:number"},

@@ -11,6 +11,7 @@ from setrl import credit, grouped_advantages, methods, objectives, set_advantage
 from setrl.core.adjusting import Gate, InverseClusterSize
 from setrl.core.advantages import Sum
 from setrl.idea import Sets
+from setrl.train import method_config
 from tests.core.catalogue import cases
 
 RNG = np.random.default_rng(3)
@@ -150,14 +151,14 @@ def test_configs_name_sums():
             {"method": "set_rl", "objective": "majority", "set_size": 3},
         ],
     }
-    found = methods.from_config(config)
+    found = method_config.from_config(config)
     majority = methods.set_rl(objectives.majority(), 3)
     assert found == 0.5 * methods.grpo() + majority
     assert found.reads == ("rewards", "answers")
     nested = {"method": "sum", "of": [{**config, "weight": 2.0}, {"method": "rloo"}]}
     rewards, answers = REWARDS, RNG.integers(0, 3, REWARDS.shape)
     want = (2 * found + methods.rloo()).advantages(rewards, answers=answers).values_BN
-    got = methods.from_config(nested).advantages(rewards, answers=answers).values_BN
+    got = method_config.from_config(nested).advantages(rewards, answers=answers).values_BN
     np.testing.assert_allclose(got, want, atol=1e-15)
 
 
@@ -167,14 +168,14 @@ def test_configs_name_sums():
         ({"method": "sum"}, r"needs of: \[\{method: grpo, weight: 0.5\}, …\], a list .* got None"),
         ({"method": "sum", "of": ["grpo"]}, r"a list of methods, got \['grpo'\]"),
         ({"method": "sum", "of": []}, "got 0 parts"),
-        ({"method": "sum", "off": []}, "unknown argument of sum 'off'; did you mean 'of'"),
+        ({"method": "sum", "off": []}, "unknown option of sum 'off'; did you mean 'of'"),
         ({"method": "sum", "of": [{"method": "grpo", "weight": "1"}]}, "must be a number, got '1'"),
         ({"method": "sum", "of": [{"method": "grp"}]}, "unknown method 'grp'; did you mean 'grpo'"),
     ],
 )
 def test_wrong_sums_in_configs(config, message):
     with pytest.raises(ValueError, match=message):
-        methods.from_config(config)
+        method_config.from_config(config)
 
 
 def test_a_gate_closes_after_the_sum():
@@ -190,7 +191,7 @@ def test_a_gate_closes_after_the_sum():
     assert (other[wrong] > 0).any()  # gates of the parts are not one of the sum
     assert Sum((methods.maxpo(2),), (1.0,), InverseClusterSize()).reads == ("rewards", "clusters")
     config = {"method": "sum", "gate": True, "of": [{"method": "dr_grpo"}, {"method": "grpo"}]}
-    assert methods.from_config(config) == replace(
+    assert method_config.from_config(config) == replace(
         methods.dr_grpo() + methods.grpo(), adjustment=Gate()
     )
 

@@ -176,7 +176,7 @@ NOISY = "studies.faulty:NoisyJudge"
         ("orcale", "unknown judge 'orcale'; did you mean 'oracle'"),
         ({"flips": 0.5}, "needs the key 'judge'"),
         ({"judge": NOISY, "of": "exact", "flip": 0.5}, "'flip'; did you mean 'flips'"),
-        ({"judge": NOISY, "of": "exact"}, "needs the setting 'flips'"),
+        ({"judge": NOISY, "of": "exact"}, "needs the option 'flips'"),
         ({"judge": NOISY, "of": "exact", "flips": 2}, r"flips must be in \[0, 1\], got 2"),
         ({"judge": "lm", "endpoint": "here", "model": "m"}, "url must start with http"),
     ],

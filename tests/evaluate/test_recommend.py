@@ -19,6 +19,7 @@ from setrl.evaluate.recommend import (
     shown,
 )
 from setrl.support.errors import DataError
+from setrl.train import method_config
 from tests.samples.reading import evaluation_from
 
 CHOOSING = Path(__file__).parents[2] / "docs" / "choosing.md"
@@ -61,7 +62,7 @@ def test_the_first_row_that_holds_in_the_words_of_the_page(share, goal, labels, 
     row = row_of(found, goal)
     assert (row.number, [one["method"] for one in row.methods]) == (number, names)
     for config in row.methods:
-        method = methods.from_config(config)
+        method = method_config.from_config(config)
         method.check_samples(16)
         assert eval(in_python(config), {"methods": methods}) == method
     plain = re.sub(r"\*\*|\[([^\]]*)\]\([^)]*\)", r"\1", CHOOSING.read_text("utf-8"))

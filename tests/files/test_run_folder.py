@@ -173,8 +173,3 @@ def test_a_run_of_a_later_version_is_refused_by_its_schema(tmp_path):
     files.write_json(tmp_path / "run.json", record)
     with pytest.raises(ConfigError, match=r"run\.json has schema version 2, .* reads 1: use the"):
         kind_of(tmp_path)
-
-
-def test_a_run_from_before_kinds_were_recorded_is_a_comparison(tmp_path):
-    files.write_json(tmp_path / "run.json", {"schema_version": 1, "name": "old"})
-    assert kind_of(tmp_path) == "comparison"

@@ -54,23 +54,21 @@ def test_a_language_model_takes_all_its_settings(tmp_path):
     ("config", "message"),
     [
         ("oracl:quadratic", "unknown judge 'oracl'; did you mean 'oracle'"),
-        ("noisy", "the judge 'noisy' is wrong on purpose.* write judge: studies.faulty:NoisyJudge"),
-        ({"judge": "split", "of": "exact"}, "write judge: studies.faulty:SplitJudge"),
         ("studies.clusters:nothing", "has no function 'nothing'"),
         ("nowhere:mine", "no module 'nowhere'"),
         ({"judge": "studies.clusters:last_number", "text": "7"}, "must return a judge, with name"),
         ("exact:x", "a function is given as 'module:name'"),
         ({"domain": "quadratic"}, "needs the key 'judge'"),
-        ({"judge": "oracle"}, "judge oracle needs the setting 'domain'"),
+        ({"judge": "oracle"}, "judge oracle needs the option 'domain'"),
         ({"judge": NOISY, "of": "exact", "flip": 1}, "did you mean 'flips'"),
         ({"judge": "lm", "model": "m", "endpoint": "e"}, "url must start with http"),
         (
             {"judge": "lm", "model": "m", "endpoint": "http://e", "limits": {"timeout": 1}},
-            "unknown setting of limits 'timeout'; did you mean 'timeout_s'",
+            "unknown option of limits 'timeout'; did you mean 'timeout_s'",
         ),
         (
             {"judge": "lm", "model": "m", "endpoint": "http://e", "retry_rule": {"share": 1}},
-            "unknown setting of retry_rule 'share'; did you mean 'max_share'",
+            "unknown option of retry_rule 'share'; did you mean 'max_share'",
         ),
     ],
 )

@@ -8,13 +8,12 @@ from setrl.support.files.run_folder import TrainingRun, training_run
 from setrl.tasks import domains
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
-from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.run import LanguageModelArms
 from setrl.train.lm.server import train_on_server
 from setrl.train.runs.pool import Stop
 from studies.faulty import Misgraded
 from tests.engines.fake_tinker import FakeServer
-from tests.tiny import tiny, tiny_config
+from tests.tiny import tiny
 
 FAULTY = {"function": "studies.faulty:Misgraded"}
 ALL_WRONG = {"false_positives": 1, "false_negatives": 1}
@@ -135,16 +134,6 @@ def test_a_server_trains_with_the_same_errors(taught, tmp_path):
 def test_what_wraps_nothing_is_refused(wrap, message):
     with pytest.raises(ConfigError, match=message):
         tiny(wrap_reward=wrap)
-
-
-def test_the_key_of_an_earlier_version_is_refused_by_name(tmp_path):
-    path = tmp_path / "config.yaml"
-    saved = tiny_config().to_yaml()
-    path.write_text(saved + "grader_errors: null\n")
-    assert ComparisonConfig.load(path) == tiny_config()  # as run folders have it
-    path.write_text(saved + "grader_errors: {false_positives: 0.1}\n")
-    with pytest.raises(ConfigError, match=r"write wrap_reward: \{function: studies\.faulty:Misgr"):
-        ComparisonConfig.load(path)
 
 
 def test_a_reward_that_is_no_verdict_ends_the_run(base, tmp_path):

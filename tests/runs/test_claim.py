@@ -20,6 +20,7 @@ from setrl.train.runs.config import RunConfig
 @dataclass(frozen=True)
 class Config(RunConfig):
     kind = "control"
+    command = "setrl train"
 
     name: str = "mine"
     arms: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"one": {}})

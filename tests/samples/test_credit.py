@@ -200,7 +200,7 @@ def test_wrong_usage_leaves_with_2(tmp_path, capsys):
     assert (code, out) == (2, [])
     assert "set_size=9 needs 10 samples that can be used, and no group" in err
     code, _, err = run(capsys, "credit", path, "--method", "grpo", "--set-size", 2)
-    assert (code, "unknown argument of grpo 'set_size'" in err) == (2, True)
+    assert (code, "unknown option of grpo 'set_size'" in err) == (2, True)
 
 
 def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
@@ -210,7 +210,7 @@ def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
     code, _, err = run(capsys, "credit", path, "--method", "unlikeliness")
     assert (code, "reads proxy, which the file does not hold" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "order_grad")
-    assert (code, "order_grad needs the argument 'weights'" in err) == (2, True)
+    assert (code, "order_grad needs the option 'weights'" in err) == (2, True)
 
 
 def test_output_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):

@@ -6,6 +6,7 @@ from setrl import methods
 from setrl.judges import Judgement
 from setrl.rewards import Truncation
 from setrl.support.errors import RunError
+from setrl.train import method_config
 from setrl.train.scoring import Columns, CreditWatch, StopRule, score
 
 METHOD = methods.poly_epo(2)
@@ -102,7 +103,7 @@ def test_a_prompt_says_what_its_samples_lack():
     assert reasons(batch([KNOWN], rewards=(1.0, None, 1.0, 0.0))) == [None]
     labels = Columns(["p"], [list("abcd")], [[1.0, 0.0] * 2], None, unknown)
     assert reasons(score(labels, METHOD)) == ["no strategy"]
-    proxy = methods.from_config({"method": "set_rl", "objective": "best_of", "set_size": 2})
+    proxy = method_config.from_config({"method": "set_rl", "objective": "best_of", "set_size": 2})
     lacking = Columns(["p"], [list("abcd")], [[1.0, 0.0] * 2], fields={"proxy": unknown})
     assert reasons(score(lacking, proxy)) == ["no proxy"]
     # A method that reads no clusters does not miss them.

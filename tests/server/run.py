@@ -28,10 +28,10 @@ import numpy as np
 import yaml
 from safetensors.numpy import load
 
-from setrl import methods
 from setrl.support import files
 from setrl.support.files.run_folder import training_run
 from setrl.tasks.domains import Polynomial
+from setrl.train import method_config
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.base_spec import BaseSpec
 from setrl.train.lm.config import ComparisonConfig
@@ -127,7 +127,7 @@ def records_of(folder, arm):
 def report(folder, arms):
     """Check the advantages of all arms, and print what they learnt."""
     for arm, own in arms.items():
-        difference, count = largest_difference(folder, arm, methods.from_config(own))
+        difference, count = largest_difference(folder, arm, method_config.from_config(own))
         assert count, arm
         assert difference < 1e-12, (arm, difference)
         records = records_of(folder, arm)

@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 from setrl import __version__
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
-from setrl.cli.moved import refuse_moved
 from setrl.cli.said import only_json
 from setrl.cli.streams import harmless_output, speak_utf8, warnings_as_notes
 from setrl.support import names
@@ -66,7 +65,6 @@ def _parsed(arguments: list[str]) -> Any:
         print(f"setrl {__version__}")
         sys.exit(0)
     if not first.startswith("-"):
-        refuse_moved(arguments)
         with usage_errors():
             names.look_up("command", first, COMMANDS)
     try:

@@ -17,6 +17,7 @@ from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.support.errors import ConfigError, usage_errors
+from setrl.train import method_config
 
 if TYPE_CHECKING:
     from setrl.theory.audit import Audit, Shape
@@ -156,7 +157,6 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
     def _subject(self, rewards: Sequence[float]) -> tuple[Any, Shape | None]:
         """Return the function, the method or what a log has recorded, and how it is called."""
-        from setrl.core import methods
         from setrl.support.files import strict_yaml
         from setrl.support.files.loading import is_reference, load
         from setrl.theory.audit.recorded import Recorded
@@ -180,7 +180,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             return function_of(function, self.trainer, settings, self.field, rewards)
         if self.field or self.trainer:
             raise ConfigError("--field and --trainer are of functions, not of methods")
-        return methods.from_config(self.spec(self.estimator)), None
+        return method_config.from_config(self.spec(self.estimator)), None
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from tyro.conf import Positional
 from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
-from setrl.core import methods
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.samples.credit_record import CREDIT, credit_record, is_of_method
 from setrl.samples.log import Log, open_log
@@ -28,6 +27,7 @@ from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files import json_lines
 from setrl.support.wording import MISSING, between, count
+from setrl.train import method_config
 from setrl.train.gathering.credit import needs_of, refuse_missing, scored_groups
 from setrl.train.scoring import ScoredBatch
 
@@ -90,7 +90,7 @@ class CreditLog(MethodOptions, LogFields, Said):
         files.refuse_own_input(self.output, self.file)
         files.refuse_file_of_others(self.output, _is_credited, "an output of setrl credit")
         with usage_errors():
-            method = methods.from_config(self._spec())
+            method = method_config.from_config(self._spec())
         log = open_log(self.file, self.log_options, needs_of(method))
         refuse_missing(log, method)
         into = self.into or _free_key(log, method)

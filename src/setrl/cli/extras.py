@@ -57,6 +57,8 @@ MODULES = {
     "tyro": "cli",
     "yaml": "cli",
     "tqdm": "cli",
+    "pydantic": "cli",
+    "annotated_types": "cli",
     "matplotlib": "plot",
     "jinja2": "plot",
     "torch": "train",

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import tyro
 
 from setrl.core import methods
-from setrl.core.method_config import with_defaults
 from setrl.support.files import strict_yaml
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
@@ -34,7 +33,7 @@ class MethodOptions:
         is_config = method.lstrip().startswith("{")
         found = strict_yaml.mapping(method) if is_config else {"method": method}
         strict_yaml.override(found, self.set)
-        return dict(with_defaults(found, is_older=False))
+        return found
 
 
 def gathered(arguments: list[str], command: type[Any]) -> list[str]:

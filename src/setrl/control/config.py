@@ -11,7 +11,8 @@ from typing_extensions import override
 
 from setrl.control.tasks import located
 from setrl.support import names
-from setrl.train.runs.config import RunConfig, located_arms, refuse_unknown
+from setrl.support.files.sections import Count, Seed, refuse_unknown
+from setrl.train.runs.config import RunConfig, located_arms
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
@@ -48,26 +49,27 @@ class ControlConfig(RunConfig):
     """
 
     kind = "control"
+    command = "setrl control"
 
     task: str | Mapping[str, Any]
     """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}; your
     own task is module:name, any environment {name: gymnasium, id: …, label: module:name}. A task
     on JAX, such as jax_goals or xminigrid, trains with `JaxPolyPPO`."""
-    total_steps: int | None = None
+    total_steps: Count | None = None
     """Environment steps of each arm, including the steps of vines; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of PPO for all arms, over the task's defaults."""
-    gru: int | None = None
+    gru: Count | None = None
     """Size of the GRU memory of all policies; null: policies without a memory."""
     vec_normalize: Mapping[str, Any] | None = None
     """Arguments of VecNormalize for all arms, such as {norm_reward: false}; null: none."""
-    eval_every: int | None = None
+    eval_every: Count | None = None
     """Environment steps between evaluations during training; null: only at the end."""
-    rollouts_every: int = 10_000
+    rollouts_every: Count = 10_000
     """Environment steps between records of trunks and vines (rollouts/*.jsonl)."""
-    checkpoint_every: int = 20_000
+    checkpoint_every: Count = 20_000
     """Environment steps between checkpoints, from which an interrupted run resumes."""
-    pretrain_seed: int = 0
+    pretrain_seed: Seed = 0
     """Decides the weights that every arm and seed starts from, if the task pretrains."""
 
     @override

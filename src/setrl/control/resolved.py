@@ -16,13 +16,13 @@ from setrl.control.config import (
 )
 from setrl.control.tasks import ControlTask, from_config, is_of_jax
 from setrl.control.vines import VineChoices, check_vines
-from setrl.core import methods
 from setrl.core.advantages import AnyMethod
 from setrl.support import names
 from setrl.support.files import strict_yaml
 from setrl.support.files.loading import is_reference, load_function
+from setrl.support.files.sections import blamed_on
 from setrl.support.files.strict_yaml import KeyedError
-from setrl.train.runs.config import blamed_on
+from setrl.train import method_config
 
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 # Vines of JAX keep no snapshots, and the environment says how long an episode may be.
@@ -188,7 +188,7 @@ def _read(arm: str, config: ControlConfig) -> tuple[str, AnyMethod | None, list[
     if algorithm != "poly_ppo":
         return algorithm, None, given
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-        return algorithm, methods.from_config({"method": "poly_epo", **keys}), given
+        return algorithm, method_config.from_config({"method": "poly_epo", **keys}), given
 
 
 def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:

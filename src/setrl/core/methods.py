@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from setrl.core import objectives
 from setrl.core.adaptive import AdaptiveK
 from setrl.core.adjusting import HardPrompts, InverseClusterSize, Uniformity
 from setrl.core.credit import Estimator
 from setrl.core.method import AnyMethod, Method, Reduction, Scale
-from setrl.core.method_config import method_of
 from setrl.core.objectives import Objective
 from setrl.core.shaping import (
     ConcaveCounts,
@@ -288,18 +287,3 @@ def adaptive_k(
     size = objective.set_size or 1  # `AdaptiveK` puts the K of each prompt in its place
     method = Method("adaptive_k", objective, size, baseline, estimator=estimator)
     return AdaptiveK(method, largest)
-
-
-def from_config(config: Mapping[str, Any], progress: float = 0.0) -> AnyMethod:
-    """Return the method of a config such as {"method": "poly_epo", "set_size": 4}.
-
-    Args:
-        config: As in `setrl.core.method_config`: also a sum of methods, objectives by name, and
-            schedules instead of numbers.
-        progress: The share of the steps that is done, for schedules.
-
-    Raises:
-        ValueError: Naming the unknown method or argument, the near miss, and all that are known;
-            or the argument that is missing.
-    """
-    return method_of(config, by_name, progress)

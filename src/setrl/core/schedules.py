@@ -14,7 +14,6 @@ from numbers import Real
 from typing import Any
 
 from setrl.core.method import AnyMethod
-from setrl.support import names
 
 ROUNDED = "set_size"  # the one argument of methods that must be an integer
 
@@ -110,20 +109,6 @@ def at(value: Any, progress: float) -> Any:
             found[ROUNDED] = round(found[ROUNDED])
         return found
     return [at(item, progress) for item in value] if isinstance(value, list | tuple) else value
-
-
-def read(config: Any) -> Any:
-    """Return a config with schedules as values: {schedule: linear, …} becomes `Linear`.
-
-    Raises:
-        ValueError: Naming what is wrong with a schedule.
-    """
-    if isinstance(config, Mapping):
-        if "schedule" in config:
-            options = {key: value for key, value in config.items() if key != "schedule"}
-            return names.make("schedule", {**options, "name": config["schedule"]}, by_name)
-        return {key: read(value) for key, value in config.items()}
-    return [read(item) for item in config] if isinstance(config, list | tuple) else config
 
 
 def has_schedule(value: Any) -> bool:

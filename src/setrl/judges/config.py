@@ -12,9 +12,8 @@ from setrl.judges import embedding, exact, lm, pairwise
 from setrl.judges.base import Judge
 from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.oracle import OracleJudge
-from setrl.judges.settings import build
+from setrl.support import names
 from setrl.support.files.loading import load_function
-from setrl.support.names import look_up
 
 Config = str | Mapping[str, Any]
 
@@ -38,9 +37,6 @@ by_name: dict[str, Callable[..., Judge]] = {
     "ensemble": EnsembleJudge,
 }
 """Name → what makes the judge from its settings. The settings `of` and `judges` are judges."""
-
-MOVED = {"noisy": "NoisyJudge", "merged": "MergedJudge", "split": "SplitJudge"}
-"""Name of an earlier version → the class in `studies.faulty`, which is not in the wheel."""
 
 
 def from_config(config: Config) -> Judge:
@@ -67,7 +63,7 @@ def from_config(config: Config) -> Judge:
         settings["of"] = from_config(settings["of"])
     if "judges" in settings:
         settings["judges"] = tuple(map(from_config, settings["judges"]))
-    judge = build(f"judge {name}", make, settings)
+    judge = names.call(f"judge {name}", make, settings)
     if not isinstance(judge, Judge):
         raise ValueError(f"{name} must return a judge, with name, judge and close, got {judge!r}")
     return judge
@@ -75,14 +71,9 @@ def from_config(config: Config) -> Judge:
 
 def _maker(name: Any) -> Callable[..., Judge]:
     """Return what makes the judge of a name, or of a reference such as "my_judges:Mine"."""
-    if name in MOVED:
-        raise ValueError(
-            f"the judge {name!r} is wrong on purpose, and is not in the package any more: write "
-            f"judge: studies.faulty:{MOVED[name]}, in a clone of setrl's repository"
-        )
     if isinstance(name, str) and _is_reference(name):
         return load_function(name, ".").value
-    return look_up("judge", name, by_name)
+    return names.look_up("judge", name, by_name)
 
 
 def _is_reference(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing_extensions import override
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, load, spread
 from setrl.support.files.loading import load_function
-from setrl.support.files.typed import refuse_other_choice
+from setrl.support.files.sections import refuse_other_choice
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""

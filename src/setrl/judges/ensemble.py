@@ -13,7 +13,7 @@ from typing_extensions import override
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, linked, spread, together
 from setrl.samples.strategies import DEGENERATE
-from setrl.support.files.typed import refuse_other_choice
+from setrl.support.files.sections import refuse_other_choice
 
 Rule = Literal["average", "components"]
 TOO_FEW = "too_few_judges"

@@ -32,8 +32,8 @@ from setrl.judges.retry_rule import RetryRule
 from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import Endpoint, Limits, Message, Prices
 from setrl.judges.serving.usage import approximate_tokens
-from setrl.judges.settings import build
 from setrl.judges.shortening import CountTokens
+from setrl.support import names
 from setrl.support.errors import RunError
 
 T = TypeVar("T")
@@ -367,15 +367,15 @@ def from_settings(
     settings = {
         "url": endpoint,
         "model": model,
-        "limits": build("limits", Limits, limits or {}),
-        "prices": build("prices", Prices, prices or {}),
+        "limits": names.call("limits", Limits, limits or {}),
+        "prices": names.call("prices", Prices, prices or {}),
         **(request or {}),
     }
     return LMJudge(
-        build("request", Endpoint, settings),
+        names.call("request", Endpoint, settings),
         style=style,
         cache=cache,
-        retry_rule=build("retry_rule", RetryRule, retry_rule or {}),
+        retry_rule=names.call("retry_rule", RetryRule, retry_rule or {}),
         seed=seed,
         sample_tokens=sample_tokens,
         families=families,

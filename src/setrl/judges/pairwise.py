@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, load, spread
-from setrl.support.files.typed import refuse_other_choice
+from setrl.support.files.sections import refuse_other_choice
 
 Pair = tuple[str, str]
 Same = Callable[[str, list[Pair]], Sequence[Any]]

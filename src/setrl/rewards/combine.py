@@ -9,7 +9,7 @@ import numpy as np
 
 from setrl.core.samples import right_by_reward
 from setrl.support.errors import ConfigError
-from setrl.support.files.typed import refuse_other_choice
+from setrl.support.files.sections import refuse_other_choice
 
 STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
 

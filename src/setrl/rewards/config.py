@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 from setrl.rewards.combine import Combine, Gate
@@ -29,7 +29,7 @@ from setrl.samples.conversation import Conversation, Text
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.support.files.loading import check_reference, load_function
-from setrl.support.files.typed import typed
+from setrl.support.files.sections import Positive, Section, refuse_unknown
 
 KINDS: dict[str, Callable[..., Reward]] = {
     "math": MathAnswer,
@@ -40,7 +40,7 @@ KINDS: dict[str, Callable[..., Reward]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Term:
+class Term(Section):
     """One reward of a config.
 
     Attributes:
@@ -58,15 +58,14 @@ class Term:
     function: str | None = None
     weight: float = 1.0
     gate: Gate | None = None
-    timeout: float | None = None
+    timeout: Positive | None = None
     on_error: OnError = "stop"
     name: str | None = None
 
     def __post_init__(self) -> None:
         if (self.reward is None) == (self.function is None):
             raise ConfigError("a reward needs either 'reward', with a name, or 'function'")
-        for key, hint in get_type_hints(Term).items():
-            typed(key, getattr(self, key), hint)
+        super().__post_init__()
         if self.reward is None:
             check_reference(self.function)
             return
@@ -241,10 +240,7 @@ def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
     """Return the rewards of a spec, and how they are normalised."""
     normalize = None
     if isinstance(spec, Mapping) and "rewards" in spec:
-        with usage_errors():
-            for key in spec:
-                known = dict.fromkeys(("rewards", "normalize"))
-                names.look_up("key next to rewards", key, known)
+        refuse_unknown(spec, ("rewards", "normalize"), "reward")
         spec, normalize = spec["rewards"], spec.get("normalize")
     entries = list(spec) if isinstance(spec, list | tuple) else [spec]
     if not entries:
@@ -260,10 +256,7 @@ def _term(entry: Any) -> Term:
             f"a reward must be a name ({', '.join(KINDS)}) or a mapping such as "
             f"{{function: my_rewards:score}}, got {entry!r}"
         )
-    with usage_errors():
-        for key in entry:
-            names.look_up("key of a reward", key, get_type_hints(Term))
-    return Term(**entry)
+    return Term.of(entry, "reward")
 
 
 def _made(term: Term, gold: str | None, folder: Path) -> Reward:

@@ -16,7 +16,7 @@ from setrl.rewards.time_limit import TimeUp, call_within
 from setrl.samples.conversation import Text, plain_text
 from setrl.support import wording
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.typed import refuse_other_choice
+from setrl.support.files.sections import refuse_other_choice
 
 OnError = Literal["stop", "unknown"]
 MAX_LATE = 3  # samples that may each take the whole time limit while the slow ones are searched

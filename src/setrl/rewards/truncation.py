@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from setrl.support.errors import ConfigError
-from setrl.support.files.typed import refuse_other_choice
+from setrl.support.files.sections import refuse_other_choice
 
 Policy = Literal["count", "mask", "punish"]
 

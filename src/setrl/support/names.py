@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, TypeVar
@@ -22,9 +22,15 @@ def look_up(kind: str, name: str, known: Mapping[str, T]) -> T:
     """
     if isinstance(name, str) and name in known:
         return known[name]
+    raise ValueError(unknown(kind, name, known))
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> str:
+    """Say that a name is unknown, with a near miss and all known names."""
+    known = list(known)
     near = get_close_matches(str(name), known, n=1)
     guess = f"; did you mean {near[0]!r}?" if near else "."
-    raise ValueError(f"unknown {kind} {name!r}{guess} Known: {', '.join(known)}")
+    return f"unknown {kind} {name!r}{guess} Known: {', '.join(known)}"
 
 
 def make(
@@ -42,51 +48,42 @@ def make(
     if "name" not in options:
         raise ValueError(f"a {kind} needs the key 'name', got {options!r}")
     name = options.pop("name")
-    factory = look_up(kind, name, factories)
-    return call(f"options of the {kind} {name!r}", factory, options)
+    return call(f"{kind} {name}", look_up(kind, name, factories), options)
 
 
-def call(what: str, function: Callable[..., T], options: Mapping[str, Any]) -> T:
-    """Call a function with options of a config; an error begins with `what`.
+def call(
+    what: str,
+    function: Callable[..., T],
+    options: Mapping[str, Any],
+    also: Iterable[str] = (),
+) -> T:
+    """Call a function with the options of a config.
 
-    >>> call("options of the number 'i'", complex, {"rael": 1})
+    >>> call("number i", complex, {"rael": 1})
     Traceback (most recent call last):
-    ValueError: options of the number 'i': unknown option 'rael'; did you mean 'real'? Known: ...
+    ValueError: unknown option of number i 'rael'; did you mean 'real'? Known: real, imag
+
+    Args:
+        what: What the function makes, for errors.
+        function: The function; one that takes `**options` checks their names itself.
+        options: Its arguments by name.
+        also: Options that the caller takes itself, for errors.
 
     Raises:
-        ValueError: If an option is unknown or missing, or the function refuses one by a TypeError.
-    """
-    try:
-        return checked(function, options)
-    except (TypeError, OptionError) as error:
-        raise ValueError(f"{what}: {error}") from error
-
-
-class OptionError(ValueError):
-    """An option of a config is unknown or missing."""
-
-
-def checked(function: Callable[..., T], options: Mapping[str, Any]) -> T:
-    """Call a function with options, after all of them are known and none is missing.
-
-    Raises:
-        OptionError: If one is unknown or missing; functions with `**options` check their own.
+        ValueError: If an option is unknown or missing, or the function refuses one.
     """
     known = inspect.signature(function).parameters
     if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        _check_options(known, options)
-    return function(**options)
-
-
-def _check_options(known: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> None:
-    try:
         for name in options:
-            look_up("option", name, known)
-    except ValueError as error:
-        raise OptionError(str(error)) from error
-    for name, one in known.items():
-        if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and name not in options:
-            raise OptionError(f"the option {name!r} is missing")
+            look_up(f"option of {what}", name, {**known, **dict.fromkeys(also)})
+        for name, one in known.items():
+            is_needed = one.default is one.empty and one.kind is not one.VAR_POSITIONAL
+            if is_needed and name not in options:
+                raise ValueError(f"{what} needs the option {name!r}")
+    try:
+        return function(**options)
+    except TypeError as error:
+        raise ValueError(f"{what}: {error}") from error
 
 
 def imported_on_demand(

@@ -45,7 +45,7 @@ def from_config(
         return DomainTask(names.make("domain", domain, domains.DOMAINS))
     values = written_out(task)
     assert values is not None
-    return _of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values))
+    return _of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
 
 
 def written_out(task: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -59,7 +59,7 @@ def written_out(task: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
     if isinstance(task, str):
         task = {FUNCTION: task}
     if FUNCTION not in task:
-        return TaskSpec.of(task).values
+        return dict(vars(TaskSpec.of(task, "task")))
     check_reference(task[FUNCTION])
     return dict(task)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, get_type_hints
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from setrl.rewards.config import combine_of, terms_of
-from setrl.support import names
-from setrl.support.errors import ConfigError, usage_errors
-from setrl.support.files.typed import typed
+from setrl.support.errors import ConfigError
+from setrl.support.files.sections import Count, Section, require
 from setrl.tasks import reasoning_gym, tables, verifiers
 from setrl.tasks.canonical import READERS
 
@@ -32,7 +32,7 @@ KEYS_OF_SOURCES = {  # key → the sources that it belongs to
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskSpec:
+class TaskSpec(Section):
     """Problems of a file or of a generator, and what is done with them.
 
     Attributes:
@@ -72,7 +72,7 @@ class TaskSpec:
     reasoning_gym: str | None = None
     verifiers: str | None = None
     args: Mapping[str, Any] | None = None
-    size: int | None = None
+    size: Annotated[int, Ge(2)] | None = None
     seed: int | None = None
     config: Mapping[str, Any] | None = None
     name: str = ""
@@ -87,18 +87,16 @@ class TaskSpec:
     template: Mapping[str, Any] | None = None
     splits: Mapping[str, Any] | None = None
     skip_missing: bool = False
-    max_new_tokens: int = 1024
+    max_new_tokens: Count = 1024
     folder: str = "."
 
     def __post_init__(self) -> None:
-        for key, hint in get_type_hints(TaskSpec).items():
-            value = typed(f"task.{key}", getattr(self, key), hint)
+        super().__post_init__()
+        for key, value in vars(self).items():
             if value == "" and key != "name":
                 raise ConfigError(f"task.{key} must not be empty: leave the key out")
         if ours := OUR_TEMPLATE_ARGUMENTS & set(self.template or {}):
             raise ConfigError(f"task.template: {min(ours)} is set by setrl: remove it")
-        tokens = self.max_new_tokens
-        _require(tokens > 0, "max_new_tokens", "be a number above 0", tokens)
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
         self._check_source()
@@ -115,12 +113,11 @@ class TaskSpec:
         given = [key for key in SOURCES if getattr(self, key) is not None]
         made = given[0] if given else "data"
         for other in given[1:]:
-            _require(False, made, f"be left out next to {other}", getattr(self, made))
+            require(False, f"task.{made}", f"be left out next to {other}", getattr(self, made))
         for key, sources in KEYS_OF_SOURCES.items():
             value = getattr(self, key)
             fits = value is None or made in sources
-            _require(fits, key, f"go with {' or '.join(sources)}", value)
-        _require(self.size is None or self.size > 1, "size", "be at least 2", self.size)
+            require(fits, f"task.{key}", f"go with {' or '.join(sources)}", value)
 
     def _set_defaults(self) -> None:
         """Write out the reward, what is correct, and the strategy, as the source decides them."""
@@ -148,18 +145,19 @@ class TaskSpec:
 
     def _check_splits(self) -> None:
         splits = self.splits
-        _require(splits is None or splits, "splits", "name a split", splits)
+        require(splits is None or splits, "task.splits", "name a split", splits)
         for split, value in (splits or {}).items():
             fits = isinstance(split, str) and re.fullmatch(r"[\w.-]+", split)
-            _require(fits, "splits", "have names of letters, digits and ._-", split)
+            require(fits, "task.splits", "have names of letters, digits and ._-", split)
             is_share = isinstance(value, float) and 0 < value <= 1
             is_count = type(value) is int and value > 0
             must = "be a file, a split, a share in (0, 1] or a number of problems"
-            _require(isinstance(value, str) or is_share or is_count, f"splits.{split}", must, value)
+            is_known = isinstance(value, str) or is_share or is_count
+            require(is_known, f"task.splits.{split}", must, value)
         if self.reasoning_gym is not None or self.verifiers is not None:
             for split, value in (splits or {}).items():
                 must = "be a share or a number of problems"
-                _require(not isinstance(value, str), f"splits.{split}", must, value)
+                require(not isinstance(value, str), f"task.splits.{split}", must, value)
         elif self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
             raise ConfigError(
                 "task needs `data`, `reasoning_gym`, `verifiers`, or `splits` with a file for "
@@ -188,25 +186,3 @@ class TaskSpec:
         if given.exists():  # seen from where the command was started
             said += f"; from there this file is {os.path.relpath(given, self.folder)}"
         raise ConfigError(said)
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The keys with every default written out."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """Read the keys of a config.
-
-        Raises:
-            ConfigError: For an unknown key, with the nearest known one, or a wrong value.
-        """
-        with usage_errors():
-            for key in values:
-                names.look_up("key of task", key, get_type_hints(cls))
-        return cls(**values)
-
-
-def _require(holds: Any, key: str, must: str, value: Any) -> None:
-    if not holds:
-        raise ConfigError(f"task.{key} must {must}, got {value!r}")

@@ -97,11 +97,11 @@ def test_a_task_is_a_value_or_what_a_function_returns(load: Any, tmp_path: Path)
     [
         ("own:number", "must be a control task, or a function.*3 has no .*evaluate.*make_env"),
         ("own:on_jax", "has no evaluate, defaults, policy_kwargs, demonstrations$"),
-        ("{name: own:goals, steps: 5}", "options of the task 'own:goals': .*'steps'"),
+        ("{name: own:goals, steps: 5}", "unknown option of task own:goals 'steps'"),
         ("{name: gymnasium, id: Nowhere-v0, label: own:side}", "knows no environment 'Nowhere-v0'"),
         ("{name: gymnasium, id: CartPole-v1, label: left}", "given as 'module:name'"),
         ("{name: gymnasium, id: CartPole-v1, label: own:sides}", "no function 'sides'; did you"),
-        ("{name: gymnasium, id: CartPole-v1}", "the option 'label' is missing"),
+        ("{name: gymnasium, id: CartPole-v1}", "task: registered needs the option 'label'"),
     ],
 )
 def test_what_is_no_task_is_named(load: Any, task: str, message: str) -> None:

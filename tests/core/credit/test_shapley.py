@@ -8,6 +8,7 @@ import pytest
 
 from claims import exact, scores
 from setrl import credit, methods, objectives
+from setrl.train import method_config
 from tests.core.catalogue import EXACT, cases
 
 ANY_SIZE = [entry for entry in EXACT if entry.smallest == 1 and entry.objective.set_size is None]
@@ -75,7 +76,7 @@ def test_the_baseline_is_the_mean_share_of_a_sample_in_its_sets(objective, defin
 
 def test_a_config_names_the_baseline_and_one_size_is_refused():
     config = {"method": "set_rl", "objective": "max", "set_size": 4, "baseline": "shapley"}
-    assert methods.from_config(config) == methods.set_rl(objectives.max(), 4, "shapley")
+    assert method_config.from_config(config) == methods.set_rl(objectives.max(), 4, "shapley")
     with pytest.raises(ValueError, match=r"scores sets of 1 to 2, and l_statistic.* of 2 only"):
         methods.set_rl(objectives.l_statistic([0, 1]), baseline="shapley")
 

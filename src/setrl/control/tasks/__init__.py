@@ -20,7 +20,7 @@ from setrl.support.files.loading import is_reference, load
 def _factory(module: str, name: str) -> Callable[..., ControlTask]:
     """Return the factory in a module of this package; calling it imports the module."""
     path = f"{__name__}.{module}"
-    return lambda **options: names.checked(getattr(import_module(path), name), options)
+    return lambda **options: names.call(name, getattr(import_module(path), name), options)
 
 
 by_name: dict[str, Callable[..., ControlTask]] = {

@@ -19,11 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
-
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
-from setrl.support.files import json_lines
+from setrl.support.files import json_lines, strict_yaml
 from setrl.support.files.digests import changed_file, digest, digests
 
 SCHEMA_VERSION = 1
@@ -267,10 +265,10 @@ def read_config(run_dir: Path) -> dict[str, Any]:
     """
     path = run_dir / CONFIG
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        why = " ".join(str(error).split())
-        raise DataError(f"{path}: is damaged: it is not YAML ({why})") from None
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        config, _ = strict_yaml.parse(text, str(path))
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: is damaged: {error}") from None
     return config if isinstance(config, dict) else {}
 
 
@@ -290,8 +288,7 @@ def kind_of(run_dir: str | Path) -> Kind | None:
         return None
     if not isinstance(record.get("schema_version"), int):
         return None
-    # The first comparisons did not record their kind; a training run has neither kind nor name.
-    kind = record.get("kind", "comparison" if "name" in record else None)
+    kind = record.get("kind")  # a training run has none
     if kind is not None and record["schema_version"] != SCHEMA_VERSION:
         raise ConfigError(
             f"{path} has schema version {record['schema_version']}, and this version of setrl "

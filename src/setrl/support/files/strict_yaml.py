@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import yaml
 from setrl.support.errors import ConfigError
 
 PROGRAMS = (".py", ".sh", ".ipynb")
+MOST_CHARACTERS = 1_000_000  # of a text whose aliases and merge keys are written out
 
 
 class KeyedError(ConfigError):
@@ -50,17 +52,53 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise KeyedError(f"{path}: cannot read the config: {reason}") from error
+    found, lines = parse(text, str(path))
+    if not isinstance(found, dict):
+        raise KeyedError(f"{path}: a config must be a mapping of keys to values")
+    return found, lines
+
+
+def parse(text: str, where: str) -> tuple[Any, dict[str, int]]:
+    """Return the value of a YAML text, and the line of each of its keys by dotted path.
+
+    Args:
+        text: The text.
+        where: What it is, for errors.
+
+    Raises:
+        ConfigError: If it is not YAML, repeats a key, or its aliases make much of a small text.
+    """
     try:
-        node = yaml.compose(text, Loader=_Loader)
-        lines = _lines(node, path)
-        return yaml.load(text, Loader=_Loader), lines
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None, {}
+        if _size(node, {}) > MOST_CHARACTERS:
+            raise KeyedError(
+                f"{where}: its aliases (*name) and merge keys (<<) stand for more than "
+                f"{MOST_CHARACTERS:,} characters: write the values themselves"
+            )
+        lines = _lines(node, where)  # before merge keys are replaced by what they stand for
+        return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise KeyedError(f"{path}{line}: is not YAML: {error.problem}") from error
+        raise KeyedError(f"{where}{line}: is not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
-        raise KeyedError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
+        raise KeyedError(f"{where}: is not YAML: {' '.join(str(error).split())}") from error
     except RecursionError:
-        raise KeyedError(f"{path}: is nested too deeply to be read") from None
+        raise KeyedError(f"{where}: is nested too deeply to be read") from None
+
+
+def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
+    """Return the number of characters with all aliases written out, in one look at each node."""
+    if id(node) not in sizes:
+        sizes[id(node)] = float("inf")  # of a node that holds itself
+        parts = node.value if isinstance(node, yaml.SequenceNode) else ()
+        if isinstance(node, yaml.MappingNode):
+            parts = chain.from_iterable(node.value)
+        own = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
+        sizes[id(node)] = 1 + own + sum(_size(part, sizes) for part in parts)
+    return sizes[id(node)]
 
 
 def mapping(text: str) -> dict[str, Any]:
@@ -69,28 +107,22 @@ def mapping(text: str) -> dict[str, Any]:
     Raises:
         ConfigError: If it is not a mapping.
     """
-    try:
-        found = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError:
-        found = None
+    found, _ = parse(text, repr(text))
     if not isinstance(found, dict):
         raise ConfigError(f"expected a mapping such as {{key: value}}, got {text!r}")
     return found
 
 
-def _lines(node: yaml.Node | None, path: str | Path) -> dict[str, int]:
-    if not isinstance(node, yaml.MappingNode):
-        raise KeyedError(f"{path}: a config must be a mapping of keys to values")
+def _lines(node: yaml.Node, where: str) -> dict[str, int]:
     lines: dict[str, int] = {}
 
-    def visit(mapping: yaml.MappingNode, prefix: str) -> None:
-        for key_node, value_node in mapping.value:
+    def visit(node: yaml.Node, prefix: str) -> None:
+        for key_node, value_node in node.value if isinstance(node, yaml.MappingNode) else ():
             key, line = f"{prefix}{key_node.value}", key_node.start_mark.line + 1
             if key in lines:
-                raise KeyedError(f"{path}:{line}: {key} is also on line {lines[key]}", key)
+                raise KeyedError(f"{where}:{line}: {key} is also on line {lines[key]}", key)
             lines[key] = line
-            if isinstance(value_node, yaml.MappingNode):
-                visit(value_node, f"{key}.")
+            visit(value_node, f"{key}.")
 
     visit(node, "")
     return lines
@@ -112,7 +144,7 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> None:
             target = target.setdefault(part, {})
             if not isinstance(target, dict):
                 raise KeyedError(f"override {assignment!r}: {part} is not a mapping", key)
-        target[last] = yaml.load(text, Loader=_Loader)
+        target[last], _ = parse(text, f"override {assignment!r}")
 
 
 @contextmanager

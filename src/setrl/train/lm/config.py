@@ -5,19 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal, Self
 
+from annotated_types import Le, MultipleOf
+
+from setrl.support.files.sections import (
+    Count,
+    NotNegative,
+    Positive,
+    Section,
+    Seed,
+    blamed_on,
+    require,
+)
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks.config import is_of_files, located, written_out
 from setrl.tasks.models import HEAD_DIM
 from setrl.train.lm import fields
 from setrl.train.lm.engine import check_engine
-from setrl.train.runs.config import RunConfig, located_arms, require
+from setrl.train.runs.config import RunConfig, located_arms
 
-ARM_OPTIONS = {"beta": 0.0, "entropy_coef": 0.0}  # what an arm may set next to its method
-LAST_SET_SIZE = "last_set_size"  # and the K that its sets grow or shrink to over the steps
 MOST_SAMPLES = 16_384  # of a prompt; each method is tried on so many before the training
-JUDGE = "judge"  # and the judge that sorts its samples into clusters
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmKeys(Section):
+    """What an arm may set next to its method.
+
+    Attributes:
+        beta: Weight of the KL penalty to the base.
+        entropy_coef: Weight of the entropy bonus.
+        judge: The judge that names strategies; None: the task's function does.
+        last_set_size: The K that its sets grow or shrink to over the steps; None: K stays.
+    """
+
+    beta: NotNegative = 0.0
+    entropy_coef: NotNegative = 0.0
+    judge: str | Mapping[str, Any] | None = None
+    last_set_size: int | None = None
+
+    @classmethod
+    def split(cls, keys: Mapping[str, Any], at: str = "") -> tuple[Self, dict[str, Any]]:
+        """Return these keys of an arm, and the keys of its method."""
+        own = {key: keys[key] for key in cls.__annotations__ if key in keys}
+        return cls.of(own, at), {key: value for key, value in keys.items() if key not in own}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +65,7 @@ class ComparisonConfig(RunConfig):
     """
 
     kind = "comparison"
-    gone: ClassVar = {
-        "grader_errors": "write wrap_reward: {function: studies.faulty:Misgraded, …} with the same "
-        "keys, in a clone of setrl's repository"
-    }
+    command = "setrl train"
 
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
@@ -45,33 +73,33 @@ class ComparisonConfig(RunConfig):
     """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; a generator:
     {reasoning_gym: countdown}; or module:function, which returns a domain of yours; see
     docs/your-own-task.md."""
-    steps: int = 200
+    steps: Count = 200
     """Steps of training; each draws samples, scores them and updates the model."""
-    prompts_per_step: int = 16
+    prompts_per_step: Count = 16
     """B, the prompts of a step."""
-    samples_per_prompt: int = 16
+    samples_per_prompt: Annotated[int, Le(MOST_SAMPLES)] = 16
     """N, the samples of a prompt."""
-    train_problems: int | None = None
+    train_problems: Count | None = None
     """Different problems to train on, seen again and again; null: of a domain new ones at every
     step, of a file all."""
-    max_new_tokens: int | None = None
+    max_new_tokens: Count | None = None
     """Length in tokens at which a sample is cut; null: what the domain's samples need, or the
     task's own limit."""
-    temperature: float = 1.0
+    temperature: Positive = 1.0
     """Divides the logits when sampling, in training and in evaluation."""
-    learning_rate: float = 1e-3
+    learning_rate: Positive = 1e-3
     """Step size of AdamW."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
     """How the learning rate changes over the steps; linear and cosine end at 0."""
-    epsilon: float = 0.2
+    epsilon: Positive = 0.2
     """The probability ratio is clipped below at 1 − epsilon."""
-    epsilon_high: float | None = None
+    epsilon_high: Positive | None = None
     """The probability ratio is clipped above at 1 + epsilon_high; null: epsilon."""
     loss_type: Literal["grpo", "dr_grpo", "dapo", "bnpo"] = "dr_grpo"
     """How TRL averages the loss over tokens; dr_grpo divides by a constant."""
-    num_iterations: int = 1
+    num_iterations: Count = 1
     """Updates from each batch of samples (μ in the GRPO paper)."""
-    micro_batch_size: int | None = None
+    micro_batch_size: Count | None = None
     """Samples in one forward and backward pass on one device; null: all of the step."""
     truncated: str | Mapping[str, Any] = "count"
     """Samples cut at the length limit: count, mask (out of the sets and the loss), or punish: with
@@ -106,39 +134,39 @@ class ComparisonConfig(RunConfig):
     peft: Mapping[str, Any] | None = None
     """Train an adapter of `model` instead of all weights: arguments of PEFT's LoraConfig, such as
     {r: 16, lora_alpha: 32, target_modules: all-linear}."""
-    base_hidden_size: int = 128
+    base_hidden_size: Annotated[Count, MultipleOf(HEAD_DIM)] = 128
     """Width of the model made from scratch; a multiple of 64, the size of its heads."""
-    base_layers: int = 2
+    base_layers: Count = 2
     """Number of layers of the model made from scratch."""
-    base_mlp_size: int = 256
+    base_mlp_size: Count = 256
     """Width of the feed-forward layers of that model."""
-    base_corpus: int = 80_000
+    base_corpus: Count = 80_000
     """Samples of the domain's writer that the model made from scratch learns from."""
-    base_epochs: int = 1
+    base_epochs: Count = 1
     """How often that model sees each sample of the corpus."""
-    base_batch_size: int = 128
+    base_batch_size: Count = 128
     """Samples of one update of that model."""
-    base_learning_rate: float = 0.02
+    base_learning_rate: Positive = 0.02
     """Largest step size of Muon. Like the step size of AdamW, it falls linearly to 0."""
-    base_seed: int = 0
+    base_seed: Seed = 0
     """Decides the corpus and the first weights of that model."""
 
     adam_moments: bool = False
     """Whether to log how noisy the gradient is, by the moments of Adam: gradient/… in metrics."""
-    rollouts_every: int = 10
+    rollouts_every: Count = 10
     """Steps between records of all samples (rollouts/*.jsonl); the first and the last step are
     recorded, too."""
-    checkpoint_every: int = 50
+    checkpoint_every: Count = 50
     """Steps between checkpoints, from which an interrupted run resumes."""
     eval_splits: tuple[str, ...] | None = None
     """Splits on which every arm's last model and the base are evaluated; () for none; null: all but
     train."""
-    eval_problems: int | Mapping[str, int] = 100
+    eval_problems: Count | Mapping[str, Count] = 100
     """Problems of each split; of a file that has fewer, all. {test: 500, shifted: 50} gives each
     split its own number; a split that is not named has 100."""
-    eval_samples: int = 256
+    eval_samples: Count = 256
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
-    cold_base: float | None = None
+    cold_base: Positive | None = None
     """The temperature at which the base is evaluated once more, such as 0.5: a rival that costs no
     training; null: none."""
 
@@ -158,14 +186,9 @@ class ComparisonConfig(RunConfig):
 
     def _check(self) -> None:
         """Check each key for itself; `resolve` checks what needs the task or a method."""
-        try:
+        with blamed_on("task"):
             object.__setattr__(self, "task", written_out(self.task))
-        except ValueError as error:
-            raise KeyedError(str(error), "task") from error
         fields.check(self.fields)
-        if isinstance(self.eval_problems, Mapping):
-            for split, number in self.eval_problems.items():
-                require(number > 0, f"eval_problems.{split}", "be a number above 0", number)
         self._check_model()
         self._check_sizes()
         check_engine(self)
@@ -187,27 +210,20 @@ class ComparisonConfig(RunConfig):
         n, size = self.samples_per_prompt, self.micro_batch_size
         must = "be at least 2 (credit compares the samples of a prompt)"
         require(n >= 2, "samples_per_prompt", must, n)
-        require(n <= MOST_SAMPLES, "samples_per_prompt", f"be at most {MOST_SAMPLES:,}", n)
         samples = self.prompts_per_step * n
         divides = size is None or samples % size == 0
         must = f"divide prompts_per_step × samples_per_prompt = {samples}"
         require(divides, "micro_batch_size", must, size)
-        width, every, updates = self.base_hidden_size, self.checkpoint_every, self.num_iterations
-        require(width % HEAD_DIM == 0, "base_hidden_size", f"be a multiple of {HEAD_DIM}", width)
+        every, updates = self.checkpoint_every, self.num_iterations
         must = f"be a multiple of num_iterations={updates}, so that no batch is cut in two"
         require(every % updates == 0, "checkpoint_every", must, every)
 
     def _check_arm(self, arm: str) -> None:
-        keys = self.arms[arm]
-        for option in ARM_OPTIONS:
-            value = keys.get(option, 0.0)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            require(is_number and value >= 0, f"arms.{arm}.{option}", "be at least 0", value)
+        keys, _ = ArmKeys.split(self.arms[arm], f"arms.{arm}")
+        for key in ("beta", "entropy_coef"):
+            value = getattr(keys, key)
             must = "be 0 with the key `engine`: the protocol has no such term"
-            require(self.engine is None or value == 0, f"arms.{arm}.{option}", must, value)
-        judge = keys.get(JUDGE)
-        is_judge = judge is None or isinstance(judge, str | Mapping)
-        require(is_judge, f"arms.{arm}.judge", "be a name or a mapping", judge)
+            require(self.engine is None or value == 0, f"arms.{arm}.{key}", must, value)
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from setrl.support.files.strict_yaml import KeyedError
-from setrl.support.files.typed import typed
+from annotated_types import Ge
+
+from setrl.support.files.sections import Count, Positive, Section, require
 from setrl.train.lm import fields
-from setrl.train.runs.config import refuse_unknown, require
 
 if TYPE_CHECKING:
     from setrl.train.lm.config import ComparisonConfig
@@ -30,7 +29,7 @@ NO_EFFECT: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class EngineSpec:
+class EngineSpec(Section):
     """A server of the Tinker protocol.
 
     Attributes:
@@ -46,37 +45,17 @@ class EngineSpec:
     """
 
     tinker: str
-    rank: int = 32
-    staleness: int = 0
+    rank: Count = 32
+    staleness: Annotated[int, Ge(0)] = 0
     loss: Loss = "importance_sampling"
-    keep: int | None = 2
-    reply_s: float = 600.0
-    patience_s: float = 900.0
+    keep: Count | None = 2
+    reply_s: Positive = 600.0
+    patience_s: Positive = 900.0
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """Return the engine that a config describes.
-
-        Raises:
-            KeyedError: Naming the key.
-        """
-        refuse_unknown(values, [one.name for one in dataclasses.fields(cls)], "engine")
-        if "tinker" not in values:
-            raise KeyedError("engine needs the key 'tinker', the URL of a server", "engine")
-        hints = get_type_hints(cls)
-        try:
-            own = cls(**{key: typed(key, value, hints[key]) for key, value in values.items()})
-        except (TypeError, ValueError) as error:
-            raise KeyedError(f"engine: {error}", "engine") from error
-        is_url = own.tinker.startswith(("http://", "https://"))
-        require(is_url, "engine.tinker", "be a URL such as http://127.0.0.1:8000", own.tinker)
-        require(own.rank >= 1, "engine.rank", "be at least 1", own.rank)
-        require(own.staleness >= 0, "engine.staleness", "be at least 0", own.staleness)
-        require(own.loss in get_args(Loss), "engine.loss", f"be of {get_args(Loss)}", own.loss)
-        require(own.keep is None or own.keep >= 1, "engine.keep", "be at least 1", own.keep)
-        for key in ("reply_s", "patience_s"):
-            require(getattr(own, key) > 0, f"engine.{key}", "be above 0", getattr(own, key))
-        return own
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_url = self.tinker.startswith(("http://", "https://"))
+        require(is_url, "engine.tinker", "be a URL such as http://127.0.0.1:8000", self.tinker)
 
 
 def check_engine(config: ComparisonConfig) -> None:
@@ -87,7 +66,7 @@ def check_engine(config: ComparisonConfig) -> None:
     """
     if config.engine is None:
         return
-    EngineSpec.of(config.engine)
+    EngineSpec.of(config.engine, "engine")
     require(config.model is not None, "model", "name the model of the server", config.model)
     for key, usual in NO_EFFECT.items():
         value = getattr(config, key)

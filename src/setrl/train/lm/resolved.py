@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from setrl import tasks
-from setrl.judges.settings import build
 from setrl.rewards import Reward, Truncation
 from setrl.rewards.truncation import truncation_from_config
+from setrl.support import names
 from setrl.support.errors import ConfigError
 from setrl.support.files import strict_yaml
 from setrl.support.files.loading import load_function
+from setrl.support.files.sections import blamed_on, require
 from setrl.support.wording import in_a_row
 from setrl.tasks import Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
@@ -23,7 +24,6 @@ from setrl.train.lm.base_spec import BaseSpec
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.engine import EngineSpec
 from setrl.train.lm.resolved_arm import ResolvedArm, resolve_arm
-from setrl.train.runs.config import blamed_on, require
 from setrl.train.scoring.stop_rule import StopRule
 
 EVAL_PROBLEMS = 100  # of a split that eval_problems does not name
@@ -110,9 +110,9 @@ class ResolvedConfig:
     @property
     def ignored_rewards(self) -> list[str]:
         """Which arms read none of the further rewards, in sentences."""
-        names = [one.__name__ for one in self.task.rewards]
+        further = [one.__name__ for one in self.task.rewards]
         if self.task.correct is None:
-            del names[self.task.combine.outcome]
+            del further[self.task.combine.outcome]
         ignoring = {
             arm: ", ".join(f"{key}: {value}" for key, value in self.config.arms[arm].items())
             for arm, one in self.arms.items()
@@ -120,12 +120,12 @@ class ResolvedConfig:
         }
         return [
             f"arm {arm}: {self.arms[arm].method.name} reads only which samples are right: "
-            f"{in_a_row(names)} {'has' if len(names) == 1 else 'have'} no effect on advantages. "
-            f"To pay for more, write {arm}: {{method: sum, of: [{{{keys}}}, "
+            f"{in_a_row(further)} {'has' if len(further) == 1 else 'have'} no effect on "
+            f"advantages. To pay for more, write {arm}: {{method: sum, of: [{{{keys}}}, "
             "{method: dr_grpo, weight: 0.1}]}, and gate: sample at a further reward, so that it "
             "pays no wrong sample"
             for arm, keys in ignoring.items()
-            if names
+            if further
         ]
 
     def eval_problems(self, split: str) -> int:
@@ -170,7 +170,7 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
         form=_form(config, task.form),
         sample_tokens=config.max_new_tokens or task.max_new_tokens,
         eval_splits=splits,
-        engine=None if config.engine is None else EngineSpec.of(config.engine),
+        engine=None if config.engine is None else EngineSpec.of(config.engine, "engine"),
         base=_base(config, task),
         arms={arm: _arm(arm, config, task) for arm in config.arms},  # need most time, so last
     )
@@ -203,7 +203,7 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
     reference, outcome = settings.pop("function", None), task.combine.outcome
     with blamed_on("wrap_reward", "wrap_reward: "):
         make = partial(load_function(reference, ".").value, task.rewards[outcome])
-        wrapped: Reward = build(str(reference), make, settings)
+        wrapped: Reward = names.call(str(reference), make, settings)
     return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
 
 
@@ -219,7 +219,7 @@ def _truncation(config: ComparisonConfig) -> Truncation:
 
 def _stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
     with blamed_on("stop_rule", "stop_rule: "):
-        return None if settings is None else build("stop_rule", StopRule, settings)
+        return None if settings is None else names.call("stop_rule", StopRule, settings)
 
 
 def _form(config: ComparisonConfig, form: PromptForm) -> PromptForm:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from setrl.core import methods, schedules
+from setrl.core import schedules
 from setrl.core.advantages import AnyMethod
 from setrl.judges.config import gives_families
 from setrl.tasks import Task
+from setrl.train import method_config
 from setrl.train.lm import fields
-from setrl.train.lm.config import ARM_OPTIONS, JUDGE, LAST_SET_SIZE
+from setrl.train.lm.config import ArmKeys
 from setrl.train.scoring.check import FIELDS, check_method
 from setrl.train.scoring.fields import FAMILIES
 
@@ -65,10 +66,12 @@ def resolve_arm(
     Raises:
         ValueError: If the method does not fit the task, the fields or N.
     """
-    spec = _method_spec(keys)
-    schedule = partial(methods.from_config, spec)
+    own, spec = ArmKeys.split(keys)
+    if own.last_set_size is not None:
+        spec["set_size"] = _changing(spec, own.last_set_size)
+    schedule = partial(method_config.from_config, spec)
     method = schedule()
-    judge = task.strategy.judge if keys.get(JUDGE) is None else keys[JUDGE]
+    judge = task.strategy.judge if own.judge is None else own.judge
     judged = {FAMILIES} - set(field_specs) if gives_families(judge) else set()
     _check_fields(method, fields.available(field_specs, task) | judged)
     for progress in (0.0, 1.0):
@@ -83,23 +86,19 @@ def resolve_arm(
     return ResolvedArm(
         name,
         method,
-        schedule if schedules.has_schedule(schedules.read(spec)) else None,
+        schedule if schedules.has_schedule(method_config.with_schedules(spec)) else None,
         judge,
         fields.sources(field_specs, [one for one in method.reads if one not in judged], task),
-        **{key: float(keys.get(key, usual)) for key, usual in ARM_OPTIONS.items()},
+        own.beta,
+        own.entropy_coef,
     )
 
 
-def _method_spec(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that name the method; `last_set_size` as a schedule of `set_size`."""
-    others = {*ARM_OPTIONS, LAST_SET_SIZE, JUDGE}
-    spec = {key: value for key, value in keys.items() if key not in others}
-    if LAST_SET_SIZE not in keys:
-        return spec
+def _changing(spec: Mapping[str, Any], last: int) -> schedules.Linear:
+    """Return the schedule of K from the method's own to the last."""
     if isinstance(spec.get("set_size"), Mapping):
         raise ValueError("last_set_size needs a number as set_size, and set_size is a mapping")
-    first = methods.from_config(spec).set_size
-    return spec | {"set_size": schedules.Linear(first, keys[LAST_SET_SIZE])}
+    return schedules.Linear(method_config.from_config(spec).set_size, last)
 
 
 def _check_fields(method: AnyMethod, available: set[str]) -> None:

@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Annotated, Any, ClassVar, Self
 
 import yaml
+from annotated_types import Le
 
-from setrl.core import method_config
-from setrl.support import names
-from setrl.support.errors import DataError
 from setrl.support.files import strict_yaml
-from setrl.support.files.run_folder import BASE, FIGURES, RECORD, Kind
+from setrl.support.files.run_folder import BASE, FIGURES, Kind
+from setrl.support.files.sections import Count, Section, Seed, blamed_on, require
 from setrl.support.files.strict_yaml import KeyedError
-from setrl.support.files.typed import typed
+from setrl.train import method_config
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders next to the arms in a run's folder
 MOST_SEED = 2**32 - 1
+OF_COMMAND = {  # key → the only command whose configs have it
+    **dict.fromkeys(
+        ("domain", "model", "steps", "prompts_per_step", "samples_per_prompt", "engine", "trainer"),
+        "setrl train",
+    ),
+    **dict.fromkeys(
+        ("total_steps", "ppo", "gru", "vec_normalize", "eval_every", "pretrain_seed", "algorithm"),
+        "setrl control",
+    ),
+}
 NO_RESULT = re.compile(r"workers|stop_rule|.+\.folder|task\.render")  # keys that change no result
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunConfig:
+class RunConfig(Section):
     """A config of several arms. Subclasses add what their kind of run needs, and check it."""
 
     kind: ClassVar[Kind]
-    gone: ClassVar[Mapping[str, str]] = {}
-    """Key of an earlier version → what to write instead; null is read, as saved configs have it."""
+    command: ClassVar[str]
+    """The command that reads it."""
 
     name: str
     """Name of the run; by default its folder is runs/<name>."""
     arms: Mapping[str, Mapping[str, Any]]
     """Arm name → what sets this arm apart from the others."""
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[Annotated[Seed, Le(MOST_SEED)], ...] = (0,)
     """Each arm is trained once with each seed."""
-    workers: int = 2
+    workers: Count = 2
     """Processes that train side by side, one thread each. The results do not depend on it."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for name, value in list(vars(self).items()):
-            object.__setattr__(self, name, typed(name, value, hints[name]))
+        super().__post_init__()
         self._check_names()
-        self._check_numbers()
+        different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)
+        require(different, "seeds", "be different numbers ≥ 0", self.seeds)
         self._check()
         for arm in self.arms:
             with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
@@ -89,16 +94,6 @@ class RunConfig:
                     f"arms.{arm}",
                 )
 
-    def _check_numbers(self) -> None:
-        different = bool(self.seeds) and len(set(self.seeds)) == len(self.seeds)
-        require(different and min(self.seeds) >= 0, "seeds", "be different numbers ≥ 0", self.seeds)
-        must = f"be at most {MOST_SEED}, the largest one of NumPy"
-        require(max(self.seeds) <= MOST_SEED, "seeds", must, max(self.seeds))
-        for name, value in vars(self).items():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if is_number and not (value == 0 and name.endswith("seed")):
-                require(0 < value < float("inf"), name, "be a number above 0", value)
-
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
         """Read a config from a YAML file; unknown keys are refused.
@@ -113,31 +108,13 @@ class RunConfig:
         values, _ = strict_yaml.read(path)
         with strict_yaml.placed(path, overrides):
             strict_yaml.override(values, overrides)
-            values = cls._without_gone(values)
-            cls._check_keys(values)
-            values["arms"] = _with_defaults(values["arms"], Path(path))
-            return cls(**cls._located(values, Path(path)))
+            _refuse_other_command(cls.command, values)
+            return cls.of(cls._located(values, Path(path)))
 
     @classmethod
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values, with paths that start in the folder of the config's file."""
         return values
-
-    @classmethod
-    def _without_gone(cls, values: dict[str, Any]) -> dict[str, Any]:
-        for key, instead in cls.gone.items():
-            if values.get(key) is not None:
-                raise KeyedError(f"the key {key!r} has gone: {instead}", key)
-        return {key: value for key, value in values.items() if key not in cls.gone}
-
-    @classmethod
-    def _check_keys(cls, values: Mapping[str, Any]) -> None:
-        fields = dataclasses.fields(cls)
-        refuse_unknown(values, [field.name for field in fields])
-        for field in fields:
-            is_required = field.default is field.default_factory is dataclasses.MISSING
-            if is_required and field.name not in values:
-                raise KeyedError(f"the key {field.name!r} is missing")
 
     def to_yaml(self) -> str:
         """Return the config with every default written out."""
@@ -178,17 +155,6 @@ def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
     return [] if mine == theirs else [f"{key}: {mine!r} → {theirs!r}"]
 
 
-@contextmanager
-def blamed_on(key: str, said: str = "") -> Iterator[None]:
-    """Inside it, an error is an error of this key, unless it names its own key or a file."""
-    try:
-        yield
-    except (KeyedError, DataError):
-        raise
-    except (ValueError, TypeError) as error:
-        raise KeyedError(f"{said}{error}", key) from error
-
-
 def located_arms(arms: Any, folder: str) -> Any:
     """Return the arms of a config's file, with the folder in which modules of methods are."""
     if not isinstance(arms, Mapping):
@@ -196,39 +162,19 @@ def located_arms(arms: Any, folder: str) -> Any:
     return {arm: method_config.located(keys, folder) for arm, keys in arms.items()}
 
 
-def _with_defaults(arms: Any, path: Path) -> Any:
-    """Return the arms of a config's file with the defaults that have changed written out.
-
-    A config in the folder of a run has them since they changed: without them it is older, and
-    keeps its meaning.
-    """
-    is_older = (path.parent / RECORD).exists()
-    if not isinstance(arms, Mapping):
-        return arms
-    found = {arm: method_config.with_defaults(keys, is_older) for arm, keys in arms.items()}
-    if found != arms and not is_older:
-        changed = [arm for arm in arms if found[arm] != arms[arm]]
-        warnings.warn(
-            f"{path}: arms {', '.join(changed)}: concave_counts without alpha has alpha: 0; before "
-            "version 0.5 it had 0.25",
-            stacklevel=4,
-        )
-    return found
-
-
-def require(holds: bool, key: str, must: str, value: Any) -> None:
-    """Refuse the value of a key unless a condition holds, with what it must be."""
-    if not holds:
-        raise KeyedError(f"{key.rpartition('.')[2]} must {must}, got {value!r}", key)
-
-
-def refuse_unknown(given: Iterable[str], known: Collection[str], prefix: str = "") -> None:
-    """Refuse a key that is not known, and name the nearest known one."""
-    for key in given:
-        try:
-            names.look_up("key", key, dict.fromkeys(known))
-        except ValueError as error:
-            raise KeyedError(str(error), f"{prefix}.{key}".removeprefix(".")) from error
+def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:
+    """Refuse a config that another command reads, as its keys or those of its arms show."""
+    places = {key: key for key in values}
+    arms = values.get("arms")
+    for arm, keys in arms.items() if isinstance(arms, Mapping) else ():
+        places |= {key: f"arms.{arm}.{key}" for key in keys if isinstance(keys, Mapping)}
+    for key, place in places.items():
+        other = OF_COMMAND.get(key, command)
+        if other != command:
+            raise KeyedError(
+                f"{key!r} is a key of `{other}`, not of `{command}`: give this config to `{other}`",
+                place,
+            )
 
 
 def _plain(value: Any) -> Any:

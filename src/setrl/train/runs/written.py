@@ -12,7 +12,6 @@ from setrl.support.files.written import SAVED_MODEL, Tree
 
 REPORT = "report.html"
 MARK = '<meta name="generator" content="setrl">'
-EARLIER_MARK = "· setrl report</title>"  # pages written before the mark
 
 
 def is_our_page(path: Path) -> bool:
@@ -21,7 +20,7 @@ def is_our_page(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         head = file.read(4096).decode(errors="replace")
-    return MARK in head or EARLIER_MARK in head
+    return MARK in head
 
 
 def refuse_page_of_others(path: Path) -> None:

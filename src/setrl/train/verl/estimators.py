@@ -27,6 +27,7 @@ from typing import Any
 from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.support.errors import ConfigError, RunError, usage_errors
+from setrl.train import method_config
 from setrl.train.gathering.gather import columns_of
 from setrl.train.scoring import Columns, ScoredBatch, score
 
@@ -123,8 +124,8 @@ def read_method(name: str, config: Mapping[str, Any], progress: float | None = N
             )
         settings = {"method": name.removeprefix(f"{PREFIX}_"), **settings}
     with usage_errors():
-        method = methods.from_config(settings, progress or 0.0)
-        if progress is None and repr(method) != repr(methods.from_config(settings, 1.0)):
+        method = method_config.from_config(settings, progress or 0.0)
+        if progress is None and repr(method) != repr(method_config.from_config(settings, 1.0)):
             raise ConfigError(
                 f"{name} has a schedule, and estimators do not know the step: use "
                 f"trainer.v1.trainer_mode={PREFIX}_sync or another trainer of setrl"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core.method import AnyMethod
-from setrl.judges.settings import build
+from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
@@ -152,7 +152,7 @@ class SetAdvantages:
 def _stop_rule(algorithm: Any) -> StopRule | None:
     found = settings_of(algorithm).get("stop_rule", {})
     with usage_errors(TypeError):
-        return None if found is None else build("algorithm.setrl.stop_rule", StopRule, found)
+        return None if found is None else names.call("algorithm.setrl.stop_rule", StopRule, found)
 
 
 def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:

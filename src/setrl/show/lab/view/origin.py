@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
+from setrl.train import method_config
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Origin:
         own = {} if set_size is None or "set_size" not in read else {"set_size": set_size}
         try:
             given = {key: _first(value) for key, value in self.config.items() if key in read} | own
-            return methods.from_config({"method": self.config["method"], **given})
+            return method_config.from_config({"method": self.config["method"], **given})
         except (ValueError, TypeError):  # of another version
             return None
 
