@@ -39,7 +39,6 @@ def test_arguments_of_methods_are_options(setrl, tmp_path):
         assert json.loads(out)["credit"]["advantage"]["alpha"] == 0.5
     _, out, err = setrl("credit", path, "--method", "concave_counts")
     assert json.loads(out)["advantages"] == [0.5, 0, 1, 0.5]
-    assert json.loads(out)["credit"]["advantage"]["alpha"] == 0  # the default is written out
     assert "null" not in err
     code, _, error = setrl("credit", path, "--alpha", 0)
     assert code == 2
@@ -120,7 +119,7 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("{method: sum", "expected a mapping such as {key: value}, got '{method: sum'"),
+        ("{method: sum", "'{method: sum':1: is not YAML: expected ',' or '}'"),
         ("{method: sum}", "a sum of methods needs of"),
         (
             "{method: set_rl, objective: majority}",

@@ -146,8 +146,6 @@ def test_an_answer_is_not_a_strategy_until_it_is_named(tmp_path, capsys):
     assert "poly_epo compares strategies" in err
     assert "--strategy answer takes each answer as a strategy" in err
     assert run(capsys, "credit", bare, "--strategy", "answer", "--set-size", 2)[0] == 0
-    code, _, err = run(capsys, "credit", bare, "--cluster", "answer")
-    assert (code, "--cluster of `setrl credit` is renamed to --strategy" in err) == (2, True)
 
 
 def test_unjudged_samples_are_left_out_and_counted(tmp_path, capsys):
