@@ -34,13 +34,13 @@ from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 from setrl import methods  # noqa: E402
 from setrl.control.jax.networks import ActorCritic  # noqa: E402
 from setrl.control.jax.poly_ppo import JaxPolyPPO  # noqa: E402
-from setrl.control.jax.update import Options  # noqa: E402
+from setrl.control.jax.update import PPOOptions  # noqa: E402
 from setrl.control.sb3.poly_ppo import PolyPPO  # noqa: E402
 from setrl.control.sb3.vines import Vines  # noqa: E402
 from setrl.control.tasks import from_config  # noqa: E402
-from setrl.control.tasks.four_rooms import FourRoomsTask  # noqa: E402
-from setrl.control.tasks.layouts import PAPER_PPO  # noqa: E402
+from setrl.control.tasks.base import PAPER_PPO  # noqa: E402
 from setrl.control.vines import VineChoices  # noqa: E402
+from studies.grids import FourRoomsTask  # noqa: E402
 
 ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
 SECONDS = 4.0  # of a turn of ours
@@ -52,7 +52,7 @@ def ours(task: Any, batch_size: int, n_epochs: int, **vines: Any) -> Turn:
     """Return turns of our update, with vines or without."""
     given = VineChoices(**vines) if vines else None
     method = methods.poly_epo(4) if vines else None
-    options = Options(num_trajectories=ENVS, batch_size=batch_size, n_epochs=n_epochs)
+    options = PPOOptions(num_trajectories=ENVS, batch_size=batch_size, n_epochs=n_epochs)
     model = JaxPolyPPO(task, ActorCritic(task.env.num_actions), options, method, given)
     training = model.init(jax.random.key(0))
     update = jax.jit(model.update).lower(training).compile()

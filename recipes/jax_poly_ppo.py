@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from setrl import methods
 from setrl.control import VineChoices
-from setrl.control.jax import ActorCritic, JaxPolyPPO, Options
+from setrl.control.jax import ActorCritic, JaxPolyPPO, PPOOptions
 
 
 class Corridor(NamedTuple):  # a state: any pytree of arrays
@@ -45,7 +45,7 @@ def train(credit, steps=60_000, seeds=4):
     env = Doors()
     task = SimpleNamespace(env=env, label=label)
     vines = VineChoices(num_vines=8, num_states=1, window=None, credit=credit)
-    options = Options(num_trajectories=64, learning_rate=3e-3, batch_size=256, n_epochs=4)
+    options = PPOOptions(num_trajectories=64, learning_rate=3e-3, batch_size=256, n_epochs=4)
     model = JaxPolyPPO(task, ActorCritic(2, (32,)), options, methods.poly_epo(4), vines)
     training = jax.vmap(model.init)(jax.random.split(jax.random.key(0), seeds))
     update = jax.jit(jax.vmap(model.update))

@@ -11,7 +11,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from torch import Tensor, nn
 from torch.nn import functional
 
-from setrl.control.labels import Label
+from setrl.control.labels import TrajectoryLabel
 from setrl.control.trajectories import Trajectory, concatenated, part
 from studies.set_critic.outcomes import Outcomes, SetCritic
 
@@ -51,7 +51,11 @@ class Steps(NamedTuple):
 
 
 def steps_of(
-    observations: Any, episode: Trajectory, first: int, label: Label | None, outcomes: Outcomes
+    observations: Any,
+    episode: Trajectory,
+    first: int,
+    label: TrajectoryLabel | None,
+    outcomes: Outcomes,
 ) -> Steps:
     """Return the steps of an episode from step `first` on; the observations are of these steps.
 

@@ -109,7 +109,7 @@ class Outcomes:
 
     Attributes:
         seen: Outcome → its number.
-        labels: Label → its number. An outcome's label is its cluster.
+        labels: TrajectoryLabel → its number. An outcome's label is its cluster.
     """
 
     seen: dict[Outcome, int] = field(default_factory=dict)

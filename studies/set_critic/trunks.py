@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from setrl.control.labels import Label
+from setrl.control.labels import TrajectoryLabel
 from setrl.control.sb3.credit import Segment, SetAdvantage
 from setrl.control.sb3.families import Family
 from setrl.control.sb3.vines import Vines
@@ -96,7 +96,9 @@ class Update(NamedTuple):
     taken_R: np.ndarray
 
 
-def update_of(members: Sequence[Member], label: Label | None, outcomes: Outcomes) -> Update:
+def update_of(
+    members: Sequence[Member], label: TrajectoryLabel | None, outcomes: Outcomes
+) -> Update:
     """Return the steps of members whose outcome is known."""
     steps = [steps_of(one.own.seen_T, one.episode, one.first, label, outcomes) for one in members]
     lengths, ended = [len(one.own) for one in members], np.array([one.outcome for one in members])

@@ -47,7 +47,7 @@ def written(tmp_path: Path, *changes: tuple[str, str]) -> Path:
 
 def test_normalising_is_refused_where_a_policy_learnt_from_observations_as_they_are() -> None:
     arms = {"ppo": {}}
-    named = {"name": "x", "task": "four_rooms", "arms": arms}
+    named = {"name": "x", "task": "triangles", "arms": arms}
     with pytest.raises(ConfigError, match="norm_obs: false"):
         resolve(ControlConfig(**named, vec_normalize={}))
     resolve(ControlConfig(**named, vec_normalize={"norm_obs": False}))

@@ -16,7 +16,7 @@ def folder(tmp_path):
     """A cache with everything that setrl writes into it."""
     for name, record, weights in (
         (f"base-polynomial-{HASH}", "base.json", "model.safetensors"),
-        (f"policy-four_rooms-{HASH}", "pretrain.json", "policy.pt"),
+        (f"policy-four_rooms-{HASH}", "pretrain.json", "policy.safetensors"),
     ):
         (tmp_path / name).mkdir()
         (tmp_path / name / record).write_text(RECORD)

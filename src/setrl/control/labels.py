@@ -19,11 +19,11 @@ from setrl.samples.strategies import DEGENERATE
 if TYPE_CHECKING:
     from setrl.control.trajectories import Trajectory
 
-Label = Callable[["Trajectory"], Hashable | None]
-Metric = Literal["euclidean", "jaccard"]
+TrajectoryLabel = Callable[["Trajectory"], Hashable | None]
+Distance = Literal["euclidean", "jaccard"]
 
 
-def visited(key: str) -> Label:
+def visited(key: str) -> TrajectoryLabel:
     """Label a trajectory with the set of all values of `info[key]`, start included, such as rooms.
 
     Infos without the key do not count; a trajectory without any such info is degenerate. The
@@ -36,7 +36,7 @@ def visited(key: str) -> Label:
     return label
 
 
-def final(key: str) -> Label:
+def final(key: str) -> TrajectoryLabel:
     """Label a trajectory with the last value of `info[key]`, such as the goal reached, or None."""
 
     def label(trajectory: Trajectory) -> Hashable | None:
@@ -65,7 +65,7 @@ def clusters(labels: Sequence[Hashable | None]) -> NDArray[np.int64]:
     return np.array([names[label] for label in labels], dtype=np.int64)
 
 
-def distances(features_ND: ArrayLike, metric: Metric = "euclidean") -> NDArray[np.float64]:
+def distances(features_ND: ArrayLike, metric: Distance = "euclidean") -> NDArray[np.float64]:
     """Return the distance of each pair of trajectories, for `objectives.pairwise_distance`.
 
         euclidean   ‖xᵢ − xⱼ‖ / the largest of all pairs

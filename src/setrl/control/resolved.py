@@ -161,7 +161,7 @@ def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
 def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
     from setrl.control.jax.networks import ActorCritic
     from setrl.control.jax.poly_ppo import JaxPolyPPO
-    from setrl.control.jax.update import Options
+    from setrl.control.jax.update import PPOOptions
 
     algorithm, method, given = _read(arm, config)
     vines = None
@@ -170,10 +170,10 @@ def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
             _refuse_on_jax(given[VINES], JAX_VINES)
             vines = VineChoices(**given[VINES])
         merged = _merged(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
-        _refuse_on_jax(merged, [one.name for one in fields(Options)])
+        _refuse_on_jax(merged, [one.name for one in fields(PPOOptions)])
         widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
         policy = ActorCritic(task.env.num_actions, widths, config.gru)
-        model = JaxPolyPPO(task, policy, Options(**merged, **given[OPTIONS]), method, vines)
+        model = JaxPolyPPO(task, policy, PPOOptions(**merged, **given[OPTIONS]), method, vines)
     return ResolvedArm(method, None, merged, given[OPTIONS], model)
 
 

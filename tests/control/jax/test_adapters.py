@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from xminigrid.wrappers import DirectionObservationWrapper, GymAutoResetWrapper
 
-from setrl.control.jax.adapters import Adapter, GymnaxEnv, XMiniGridEnv
+from setrl.control.jax.adapters import GymnaxEnv, LibraryEnv, XMiniGridEnv
 from setrl.control.jax.environment import JaxEnv, JaxTask, check_env, labels_of
 from setrl.control.tasks import from_config
 from tests.control.jax.conftest import compiled
@@ -103,7 +103,7 @@ def test_what_cannot_be_adapted_is_refused_by_name(make, says):
         make()
 
 
-class Counting(Adapter):
+class Counting(LibraryEnv):
     """An environment whose step returns fractions, and whose reset returns an integer."""
 
     def __init__(self):

@@ -107,7 +107,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
     """Minibatches, loss, cut gradients and Adam, by the functions of Stable-Baselines3's path."""
     policy = ActorCritic(2, (5,))
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    options = update.Options(
+    options = update.PPOOptions(
         **{"batch_size": 4, "n_epochs": 2, "learning_rate": 0.03, "clip_range": 0.1},
         **{"ent_coef": 0.3, "vf_coef": 0.7, "kl_coef": 0.2},
     )
@@ -138,7 +138,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
 
 
 def torch_loss(
-    layers: Any, batch: update.Pieces, options: update.Options
+    layers: Any, batch: update.Pieces, options: update.PPOOptions
 ) -> tuple[torch.Tensor, float]:
     """Return the loss of a minibatch, and the estimate of KL(old ‖ new)."""
     hidden = {name: torch.tanh(dense(layers[name][0], batch.observations)) for name in layers}
@@ -219,7 +219,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
     pieces = update.pieces_of([advantages.transitions(make_grown(), 0.0, GAMMA, DECAY)], 1)
     left_out = ~np.asarray(pieces.usable)[..., None]
     poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
-    options = update.Options()
+    options = update.PPOOptions()
     chosen = jnp.arange(len(pieces.usable))
     found = [
         update.minibatch_gradient(params, policy, options, one, chosen, None)[0]
@@ -230,7 +230,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
 
 
 def test_chunks_add_up_to_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy, options = ActorCritic(2, (5,)), update.Options(ent_coef=0.3, kl_coef=0.2)
+    policy, options = ActorCritic(2, (5,)), update.PPOOptions(ent_coef=0.3, kl_coef=0.2)
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
     pieces = update.pieces_of([advantages.transitions(make_grown(), 0.0, GAMMA, DECAY)], 1)
     count, usable = len(pieces.usable), np.flatnonzero(pieces.usable.any(axis=1))

@@ -16,11 +16,11 @@ from setrl.control.jax import families
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
-from setrl.control.jax.update import Options
+from setrl.control.jax.update import PPOOptions
 from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
 from setrl.control.vines import VineChoices
 
-SMALL = Options(num_trajectories=12, batch_size=32, n_epochs=1, gamma=0.99)
+SMALL = PPOOptions(num_trajectories=12, batch_size=32, n_epochs=1, gamma=0.99)
 METHOD = methods.poly_epo(2)
 INFINITE = 0  # the goal at the right
 
@@ -39,7 +39,7 @@ class BrokenGoals(JaxGoals):
     env = Broken(9, JaxGoals().env.goals, 20)  # type: ignore[assignment]
 
 
-def make(task: JaxGoals | None = None, options: Options = SMALL, **vines: Any) -> JaxPolyPPO:
+def make(task: JaxGoals | None = None, options: PPOOptions = SMALL, **vines: Any) -> JaxPolyPPO:
     task = task or JaxGoals(max_steps=20)
     given = VineChoices(**{"num_vines": 3, "num_states": 2, **vines})
     return JaxPolyPPO(task, ActorCritic(3, (8,)), options, METHOD, given)

@@ -9,7 +9,7 @@ _MODULES = {
     "JaxPolyPPO": "setrl.control.jax.poly_ppo",
     "Training": "setrl.control.jax.poly_ppo",
     "Player": "setrl.control.jax.poly_ppo",
-    "Options": "setrl.control.jax.update",
+    "PPOOptions": "setrl.control.jax.update",
     "ActorCritic": "setrl.control.jax.networks",
     "JaxEnv": "setrl.control.jax.environment",
     "JaxTask": "setrl.control.jax.environment",

@@ -32,7 +32,7 @@ class Observed(NamedTuple):
     observation: jax.Array
 
 
-class Adapter(ABC):
+class LibraryEnv(ABC):
     """An environment of a library, for one episode.
 
     Attributes:
@@ -80,7 +80,7 @@ class Adapter(ABC):
         )
 
 
-class GymnaxEnv(Adapter):
+class GymnaxEnv(LibraryEnv):
     """An environment of gymnax with discrete actions.
 
     Gymnax has one sign for an end and for its time limit. Both are ends here, as in PureJaxRL: the
@@ -117,7 +117,7 @@ class GymnaxEnv(Adapter):
         return inner, seen, reward, done
 
 
-class XMiniGridEnv(Adapter):
+class XMiniGridEnv(LibraryEnv):
     """An environment of XLand-MiniGrid; time limits cut episodes, and do not end them.
 
     Args:
@@ -160,7 +160,7 @@ class XMiniGridEnv(Adapter):
         return types.TimeStep(inner, types.StepType.MID, 0.0, 1.0, None)
 
 
-LIBRARIES: dict[str, Callable[..., Adapter]] = {
+LIBRARIES: dict[str, Callable[..., LibraryEnv]] = {
     "gymnax": GymnaxEnv,
     "xminigrid": XMiniGridEnv,
 }

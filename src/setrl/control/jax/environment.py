@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 State = Any  # a pytree of arrays
-Label = Callable[[State], jax.Array]
+StateLabel = Callable[[State], jax.Array]
 
 
 @runtime_checkable
@@ -74,7 +74,7 @@ class JaxTask(Protocol):
     demonstrations: int
 
     @property
-    def label(self) -> Label | None:
+    def label(self) -> StateLabel | None:
         """The strategy of the episode that ended in a state, −1 for none; None: no strategies."""
         ...
 
@@ -87,7 +87,7 @@ class JaxTask(Protocol):
         ...
 
 
-def labels_of(label: Label | None, ends_B: State) -> np.ndarray:
+def labels_of(label: StateLabel | None, ends_B: State) -> np.ndarray:
     """Return the labels of episodes by their stacked last states, (B,); −1 without a label."""
     if label is None:
         return np.full(len(jax.tree.leaves(ends_B)[0]), -1)

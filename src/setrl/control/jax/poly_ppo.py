@@ -26,7 +26,7 @@ from setrl.control.jax.environment import (
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Trajectories, grow
-from setrl.control.jax.update import Options, learn, pieces_of
+from setrl.control.jax.update import PPOOptions, learn, pieces_of
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 
@@ -83,7 +83,7 @@ class JaxPolyPPO:
 
     task: JaxTask
     policy: ActorCritic
-    options: Options = field(default_factory=Options)
+    options: PPOOptions = field(default_factory=PPOOptions)
     method: AnyMethod | None = None
     vines: VineChoices | None = None
 

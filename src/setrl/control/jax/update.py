@@ -22,7 +22,7 @@ Metrics = dict[str, jax.Array]
 
 
 @dataclass(frozen=True)
-class Options:
+class PPOOptions:
     """PPO's arguments, under Stable-Baselines3's names.
 
     Attributes:
@@ -131,7 +131,7 @@ def _pieces(part: Transitions, length: int) -> Pieces:
 
 def learn(
     policy: ActorCritic,
-    options: Options,
+    options: PPOOptions,
     params: Params,
     optimizer_state: Any,
     pieces: Pieces,
@@ -202,7 +202,7 @@ def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
 def minibatch_gradient(
     params: Params,
     policy: ActorCritic,
-    options: Options,
+    options: PPOOptions,
     pieces: Pieces,
     chosen: jax.Array,
     anchor: Params | None,
@@ -259,7 +259,7 @@ def _no_metrics() -> Metrics:
 def _loss(
     params: Params,
     policy: ActorCritic,
-    options: Options,
+    options: PPOOptions,
     batch: Pieces,
     weight: jax.Array,
     anchor: Params | None,

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
-from setrl.control.labels import Label, clusters
+from setrl.control.labels import TrajectoryLabel, clusters
 from setrl.control.trajectories import Trajectory
 from setrl.control.vines import VineChoices, require_whole
 
@@ -39,7 +39,7 @@ class Vines(VineChoices):
     """
 
     make_env: Callable[[], gym.Env]
-    label: Label | None = None
+    label: TrajectoryLabel | None = None
     score: Callable[[Trajectory], float] = episode_return
     distances: Callable[[Sequence[Trajectory]], np.ndarray] | None = None
     correct: Callable[[Trajectory], bool | None] | None = None

@@ -26,8 +26,6 @@ def _factory(module: str, name: str) -> Callable[..., ControlTask]:
 by_name: dict[str, Callable[..., ControlTask]] = {
     "multi_goal": _factory("multi_goal", "MultiGoal"),
     "triangles": _factory("triangles", "Triangles"),
-    "four_rooms": _factory("four_rooms", "FourRoomsTask"),
-    "babyai": _factory("babyai", "BabyAI"),
     "point_mass": _factory("point_mass", "PointMass"),
     "gymnasium": _factory("registered", "registered"),
     "jax_goals": _factory("jax_goals", "JaxGoals"),
@@ -50,7 +48,7 @@ def is_of_jax(task: Any) -> bool:
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:
-    """Make the task of a config: a name, or {"name": "babyai", "level": "goto"}.
+    """Make the task of a config: a name, or {"name": "triangles", "nodes": 40}.
 
     The name may be `module:name`, a task of the user or a function that returns one.
 

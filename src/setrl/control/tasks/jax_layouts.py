@@ -19,10 +19,17 @@ import numpy as np
 
 from setrl.control import measures
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.tasks.base import on_jax
-from setrl.control.tasks.layouts import HORIZON, PAPER_PPO, PROBES, SHOWN, TRAINED, UNSEEN
+from setrl.control.tasks.base import (
+    HORIZON,
+    PAPER_PPO,
+    PROBES,
+    SHOWN,
+    TRAINED,
+    UNSEEN,
+    on_jax,
+)
 
-Place = Any  # a level's own state: a pytree of arrays
+LevelState = Any  # a level's own state: a pytree of arrays
 
 
 class LayoutState(NamedTuple):
@@ -35,7 +42,7 @@ class LayoutState(NamedTuple):
         success: bool, whether the last step succeeded.
     """
 
-    place: Place
+    place: LevelState
     rooms: jax.Array
     time: jax.Array
     success: jax.Array
@@ -50,31 +57,31 @@ class Level(Protocol):
 
     num_actions: int
 
-    def generate(self, key: jax.Array) -> Place:
+    def generate(self, key: jax.Array) -> LevelState:
         """Return a new layout."""
         ...
 
-    def act(self, place: Place, action: jax.Array) -> tuple[Place, jax.Array]:
+    def act(self, place: LevelState, action: jax.Array) -> tuple[LevelState, jax.Array]:
         """Return what follows, and whether the action succeeded there."""
         ...
 
-    def room(self, place: Place) -> jax.Array:
+    def room(self, place: LevelState) -> jax.Array:
         """Return the number of the agent's room, 0 … 30."""
         ...
 
-    def observe(self, place: Place) -> jax.Array:
+    def observe(self, place: LevelState) -> jax.Array:
         """Return what the agent sees: (D,) float32."""
         ...
 
-    def moved(self, place: Place, rng: np.random.Generator) -> Place:
+    def moved(self, place: LevelState, rng: np.random.Generator) -> LevelState:
         """Return the place with the agent moved at random within its room."""
         ...
 
-    def expert(self, place: Place, rng: np.random.Generator) -> list[int] | None:
+    def expert(self, place: LevelState, rng: np.random.Generator) -> list[int] | None:
         """Return the fewest actions to success; None if the expert finds none."""
         ...
 
-    def render(self, place: Place) -> np.ndarray:
+    def render(self, place: LevelState) -> np.ndarray:
         """Return a picture, (height, width, 3) uint8."""
         ...
 
@@ -118,7 +125,7 @@ class LayoutEnv:
 
         return jax.jit(generate).lower(np.int32(0), np.int32(0)).compile()
 
-    def start(self, place: Place) -> LayoutState:
+    def start(self, place: LevelState) -> LayoutState:
         """Return the first state of an episode that begins at a place."""
         return LayoutState(place, self._room(place), jnp.int32(0), jnp.bool_(False))
 
@@ -136,7 +143,7 @@ class LayoutEnv:
         """Return what the agent sees: (D,) float32."""
         return self.level.observe(state.place)
 
-    def _room(self, place: Place) -> jax.Array:
+    def _room(self, place: LevelState) -> jax.Array:
         return jnp.int32(1) << self.level.room(place).astype(jnp.int32)
 
 

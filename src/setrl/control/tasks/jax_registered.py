@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control import measures
-from setrl.control.jax.adapters import LIBRARIES, Adapter, Observed
-from setrl.control.jax.environment import Label, labels_of
+from setrl.control.jax.adapters import LIBRARIES, LibraryEnv, Observed
+from setrl.control.jax.environment import StateLabel, labels_of
 from setrl.control.tasks.base import JAX_FROM_SCRATCH
 from setrl.support import names
 from setrl.support.files.loading import check_reference, load_function
@@ -51,7 +51,7 @@ class RegisteredJaxTask:
     policy_kwargs: ClassVar[Mapping[str, Any]] = MappingProxyType({"net_arch": [64, 64]})
 
     @cached_property
-    def env(self) -> Adapter:
+    def env(self) -> LibraryEnv:
         """The environment."""
         adapter = names.look_up("library", self.name, LIBRARIES)
         return names.call(f"make of {self.name}", partial(adapter, self.id), self.make)
@@ -61,7 +61,7 @@ class RegisteredJaxTask:
         return None if self.label_by is None else load_function(self.label_by, self.folder).value
 
     @property
-    def label(self) -> Label | None:
+    def label(self) -> StateLabel | None:
         """What the user's function says of a state: an integer, −1 for none."""
         return None if self._own_label is None else self._labelled
 

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-Place = TypeVar("Place", bound=Hashable)
+Node = TypeVar("Node", bound=Hashable)
 
 
 def shortest(
-    start: Place,
-    after: Callable[[Place, int], Place],
-    is_goal: Callable[[Place], bool],
+    start: Node,
+    after: Callable[[Node, int], Node],
+    is_goal: Callable[[Node], bool],
     actions: Sequence[int],
     rng: np.random.Generator,
 ) -> list[int] | None:
@@ -30,7 +30,7 @@ def shortest(
     Returns:
         The actions; None if no goal can be reached.
     """
-    came_from: dict[Place, tuple[Place, int]] = {}
+    came_from: dict[Node, tuple[Node, int]] = {}
     queue, seen = deque([start]), {start}
     while queue:
         place = queue.popleft()
@@ -45,7 +45,7 @@ def shortest(
     return None
 
 
-def _path(came_from: dict[Place, tuple[Place, int]], start: Place, place: Place) -> list[int]:
+def _path(came_from: dict[Node, tuple[Node, int]], start: Node, place: Node) -> list[int]:
     actions: list[int] = []
     while place != start:
         place, action = came_from[place]

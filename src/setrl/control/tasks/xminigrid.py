@@ -46,7 +46,7 @@ WALKABLE = (Tiles.FLOOR, Tiles.GOAL, Tiles.DOOR_OPEN)
 KINDS = (Tiles.BALL, Tiles.SQUARE, Tiles.KEY)
 COLOURS = (Colors.RED, Colors.GREEN, Colors.BLUE, Colors.PURPLE, Colors.YELLOW, Colors.GREY)
 
-Cell = tuple[int, int]  # row, column
+GridCell = tuple[int, int]  # row, column
 Tile = tuple[int, int]  # kind, colour
 Pose = tuple[int, int, int, bool]  # row, column, direction, whether a closed door ahead was opened
 WON: Pose = (-1, -1, -1, False)
@@ -154,7 +154,7 @@ class FourRooms:
         return pose
 
     def is_won(
-        self, cells: list[list[Tile]], goal: Tile, taken: int, place: Cell, ahead: Cell
+        self, cells: list[list[Tile]], goal: Tile, taken: int, place: GridCell, ahead: GridCell
     ) -> bool:
         """Return whether an action that led to a place, towards a cell, has reached the goal."""
         return taken == FORWARD and cells[place[0]][place[1]] == goal
@@ -212,7 +212,7 @@ class GoTo(FourRooms):
 
     @override
     def is_won(
-        self, cells: list[list[Tile]], goal: Tile, taken: int, place: Cell, ahead: Cell
+        self, cells: list[list[Tile]], goal: Tile, taken: int, place: GridCell, ahead: GridCell
     ) -> bool:
         row, column = place
         return taken == FORWARD and any(cells[row + y][column + x] == goal for y, x in AHEAD)
@@ -226,7 +226,7 @@ class Pickup(GoTo):
 
     @override
     def is_won(
-        self, cells: list[list[Tile]], goal: Tile, taken: int, place: Cell, ahead: Cell
+        self, cells: list[list[Tile]], goal: Tile, taken: int, place: GridCell, ahead: GridCell
     ) -> bool:
         return taken == PICK_UP and cells[ahead[0]][ahead[1]] == goal
 

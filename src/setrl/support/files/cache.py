@@ -32,7 +32,11 @@ MADE_AGAIN = {
         "problems.json",
         ("problems.json", "problems.jsonl"),
     ),
-    f"policy{NAME}": ("pretrained policy", "pretrain.json", ("policy.pt", "pretrain.json")),
+    f"policy{NAME}": (
+        "pretrained policy",
+        "pretrain.json",
+        ("policy.safetensors", "pretrain.json"),
+    ),
 }
 UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.(partial|old)")
 

@@ -19,30 +19,12 @@ from typing_extensions import override
 
 from setrl.control import labels, measures
 from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.tasks.base import HORIZON, PROBES, TRAINED, UNSEEN
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
     from setrl.control.trajectories import Trajectory
-
-HORIZON = 100
-TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
-PROBES = 5  # episodes per layout from moved starts, and on unseen layouts
-# Table 3 of the paper, as its replications quote it, with a learning rate for a small network and
-# few steps.
-PAPER_PPO = {
-    "n_envs": 8,
-    "n_steps": 256,
-    "learning_rate": 3e-4,
-    "n_epochs": 2,
-    "batch_size": 64,
-    "gamma": 1.0,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "max_grad_norm": 0.5,
-    "vf_coef": 0.5,
-    "ent_coef": 0.0,
-}
 
 Shown = tuple[np.ndarray, int]  # an expert's observation and action
 
