@@ -19,6 +19,8 @@ from setrl.core.advantages import Advantages, AnyMethod, Method
 from setrl.core.credit.estimators import Sampled
 from setrl.core.credit.rounding import difference
 
+SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
+
 
 class ScoredVines(NamedTuple):
     """The N vines of each of B states, as sets see them; of NumPy, or of JAX.

@@ -1,6 +1,8 @@
 """Runs of a config on JAX: what they leave, and that an interruption changes nothing."""
 
 import json
+import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from setrl.control.jax import arm as jax_arm
 from setrl.control.jax import checkpoints
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import run_control, train_arm
-from setrl.control.tasks.jax_goals import GoalRoom, JaxGoals
+from setrl.control.tasks.jax_goals import JaxGoals
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.run_folder import TrainingRun, training_run
@@ -96,21 +98,38 @@ def test_an_interrupted_run_ends_with_the_same_weights(
 
 
 @pytest.mark.parametrize(
-    ("arm", "sentence"), [("ppo", "6 episodes had a reward"), ("poly", "every episode and every")]
+    ("arm", "lost", "sentence"),
+    [
+        ("ppo", 6, "6 episodes had a reward that is NaN or infinite"),
+        ("ppo", 1, "1 episode had a reward"),
+        ("poly", 2, "every episode and every vine had a reward"),
+        ("poly", 1, ""),
+    ],
 )
 def test_rewards_that_are_all_missing_end_the_run(
-    arm: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    resolved: ResolvedControl, arm: str, lost: int, sentence: str, tmp_path: Path
 ) -> None:
-    step = GoalRoom.step
+    """Without vines one is too many; with vines, all of the two trunks and of the vines."""
+    model = jax_arm.model_of(resolved, arm)
+    loop = jax_arm._Loop(resolved, model, TrainingRun(tmp_path), 0, lambda _: None, Stop())
+    metrics = {"rollout/without_reward": lost, "vines/score": np.nan, "train/loss": 0.1}
+    expected = pytest.raises(RunError, match=sentence) if sentence else nullcontext()
+    with expected:
+        loop._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
 
-    def without_reward(*given: Any) -> Any:
-        state, _, done = step(*given)
-        return state, jnp.float32(jnp.nan), done
 
-    monkeypatch.setattr(GoalRoom, "step", without_reward)
-    given = (config(), arm, 0, tmp_path / "cache", TrainingRun(tmp_path / "arm"))
-    with pytest.raises(RunError, match=sentence):
-        train_arm(*given, lambda _: None, Stop())
+def test_an_arm_whose_sets_never_gave_credit_ends_with_a_warning(
+    resolved: ResolvedControl, tmp_path: Path
+) -> None:
+    """As on the other path, and only if all steps are done."""
+    model, run = jax_arm.model_of(resolved, "poly"), TrainingRun(tmp_path)
+    done = model.init(jax.random.key(0))._replace(steps=jnp.int32(400))
+    with pytest.warns(UserWarning, match="no step had a set advantage.*vines/without_credit"):
+        jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop()).run(done)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        credited = done._replace(gave_credit=jnp.bool_(True))
+        jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop()).run(credited)
 
 
 def test_weights_that_are_not_finite_end_the_run(resolved: ResolvedControl, tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def make(task: JaxGoals | None = None, options: PPOOptions = SMALL, **vines: Any
 
 
 def trained(model: JaxPolyPPO, updates: int = 1) -> tuple[Training, dict[str, Any], Any]:
-    update, training = jax.jit(model.update_and_show), model.init(jax.random.key(0))
+    training = model.init(jax.random.key(0))
     for _ in range(updates):
-        training, found, shown = update(training)
+        training, found, shown = model.compiled(training)
     return training, found, shown
 
 
@@ -133,12 +133,13 @@ def test_all_choices_at_once_train() -> None:
     assert bool(training.gave_credit) == bool(np.isfinite(advantages_BN).any())
 
 
-def test_the_control_has_vines_and_no_set_credit() -> None:
-    """With `credit="gae"` there is no set advantage, and none is logged."""
-    training, found, (sampled, advantages_BN) = trained(make(credit="gae"))
-    assert sampled.vines.steps.alive.any()
-    assert np.isnan(advantages_BN).all()
-    assert not training.gave_credit
+def test_the_control_has_vines_and_asks_for_no_set_credit() -> None:
+    """With `credit="gae"` the host is not called, and no size of credit is logged."""
+    model = make(credit="gae")
+    for one, calls in ((model, False), (make(), True)):
+        traced = jax.make_jaxpr(one.update_and_show)(one.init(jax.random.key(0)))
+        assert ("pure_callback" in str(traced)) == calls
+    _, found, _ = jax.eval_shape(model.update_and_show, model.init(jax.random.key(0)))
     assert "vines/advantage_size" not in found
     assert "vines/distinct" in found
 
@@ -177,13 +178,12 @@ def test_a_missing_or_infinite_reward_is_in_no_set_and_no_update() -> None:
 
 def test_returns_are_means_over_the_last_hundred_episodes(marginal: Any) -> None:
     """The name is Stable-Baselines3's, and so is the meaning."""
-    model = make(options=replace(SMALL, num_trajectories=360))  # 60 trunks
-    update, training = jax.jit(model.update_and_show), model.init(jax.random.key(1))
-    returns: list[float] = []
-    for _ in range(3):
-        training, found, (sampled, _) = update(training)
-        returns = [*np.asarray(sampled.trunks.returns), *returns]
-        assert float(found["rollout/ep_rew_mean"]) == pytest.approx(np.mean(returns[:100]))
+    model, first, metrics, (sampled, _) = marginal
+    own = np.asarray(sampled.trunks.returns)
+    assert float(metrics["rollout/ep_rew_mean"]) == pytest.approx(own.mean())
+    _, found, (sampled, _) = model.compiled(first._replace(recent=jnp.ones((2, 100))))
+    own = np.asarray(sampled.trunks.returns)
+    assert float(found["rollout/ep_rew_mean"]) == pytest.approx((own.sum() + 98) / 100)
 
 
 def test_ppo_is_plain_without_vines() -> None:

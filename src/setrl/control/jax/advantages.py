@@ -7,10 +7,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from setrl.control.credit import SIZE_FLOOR
 from setrl.control.jax.rollouts import Trajectories
 
 ROUNDING = 1e-5  # of sums of some hundred rewards in float32, with a margin
-SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
 
 
 class Transitions(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ import optax
 from setrl.control.jax.advantages import Transitions, normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
+from setrl.control.penalties import Anchor, check_penalties
 from setrl.control.vines import require_whole
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
@@ -61,16 +62,15 @@ class PPOOptions:
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     kl_coef: float = 0.0
-    kl_anchor: Literal["behaviour", "start"] = "behaviour"
+    kl_anchor: Anchor = "behaviour"
     ucb_coef: float = 0.0
     sequence_length: int = 16
 
     def __post_init__(self) -> None:
-        if self.kl_anchor not in ("behaviour", "start"):
-            raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {self.kl_anchor!r}")
+        check_penalties(self.kl_coef, self.kl_anchor, self.ucb_coef)
         for name in ("num_trajectories", "n_epochs", "sequence_length", "batch_size"):
             require_whole(self, name, 1, may_be_none=name == "batch_size")
-        for name in ("learning_rate", "ent_coef", "vf_coef", "kl_coef", "ucb_coef"):
+        for name in ("learning_rate", "ent_coef", "vf_coef"):
             self._require(name, 0.0, float("inf"))
         for name in ("gamma", "gae_lambda"):
             self._require(name, 0.0, 1.0)

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
+from setrl.control.credit import SIZE_FLOOR
 from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.buffer import Transitions
 from setrl.control.sb3.credit import Segment
@@ -19,7 +20,6 @@ from setrl.control.sb3.normalise import NONE, Normaliser
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
-SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
 
 
 @dataclass(frozen=True)

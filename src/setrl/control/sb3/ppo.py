@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,11 +20,10 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
 from typing_extensions import override
 
+from setrl.control.penalties import Anchor, check_penalties
 from setrl.control.sb3 import update
 from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.buffer import DictSetBuffer, Minibatch, SetBuffer
-
-Anchor = Literal["behaviour", "start"]
 
 
 class RegularisedPPO(PPO):
@@ -54,11 +53,7 @@ class RegularisedPPO(PPO):
         _init_setup_model: bool = True,
         **ppo: Any,
     ):
-        if kl_anchor not in ("behaviour", "start"):
-            raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {kl_anchor!r}")
-        for name, value in (("kl_coef", kl_coef), ("ucb_coef", ucb_coef)):
-            if not 0 <= value < float("inf"):
-                raise ValueError(f"{name} must be a number ≥ 0, got {value!r}")
+        check_penalties(kl_coef, kl_anchor, ucb_coef)
         self.kl_coef, self.kl_anchor = kl_coef, kl_anchor
         self.bonus = CountBonus(ucb_coef) if ucb_coef else None
         super().__init__(policy, env, _init_setup_model=False, **ppo)
