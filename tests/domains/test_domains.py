@@ -42,7 +42,7 @@ def test_names_match_and_vocabulary_has_no_repeats(domain):
 
 
 def test_reader_agrees_with_the_writer(domain):
-    for problem, written in corpus(domain, 4000, seed=1):
+    for problem, written in corpus(domain, 1500, seed=1):
         reading = domain.read(problem.prompt, written.text)
         assert (reading.correct, reading.strategy) == (written.correct, written.strategy), (
             problem.prompt,
@@ -71,7 +71,7 @@ def test_splits_are_disjoint_and_the_corpus_holds_nothing_back_from_the_tests(do
     assert not prompts["train"] & prompts["shifted"]
     assert not prompts["test"] & prompts["shifted"]
     assert all(map(is_held_out, prompts["test"] | prompts["shifted"]))
-    assert not any(is_held_out(problem.prompt) for problem, _ in corpus(domain, 2000, seed=5))
+    assert not any(is_held_out(problem.prompt) for problem, _ in corpus(domain, 1000, seed=5))
 
 
 def test_impossible_requests_are_refused(domain):
@@ -101,7 +101,7 @@ def test_the_same_seed_writes_the_same_corpus(domain):
 
 def test_every_text_is_written_by_the_vocabulary_and_ends_in_time(domain):
     used = set()
-    for problem, written in corpus(domain, 6000, seed=2):
+    for problem, written in corpus(domain, 2500, seed=2):
         sample = tokens(domain, written.text)
         assert len(sample) < domain.max_new_tokens  # one is left for end-of-sequence
         # Prompt and sample are tokenised apart and together to the same tokens.
@@ -159,18 +159,18 @@ def test_random_token_soup_is_degenerate_or_right(domain):
     rng = np.random.default_rng(0)
     problems = domain.problems("train", 20, seed=0)
     readings = []
-    for _ in range(3000):
+    for _ in range(1000):
         length = int(rng.integers(1, domain.max_new_tokens))
         text = "".join(rng.choice(domain.vocabulary, size=length))
         readings.append(read_lawfully(domain, problems[int(rng.integers(20))].prompt, text))
-    assert sum(reading.strategy is None for reading in readings) > 2900
+    assert sum(reading.strategy is None for reading in readings) > 960
 
 
 def test_one_token_from_a_written_sample_is_wrong_or_right_by_luck(domain):
     """A token is lost, doubled or replaced: the texts of a policy that has nearly learnt."""
     rng = np.random.default_rng(0)
     kept = 0
-    for problem, written in corpus(domain, 3000, seed=9):
+    for problem, written in corpus(domain, 1500, seed=9):
         if not written.correct:
             continue
         sample = tokens(domain, written.text)
@@ -179,14 +179,14 @@ def test_one_token_from_a_written_sample_is_wrong_or_right_by_luck(domain):
         text = "".join([*sample[:at], *change[int(rng.integers(3))], *sample[at + 1 :]])
         reading = read_lawfully(domain, problem.prompt, text)
         kept += reading.correct and text != written.text
-    assert kept < 30
+    assert kept < 15
 
 
 def test_a_sample_under_another_prompt_keeps_its_strategy_or_has_none(domain):
-    rows = list(corpus(domain, 1500, seed=9))
+    rows = list(corpus(domain, 600, seed=9))
     correct = 0
     for (problem, _), (other, written) in itertools.pairwise(rows):
         reading = read_lawfully(domain, problem.prompt, written.text)
         assert reading.strategy in {written.strategy, None}
         correct += reading.correct and problem.prompt != other.prompt
-    assert correct < 100
+    assert correct < 40

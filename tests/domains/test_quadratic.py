@@ -9,15 +9,13 @@ from setrl.tasks.domains.quadratic import (
     CORPUS_KINDS,
     SHIFTED_KINDS,
     TRAINING_KINDS,
-    _problem,
-    _prompts,
 )
 from setrl.tasks.domains.quadratic.author import SHARES, SUCCESS
 from setrl.tasks.domains.quadratic.equation import Equation, Roots, parse, square_root
 from tests.domains.quadratic_by_floats import is_right
 
 DOMAIN = Quadratic()
-COUNT = 15_000
+COUNT = 5_000
 
 # One right sample a method and kind, by hand: x²−5x+6, 2x²−10x+12, 2x²−7x+3, x²−3x+1.
 BY_HAND = {
@@ -93,51 +91,41 @@ def agrees(prompt, text):
     return reading.correct == is_right(prompt, reading.strategy, text)
 
 
-@pytest.mark.parametrize(("prompt", "strategy", "text"), HAND_MADE)
-def test_right_work_by_hand_is_right(prompt, strategy, text):
-    reading = DOMAIN.read(prompt, text)
-    assert (reading.correct, reading.strategy, reading.reason) == (True, strategy, "")
-    assert is_right(prompt, strategy, text)
-    assert reading.answer == ("(3+-r5)/2" if "r5" in text else text.rpartition("=")[2])
+def test_right_work_by_hand_is_right_and_changed_work_only_if_every_equality_holds():
+    for prompt, strategy, text in HAND_MADE:
+        reading = DOMAIN.read(prompt, text)
+        assert (reading.correct, reading.strategy, reading.reason) == (True, strategy, "")
+        assert is_right(prompt, strategy, text)
+        assert reading.answer == ("(3+-r5)/2" if "r5" in text else text.rpartition("=")[2])
+        for changed in corruptions(text):
+            assert agrees(prompt, changed), changed
 
 
-@pytest.mark.parametrize(("prompt", "strategy", "text"), HAND_MADE)
-def test_corrupted_work_is_right_only_if_every_equality_holds(prompt, strategy, text):
-    for corrupted in corruptions(text):
-        assert agrees(prompt, corrupted), corrupted
-
-
-@pytest.mark.parametrize(("prompt", "strategy", "text"), HAND_MADE)
-def test_changed_numbers_are_wrong(prompt, strategy, text):
+def test_changed_numbers_are_wrong():
     # The prompt's equation has one normal form of each text, so no single digit may change.
-    for at, character in enumerate(text):
-        for other in DIGITS.replace(character, "") if character in DIGITS else "":
-            corrupted = text[:at] + other + text[at + 1 :]
-            vain = strategy == "divisor_trial" and agrees(prompt, corrupted)
-            assert vain or not DOMAIN.read(prompt, corrupted).correct, corrupted
-
-
-@pytest.mark.parametrize(("prompt", "strategy", "text"), HAND_MADE)
-def test_cut_work_is_wrong(prompt, strategy, text):
-    for end in range(len(text)):
-        assert not DOMAIN.read(prompt, text[:end]).correct
+    for prompt, strategy, text in HAND_MADE:
+        for at, character in enumerate(text):
+            for other in DIGITS.replace(character, "") if character in DIGITS else "":
+                changed = text[:at] + other + text[at + 1 :]
+                vain = strategy == "divisor_trial" and agrees(prompt, changed)
+                assert vain or not DOMAIN.read(prompt, changed).correct, changed
 
 
 def test_written_samples_by_the_independent_check(rows):
-    for problem, written in rows[:2000]:
+    for problem, written in rows[:1000]:
         assert written.correct == is_right(problem.prompt, written.strategy, written.text), written
 
 
 def test_corrupted_samples_of_the_author(rows):
-    for problem, written in [row for row in rows if row[1].correct][:60]:
+    for problem, written in [row for row in rows if row[1].correct][:12]:
         for corrupted in corruptions(written.text):
             assert agrees(problem.prompt, corrupted), (problem.prompt, corrupted)
 
 
-@pytest.mark.parametrize("opening", ["factor ", "formula ", "square ", "try ", "sum "])
-def test_the_opening_word_alone_is_no_strategy(opening):
-    for rest in ("", "x=2,3", "25-24=1 x=2,3", "(x-2)(x-3)=0", "D=25-24=1 x=2,3", "P(2)=0"):
-        assert DOMAIN.read("x^2-5x+6=0: ", opening + rest).strategy is None
+def test_the_opening_word_alone_is_no_strategy():
+    for opening in ("factor ", "formula ", "square ", "try ", "sum "):
+        for rest in ("", "x=2,3", "25-24=1 x=2,3", "(x-2)(x-3)=0", "D=25-24=1 x=2,3", "P(2)=0"):
+            assert DOMAIN.read("x^2-5x+6=0: ", opening + rest).strategy is None
 
 
 @pytest.mark.parametrize(
@@ -240,7 +228,7 @@ def test_shares_of_kinds_and_strategies(rows):
             share = strategies[strategy] / kinds[kind]
             assert share == pytest.approx(expected, abs=4 * (expected / kinds[kind]) ** 0.5)
     every = Counter(written.strategy for _, written in rows)
-    assert sum(count / COUNT < 0.016 for count in every.values()) == 2
+    assert sum(count / COUNT < 0.02 for count in every.values()) == 2
     assert 0.60 < np.mean([written.correct for _, written in rows]) < 0.70
     assert 0.20 < sum(CORPUS_KINDS[kind] for kind in SHIFTED_KINDS) < 0.25
 
@@ -292,9 +280,3 @@ def test_factoring_is_the_shorter_work(rows):
             lengths[written.strategy].append(len(written.text))
     mean = {strategy: np.mean(values) for strategy, values in lengths.items()}
     assert mean["factoring"] < mean["sum_product"] < mean["formula"] < mean["completing_square"]
-
-
-@pytest.mark.parametrize("kind", CORPUS_KINDS)
-def test_all_prompts_that_can_be_drawn_are_counted(kind):
-    rng = np.random.default_rng(0)
-    assert {_problem(rng, kind).prompt for _ in range(20_000)} == _prompts(kind)

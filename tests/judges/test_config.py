@@ -23,7 +23,7 @@ def test_texts_and_mappings_name_the_same_judge():
 
 def test_judges_are_made_of_judges():
     noisy = {"judge": NOISY, "of": "oracle:quadratic", "flips": 0.05, "seed": 3}
-    judge = from_config({"judge": "ensemble", "judges": ["exact", noisy], "rule": "components"})
+    judge = from_config({"judge": "ensemble", "judges": ["exact", noisy], "quorum": 1})
     assert isinstance(judge, EnsembleJudge)
     assert isinstance(judge.judges[1], NoisyJudge)
     assert (judge.judges[1].flips, judge.judges[1].seed) == (0.05, 3)

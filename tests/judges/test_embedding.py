@@ -34,15 +34,6 @@ def test_samples_within_the_threshold_are_together():
     assert clusters == [(0, 1, 0, 1, 2), (0, 1), ()]
 
 
-def test_linkage_decides_about_chains():
-    group, threshold = Group.of_texts("p", ("0", "15", "30")), 1 - np.cos(np.radians(16))
-    by_linkage = {
-        linkage: EmbeddingJudge(angles, threshold, linkage).judge([group])[0].clusters_N
-        for linkage in ("single", "average", "complete")
-    }
-    assert by_linkage == {"single": (0, 0, 0), "average": (0, 0, 1), "complete": (0, 0, 1)}
-
-
 def test_lengths_of_embeddings_do_not_matter():
     group = Group.of_texts("p", ("0", "90", "10"))
     stretched = EmbeddingJudge(lambda texts: angles(texts) * 1e6, 0.1).judge([group])
@@ -87,8 +78,6 @@ def test_what_an_encoder_must_give():
 def test_settings_are_checked():
     with pytest.raises(ValueError, match=r"threshold must be in \(0, 2\], got 0"):
         EmbeddingJudge(angles, 0)
-    with pytest.raises(ValueError, match="average, complete, single, got 'ward'"):
-        EmbeddingJudge(angles, 0.1, "ward")
 
 
 def test_characters_tell_something_of_what_people_call_the_same():

@@ -31,23 +31,20 @@ def majority(*judges, **options):
     return judgement
 
 
-@pytest.mark.parametrize("rule", ["average", "components"])
-def test_two_of_three_win(rule):
+def test_two_of_three_win():
     judges = Fixed(0, 0, 1, 1), Fixed(0, 0, 1, 2), Fixed(0, 1, 2, 2)
     assert isinstance(EnsembleJudge(judges), Judge)
-    assert majority(*judges, rule=rule).clusters_N == (0, 0, 1, 1)
+    assert majority(*judges).clusters_N == (0, 0, 1, 1)
 
 
-@pytest.mark.parametrize("rule", ["average", "components"])
-def test_half_is_no_majority(rule):
-    assert majority(Fixed(0, 0), Fixed(0, 1), rule=rule).clusters_N == (0, 1)
+def test_half_is_no_majority():
+    assert majority(Fixed(0, 0), Fixed(0, 1)).clusters_N == (0, 1)
 
 
-def test_components_chain_and_averages_do_not():
+def test_one_sample_between_two_does_not_join_them():
     # 0 with 1: two of three; 1 with 2: two of three; 0 with 2: one of three.
     judges = Fixed(0, 0, 0), Fixed(0, 0, 1), Fixed(0, 1, 1)
-    assert majority(*judges, rule="components").clusters_N == (0, 0, 0)
-    assert len(set(majority(*judges, rule="average").clusters_N)) == 2
+    assert len(set(majority(*judges).clusters_N)) == 2
 
 
 def test_degenerate_needs_a_majority_too():
@@ -65,8 +62,7 @@ def test_too_few_judges_make_a_group_unknown():
 
 
 def test_one_judge_is_itself():
-    for rule in ("average", "components"):
-        assert majority(Fixed(0, 1, -1, 0, 2), rule=rule).clusters_N == (0, 1, -1, 0, 2)
+    assert majority(Fixed(0, 1, -1, 0, 2)).clusters_N == (0, 1, -1, 0, 2)
 
 
 def test_many_noisy_judges_are_better_than_one():
@@ -83,14 +79,11 @@ def test_many_noisy_judges_are_better_than_one():
         ])  # fmt: skip
 
     noisy = tuple(NoisyJudge(ExactJudge(), 0.2, seed) for seed in range(7))
-    for rule in ("average", "components"):
-        assert wrong_pairs(EnsembleJudge(noisy, rule)) < wrong_pairs(noisy[0]) / 2
+    assert wrong_pairs(EnsembleJudge(noisy)) < wrong_pairs(noisy[0]) / 2
 
 
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="at least one judge"):
         EnsembleJudge(())
-    with pytest.raises(ValueError, match="rule must be one of average, components, got 'vote'"):
-        EnsembleJudge((Fixed(0),), "vote")
     with pytest.raises(ValueError, match=r"quorum must be in \[1, 1\], got 2"):
         EnsembleJudge((Fixed(0),), quorum=2)

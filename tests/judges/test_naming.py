@@ -22,7 +22,7 @@ CHANGES = {
     ),
     "embedding": (
         {"model": "m", "threshold": 0.1},
-        {"model": "n", "threshold": 0.2, "linkage": "single"},
+        {"model": "n", "threshold": 0.2},
     ),
     "cross_encoder": ({"model": "m"}, {"model": "n", "threshold": 0.9, "ask": "all_pairs"}),
     "pairwise": ({"of": "exact"}, {"of": POINT, "ask": "all_pairs"}),
@@ -39,7 +39,7 @@ CHANGES = {
     ),
     "ensemble": (
         {"judges": ["exact", "oracle:polynomial"]},
-        {"judges": ["exact", POINT], "rule": "components", "quorum": 2},
+        {"judges": ["exact", POINT], "quorum": 2},
     ),
 }
 """Judge → settings, and another value for each that changes clusters."""

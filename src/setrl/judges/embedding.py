@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,9 @@ from typing_extensions import override
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, load, spread
 from setrl.support.files.loading import load_function
-from setrl.support.files.sections import refuse_other_choice
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""
-
-Linkage = Literal["average", "complete", "single"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class SentenceEncoder:
 class EmbeddingJudge(Judge):
     """Thresholded agglomerative clustering by cosine distance.
 
-        d(i, j) = 1 − eᵢ·eⱼ / (‖eᵢ‖ ‖eⱼ‖),    the nearest clusters joined while d < threshold
+        d(i, j) = 1 − eᵢ·eⱼ / (‖eᵢ‖ ‖eⱼ‖),    the nearest clusters joined while mean d < threshold
 
     Quick, and blind to what embeddings do not represent: they place texts by subject and wording,
     and all samples of a prompt have one subject. Measure it on labelled pairs before you train with
@@ -64,18 +61,14 @@ class EmbeddingJudge(Judge):
     Attributes:
         encode: Texts → (N, d); `SentenceEncoder(model)`, or any function of yours.
         threshold: Cosine distance from which clusters stay apart, in (0, 2].
-        linkage: The distance of two clusters: mean ("average"), largest ("complete") or smallest
-            ("single") over their pairs.
     """
 
     encode: Encode
     threshold: float
-    linkage: Linkage = "average"
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 2:
             raise ValueError(f"threshold must be in (0, 2], got {self.threshold}")
-        refuse_other_choice("linkage", self.linkage, Linkage)
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
@@ -88,7 +81,7 @@ class EmbeddingJudge(Judge):
     def _clusters(self, directions_Nd: NDArray[np.float64]) -> Judgement:
         kept = np.flatnonzero(directions_Nd.any(axis=1))
         distances_NN = cosine_distances(directions_Nd[kept])
-        labels = linked(distances_NN, self.threshold, self.linkage)
+        labels = linked(distances_NN, self.threshold)
         return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
 
 
@@ -96,7 +89,6 @@ def of_encoder(
     model: str | Path | None = None,
     *,
     threshold: float,
-    linkage: Linkage = "average",
     encode: str | None = None,
 ) -> EmbeddingJudge:
     """Compare embeddings of a sentence-transformers model, or of the function `module:name`.
@@ -107,7 +99,7 @@ def of_encoder(
     if (model is None) == (encode is None):
         raise ValueError("judge embedding needs one of the settings 'model' and 'encode'")
     own = SentenceEncoder(model) if model else load_function(str(encode), ".").value
-    return EmbeddingJudge(own, threshold, linkage)
+    return EmbeddingJudge(own, threshold)
 
 
 def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -47,8 +47,8 @@ def changed(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
 def labelled(settings: dict[str, Any]) -> list[str]:
     """Return each setting with its label.
 
-    >>> labelled({"threshold": 0.1, "linkage": "single"})
-    ['threshold 0.1', 'linkage single']
+    >>> labelled({"threshold": 0.1, "family": None})
+    ['threshold 0.1', 'family None']
     """
     return [f"{name} {shown(value)}" for name, value in settings.items()]
 

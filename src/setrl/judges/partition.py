@@ -32,18 +32,17 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     return by_first_appearance([root(item) for item in range(count)])
 
 
-def linked(distances_NN: NDArray[np.float64], threshold: float, linkage: str) -> tuple[int, ...]:
-    """Join the two nearest clusters until all are at least `threshold` apart.
+def linked(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ...]:
+    """Join the two nearest clusters, by mean distance, until all are at least `threshold` apart.
 
     Args:
         distances_NN: Symmetric, 0 on the diagonal.
         threshold: Clusters at this distance or farther are not joined.
-        linkage: "average", "complete" or "single": how the distance of two clusters is defined.
     """
     if len(distances_NN) < 2:
         return (0,) * len(distances_NN)
     model = load("sklearn.cluster", "judge").AgglomerativeClustering(
-        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+        n_clusters=None, metric="precomputed", linkage="average", distance_threshold=threshold
     )
     return by_first_appearance([int(label) for label in model.fit_predict(distances_NN)])
 
