@@ -101,7 +101,7 @@ def test_the_same_seed_writes_the_same_corpus(domain):
 
 def test_every_text_is_written_by_the_vocabulary_and_ends_in_time(domain):
     used = set()
-    for problem, written in corpus(domain, 2500, seed=2):
+    for problem, written in corpus(domain, 6000, seed=2):
         sample = tokens(domain, written.text)
         assert len(sample) < domain.max_new_tokens  # one is left for end-of-sequence
         # Prompt and sample are tokenised apart and together to the same tokens.

@@ -16,7 +16,7 @@ from setrl.tasks.domains.polynomial import (
 )
 
 DOMAIN = Polynomial()
-COUNT = 20_000
+COUNT = 12_000
 
 
 @pytest.fixture(scope="module")

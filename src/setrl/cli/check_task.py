@@ -93,8 +93,7 @@ class CheckTask(Said):
     def _check_domain(self, task: Task) -> None:
         """Check a domain: what its author writes, and the rules that it keeps."""
         from setrl.tasks import DomainTask
-        from setrl.tasks.domain_check_text import domain_check_text
-        from setrl.tasks.domains.check import check_domain
+        from setrl.tasks.domains.check import check_domain, domain_check_text
 
         if not isinstance(task, DomainTask):
             raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")

@@ -23,7 +23,6 @@ from setrl.support.files.loading import load_function
 from setrl.support.wording import are, count, first_of, have
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import reasoning_gym, splits, strategies, tables, verifiers
-from setrl.tasks.answers import final_answers
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.domains import Author, Problem, Reading
 from setrl.tasks.duplicates import contradicting, repeated, shared
@@ -140,7 +139,7 @@ class FileTask(Task):
     @override
     def answers(self) -> Labels:
         """The final answers, read as the first reward reads them."""
-        return final_answers(lambda: self.reward_set)
+        return strategies.final_answers(lambda: self.reward_set)
 
     @cached_property
     def _gold(self) -> str | None:

@@ -1,11 +1,13 @@
-"""The strategy of a sample, as the config of a task names it: a function, the answer, a judge."""
+"""What a sample answers and its strategy, as the config of a task names them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from setrl.rewards.config import RewardSet
 from setrl.rewards.interface import as_samples
+from setrl.samples.conversation import Text, plain_text
 from setrl.samples.strategies import DEGENERATE
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
@@ -14,6 +16,23 @@ from setrl.tasks.prompting import PromptForm
 
 ANSWER = "final_answer"
 FORMS = "final_answer, {function: module:name}, {judge: …} or none"
+
+
+def final_answers(rewards: Callable[[], RewardSet]) -> Callable[..., list[str | int]]:
+    """Return a function in TRL's interface that reads what samples answer; −1 without an answer.
+
+    Equal answers are equal texts.
+
+    Args:
+        rewards: Returns the rewards, which say where the answer is (`RewardSet.read_answer`).
+    """
+
+    def final_answer(*, completions: Sequence[Text], **_: Any) -> list[str | int]:
+        read = rewards().read_answer
+        found = [read(plain_text(text)) for text in completions]
+        return [DEGENERATE if answer is None else answer for answer in found]
+
+    return final_answer
 
 
 def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:

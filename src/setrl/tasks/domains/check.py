@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from setrl.support.wording import are, count
+from setrl.support.wording import are, count, percent, table
 from setrl.tasks.domains.base import Domain, Problem, Written, corpus
+from setrl.tasks.visible import escaped
 
 PROBLEMS = 100  # of each split that are looked at
 SAMPLES = 1000  # of the author
 SHOWN = 160  # characters of a text in a sentence
+MOST = 15  # strategies in the table of a text
 
 # Whatever a model writes, a reader gives a reading: it never raises, and calls none of these right.
 HOSTILE = (
@@ -180,3 +182,22 @@ def _said(correct: bool, strategy: str | None) -> str:
 def _quoted(text: str) -> str:
     shown = ascii(text)
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+
+
+def domain_check_text(found: DomainCheck) -> str:
+    """Return the examples, the splits and the strategies of a domain."""
+    splits = ", ".join(f"{count} of {split}" for split, count in found.splits.items())
+    lines = [f"{found.name}: {splits} were drawn, and {SAMPLES:,} samples of the author", ""]
+    for prompt, one in found.examples:
+        said = "correct" if one.correct else "wrong"
+        lines.append(f"  {escaped(prompt)}{escaped(one.text)}   [{said}, {one.strategy}]")
+    rows = [["strategy", "share"]]
+    rows += [[escaped(name), percent(part)] for name, part in found.strategies.items()]
+    lines += ["", table(rows[: MOST + 1])]
+    if len(rows) > MOST + 1:
+        lines.append(f"and {len(rows) - MOST - 1} strategies more")
+    lines.append(
+        f"\n{percent(found.correct)} of the author's samples are correct; the longest has "
+        f"{found.longest} tokens"
+    )
+    return "\n".join(lines)
