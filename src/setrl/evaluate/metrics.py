@@ -23,6 +23,7 @@ from setrl.evaluate.estimators import (
     effective_number,
     g_pass_at_k,
     mean_g_pass_at_k,
+    pass_at_k,
 )
 from setrl.evaluate.samples import Evaluation
 from setrl.support.errors import ConfigError, usage_errors
@@ -205,7 +206,11 @@ def _set_scores(
 ) -> dict[str, Floats]:
     """Return the metrics that are mean scores of sets of k samples, (sizes, P) each."""
     found = {name: score(evaluation) for name, score in SET_SCORES.items() if name in asked}
-    return {
+    correct_P, n = evaluation.correct_count_P, evaluation.sizes
+    known = (
+        {"pass": np.array([pass_at_k(correct_P, n, k) for k in sizes])} if "pass" in asked else {}
+    )
+    return known | {
         name: mean_set_scores(rewards_PN, objective, sizes, mask=evaluation.present_PN, **fields)
         for name, (rewards_PN, objective, fields) in found.items()
         if rewards_PN is not None
@@ -233,7 +238,6 @@ def _max(evaluation: Evaluation) -> SetScore:
 
 SetScore = tuple[Any, objectives.Objective, dict[str, Any]]  # rewards (None: not known), fields
 SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
-    "pass": lambda e: (e.correct_PN, objectives.any_correct(), {}),
     "majority": lambda e: (_right_answers(e), objectives.majority(), _votes(e)),
     "vote_share": lambda e: (e.correct_PN, objectives.vote_share(), _votes(e)),
     "strategies": lambda e: (e.correct_PN, objectives.distinct(), {"clusters": e.strategies_PN}),

@@ -55,7 +55,9 @@ def on_common(arms: Arms, least: int = 1) -> Common:
     common, named = dict.fromkeys(first.ids), {}
     notes: list[str] = []
     for name, found in arms.items():
-        alike = [_named_as(first, one, first_name, name, notes) for one in found]
+        alike = [
+            one if one is first else _named_as(first, one, first_name, name, notes) for one in found
+        ]
         shared = common.keys() & set.intersection(*(set(one.ids) for one in alike))
         if not shared:
             notes.append(f"{name} is left out: it shares no problem with {first_name}")
@@ -64,7 +66,7 @@ def on_common(arms: Arms, least: int = 1) -> Common:
     notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
     if note := _nearly_equal_of(arms):
         notes.append(note)
-    on_all = {name: [one.on(list(common)) for one in found] for name, found in named.items()}
+    on_all = {name: [one.on(tuple(common)) for one in found] for name, found in named.items()}
     return _with_samples(on_all, least, list(dict.fromkeys(notes)))
 
 
@@ -97,6 +99,8 @@ def _with_samples(arms: Arms, least: int, notes: list[str]) -> Common:
     every = [one for found in arms.values() for one in found]
     drawn_P = np.min([one.drawn_P for one in every], axis=0)
     size_P = np.min([one.size_P for one in every], axis=0)
+    if size_P.min() >= least and all(one.ungraded_P is None for one in every):
+        return Common({name: list(found) for name, found in arms.items()}, notes, {})
     if not (size_P >= least).any():
         most = " and ".join(str(max(one.most for one in found)) for found in arms.values())
         numbers = "number is" if len(arms) == 1 else "numbers are"

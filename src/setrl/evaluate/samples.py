@@ -141,14 +141,17 @@ class Evaluation:
                 chosen[name] = values[list(rows)]
         return replace(self, **chosen)
 
-    def on(self, ids: Sequence[str]) -> Evaluation:
+    def on(self, ids: tuple[str, ...]) -> Evaluation:
         """Return the same for the problems with these ids, in this order."""
+        if ids == self.ids:
+            return self
         row_of = {name: row for row, name in enumerate(self.ids)}
         return self.choose([row_of[name] for name in ids])
 
     def with_texts(self, count: int) -> Evaluation:
         """Return the same with at most `count` texts of each problem."""
-        return replace(self, texts_P=tuple(texts[:count] for texts in self.texts_P))
+        few = tuple(texts[:count] for texts in self.texts_P)
+        return self if few == self.texts_P else replace(self, texts_P=few)
 
 
 def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]) -> Evaluation:
