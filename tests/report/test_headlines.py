@@ -10,6 +10,7 @@ from setrl.evaluate.looks import looks
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.show.report import headlines as h
 from setrl.show.report.run import RunData, read_run
+from setrl.show.report.verdict import verdict_in_words
 from tests import fake_run
 
 
@@ -146,3 +147,19 @@ def test_training_titles_compare_the_first_and_the_last_tenth(tmp_path):
         f"GRPO {values[:, :2].mean():.1f} → {values[:, -2:].mean():.1f}"
     )
     assert h.time_title(run) == "Credit takes at most 0.17% of a training step"
+
+
+def test_one_k_is_judged_by_the_band_that_holds_for_all_k():
+    """An interval of one k that excludes 0 is no verdict where the band does not."""
+    over_k = {f"pass@{k}": difference(0.1, reach=0.09) for k in (1, 2, 4, 8)}
+    wide = Band((1, 2, 4, 8), (0.1,) * 4, (0.01, 0.01, 0.01, -0.02), (0.2,) * 4, 2.0, 0.95)
+    one = split()
+    one = replace(one, differences=(ArmDifference("poly_epo", "grpo", over_k, wide),))
+    first = h.headlines(data(one))[0]
+    assert first.verdict == "unclear"
+    assert "= +10.0 points [−2.0, 20.0] (all k at once), paired" in first.text
+    [said, *_] = verdict_in_words(data(one))
+    assert said.endswith("cannot be distinguished: +10.0 points [−2.0, 20.0] (all k at once).")
+    assert h.pass_at_k_title(data(one), one).startswith(
+        "On the shifted split, Poly-EPO is above GRPO for k = 1 to 4"
+    )

@@ -91,6 +91,15 @@ class ArmDifference:
     band: Band | None = None
     first_loss: FirstLoss | None = None
 
+    def at_once(self, metric: str) -> Difference:
+        """Return a difference; of pass@k with the ends of the band, if it has ends at this k.
+
+        A sentence about pass@k at one k then agrees with every sentence about its curve.
+        """
+        found, (name, _, k) = self.metrics[metric], metric.partition("@")
+        low, high = self.band.at(int(k)) if self.band and name == "pass" else (np.nan, np.nan)
+        return found if np.isnan(low) else dataclasses.replace(found, low=low, high=high)
+
 
 @dataclass(frozen=True)
 class SplitSummary:

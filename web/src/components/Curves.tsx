@@ -27,6 +27,11 @@ export interface Curve {
   readonly thin?: readonly (readonly Point[])[];
 }
 
+export interface Alarm {
+  readonly hue: string;
+  readonly at: readonly number[];
+}
+
 interface Props {
   curves: readonly Curve[];
   x: { label: string; name: string; isLog?: boolean; ticks?: readonly number[] };
@@ -43,8 +48,8 @@ interface Props {
   zero?: boolean;
   /** A symbol at every point, for curves with few points; otherwise only at the last one. */
   dots?: boolean;
-  /** Places on the x-axis at which something is wrong, marked in red above the plot. */
-  alarms?: readonly number[];
+  /** Places on the x-axis at which something is wrong with a curve, marked above the plot in its colour. */
+  alarms?: readonly Alarm[];
   /** Called with the place on the x-axis that was clicked. */
   onPick?: ((x: number) => void) | undefined;
 }
@@ -71,11 +76,14 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
             tickFormat: largest(curves) >= 10_000 ? "~s" : "~d",
             ...(x.ticks ? { ticks: ticksFor(x.ticks, width) } : { ticks: Math.max(3, width / 110) }),
           }),
-          ruleX(alarms, {
-            stroke: "var(--alarm)",
-            strokeWidth: 2,
-            insetTop: -ALARM,
-            insetBottom: height - TOP - BOTTOM + 2,
+          ...alarms.map(({ hue, at }, row) => {
+            const top = -ALARM * (alarms.length - row);
+            return ruleX(at, {
+              stroke: hue,
+              strokeWidth: 2,
+              insetTop: top,
+              insetBottom: height - TOP - BOTTOM - (top + ALARM - 1),
+            });
           }),
           axisY({ label: y.label ? `↑ ${y.label}` : null, ticks: 5, tickFormat: y.tick }),
           ruleX(places(curves), pointerX({ x: "x", stroke: "var(--muted)", strokeDasharray: "2 2", maxRadius: 80 })),
@@ -100,7 +108,7 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
 }
 
 const [TOP, BOTTOM] = [24, 38]; // pixels around a plot
-const ALARM = 7; // pixels above a plot: alarms cover no curve, and in a row they are one red line
+const ALARM = 5; // pixels above a plot, for each curve with alarms: they cover no curve
 const NARROW = 420; // pixels below which an interval gets a line of its own
 const MOST_LINES = 14; // of an explanation that fits beside the pointer
 

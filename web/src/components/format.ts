@@ -6,7 +6,13 @@ export const percent: Format = (value) => `${minus((100 * value).toFixed(1))}%`;
 
 export const plain: Format = (value) => minus(Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
 
-export const points: Format = (value) => signed(100 * value, 1);
+/** Percentage points; in one digit where 0.0 would hide that it is not 0. */
+export const points: Format = (value) => {
+  const isHidden = Math.abs(value) < 0.0005 && Math.abs(value) > NOISE;
+  return isHidden
+    ? `${value > 0 ? "+" : ""}${minus(String(Number((100 * value).toPrecision(1))))}`
+    : signed(100 * value, 1);
+};
 
 export const difference: Format = (value) => signed(value, 2);
 

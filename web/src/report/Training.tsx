@@ -17,6 +17,10 @@ interface XAxis {
   readonly name: string;
 }
 
+/** The steps of an arm in which no group had credit. */
+const withoutCredit = (arm: string): readonly number[] =>
+  (page.kind === "comparison" ? page.without_credit[arm] : undefined) ?? [];
+
 const STEPS: XAxis = { label: "step", name: "step" };
 
 export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; x?: XAxis }) {
@@ -29,6 +33,9 @@ export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; 
           <OverStepsChart key={panel.key} panel={panel} x={panel.x ?? x} />
         ))}
       </div>
+      {arms.some((arm) => withoutCredit(arm).length) ? (
+        <p class="note">Marks above a curve, in the colour of the arm: steps in which no group of it had credit.</p>
+      ) : null}
     </>
   );
 }
@@ -47,8 +54,9 @@ export function OverStepsChart({ panel, x: axis = STEPS, height = 220 }: ChartPr
     points: steps.map((x, at) => ({ x, y: mean[at] ?? NaN })),
     thin: seeds.map((seed) => steps.map((x, at) => ({ x, y: seed[at] ?? NaN }))),
   }));
-  const without = page.kind === "comparison" ? page.without_credit : {};
-  const alarms = [...new Set(shown.flatMap(([arm]) => without[arm] ?? []))];
+  const alarms = shown.flatMap(([arm]) =>
+    withoutCredit(arm).length ? [{ hue: armOf(arm).hue, at: withoutCredit(arm) }] : [],
+  );
   const file = panel.key.replaceAll(/[^\w@]+/g, "_");
   return (
     <Figure

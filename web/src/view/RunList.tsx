@@ -64,9 +64,10 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
         <li key={run.id} class="card">
           <h3>{visible(run.name)}</h3>
           <p class="small">
-            {KINDS[run.kind]} · {visible(run.where)}
-            {run.status ? ` · ${run.status}` : ""}
-            {run.created ? ` · ${run.created.slice(0, 16).replace("T", " ")}` : ""}
+            {[KINDS[run.kind], run.where === "." ? "" : visible(run.where), run.status, run.created?.slice(0, 16)]
+              .filter(Boolean)
+              .join(" · ")
+              .replace("T", " ")}
           </p>
           {run.error ? <p class="warning">{visible(run.error)}</p> : null}
           <p class="small">{run.arms.map((arm) => lookOf(run, arm.name).label).join(", ")}</p>

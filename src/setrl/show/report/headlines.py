@@ -1,7 +1,8 @@
 """Sentences computed from the data: what the evaluation shows, and what it cannot show.
 
 Nothing here knows which arm is expected to win. A sentence says "above" or "below" only where the
-interval of the paired difference excludes 0.
+interval of the paired difference excludes 0; for pass@k this is the band that holds for all k at
+once, as in the titles of figures.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from setrl.support.files.run_folder import BASE, is_base
 from setrl.support.wording import count, in_a_row, percent, plain, points
 
 HEADLINE_K = 32
+AT_ONCE = " (all k at once)"  # whose ends are those of a band
 
 Verdict = Literal["above", "below", "unclear", "fact"]
 
@@ -181,10 +183,11 @@ def _reference_against_base(data: RunData, split: SplitSummary) -> list[Headline
 def _difference_headline(
     data: RunData, split: SplitSummary, found: ArmDifference, metric: str
 ) -> Headline:
-    difference, arm = found.metrics[metric], split.arms[found.arm]
+    difference, arm = found.at_once(metric), split.arms[found.arm]
     text = (
         f"{metric}{on_split(split.split)}: {data.looks[found.arm].label} − "
-        f"{data.looks[found.against].label} = {points(difference.value, difference.ends)}, "
+        f"{data.looks[found.against].label} = {points(difference.value, difference.ends)}"
+        f"{AT_ONCE if difference != found.metrics[metric] else ''}, "
         f"paired over {count(difference.problems, 'problem')}"
     )
     if split.split != GIVEN:

@@ -1,7 +1,8 @@
 """The verdict of a report in plain words: for a reader who does not know the metrics.
 
 The sentences give means, and the paired differences with their intervals. "More" and "fewer" appear
-only where the interval of the paired difference excludes 0, as in `setrl.show.report.headlines`.
+only where the interval of the paired difference excludes 0, as in `setrl.show.report.headlines`:
+for pass@k, the band for all k at once.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import strategies_in_words
 from setrl.show.report.headlines import (
+    AT_ONCE,
     differences_to_reference,
     headline_k,
     pass_ks,
@@ -76,7 +78,7 @@ def _compared(data: RunData, name: str, k: int) -> list[str]:
     split = data.summary.splits[name]
     together: dict[str, list[ArmDifference]] = {}
     for found in differences_to_reference(data, split):
-        together.setdefault(verdict(found.metrics[f"pass@{k}"]), []).append(found)
+        together.setdefault(verdict(found.at_once(f"pass@{k}")), []).append(found)
     return [
         _sentence(data, split, k, shows, together[shows])
         for shows in ("above", "below", "unclear")
@@ -104,8 +106,10 @@ def _by(found: Sequence[ArmDifference], metric: str) -> str:
     """Write the paired differences, which the verdict rests on; of many arms, only the tables."""
     if len(found) > MOST_DIFFERENCES:
         return ""
-    each = [one.metrics[metric] for one in found]
-    return f": {in_a_row([points(one.value, one.ends) for one in each])}"
+    each = [one.at_once(metric) for one in found]
+    is_at_once = any(d != one.metrics[metric] for d, one in zip(each, found, strict=True))
+    listed = in_a_row([points(one.value, one.ends) for one in each])
+    return f": {listed}{AT_ONCE if is_at_once else ''}"
 
 
 def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
@@ -136,7 +140,7 @@ def _lost(data: RunData, split: SplitSummary) -> list[str]:
     if found is None or reference is None:
         return []
     k = pass_ks(found.metrics)[-1]
-    if verdict(found.metrics[f"pass@{k}"]) != "below":
+    if verdict(found.at_once(f"pass@{k}")) != "below":
         return []
     return [
         f"Training with {data.looks[reference].label} lost something: with {_tries(k)} on "

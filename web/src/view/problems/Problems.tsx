@@ -27,7 +27,7 @@ export function Problems({ run }: { run: Run }) {
       lead={
         <>
           A row is a problem with all its <Term name="sample">samples</Term>
-          {at.training.steps.length > 1 ? " of one step" : ""}. j and k move, Enter opens.
+          {at.training.steps.length > 1 ? " of one step" : ""}.<span class="by-key"> j and k move, Enter opens.</span>
         </>
       }
     >

@@ -35,7 +35,17 @@ export function Metric({ name, lines, run, window, onPick }: MetricProps) {
         .filter((curve) => curve.points.length),
     [lines, name, window],
   );
-  const alarms = useMemo(() => [...new Set(lines.flatMap((line) => withoutCredit(line.steps.values())))], [lines]);
+  const alarms = useMemo(
+    () =>
+      [...new Set(lines.map(({ arm }) => arm))]
+        .map((arm) => ({
+          label: lookOf(run, arm).label,
+          hue: lookOf(run, arm).hue,
+          at: [...new Set(lines.flatMap((line) => (line.arm === arm ? withoutCredit(line.steps.values()) : [])))],
+        }))
+        .filter(({ at }) => at.length),
+    [lines, run],
+  );
   const last = curves.map(({ look, points: of }) => `${look.label}: ${of.at(-1)!.y.toPrecision(3)}`);
   const isFlat = curves.every(({ points: of }) => of.every(({ y }) => y === 0));
   return (
@@ -52,7 +62,7 @@ export function Metric({ name, lines, run, window, onPick }: MetricProps) {
       <Curves
         curves={curves}
         height={190}
-        label={`${visible(name)} by step; last values: ${last.join(", ")}${alarms.length ? `; no credit at ${inWords(alarms)}` : ""}`}
+        label={`${visible(name)} by step; last values: ${last.join(", ")}${alarms.map(({ label, at }) => `; ${label} had no credit at ${inWords(at)}`).join("")}`}
         x={{ label: "step", name: "step" }}
         y={{ label: "", format: short, tick: short, domain: isFlat ? [0, 1] : undefined }}
         onPick={onPick}

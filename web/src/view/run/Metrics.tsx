@@ -88,7 +88,7 @@ function WithoutCredit({ lines, run }: { lines: readonly Line[]; run: Run }) {
           learned there.
         </p>
       ))}
-      <p class="small">Red lines show these steps in the curves.</p>
+      <p class="small">Marks above the curves, in the colour of the arm, show these steps.</p>
     </div>
   );
 }
