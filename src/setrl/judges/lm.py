@@ -31,8 +31,6 @@ from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import Endpoint, Limits, Message, Prices
-from setrl.judges.serving.usage import approximate_tokens
-from setrl.judges.shortening import CountTokens
 from setrl.support import names
 from setrl.support.errors import RunError
 
@@ -84,10 +82,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         cache: A SQLite file that keeps judgements, for this run and others; None: in memory.
         retry_rule: What to do about groups that could not be judged.
         seed: Seed of the orders and of the jitter of pauses.
-        sample_tokens: Tokens that the samples of one request may have together; the longest lose
-            their middle.
-        count_tokens: Returns the number of tokens of its argument; by default an estimate from its
-            bytes.
+        sample_tokens: Tokens (three bytes each) that the samples of one request may have together;
+            the longest lose their middle.
         families: Whether to ask for two levels in one request: clusters, and families of samples
             that share only the macro-strategy, which `poly_families` reads.
 
@@ -107,12 +103,11 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         retry_rule: RetryRule | None = None,
         seed: int = 0,
         sample_tokens: int = 24_000,
-        count_tokens: CountTokens = approximate_tokens,
         families: bool = False,
     ):
         self.endpoint, self.style, self.seed = endpoint, load_style(style), seed
         self.retry_rule, self.counts = retry_rule or RetryRule(), JudgeCounts()
-        self._sample_tokens, self._count_tokens = sample_tokens, count_tokens
+        self._sample_tokens = sample_tokens
         self._levels, self.gives_families = LEVELS if families else LEVELS[:1], families
         if families and not self.style.instructions:
             raise ValueError("families need instructions that explain them: 'compact' has none")
@@ -137,8 +132,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         """The model, its instructions, and all else of a request that is not at its default."""
         settings: dict[str, Any] = {"style": f"{self.style.name}@{self.style.version}"}
         settings |= {"seed": self.seed, "sample_tokens": self._sample_tokens}
-        if self._count_tokens is not approximate_tokens:
-            settings["count_tokens"] = self._count_tokens
         if self.gives_families:
             settings["families"] = True
         settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
@@ -227,7 +220,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             self.style,
             order,
             sample_tokens=self._sample_tokens,
-            count_tokens=self._count_tokens,
             families=self.gives_families,
         )
         # The key is a hash of all that decides the answer. It leaves out the address, so that a

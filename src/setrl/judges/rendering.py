@@ -14,8 +14,7 @@ from pathlib import Path
 from setrl.judges.base import Group
 from setrl.judges.fences import harmless, mark, short_mark
 from setrl.judges.serving.endpoint import Message
-from setrl.judges.serving.usage import approximate_tokens
-from setrl.judges.shortening import CountTokens, shorten_together
+from setrl.judges.shortening import shorten_together
 from setrl.support.names import look_up
 
 LEVELS = ("clusters", "families")  # keys of an answer; families only if they are asked for
@@ -80,7 +79,6 @@ def render(
     order: Sequence[int],
     *,
     sample_tokens: int | None = None,
-    count_tokens: CountTokens = approximate_tokens,
     families: bool = False,
 ) -> list[Message]:
     r"""Return the messages that ask about a group, with every sample inside its own fence.
@@ -90,7 +88,6 @@ def render(
         style: A style, or the name of one.
         order: The order in which samples are shown: (N,) indices of `group.texts`.
         sample_tokens: Tokens that all samples together may have; the longest lose their middle.
-        count_tokens: Returns the number of tokens of its argument.
         families: Whether the answer must also sort the samples by macro-strategy alone.
 
     >>> render(Group.of_texts("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
@@ -99,7 +96,7 @@ def render(
     style = load_style(style) if isinstance(style, str) else style
     prompt, samples = harmless(group.prompt), [harmless(group.texts[i]) for i in order]
     if sample_tokens is not None:
-        samples = shorten_together(samples, sample_tokens, count_tokens)
+        samples = shorten_together(samples, sample_tokens)
     if not style.instructions:
         return [{"role": "user", "content": _compact(prompt, samples)}]
     return [

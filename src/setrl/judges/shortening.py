@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from setrl.judges.serving.usage import approximate_tokens
 
-CountTokens = Callable[[str], int]
 
-
-def shorten_together(
-    texts: Sequence[str], budget: int, count: CountTokens = approximate_tokens
-) -> list[str]:
+def shorten_together(texts: Sequence[str], budget: int) -> list[str]:
     """Cut the longest texts to one common length, so that all have at most `budget` tokens.
 
     Short texts stay whole; what they leave of their share goes to the longer ones.
@@ -20,7 +16,7 @@ def shorten_together(
     'x=7'
     """
     limit, left = 0, budget
-    sizes = sorted(map(count, texts))
+    sizes = sorted(map(approximate_tokens, texts))
     for i, size in enumerate(sizes):
         limit = left // (len(sizes) - i)
         if size > limit:
@@ -28,20 +24,20 @@ def shorten_together(
         left -= size
     else:
         return list(texts)
-    return [shorten(text, limit, count) for text in texts]
+    return [shorten(text, limit) for text in texts]
 
 
-def shorten(text: str, limit: int, count: CountTokens = approximate_tokens) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return the text within `limit` tokens: whole, or its head, a note, and its tail.
 
     The head shows the strategy and the tail the answer. The note itself is never dropped, so a
     limit below about 15 tokens gives only the note.
     """
-    size = count(text)
+    size = approximate_tokens(text)
     if size <= limit:
         return text
     keep = len(text) * limit // size
-    while keep > 0 and count(_cut(text, keep)) > limit:
+    while keep > 0 and approximate_tokens(_cut(text, keep)) > limit:
         keep = keep * 9 // 10 - 1
     return _cut(text, max(keep, 0))
 
