@@ -14,18 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from setrl_grader.numbers import read_number
-from setrl_grader.tokens import APPLIED, FUNCTIONS
+from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
 from setrl_grader.units import follows_number
 
 MAX_DEPTH = 60
 
-_GREEK = """
-    alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi
-    rho sigma tau upsilon phi varphi chi psi omega
-    Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega
-"""
 CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LETTERS = {rf"\{name}" for name in _GREEK.split()} | set("abcdefghijklmnopqrstuvwxyz") | CAPITALS
+_LETTERS = {rf"\{name}" for name in GREEK} | set("abcdefghijklmnopqrstuvwxyz") | CAPITALS
 _NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur without brackets too
     CAPITALS
     | {"f", "g", r"\phi", r"\varphi", r"\psi", r"\zeta", r"\chi"}

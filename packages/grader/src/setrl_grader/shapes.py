@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from setrl_grader.tokens import GREEK
+
 _CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "\\langle": "\\rangle"}
 _LONG = ("\\{", "\\langle")
 _BRACKETS = {"\\{\\}": "{}", "\\langle\\rangle": "⟨⟩"}
@@ -13,20 +15,27 @@ _TOKEN = re.compile(
     r"\\(?:begin|end)\{[a-zA-Z]+\}|\\[{}]|\\[a-zA-Z]+|\\.|[()\[\]{},;:=&<>]|\b(?:and|or)\b",
     re.DOTALL,
 )
-_NO_NAMES = "not|neg|lnot|pm|mp|sin|cos|tan|cot|sec|csc|ln|log|exp|sqrt|infty|sim|approx"
-_QUANTITIES = "area|volume|perimeter|answer|total|sum|product|length|angle|probability|[Aa]ns"
-_WORD = rf"(?i:{_QUANTITIES})"
-_GROUP = r"[A-Z](?:\s*[A-Z])*+|\\(?:angle|triangle)\s*[A-Z](?:\s*[A-Z])*+"  # points
-_SINGLE = rf"\\(?!(?:{_NO_NAMES})(?![a-zA-Z]))[a-zA-Z]++|[a-zA-Z]"
+# Names, the only ones: all else on the left of an equals sign makes an equation.
+_GREEK = "|".join(GREEK)
+_LETTER = rf"(?:[a-zA-Z]|\\(?:{_GREEK}|ell)(?![a-zA-Z]))"
 _INDEX = r"(?:_\s*(?:\{(?:[^{}=]|\{[^{}=]*\})*\}|\w))?"
-_APPLIED = r"(?:\(\s*(?:-?\w+|\\[a-zA-Z]+)(?:\s*[,=|]\s*(?:-?\w+|\\[a-zA-Z]+))*\s*\))?"
-_INDEXED = (
-    rf"(?:[A-Z]\s*{_INDEX}\s*'*\s*\([^()]*\)"
-    rf"|(?:{_WORD}|{_GROUP}|{_SINGLE})\s*{_INDEX}\s*'*\s*{_APPLIED})"
-)
+_POINT = rf"[A-Z]\s*{_INDEX}\s*'*"
+_FUNCTION = rf"(?:[a-bf-hp-suvyA-Z]|\\(?:phi|varphi|psi|chi|zeta|[A-Z][a-z]+)(?![a-zA-Z]))\s*{_INDEX}"
+_NUMERAL = r"-?\d+(?:\.\d+)?"
+_EVENT = rf"[A-Z]\s*{_INDEX}\s*(?:(?:=|<|>|\\le|\\ge)\s*(?:{_NUMERAL}|[a-z])\s*)?"
+_QUANTITIES = "area|volume|perimeter|answer|total|sum|product|length|angle|probability|ans"
 _OVER = r"\\(?:overline|overrightarrow|widehat|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\}"
-_ONE_NAME = rf"(?:\|\s*(?:{_INDEXED}|{_OVER})\s*\||{_INDEXED}|{_OVER})"
-_NAME = re.compile(rf"\s*{_ONE_NAME}(?:\s*:\s*{_ONE_NAME})*\s*\Z")
+_ONE_NAME = "|".join((
+    rf"{_LETTER}\s*{_INDEX}\s*(?:\(\s*{_LETTER}(?:\s*,\s*{_LETTER})*\s*\))?",  # x_1, f(x)
+    rf"{_FUNCTION}\s*\(\s*{_NUMERAL}(?:\s*,\s*{_NUMERAL})*\s*\)",  # f(2)
+    rf"(?:P|Pr)\s*\(\s*{_EVENT}(?:\s*(?:[|,]|\\c[au]p)\s*{_EVENT})*\)",  # P(X=1)
+    rf"(?!NO|OR|IS|IF)\|?\s*{_POINT}\s*{_POINT}\s*\|?",  # a segment AB
+    _POINT,
+    rf"\\(?:angle|triangle)\s*{_POINT}(?:\s*{_POINT}){{0,2}}",
+    rf"\|?\s*{_OVER}\s*{_INDEX}\s*\|?",
+    rf"(?i:{_QUANTITIES})",
+))  # fmt: skip
+_NAME = re.compile(rf"\s*(?:{_ONE_NAME})(?:\s*:\s*(?:{_ONE_NAME}))*\s*\Z")
 _NAMED = re.compile(
     r"\s*(?:([a-zA-Z])\s*\\in(?![a-zA-Z])|(\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\))\s*=)\s*(.+)\Z",
     re.DOTALL,
@@ -146,10 +155,10 @@ def sides(text: str) -> list[str]:
 
 
 def is_name(text: str) -> bool:
-    r"""Whether a left-hand side only names what is on the right: x, a_{n}, f(x), |AB|, V_1:V_2.
+    r"""Whether a left-hand side only names what is on the right: x, a_{n}, f(x), AB, V_1:V_2.
 
-    >>> is_name("f'(x)"), is_name("|AB|"), is_name("V_1:V_2"), is_name("2x"), is_name("1+1")
-    (True, True, True, False, False)
+    >>> [is_name(text) for text in ("f(x)", "|AB|", "V_1:V_2", "2x", r"\sinh(x)", "f'(x)", "|x|")]
+    [True, True, True, False, False, False, False]
     """
     return _NAME.match(text) is not None
 
