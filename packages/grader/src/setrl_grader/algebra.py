@@ -12,6 +12,7 @@ from setrl_grader.expressions import Tree, letters_of, may_be_matrices, read, re
 from setrl_grader.findings import Finding
 from setrl_grader.modular import equal_matrices, equal_rational, same_up_to_factor
 from setrl_grader.shapes import cut
+from setrl_grader.tokens import APPLIED
 
 Equal = Callable[[Tree, Tree], bool | None]
 
@@ -85,7 +86,11 @@ def _with_same_letters(ours: list[Tree], theirs: list[Tree]) -> list[Tree]:
 
 def _arguments(tree: Tree) -> list[str]:
     """Return the letters that a function is applied to on the left of its definition."""
-    if tree.op != "apply" or not all(part.op == "letter" for part in tree.parts):
+    if (
+        tree.op != "apply"
+        or tree.text in APPLIED
+        or not all(part.op == "letter" for part in tree.parts)
+    ):
         return []
     names = [part.text for part in tree.parts if part.text not in (",", "|", ";")]
     return names if len(set(names)) == len(names) else []

@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import Literal
 
 from setrl_grader.findings import Finding, every, matching
-from setrl_grader.marks import compare_marked, read_cycles
-from setrl_grader.normal_form import spaceless
+from setrl_grader.marks import are_codes, compare_marked, read_cycles
+from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, number_of, read_number
 from setrl_grader.reals import same_reals
 from setrl_grader.shapes import Shape, is_chain, is_name, read_shape, sides, unnamed
@@ -27,6 +27,7 @@ from setrl_grader.words import (
     is_symbol,
     is_words,
     may_follow,
+    may_stand_behind,
     phrase,
     same_words,
 )
@@ -39,8 +40,10 @@ MAX_DEPTH = 4
 _POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-Z]+)")
 _FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
 _LABEL = re.compile(r"(?:[A-Z]|[IVX]+|[ivx]+)\Z")
-_COUNTER = re.compile(r"[,;]\s*([a-zA-Z])\s*\\in\s*\\mathbb\{Z\}\Z")
-_COUNTERS = {"k", "m", "n"}  # of multiples of π, also if nothing says that they are whole
+_COUNTER = re.compile(
+    r"\s*[,;(]\s*(?:(?:where|for|with)\s+)?([a-zA-Z])\s*"
+    r"(?:\\in\s*(?:\\mathb[bf]\{Z\}|Z)|(?:is\s+)?(?:an?\s+|any\s+)?integer)\)?\Z"
+)
 _NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
@@ -82,7 +85,7 @@ def refusal(gold: str, answer: str) -> str | None:
     >>> refusal("2", "1+1=2"), refusal("9", r"\int_0^3 x^2 dx"), refusal("5", "2+3")
     ('chain', 'unevaluated', 'unevaluated')
     """
-    if spaceless(gold) == spaceless(answer):
+    if same_text(gold, answer):
         return None
     if _UNEVALUATED.search(answer) and not _UNEVALUATED.search(gold):
         return "unevaluated"
@@ -109,7 +112,7 @@ class _Comparison:
         self.algebra = algebra
 
     def answers(self, gold: str, answer: str, depth: int) -> Finding:
-        if spaceless(gold) == spaceless(answer):
+        if same_text(gold, answer):
             return Finding(True, "same text", gold, answer)
         choices = choice_of(gold), choice_of(answer)
         if choices[0] and choices[1]:
@@ -132,7 +135,7 @@ class _Comparison:
             return Finding(False, "choice", one, other)
         if gold_text and answer_text:
             return every("choice", gold, answer, [self.answers(gold_text, answer_text, depth - 1)])
-        doubt = not may_follow(gold_text or answer_text)
+        doubt = not (may_stand_behind(answer_text) if answer_text else may_follow(gold_text))
         return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
 
     def _shapes(self, gold: str, answer: str, depth: int) -> Finding:
@@ -169,7 +172,7 @@ class _Comparison:
         if self.units:
             one, other = _without_lone_unit(one, other)
         keys = spaceless(one), spaceless(other)
-        if keys[0] == keys[1]:
+        if same_text(one, other):
             found = Finding(True, "same text", one, other)
         elif {key[-1:] for key in keys} == {"%", "°"} or any("%%" in key for key in keys):
             found = Finding(False, "unit", one, other)
@@ -193,6 +196,8 @@ class _Comparison:
         marked = compare_marked(*keys, lambda one, other: self.items(one, other).equal)
         if marked is not NotImplemented:
             return Finding(marked, "mark", gold, answer)
+        if are_codes(*keys):
+            return Finding(False, "mark", gold, answer)
         numbers = read_number(keys[0]), read_number(keys[1])
         if numbers[0] and numbers[1]:
             same = equal_numbers(numbers[0], numbers[1], self.relative_tolerance)
@@ -292,22 +297,18 @@ def _names_of(shape: Shape) -> list[str]:
 def _with_counter_of(gold: str, answer: str) -> str:
     """Return the answer with the gold's name of a whole number: kπ, k ∈ ℤ is nπ, n ∈ ℤ.
 
-    It has one name in all of an answer: (kπ, k) is not (nπ, k).
+    Both must say that it is whole. It has one name in all of an answer: (kπ, k) is not (nπ, k).
     """
-    letters = [set(re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text))) for text in (gold, answer)]
-    counters = [_COUNTER.search(text) for text in (gold, answer)]
-    if counters[0] and counters[1]:
-        ours, theirs = {counters[0][1]} - letters[1], {counters[1][1]} - letters[0]
-    elif r"\pi" in gold:
-        ours, theirs = (
-            one & _COUNTERS for one in (letters[0] - letters[1], letters[1] - letters[0])
-        )
-    else:
+    ours, theirs = _COUNTER.search(gold), _COUNTER.search(answer)
+    if not (ours and theirs):
         return answer
-    if not len(ours) == len(theirs) == 1:
+    new, old, family = ours[1], theirs[1], answer[: theirs.start()]
+    if new != old and new in re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", family)):
         return answer
-    [new], [old] = ours, theirs
-    return re.sub(rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], answer)
+    renamed = re.sub(
+        rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], family
+    )
+    return renamed + ours[0]
 
 
 def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | None:
@@ -364,5 +365,7 @@ def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:
     if gold_unit and answer_unit and currency_of(gold_unit) != currency_of(answer_unit):
         return gold, answer
     if (gold_unit or answer_unit) and (gold + answer).rstrip().endswith(("%", "°")):
+        return gold, answer
+    if r"\pi" in gold + answer and {gold_unit, answer_unit} & {"degree", "degrees"}:
         return gold, answer
     return bare_gold, bare_answer

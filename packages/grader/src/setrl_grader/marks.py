@@ -22,6 +22,7 @@ _CYCLES = re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z|(?:\(\d+(?:,\d+)+
 _REMAINDER = re.compile(r"(?:(\w+)\\equiv)?([^=\\]*?)\(?(?:\\pmod|(?<=\()mod)(\{\w+\}|\w+)\)?\Z")
 _CODE = re.compile(r"\d+\\times\d+\Z|\d+(?:-\d+)+\Z|\d+(?:/\d+){2,}\Z|0\d/\d+\Z")
 _COLON = re.compile(r":(?![^({\[]*[)}\]])")
+_ZEROS = re.compile(r"0\d+\Z")
 _ZERO = re.compile(r"-?0*\.?0*\Z")
 _BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
           "eight": "8", "nine": "9", "ten": "10", "sixteen": "16"}  # fmt: skip
@@ -52,6 +53,14 @@ def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
     if _COLON.search(gold) or _COLON.search(answer):
         return _ratios(_COLON.split(gold), _COLON.split(answer), terms)
     return NotImplemented
+
+
+def are_codes(gold: str, answer: str) -> bool:
+    """Whether two different keys are digits whose zeros in front count: 0011 is not 00011.
+
+    Three digits may be a number: 042 is 42.
+    """
+    return bool(_ZEROS.match(gold) and (_ZEROS.match(answer) or len(gold) > 3))
 
 
 def _based(text: str) -> tuple[str, str, str] | None:

@@ -16,7 +16,7 @@ from setrl_grader.findings import Finding
 from setrl_grader.golds import damage, gold_answer, gold_problem
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
-from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import number_of
 from setrl_grader.shapes import cut, read_shape
 from setrl_grader.stated import after_thinking
@@ -152,7 +152,7 @@ class MathGrader(Grader):
             return Grade(answer)
         if not gold_form or damage(gold_form):
             return Grade(Reason.BAD_GOLD, answer)
-        if spaceless(answer) == spaceless(written):
+        if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, finding=found)
         if damage(answer) and not choice_of(answer):

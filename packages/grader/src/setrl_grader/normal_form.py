@@ -24,6 +24,7 @@ _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _ENDLESS = re.compile(r"(-?\s*\d*)\.(\d+)\s*\\ldots\s*\Z")
 _REPEATED = re.compile(r"(\d*?)(?=(\d)\2{2}|(\d{2,}?)\3)(?:(?:\2)+|(?:\3)+)\Z")
+_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
 
@@ -76,6 +77,15 @@ def spaceless(text: str) -> str:
     text = re.sub(r"(?<![\d.])\s+|\s+(?![\d.])", "", text)
     text = re.sub(r"([\^_])\{(\w)\}(?![\d.])", r"\1\2", text)
     return text.removeprefix("+")
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two normal forms are written alike; spaces within words count.
+
+    >>> same_text("x + 1", "x+1"), same_text("not able", "notable")
+    (True, False)
+    """
+    return spaceless(one) == spaceless(other) and _WORD.findall(one) == _WORD.findall(other)
 
 
 def _without_end(text: str) -> str:

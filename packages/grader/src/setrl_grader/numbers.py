@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import log2
+from math import ceil, floor, log2
 
 from setrl_grader.normal_form import spaceless
 from setrl_grader.shapes import unnamed
@@ -69,16 +69,16 @@ def number_of(text: str) -> Number | None:
 
 
 def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bool:
-    """Whether two numbers are equal, or one is a decimal that rounds or cuts the other.
+    """Whether two numbers are equal, or one is a decimal and the other, in its places, is this.
 
-        |gold − answer| ≤ min(relative_tolerance · max(|gold|, |answer|), one in the last place)
+        decimal = exact, rounded or cut, and |gold − answer| ≤ relative_tolerance · the larger one
 
-    An integer without a decimal point is exact, and so is all without a decimal. If only one has a
+    Only a number that is no integer and no decimal is rounded: 0.50 is not 0.51, and 1000000.4 is
+    not 2000001/2, which has the places to be written. If only one has a
     percent sign, the sign means a hundredth. The sign may also be missing, where the bare number is
     1 or more: 50 may be 50 %, but 0.5 is 50 %, never 0.5 %.
 
-    >>> third = Number(Fraction(1, 3))
-    >>> equal_numbers(third, Number(Fraction("0.333333"), decimal=True), 1e-6)
+    >>> equal_numbers(Number(Fraction(1, 3)), read_number("0.333333"), 1e-6)
     True
     >>> equal_numbers(Number(Fraction(50), percent=True), Number(Fraction(1, 2)), 1e-6)
     True
@@ -96,15 +96,20 @@ def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bo
 def _near(one: Number, other: Number, relative_tolerance: float) -> bool:
     if one.value == other.value:
         return True
-    exact = any(not each.decimal and each.value.denominator == 1 for each in (one, other))
-    if exact or not (one.decimal or other.decimal):
+    if one.decimal == other.decimal:
         return False
-    if one.value.denominator == other.value.denominator == 1:
+    decimal, exact = (one, other) if one.decimal else (other, one)
+    if exact.value.denominator == 1 or decimal.step is None:
         return False
     off = abs(one.value - other.value)
-    steps = [each.step for each in (one, other) if each.step is not None]
     within = off <= Fraction(str(relative_tolerance)) * max(abs(one.value), abs(other.value))
-    return within and (not steps or off <= max(steps))
+    return within and decimal.value in _in_places(exact.value, decimal.step)
+
+
+def _in_places(value: Fraction, step: Fraction) -> set[Fraction]:
+    """Return a number as it is written in some places: rounded, a half in either way, or cut."""
+    places, half = value / step, Fraction(1, 2)
+    return {step * each for each in (floor(places + half), ceil(places - half), int(places))}
 
 
 def _fraction(text: str) -> Number | None:

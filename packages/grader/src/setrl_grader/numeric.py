@@ -52,6 +52,7 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
     """
     verdict: bool | None = None
     bare = any(tree.op == "degrees" and not has(tree, {"apply"}) for tree in (one, other))
+    bare &= not any(map(_has_pi, (one, other)))  # 90° may be written 90, but π/2 are radians
     for bare_degrees in (False, True) if bare else (False,):
         rounded = _rounded(one, other, relative_tolerance, bare_degrees)
         verdict = rounded or _agree(one, other, bare_degrees, DIGITS, usual_points(one, other))
@@ -60,6 +61,10 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
         if verdict:
             break
     return verdict
+
+
+def _has_pi(tree: Tree) -> bool:
+    return (tree.op, tree.text) == ("constant", r"\pi") or any(map(_has_pi, tree.parts))
 
 
 def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
@@ -105,7 +110,7 @@ def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bo
         if mpmath.im(about) or abs(about - mpmath.nint(about)) < mpmath.mpf(10) ** -30:
             return False
         near = Fraction(int(about * 10**DIGITS), 10**DIGITS)
-    return equal_numbers(Number(near, decimal=True), number, relative_tolerance)
+    return equal_numbers(Number(near), number, relative_tolerance)
 
 
 def as_number(tree: Tree) -> Number | None:

@@ -14,11 +14,12 @@ from itertools import pairwise
 
 Tokens = list[str]
 
-GREEK = """
+_GREEK = """
     alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi
     rho sigma tau upsilon phi varphi chi psi omega
     Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega
-""".split()
+"""
+GREEK = tuple(_GREEK.split())
 """The names of the Greek letters that are variables; π is a number."""
 
 _TOKEN = re.compile(r"\\\\|\\[a-zA-Z]+\*?|\\.|\s+|.", re.DOTALL)

@@ -29,7 +29,8 @@ UNITS = LENGTHS | frozenset(_UNIT_NAMES.split())
 _BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
 _SHORT = sorted({name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"})
-_FOLLOWS = re.compile(rf"[\d}}]\s*(?:{'|'.join(_SHORT)})(?![a-zA-Z(])")
+_PREFIXED = r"[kMGcmdnpf](?:[msgAVWJNTFCK]|Pa|Hz|[Ll]|mol|cal|bar|eV)"
+_FOLLOWS = re.compile(rf"[\d}}](?:\s*(?:{'|'.join(_SHORT)})|\s+{_PREFIXED})(?![a-zA-Z(])")
 
 _CURRENCIES = {
     "$": ("$", "dollar", "dollars", "USD"),

@@ -13,16 +13,22 @@ from setrl_grader.shapes import sides
 _WORDS = re.compile(
     r"[A-Za-z]+(?:(?: |(?<=[a-z])'(?=[a-z])|(?<=[A-Za-z]{2})-(?=[A-Za-z]{2}))[A-Za-z]+)*\Z"
 )
-_SHORT_WORDS = {"yes", "no", "true", "false", "none", "odd", "even"}
+_SHORT = """
+    yes no true false none odd even all one two six ten
+    am an as at be by do go he if in is it me my of oh on or so to up us we
+"""
+_SHORT_WORDS = frozenset(_SHORT.split())
 _ONLY_LETTERS = re.compile(r"[A-Z]{2,3}\Z|[A-Za-z]{3}\Z")  # of a word or of points, or a product
 _SYMBOLS = re.compile(r"(?:[A-Z][a-z]?(?:_?\d)*){2,}\Z|[ivx]{2,}\Z")  # CO_2, IV, iv, AB
 _DOUBTS = re.compile(
     r"\b(?:not|no|is|isn't|or|and|but|wrong|false|incorrect|maybe|neither|nor|never|except|actually"
     r"|rather|perhaps|wait|sorry|also|instead|probably|either|both|possibly|unless|then|again|answer"
     r"|option|choice|correct|right|guess|unsure|if|think|could|may|might|would|should|else|other"
-    r"|another|definitely|than)\b|\b[B-J]\b|\bA\b(?!\s+[a-z])",
+    r"|another|definitely|than|excluded|eliminated|rejected|discarded|dismissed|ruled|impossible"
+    r"|invalid|contradict\w*|fail\w*|untrue|mistaken|removed|crossed|out|false|cannot|\w+n't)\b|\b[B-J]\b|\bA\b(?!\s+[a-z])",
     re.IGNORECASE,
 )
+_CAPITALISED = re.compile(r"[A-Z][a-z]{2,}(?![a-z])")
 _CHOICE = re.compile(
     r"((?:[Oo]ption|[Cc]hoice)\s+)?(\(?)([A-J])([).]|:(?=\s)|\Z)\s*(.*)\Z", re.DOTALL
 )
@@ -45,7 +51,7 @@ def are_words(gold: str, answer: str) -> bool:
     """Whether two items are compared as words: one is words, or both are a few letters."""
     if is_words(gold) or is_words(answer):
         return True
-    return all(_ONLY_LETTERS.match(spaceless(text)) for text in (gold, answer))
+    return all(_ONLY_LETTERS.match(text.strip()) for text in (gold, answer))
 
 
 def is_symbol(key: str) -> bool:
@@ -65,12 +71,22 @@ def choice_of(text: str) -> tuple[str, str] | None:
 
 
 def may_follow(text: str) -> bool:
-    """Whether the words behind the letter of a choice are its answer, not a second thought."""
+    """Whether what a gold has behind the letter of a choice is its answer, not a second thought."""
     if not text or number_of(text):
         return True
     if text[:1] in "+-*/^_!" or choice_of(text) or _DOUBTS.search(text):
         return False
     return all(read(side) for side in sides(text)) or is_words(text)
+
+
+def may_stand_behind(text: str) -> bool:
+    """Whether an answer's text behind the letter of a choice is certain to be the option's value.
+
+    The gold is only a letter, so words may be a verdict: (B) excluded. A value has a digit, or is
+    a name with a capital.
+    """
+    has_digit = any(map(str.isdecimal, text)) and not is_words(text)
+    return may_follow(text) and (has_digit or _CAPITALISED.match(text) is not None)
 
 
 def phrase(text: str) -> list[object]:
@@ -88,10 +104,7 @@ def phrase(text: str) -> list[object]:
 
 def same_words(gold: str, answer: str) -> bool:
     """Whether two texts are the same words in any case; names of points, ABCD, keep their case."""
-    one, other = (
-        re.sub(r"[\s.]|(?<=[a-z])'(?=[a-z])|(?<=[A-Za-z]{2})-(?=[A-Za-z]{2})", "", text)
-        for text in (gold, answer)
-    )
+    one, other = (" ".join(text.replace(".", "").split()) for text in (gold, answer))
     any_case = (_looks_like_words(gold) and _looks_like_words(answer)) or (
         one.lower() in _SHORT_WORDS
     )
