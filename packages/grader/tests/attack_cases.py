@@ -9,6 +9,23 @@ from __future__ import annotations
 MATRIX = r"\begin{pmatrix}1&2\\3&4\end{pmatrix}"
 
 WRONG: dict[str, list[tuple[str, str]]] = {
+    "functions that are equal only somewhere": [
+        (r"\ln(x^2)", r"2\ln x"),
+        (r"2\ln x", r"\ln(x^2)"),
+        (r"\sqrt{x}", r"\sqrt{|x|}"),
+        (r"\sqrt{|x|}", r"\sqrt{x}"),
+        ("x", r"\sqrt{x}\sqrt{x}"),
+        ("x", r"\sin(\arcsin x)"),
+        (r"\ln(x-5)", r"\frac12\ln((x-5)^2)"),
+        ("1", r"\cos(10^{-300})\cosh(10^{-300})"),
+        ("1", r"\cos(10^{-300})\cosh(10^{-300})+\frac{10^{-1200}}{6}"),
+        (r"\sin x", r"\sin x+\sin(1009\pi x)"),
+        (r"\sin x", r"\sin x+\sin(1009000\pi x)"),
+        (r"\sin x", r"\sin x+(1009x-300)(1009x-301)(1009x-302)(1009x-2999)(1009x-3000)10^{-70}"),
+        (r"\sqrt{x}", r"\sqrt{x}+e^{-1000x^2-100000}"),
+        (r"((x-1000000)^2)^{\frac12}", "1000000-x"),
+        ("n!", "n!+" + "".join(f"(n-{k})" for k in range(29))),
+    ],
     "equations that are no names": [
         ("2", r"\sinh(x)=2"),
         (r"\frac12", r"\arcsin(t)=\frac12"),
@@ -500,6 +517,17 @@ WRONG_WITH_UNITS: list[tuple[str, str]] = [
 ]
 
 RIGHT: dict[str, list[tuple[str, str]]] = {
+    "functions that are equal but at points": [
+        (r"\frac{x^2-1}{x-1}", "x+1"),
+        (r"\sqrt[3]{x}", "x^{1/3}"),
+        ("x^{2/3}", r"\sqrt[3]{x^2}"),
+        ("(-1)^n", r"\cos(n\pi)"),
+        (r"\ln\frac{x}{2}", r"\ln x-\ln 2"),
+        (r"\arccos x", r"\frac{\pi}{2}-\arcsin x"),
+        (r"\cosh^2x-\sinh^2x", "1"),
+        ("e^{1000}", "e^{999}e"),
+        (r"\sqrt[3]{2+\sqrt5}", r"\frac{1+\sqrt5}{2}"),
+    ],
     "names, roundings and words": [
         ("5", "f(2)=5"),
         ("5", "|AB|=5"),

@@ -21,6 +21,8 @@ def grade(answer, gold, *, units=False):
 
 
 WRONG = [
+    ("x", "x^{1/2}x^{1/2}", "no values below 0"),
+    ("x^{1/2}x^{1/2}", "x", "values below 0"),
     (matrix(r"5 \\ 3"), matrix(r"3 \\ 5"), "row break lost"),
     (matrix(r"1 & 2 \\ 3 & 4"), matrix(r"1 & 3 \\ 2 & 4"), "row break lost"),
     ("R^2-r^2", "0", "case of letters lost"),
@@ -117,8 +119,7 @@ RIGHT = [
     ("(1+i)^2", "2i", "imaginary unit"),
     (r"32,\! 349", "32349", "space after a thousands comma"),
     ("32349", r"32,\! 349", "space after a thousands comma"),
-    ("x", "x^{1/2}x^{1/2}", "product of roots"),
-    ("x^{1/2}x^{1/2}", "x", "product of roots"),
+    ("e^x", "e^{x/2}e^{x/2}", "product of powers"),
     ("1.5", "1 1/2", "mixed number"),
     ("1 1/2", "1.5", "mixed number"),
     ("1", "|AB| = 1", "name before a value"),

@@ -1,6 +1,7 @@
 r"""Expressions as numbers of sixty digits at many points: what is not a rational function.
 
-Points where one side is undefined say nothing, so that √x·√x is x and √(x²) is not.
+Points refute, and bounds of the difference at other points confirm. Where only one side has values
+on an interval, both differ: 2 ln x is not ln(x²). Single points do not count: (x² − 1)/(x − 1).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import mpmath
 
+from setrl_grader.bounds import UnboundedError, difference
 from setrl_grader.expressions import Tree, has, letters_of
 from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.points import (
@@ -36,6 +38,7 @@ from setrl_grader.values import (
 
 DIGITS = 60
 CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
+CONFIRMING = 5  # points
 SHOWN_DIGITS = 20
 
 
@@ -134,19 +137,55 @@ def as_number(tree: Tree) -> Number | None:
 
 
 def _confirmed(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
-    """Whether two that agree in sixty digits agree in many more; None if that takes too many.
+    """Whether two that agree in sixty digits agree at other points, in many more digits.
 
-    The digits are twice those of the largest and the smallest number that occurs: √2 + 10⁻²⁰⁰⁰ is
-    √2 in a thousand digits.
+    None if that takes too many: √2 + 10⁻²⁰⁰⁰ is √2 in a thousand digits.
     """
-    points = usual_points(one, other)
-    needed = max(_needed(one, other, point) for point in points[:1])
-    if needed > MOST_DIGITS:
+    points = usual_points(one, other, "second")
+    if _needed(one, other, points[0]) > MOST_DIGITS:
         return None
-    verdict = _agree(one, other, bare_degrees, needed, points)
+    needed = NEEDED if letters_of(one) | letters_of(other) else 1
+    verdict = None
+    if not is_counted(one, other, points, bare_degrees):
+        verdict = _all_in_bounds(one, other, points, bare_degrees, needed)
     if verdict is None:
-        verdict = _agree(one, other, bare_degrees, MOST_DIGITS, points)
+        verdict = _agree(one, other, bare_degrees, _needed(one, other, points[0]), points)
     return _agree_in_pieces(one, other, bare_degrees) if verdict else verdict
+
+
+def _all_in_bounds(
+    one: Tree, other: Tree, points: list[Point], bare_degrees: bool, needed: int
+) -> bool | None:
+    """Whether two agree at points; None if at fewer than needed."""
+    found: list[bool | None] = []
+    for point in points:
+        found.append(_same_in_bounds(one, other, point, bare_degrees))
+        if found[-1] is False:
+            return False
+        if found.count(True) >= CONFIRMING:
+            break
+    return True if found.count(True) >= needed else None
+
+
+def _same_in_bounds(one: Tree, other: Tree, point: Point, bare_degrees: bool) -> bool | None:
+    """Whether the bounds of a difference are too near to 0 for anything but 0; None if not known.
+
+    More digits are taken until the bounds are as near as `_needed` says.
+    """
+    needed = _needed(one, other, point)
+    digits = needed + CANCELLED
+    while digits <= 2 * MOST_DIGITS and not (bare_degrees and has(one, {"degrees"})):
+        try:
+            gap, size = difference(one, other, point, digits)
+        except UnboundedError:
+            break
+        if 0 not in gap:
+            return False
+        if abs(gap).b <= mpmath.mpf(10) ** -needed * max(size, mpmath.mpf(10) ** -needed):
+            return True
+        digits *= 2
+    with mpmath.workdps(needed):
+        return _near_at(one, other, point, bare_degrees)
 
 
 def _agree_in_pieces(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
@@ -172,9 +211,18 @@ def _have_values(one: Tree, other: Tree, point: Point) -> bool:
 
 
 def _needed(one: Tree, other: Tree, point: Point) -> int:
-    """Return the digits that show the smallest number beside the largest one."""
+    """Return the digits in which a difference shows, beside the largest number that occurs.
+
+    Where u is 10⁻ᵈ, cos u is 1 − 10⁻²ᵈ / 2, and cos u · cosh u is 1 − 10⁻⁴ᵈ / 6: each operation
+    may cancel one more order.
+    """
     span = max(_span(one, point), _span(other, point))
-    return max(CONFIRMING_DIGITS, 2 * span + 2 * CANCELLED)
+    return max(CONFIRMING_DIGITS, 2 * span * (2 + max(_size(one), _size(other))) + 2 * CANCELLED)
+
+
+def _size(tree: Tree) -> int:
+    """Return the number of operations."""
+    return bool(tree.parts) + sum(map(_size, tree.parts))
 
 
 def _span(tree: Tree, point: Mapping[str, Any]) -> int:
@@ -193,7 +241,7 @@ def _agree(
 ) -> bool | None:
     with mpmath.workdps(digits):
         verdict = _agree_at_points(one, other, points, bare_degrees)
-        if verdict is None and is_counted(one, other, points, bare_degrees):
+        if not verdict and is_counted(one, other, points, bare_degrees):
             verdict = _agree_at_points(one, other, whole_points(one, other), bare_degrees)
         return verdict
 
@@ -217,14 +265,15 @@ def _same_exactly(one: Tree, other: Tree, point: Point) -> bool | None:
 
 
 def _near_at(one: Tree, other: Tree, point: Point, bare_degrees: bool) -> bool | None:
-    """Whether two values at a point are equal; None if one is not known, or the gold has none."""
+    """Whether two values at a point are equal; no, if only one has a value; None if not known.
+
+    A point is inside of an interval. Whole numbers are not: there one may just not be defined.
+    """
     values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
-    if values[0] is None or values[0] is NotImplemented:
+    if any(value is NotImplemented for value in values) or values == [None, None]:
         return None
-    if values[1] is None and has(one, {"abs", "root"}):
-        return False  # each piece of such a gold must be seen
-    if values[1] is None or values[1] is NotImplemented:
-        return None
+    if None in values:
+        return False if point and not is_whole(point) else None
     near = _near(*values)
     if near is False and _near_in_more_digits(one, other, point, bare_degrees):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from itertools import chain, pairwise
 from typing import Any
@@ -38,40 +39,55 @@ class UnseenError(Exception):
     """A piece of |u| or √u may begin where no point is."""
 
 
-def usual_points(one: Tree, other: Tree) -> list[Point]:
-    """Points of both signs and of several sizes; positive integers where something is counted."""
+def usual_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
+    """Points of all signs and of several sizes; positive integers where something is counted.
+
+    They depend on both expressions, so no answer can be made to agree with the gold only there.
+
+    Args:
+        one: The gold.
+        other: The answer.
+        purpose: Other points for each word.
+    """
     letters = sorted(letters_of(one) | letters_of(other))
     if not letters:
         return [{}]
     if has(one, _COUNTS) or has(other, _COUNTS):
-        return whole_points(one, other)
-    rng = random.Random("\n".join(letters))
-    scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
+        return whole_points(one, other, purpose)
+    rng = _random(one, other, purpose)
+    scales = [1] * POINTS + [Fraction(1, 10**3), 40, 10**3]
     scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
+    signs = [[-1 if at < POINTS and at >> place % 3 & 1 else 1 for place in range(len(letters))]
+             for at in range(len(scales))]  # fmt: skip
     return [
-        {letter: _real(rng, at) * mpmath.mpf(scale) for letter in letters}
-        for at, scale in enumerate(map(_as_float, scales))
-    ]
+        {letter: sign * _real(rng) * scale.numerator / scale.denominator
+         for letter, sign in zip(letters, row, strict=True)}
+        for row, scale in zip(signs, scales, strict=True)
+    ]  # fmt: skip
 
 
-def _as_float(scale: Fraction) -> Any:
-    return mpmath.mpf(scale.numerator) / scale.denominator
+def _random(one: Tree, other: Tree, purpose: str) -> random.Random:
+    return random.Random(f"{purpose}: {one} {other}")
 
 
-def _real(rng: random.Random, at: int) -> Any:
-    value = mpmath.mpf(rng.randint(300, 3000)) / 1009
-    return -value if at >= POINTS // 2 and rng.random() < 0.5 else value
+def _real(rng: random.Random) -> Any:
+    """Return a number between 0.3 and 3 that is no multiple of a number that is easy to write."""
+    return mpmath.mpf(3 * 2**199 + rng.getrandbits(202)) / (2**202 + rng.getrandbits(200))
 
 
-def whole_points(one: Tree, other: Tree) -> list[Point]:
+def whole_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
     """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
     letters = sorted(letters_of(one) | letters_of(other))
-    rng = random.Random("\n".join(letters))
+    rng = _random(one, other, purpose)
     most = max(14, _reach(one), _reach(other))
     if most > MAX_COUNT:
         return []
-    ranges = [(0, 14), (most, 2 * most + 14)] * POINTS
-    points = [{letter: mpmath.mpf(rng.randint(*ends)) for letter in letters} for ends in ranges]
+    ranges = (0, 14), (most, 2 * most + 14), (most, MAX_COUNT)
+    points = [
+        {letter: mpmath.mpf(rng.randint(*ranges[2 if at < NEEDED else at >> place % 3 & 1]))
+         for place, letter in enumerate(letters)}
+        for at in range(2 * POINTS + NEEDED)
+    ]  # fmt: skip
     near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
             for off in range(-2, 5)}  # fmt: skip
     at = [mpmath.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
@@ -106,9 +122,11 @@ def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) 
     letters = letters_of(one) | letters_of(other)
     if not letters or has(one, _COUNTS) or has(other, _COUNTS):
         return False
-    if letters <= {"n", "k", "m"}:
-        return True
-    return all(value_at(one, point, bare_degrees) is None for point in points)
+    counters = letters <= {"n", "k", "m"}
+    return any(
+        all(value_at(tree, point, bare_degrees) is None for point in points)
+        for tree in ((one, other) if counters else (one,))
+    )
 
 
 def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
@@ -120,13 +138,17 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
         UnseenError: If a piece may begin where no point is.
     """
     inner = [*_pieces(one), *_pieces(other)]
+    logarithms = [*_logarithms(one), *_logarithms(other)]
     found: list[tuple[Point, bool]] = []
-    if not inner:
+    if not (inner or logarithms):
         return found
     base = usual_points(one, other)[0]
     with mpmath.workdps(ZERO_DIGITS):
-        for letter in sorted(set().union(*map(letters_of, inner))):
+        for letter in sorted(set().union(*map(letters_of, inner + logarithms))):
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
+            for each in logarithms:
+                with suppress(UnseenError):
+                    zeros |= set(_zeros(each, letter, base))
             places, grid = sorted(zeros), len(zeros) > len(_SIZES)
             if not places:
                 continue
@@ -138,8 +160,22 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
 
 
 def _pieces(tree: Tree) -> list[Tree]:
-    own = [tree.parts[0]] if tree.op in ("abs", "root") else []
+    """Return each u of |u|, √u, and of powers whose exponent is no integer."""
+    own = [tree.parts[0]] if tree.op in ("abs", "root") or _is_root(tree) else []
     return own + [each for part in tree.parts for each in _pieces(part)]
+
+
+def _is_root(tree: Tree) -> bool:
+    if tree.op != "^" or letters_of(tree.parts[1]):
+        return False
+    exponent = exact_value(tree.parts[1], {})
+    return exponent is None or exponent.denominator > 1
+
+
+def _logarithms(tree: Tree) -> list[Tree]:
+    """Return each u of ln u, which has values on one side of its zeros."""
+    own = [tree.parts[-1]] if tree.op in _LOGARITHMS else []
+    return own + [each for part in tree.parts for each in _logarithms(part)]
 
 
 def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:

@@ -13,6 +13,7 @@ import mpmath
 
 from setrl_grader.expressions import Tree, letters_of
 from setrl_grader.modular import drawn
+from setrl_grader.reals import exact_value
 
 CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_EXPONENT = 10**6
@@ -61,6 +62,8 @@ def value(tree: Tree, context: Context, inside: bool = False) -> Any:
         return parts[0] if bare else parts[0] * mpmath.pi / 180
     if tree.op == "apply" or _is_bumpy(tree):
         return _drawn(tree.text or tree.op, parts)
+    if tree.op == "^" and _is_root_of_negative(parts):
+        return _odd_root(tree, parts[0])
     result = _OPERATIONS[tree.op](*parts) if tree.op in _OPERATIONS else _function(tree.op, *parts)
     if not context.complex and isinstance(result, mpmath.mpc):
         raise UndefinedError
@@ -86,7 +89,26 @@ def _power(base: Any, exponent: Any) -> Any:
     return mpmath.power(base, exponent)
 
 
+def _is_root_of_negative(parts: list[Any]) -> bool:
+    base, exponent = parts
+    if isinstance(base, mpmath.mpc) or isinstance(exponent, mpmath.mpc):
+        return False
+    return bool(base < 0 and exponent != mpmath.nint(exponent))
+
+
+def _odd_root(tree: Tree, base: Any) -> Any:
+    """Return x^{2/3} of a negative number: a power of its cube root."""
+    exponent = exact_value(tree.parts[1], {})
+    if exponent is None or exponent.denominator % 2 == 0:
+        raise UndefinedError
+    sign = -1 if exponent.numerator % 2 else 1
+    size = mpmath.mpf(exponent.numerator) / exponent.denominator
+    return sign * _power(-base, size)
+
+
 def _root(radicand: Any, degree: Any) -> Any:
+    if degree != int(degree) and not isinstance(radicand, mpmath.mpc) and radicand > 0:
+        return _power(radicand, 1 / degree)
     if degree != int(degree) or degree < 1 or degree > 1000:
         raise UndefinedError
     if not isinstance(radicand, mpmath.mpc) and radicand < 0 and int(degree) % 2:

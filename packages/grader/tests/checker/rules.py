@@ -13,7 +13,6 @@ from checker.reals import Reals
 from checker.text import (
     OPENING,
     RELATIONS,
-    TOKEN,
     TURNED,
     cut,
     members,
@@ -25,14 +24,17 @@ from checker.values import DIGITS, Tree, about, agree, exact, letters_of, same_v
 from checker.verdicts import RefutedError, UnreadError, need
 
 _NAME_OR_UNIT = re.compile(r"[\\\w(),'|$€£¥₹]*=?|\(?[A-J][).:]?|[a-zA-Z^/23.]*|\\?[$€£¥₹]")
+_WHOLE_NUMBER = re.compile(r"(?P<letter>[a-z])\s*\\in\s*\\mathbb\{Z\}\s*\Z|integer|\\in\b")
 TOLERANCE = Fraction(1, 10**6)
 _NUMERAL = re.compile(
     r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:\\(?:times|cdot)10\^(?:\{-?\d+\}|\d))?"
     r"|[-+]?\d+/\d+|[-+]?\d*\\frac(?:\{-?\d+\}|-?\d){2}|[-+]?\d+\^(?:\{-?\d+\}|\d)|-?\d+ \d+/\d+"
 )
-_CHOICE = re.compile(
-    r"(?:[oO]ption\s*|[cC]hoice\s*)?\(?([A-J])(?:[).:]\s*(?:[A-Za-z]{2,}\s*){,3})?"
+_OTHER_KINDS = re.compile(  # a short word, a code; what has values only somewhere
+    r"\A[a-z]{2}\Z|\A[-+]?0\d|\\(?:ln|log|cosh|sinh)"
 )
+_LONG_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{4,}")
+_CHOICE = re.compile(r"(?:[oO]ption\s*|[cC]hoice\s*)?\(?([A-J])(?:[).:])?")
 
 
 def check(gold: str, answer: str, record: Mapping[str, Any]) -> bool | None:
@@ -60,12 +62,13 @@ def check(gold: str, answer: str, record: Mapping[str, Any]) -> bool | None:
 
 
 def _with_counter(gold: str, answer: str) -> str:
-    """Return the answer with the gold's letter for multiples of π, kπ for nπ, in all places."""
-    found = [{token for token in TOKEN.findall(text) if token in "kmn"} for text in (gold, answer)]
-    ours, theirs = found[0] - found[1], found[1] - found[0]
-    if len(ours) != 1 or len(theirs) != 1 or r"\pi" not in gold:
+    """Return the answer with the gold's letter for a whole number, kπ, k ∈ ℤ, in all places."""
+    found = [_WHOLE_NUMBER.search(text) for text in (gold, answer)]
+    if not (found[0] and found[1]):
         return answer
-    [new], [old] = ours, theirs
+    if not (found[0]["letter"] and found[1]["letter"]):
+        raise UnreadError
+    new, old = found[0]["letter"], found[1]["letter"]
     return re.sub(rf"(?<![\\a-zA-Z]){old}(?![a-zA-Z])", new, answer)
 
 
@@ -141,7 +144,11 @@ def _same_text(gold: str, answer: str) -> None:
 
 
 def _same_reading(one: str, other: str) -> bool:
+    if any(re.match(r"0\d", squeezed(text)) for text in (one, other)):
+        need(squeezed(one) == squeezed(other), "two codes")
+    words = [re.findall(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}", plain(text)) for text in (one, other)]
     if squeezed(one) == squeezed(other):
+        need(words[0] == words[1] or not _LONG_WORD.search(plain(one + other)), "other words")
         return True
     return read(one) == read(other)
 
@@ -167,19 +174,32 @@ def _near(gold: str, answer: str) -> bool:
         shares = (one / 100, other) if percents[0] else (one, other / 100)
         bare = other if percents[0] else one
         pairs = [shares, (one, other)] if abs(bare) >= 1 else [shares]
-    steps = [step for step in (one_step, other_step) if step]
+    if any(re.match(r"[-+]?0\d", text) for text in texts):
+        raise UnreadError  # a code, or a number
     for left, right in pairs:
-        whole = any(not step and value.denominator == 1
-                    for value, step in ((left, one_step), (right, other_step)))  # fmt: skip
-        allowed = min(TOLERANCE * max(abs(left), abs(right)), max(steps, default=Fraction(0)))
-        if left == right or (not whole and abs(left - right) <= allowed):
+        if left == right:
+            return True
+        if bool(one_step) == bool(other_step):
+            continue
+        if percents[0] != percents[1]:
+            raise UnreadError
+        shown, exactly, step = (left, right, one_step) if one_step else (right, left, other_step)
+        if exactly.denominator > 1 and _is_rounding(shown, exactly, step):
             return True
     return False
 
 
+def _is_rounding(shown: Any, exactly: Any, step: Any) -> bool:
+    """Whether a decimal is a number rounded or cut to its places, and near enough."""
+    off = exactly - shown
+    is_cut = abs(off) < step and (off > 0) == (exactly > 0)
+    near = abs(off) <= TOLERANCE * max(abs(shown), abs(exactly))
+    return bool(near and (is_cut or 2 * abs(off) <= step))
+
+
 def _number(text: str) -> tuple[Fraction, Fraction]:
     """Return the exact value of a constant, and what one in its last decimal place is worth."""
-    text = re.sub(r"\A\w+=|\\?[$€£¥₹]|°\Z|%\Z", "", text)
+    text = re.sub(r"\A[a-zA-Z](?:_\w)?=|\\?[$€£¥₹]|°\Z|%\Z", "", text)
     if not _NUMERAL.fullmatch(text):
         raise UnreadError
     tree = read(re.sub(r" (\d+)/(\d+)", r"\\frac{\1}{\2}", text))
@@ -192,7 +212,7 @@ def _number(text: str) -> tuple[Fraction, Fraction]:
 
 def _equal_words(gold: str, answer: str) -> None:
     one, other = (
-        re.findall(r"\d+(?:\.\d+)?|[a-z]+|[^\s.]", re.sub(r"(?<=[a-z])['\s-]+(?=[a-z])", "", text))
+        re.findall(r"\d+(?:\.\d+)?|[a-z]+|[^\s.]", text)
         for text in (plain(gold).lower(), plain(answer).lower())
     )
     same = [Fraction(a) == Fraction(b) if a[0].isdigit() and b[0].isdigit() else a == b
@@ -211,7 +231,10 @@ def _equal_marks(gold: str, answer: str) -> None:
     """Check ratios and numbers in a base; other marks must be written alike."""
     one, other = squeezed(gold), squeezed(answer)
     if one == other:
+        _same_text(gold, answer)
         return
+    if one.startswith("0") or other.startswith("0"):
+        raise UnreadError
     terms = [
         [exact(read(term), {}) for term in re.split(r"(?<!\\):", text)] for text in (one, other)
     ]
@@ -223,6 +246,8 @@ def _equal_marks(gold: str, answer: str) -> None:
 
 
 def _equal_expressions(gold: str, answer: str) -> None:
+    if any(_OTHER_KINDS.search(squeezed(text)) for text in (gold, answer)):
+        raise UnreadError
     one, other = (read(text, gold) for text in (gold, answer))
     if not _rounds(one, other, gold, answer):
         need(same_values(one, other), "the values differ")
@@ -249,9 +274,13 @@ def _rounds(one: Tree, other: Tree, gold: str, answer: str) -> bool:
 
     with mpmath.workdps(DIGITS[0]):
         values = [about(tree, {}) for tree in (one, other)]
-        off, size = abs(values[0] - values[1]), max(map(abs, values))
         step = mpmath.mpf(10) ** -len(decimals[0].partition(".")[2])
-        return bool(off <= min(step, size * TOLERANCE.numerator / TOLERANCE.denominator))
+        if decimals[0] == answer:
+            values.reverse()
+        near = abs(values[0] - values[1]) * TOLERANCE.denominator <= max(map(abs, values))
+        off = values[1] - values[0]
+        is_cut = abs(off) < step and (off > 0) == (values[1] > 0)
+        return bool(near and (is_cut or 2 * abs(off) <= step))
 
 
 def _equal_equations(gold: str, answer: str) -> None:
@@ -307,7 +336,8 @@ def _different_words(gold: str, answer: str, _detail: str = "") -> None:
     """Check that two texts of nothing but words differ."""
     for text in (gold, answer):
         other_kind = re.search(r"(?i)\b(?:and|or|option|choice)\b", plain(text))
-        if other_kind or not re.fullmatch(r"[A-Za-z][A-Za-z' -]*", plain(text)):
+        too_short = re.search(r"\b[A-Za-z]\b", plain(text)) or len(text) < 4
+        if other_kind or too_short or not re.fullmatch(r"[A-Za-z][A-Za-z' -]*", plain(text)):
             raise UnreadError
     _not(_equal_words)(gold, answer)
 
