@@ -9,6 +9,15 @@ from __future__ import annotations
 MATRIX = r"\begin{pmatrix}1&2\\3&4\end{pmatrix}"
 
 WRONG: dict[str, list[tuple[str, str]]] = {
+    "the syntax of Python and SymPy": [
+        ("pi", "ip"),
+        ("sqrt(x)", "x"),
+        ("exp(16)", "16e"),
+        ("2**(1/4)", "2^{1}/4"),
+        ("x**2", "2x"),
+        ("-2**2*pi", r"4\pi"),
+        ("max(a,b)", "a"),
+    ],
     "functions that are equal only somewhere": [
         (r"\ln(x^2)", r"2\ln x"),
         (r"2\ln x", r"\ln(x^2)"),
@@ -517,6 +526,23 @@ WRONG_WITH_UNITS: list[tuple[str, str]] = [
 ]
 
 RIGHT: dict[str, list[tuple[str, str]]] = {
+    "the syntax of Python and SymPy": [
+        ("sqrt(x)", r"\sqrt{x}"),
+        ("2*pi*r", r"2\pi r"),
+        ("2**(1/4)", r"\sqrt[4]{2}"),
+        ("-2*pi", r"-2\pi"),
+        ("exp(16)", "e^{16}"),
+        (r"\sqrt{2}", "sqrt(2)"),
+        ("x**2+1", "x^2+1"),
+        ("-x**2", "-x^2"),
+        ("a/b/c**2", r"\frac{a}{bc^2}"),
+        ("log(8)/log(2)", "3"),
+        ("(sqrt(2), 3)", r"(\sqrt2,3)"),
+        ("{sqrt(2), 3}", r"3,\sqrt2"),
+        ("x = sqrt(2)", r"\sqrt2"),
+        ("2*I*pi", r"2\pi i"),
+    ],
+    "a name behind its value": [("7", "7=x"), ("x=7", "7=x"), ("y=2x", "2x=y")],
     "functions that are equal but at points": [
         (r"\frac{x^2-1}{x-1}", "x+1"),
         (r"\sqrt[3]{x}", "x^{1/3}"),
@@ -541,7 +567,6 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("1.4142136", r"\sqrt2"),
         ("042", "42"),
         ("42", "042"),
-        ("xyz", "x yz"),
         ("B", "(B) 7"),
         ("90", r"90^\circ"),
     ],
@@ -785,6 +810,10 @@ WRONG_NUMBERS: list[tuple[str, str]] = [
     ("5", "<think>5"),
 ]
 RIGHT_NUMBERS: list[tuple[str, str]] = [
+    ("7", "7 = x"),
+    ("7", r"\boxed{7=x}"),
+    ("5", "The final answer is:\n5"),
+    ("5", "**Final Answer:**\n\n5"),
     ("18", "9 * 2 = $18"),
     ("18", "The answer is 9 * 2 = $18"),
     ("18", "The answer is 18."),
@@ -811,6 +840,16 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
     ("3", "Therefore, the answer is: 3 apples"),
 ]
 WRONG_CHOICES: list[tuple[str, str]] = [
+    ("B", "The answer is (B) incorrect"),
+    ("B", "B. Excluded"),
+    ("B", "A. 5\nB. 6"),
+    ("C", "A. 5\nB. 6\nC. 7"),
+    ("B", "B is incorrect"),
+    ("B", "b dog"),
+    ("B", "B x"),
+    ("B", "B+C"),
+    ("B", "B is correct only if C"),
+    ("B", "option B is not correct"),
     ("A", "A. Paris B. Rome"),
     ("B", "B, or perhaps C"),
     ("A", "A. Actually B"),
@@ -845,6 +884,18 @@ WRONG_CHOICES: list[tuple[str, str]] = [
     ("A", "A or, failing that, option b"),
 ]
 RIGHT_CHOICES: list[tuple[str, str]] = [
+    ("B", "The correct option is B."),
+    ("B", "B is correct"),
+    ("B", "option B is correct"),
+    ("B", "B is the correct answer."),
+    ("B", r"\boxed{\textbf{(B)}}"),
+    ("B", "`B`"),
+    ("B", "Ⓑ"),
+    ("B", "So the correct answer is option (B)."),
+    ("B", "I choose B."),
+    ("B", "The answer is:\nB"),
+    ("B", r"$\boxed{\mathrm{B}}$"),
+    ("B", "**Answer: (B) 12**"),
     ("B", "B"),
     ("B", "(B)"),
     ("B", "B. Paris"),

@@ -18,7 +18,7 @@ from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import number_of
-from setrl_grader.shapes import cut, read_shape
+from setrl_grader.shapes import cut, read_shape, turned
 from setrl_grader.stated import after_thinking
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
@@ -144,7 +144,7 @@ class MathGrader(Grader):
         if len(stated) > self.max_length:
             return Grade(Reason.BAD_GOLD)
         written = normal_form(stated)
-        gold_form = cut(written, (r"\approx",))[0].strip()
+        gold_form = turned(cut(written, (r"\approx",))[0].strip())
         answer = self.read(text)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
@@ -184,7 +184,7 @@ class MathGrader(Grader):
         forms = {spaceless(normal_form(answer)) for answer in different}
         if len(forms) > 1:
             return Reason.SEVERAL_BOXES
-        return normal_form(boxes.answers[-1]) or Reason.NO_BOX
+        return turned(normal_form(boxes.answers[-1])) or Reason.NO_BOX
 
     def _job(self, gold: str, answer: str, units: bool) -> AlgebraJob:
         return {

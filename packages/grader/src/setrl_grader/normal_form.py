@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from setrl_grader.python_syntax import as_latex
 from setrl_grader.tokens import joined, tokens
 
 MAX_ENDLESS = 60  # digits in which a period is looked for
@@ -38,6 +39,7 @@ def normal_form(answer: str) -> str:
     >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
+    answer = as_latex(answer) or answer
     text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), answer)
     text = _COMMA_AND_SPACE.sub("", text)
     text = _without_end(_with_ellipses(joined(tokens(text))))

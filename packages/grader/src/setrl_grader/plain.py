@@ -13,6 +13,7 @@ from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, Reason
 from setrl_grader.normal_form import normal_form
 from setrl_grader.numbers import Number, equal_numbers, number_of
+from setrl_grader.shapes import turned
 from setrl_grader.stated import Stated, normal_text, stated_answer
 from setrl_grader.units import split_unit
 
@@ -44,12 +45,34 @@ _NO_VALUE_AFTER = re.compile(
 )
 _ASIDE = re.compile(r"\b(?:in|per|after|for|within|each|every|by|at|on|from|with)\s+(?:the\s+)?\Z")
 _LATEX = re.compile(r"\\(?![()\[\],;! $%])")
-_LETTER = re.compile(
-    r"[\s*_\"'$]*(?:(?:option|choice|answer)\b[\s:*]*)?"
-    r"(?:\(\s*([A-Z])\s*\)|\[([A-Z])\]|\\text\{\s*\(?([A-Z])\)?\s*\}"
-    r"|([A-Z])(?=[\s*_\"'$.]*\Z|[).:,*]))",
+_CIRCLED = {ord("Ⓐ") + at: f"({chr(ord('A') + at)})" for at in range(10)}
+_DRESS = re.compile(
+    r"\\(?:text(?:bf|it|rm|normal)?|mathbf|mathrm|boxed|bf|rm)(?![a-zA-Z])|[{}$*_`\"]|\\[()\[\]]"
+)
+_CALLED = r"(?:option|choice|answer|letter)"
+_LEAD = re.compile(
+    rf"[\s:'.]*(?:(?:so|thus|hence|therefore)\b[,\s]*)?(?:(?:I|we)\s+(?:choose|pick|select)\s+)?"
+    rf"(?:(?:the|my|our)\s+)?(?:(?:correct|right|best|final)\s+)?(?:{_CALLED}\s*(?:is\b|:)?[\s:]*)?"
+    rf"(?:(?:the\s+)?{_CALLED}\b[\s:]*)?",
     re.IGNORECASE,
 )
+_LETTER = re.compile(
+    r"\(\s*(?P<round>[A-Za-z])\s*\)|\[(?P<square>[A-Za-z])\]|(?P<alone>[A-Za-z])(?![\w'])"
+)
+_RIGHT = re.compile(
+    rf"\s*(?:is|must be)\s+(?:the\s+)?(?:correct|right|best)(?:\s+{_CALLED})?[\s.!']*\Z",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(  # an option's text, or a reason
+    r"\s*[(\\\d+\-−$|√]|\s*[A-Z]"
+    r"|\s*(?:an?|the|as|because|since|which|with|for|so|in|of|to|both|all|it)\b"
+)
+_VERDICT = re.compile(
+    r"\b(?:incorrect|wrong|false|untrue|invalid|excluded|eliminated|rejected|discarded|dismissed"
+    r"|impossible|ruled|fails?|contradict\w*|mistaken|crossed|unlikely|doubtful)\b",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"^\W*\(?([A-J])[).:]\s*\S", re.MULTILINE)
 _OTHER_LETTER = re.compile(
     r"\((?P<bracketed>[A-J])\)|(?:option|choice|answer)\s+\(?(?P<named>[A-Ja-j])\b"
     r"|(?<![\w'\\])(?P<alone>[B-HJ]|A(?! +[a-z])|I(?! +[a-z]))(?![\w'])"
@@ -124,7 +147,7 @@ class NumberGrader(_PlainGrader):
         plain = re.sub(r"[$€£¥]|\\[$ ,]|\*\*", "", stated.text).replace("−", "-").strip()
         if whole := _whole(plain):
             return whole
-        *before, last = plain.split("=")
+        *before, last = _name_first(plain.split("="))
         if stated.place == "marked":
             found = [_one_number(part, first=True, only=True) for part in (*before, last)]
             values = {number.value for number in found if number}
@@ -143,9 +166,15 @@ class NumberGrader(_PlainGrader):
             return f"{answer.value.numerator:#x}/{answer.value.denominator:#x}"
 
 
+def _name_first(parts: list[str]) -> list[str]:
+    """Return the sides of 7 = x as those of x = 7."""
+    turns = len(parts) == 2 and re.fullmatch(r"[\s*]*[a-zA-Z][\s*.]*", parts[1])
+    return parts[::-1] if turns else parts
+
+
 def _whole(text: str) -> Number | None:
     """Return the number that the whole text states, with a name before or a unit behind it."""
-    return number_of(split_unit(normal_form(text))[0])
+    return number_of(turned(split_unit(normal_form(text))[0]))
 
 
 def _one_number(text: str, *, first: bool, only: bool = False) -> Number | None:
@@ -190,12 +219,37 @@ class ChoiceGrader(_PlainGrader):
 
     states = "letter of a choice"
 
+    def _answer(self, text: str) -> Any:
+        lines = [line for line in text.splitlines() if line.strip()]
+        stated = stated_answer(text)
+        if stated and stated.place == "end" and len(lines) > 1 and _LISTED.match(lines[-2]):
+            return None  # the last of the options
+        return super()._answer(text)
+
     def _of_stated(self, stated: Stated) -> str | None:
-        found = _LETTER.match(stated.text)
+        text = _DRESS.sub("", stated.text.translate(_CIRCLED))
+        lead = _LEAD.match(text)
+        start = lead.end() if lead else 0
+        found = _LETTER.match(text, start)
         if found is None:
             return None
-        letter = next(group for group in found.groups() if group).upper()
-        return None if _names_another(letter, stated.text[found.end() :]) else letter
+        letter, rest = found[found.lastgroup or 0].upper(), text[found.end() :]
+        if not rest.strip(" .!'\n") or _RIGHT.match(rest):
+            return letter if found["round"] or start or found[0].isupper() or not rest else None
+        return letter if _may_follow(letter, found, rest) else None
+
+
+def _may_follow(letter: str, found: re.Match[str], rest: str) -> bool:
+    """Whether what follows a letter is the text of its option, or a reason for it."""
+    mark = re.match(r"\s*[).:,;–—]", rest)
+    if found["alone"] and not (mark and found[0].isupper()):
+        return False
+    text = rest[mark.end() :] if mark else rest
+    if not text.strip():
+        return True
+    if not _OPTION.match(text) or _VERDICT.search(text):
+        return False
+    return not _names_another(letter, rest)
 
 
 def _names_another(letter: str, rest: str) -> bool:

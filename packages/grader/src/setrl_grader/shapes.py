@@ -175,6 +175,18 @@ def unnamed(text: str) -> str:
     return parts[1] if len(parts) == 2 and is_name(parts[0]) else text
 
 
+def turned(text: str) -> str:
+    """Return an item with its name in front: 7 = x is x = 7.
+
+    >>> turned("7=x"), turned("x=y"), turned("x+y=7")
+    ('x=7', 'x=y', 'x+y=7')
+    """
+    parts = sides(text) if text.count("=") == 1 else []
+    if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]):
+        return f"{parts[1].strip()}={parts[0].strip()}"
+    return text
+
+
 def is_chain(text: str) -> bool:
     r"""Whether an item states more than one thing: a = b = c, or 1 + 1 = 2, or √2 ≈ 1.4.
 

@@ -13,7 +13,11 @@ Place = Literal["marked", "prose", "end"]
 
 _THINK_END = "</think>"
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
-_ANSWER_IS = re.compile(r"\banswer(?: is|:)[ \t*:]*(?=\S)", re.IGNORECASE)
+_ANSWER_IS = re.compile(
+    r"\b(?:answer|(?:correct|right|best) (?:option|choice))"
+    r"(?:(?: is)?[ \t*]*:[*:\s]*| is[ \t*]*)(?=\S)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

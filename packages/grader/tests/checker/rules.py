@@ -215,6 +215,8 @@ def _equal_words(gold: str, answer: str) -> None:
         re.findall(r"\d+(?:\.\d+)?|[a-z]+|[^\s.]", text)
         for text in (plain(gold).lower(), plain(answer).lower())
     )
+    if any(word.startswith("0") for word in one + other):
+        raise UnreadError
     same = [Fraction(a) == Fraction(b) if a[0].isdigit() and b[0].isdigit() else a == b
             for a, b in zip(one, other, strict=False)]  # fmt: skip
     need(len(one) == len(other) and all(same), "the words differ")
