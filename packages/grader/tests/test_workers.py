@@ -211,25 +211,38 @@ def test_an_answer_that_takes_long_does_not_stop_other_threads(pool):
     assert len(pool.idle) == 1
 
 
-def test_a_lock_that_is_held_at_a_fork_is_free_in_the_child(pool):
-    with pool._lock:
-        pid = os.fork()
-        if pid == 0:
-            os._exit(0 if verdicts(pool, [FITS]) == ["equal"] else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+FORKS = """
+import os, sys
+from setrl_grader.workers import WorkerPool
+pool = WorkerPool(1, 60.0, 1024)
+job = {job!r}
 
+def works():
+    [verdict] = pool.run([job])
+    return verdict["equal"]
 
-def test_a_forked_process_starts_workers_of_its_own(pool):
-    pool.run([FITS])
-    before = pids(pool)
+def child(check):
     pid = os.fork()
     if pid == 0:
-        same = verdicts(pool, [FITS]) == ["equal"] and not set(before) & set(pids(pool))
+        good = check()
         pool.close()
-        os._exit(0 if same else 1)
+        os._exit(0 if good else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert verdicts(pool, [FITS]) == ["equal"]
-    assert pids(pool) == before
+
+with pool._lock:
+    child(works)  # the lock that is held here is free there
+assert works()
+before = [worker.pid for worker in pool.idle]
+child(lambda: works() and before != [worker.pid for worker in pool.idle])
+assert works()
+assert before == [worker.pid for worker in pool.idle]
+"""
+
+
+def test_a_forked_process_starts_workers_of_its_own():
+    """In a process without the threads that other tests start here."""
+    code = FORKS.replace("{job!r}", repr(FITS))
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
 def test_when_the_process_that_starts_workers_ends_it_is_started_again(pool):

@@ -55,7 +55,7 @@ def usual_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
     if has(one, _COUNTS) or has(other, _COUNTS):
         return whole_points(one, other, purpose)
     rng = _random(one, other, purpose)
-    scales = [1] * POINTS + [Fraction(1, 10**3), 40, 10**3]
+    scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
     scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
     signs = [[-1 if at < POINTS and at >> place % 3 & 1 else 1 for place in range(len(letters))]
              for at in range(len(scales))]  # fmt: skip

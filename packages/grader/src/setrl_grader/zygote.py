@@ -2,7 +2,8 @@
 
 `python -m setrl_grader.zygote SOCKET CPU_SECONDS MEMORY_MB` is started by `workers.WorkerPool`,
 and ends, with all its workers, when the other end of the socket is closed. It is a separate
-program and not a `multiprocessing` child, because those run the trainer's script again.
+program and not a `multiprocessing` child, because those run the trainer's script again. It has one
+thread, so its forks are safe; the trainer's process, which may have many, never forks.
 
 A worker reads one job per line and answers with one line. The kernel kills it when a job takes more
 than its seconds of processor time, even in a computation that never returns to Python.
