@@ -19,6 +19,18 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("max(a,b)", "a"),
     ],
     "functions that are equal only somewhere": [
+        ("x", r"e^{\ln x}"),
+        ("x", r"\ln e^x+0\ln x"),
+        (r"\arcsin(\sin x)", "x"),
+        (r"\arccos(\cos x)", "x"),
+        ("|x|", r"\sqrt{x^2+10^{-100}}"),
+        ("1", r"\tanh(300)"),
+        ("1", r"\cos(10^{-900})"),
+        (r"\pi", r"4\arctan(1-10^{-1500})"),
+        ("e", r"(1+10^{-600})^{10^{600}}"),
+        (r"e^{\pi\sqrt{163}}", "262537412640768744"),
+        ("n", r"n+\sin(\pi n)"),
+        (r"x^{1/3}", r"x^{1/3}+|x|-x"),
         (r"\ln(x^2)", r"2\ln x"),
         (r"2\ln x", r"\ln(x^2)"),
         (r"\sqrt{x}", r"\sqrt{|x|}"),
@@ -36,6 +48,12 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("n!", "n!+" + "".join(f"(n-{k})" for k in range(29))),
     ],
     "equations that are no names": [
+        ("5", r"\overline{z}=5"),
+        ("5", "|AB|+|CD|=5"),
+        ("5", "5=|x|"),
+        ("5", r"5=\sinh x"),
+        ("5", "A(x)B(x)=5"),
+        ("5", "X'(t)=5"),
         ("2", r"\sinh(x)=2"),
         (r"\frac12", r"\arcsin(t)=\frac12"),
         ("5", "|x|=5"),
@@ -66,6 +84,10 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         (r"1000000\sqrt{2}", "1414213.4"),
     ],
     "letters that count nothing": [
+        (r"k\pi, k\in\mathbb{Z}", r"k\pi"),
+        (r"k\pi+n, k\in\mathbb{Z}", r"n\pi+k, n\in\mathbb{Z}"),
+        (r"k\pi, k\text{ integer}", r"k\pi, k\text{ is not an integer}"),
+        (r"k\pi, k\text{ integer}", r"k\pi, k\text{ is an odd integer}"),
         (r"\pi m^2", r"\pi n^2"),
         (r"n\pi", r"k\pi"),
         (r"\frac{\pi}{4}+n\pi, n\in\mathbb{Z}", r"\frac{\pi}{4}+k\pi, k\in\mathbb{N}"),
@@ -82,6 +104,10 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("on", "no"),
     ],
     "letters, codes and units of old batteries": [
+        ("B", "(B) Not 5"),
+        ("B", "(B) 5 is wrong"),
+        ("B", "(B) C"),
+        ("5 mN", "5 Nm"),
         ("B", "(B) excluded"),
         ("B", "(B) Excluded"),
         ("B", "(B)x"),
@@ -737,6 +763,11 @@ WRONG_TEXTS: list[tuple[str, str]] = [
 ]
 
 WRONG_NUMBERS: list[tuple[str, str]] = [
+    ("7", "x = 6, y = 7"),
+    ("7", "is it 7?"),
+    ("7", "7 = x, 8 = y"),
+    ("7", "The answer is:\n7 or 8"),
+    ("7", "The answer is: not 7"),
     ("2", r"\boxed{2x}"),
     ("5", r"\boxed{5!}"),
     ("5", r"\boxed{5i}"),
@@ -840,6 +871,12 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
     ("3", "Therefore, the answer is: 3 apples"),
 ]
 WRONG_CHOICES: list[tuple[str, str]] = [
+    ("B", "The answer is B. However it's C"),
+    ("B", "B. I am not sure"),
+    ("B", "(B) Option C"),
+    ("B", "(B) Paris is incorrect"),
+    ("B", "- B. 5\n- C. 6\n- B. 7"),
+    ("B", "The answer is (B) – rejected"),
     ("B", "The answer is (B) incorrect"),
     ("B", "B. Excluded"),
     ("B", "A. 5\nB. 6"),

@@ -109,7 +109,6 @@ def test_a_hostile_batch_ends_the_right_answers_in_it_are_right_and_no_memory_is
     assert [grade.reason for grade in grades[1::3]] == [Reason.EQUAL] * len(HOSTILE)
     assert [grade.reason for grade in grades[2::3]] == [Reason.EQUAL] * len(HOSTILE)
     assert not any(grade.correct for grade in grades[0::3])
-    assert grader.counts.timeouts >= 1
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
 
 

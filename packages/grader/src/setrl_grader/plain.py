@@ -27,7 +27,7 @@ _SCALE = re.compile(rf"\s*-?({'|'.join(_SCALES)})\b", re.IGNORECASE)
 _MINUS = re.compile(r"\b(?:minus|negative)\s*\Z", re.IGNORECASE)
 HEDGE = re.compile(
     r"\b(?:not|\w+n't|cannot|or|either|neither|nor|maybe|perhaps|possibly|wait|actually|instead"
-    r"|rather|alternatively|unless|unknown|unsure|sorry|correction|between|hmm|also|though|both)\b"
+    r"|rather|alternatively|unless|unknown|unsure|sorry|correction|between|hmm|also|though|both|however)\b"
     r"|\bno(?:\s*[,.:;!]|\s+[A-J]\b)|\blet me\b",
     re.IGNORECASE,
 )
@@ -38,11 +38,12 @@ _NO_VALUE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _NO_VALUE_AFTER = re.compile(
-    r"[\w\\√]|\s*[\^!/*+×·÷<>≤≥≠±√|]|\s*[-–—]\s*\d|\.\d|,\d"
+    r"[\w\\√]|\s*[\^!/*+×·÷<>≤≥≠±√|?]|\s*[-–—]\s*\d|\.\d|,\d"
     r"|\s*(?:squared|cubed|times|plus|minus|percent)\b"
     r"|\s+(?:and|to)\s+\$?\d",
     re.IGNORECASE,
 )
+_ANOTHER_NAME = re.compile(r"\d[^=]*[,;]\s*[a-zA-Z]\s*\Z")  # x = 6, y = 7
 _ASIDE = re.compile(r"\b(?:in|per|after|for|within|each|every|by|at|on|from|with)\s+(?:the\s+)?\Z")
 _LATEX = re.compile(r"\\(?![()\[\],;! $%])")
 _CIRCLED = {ord("Ⓐ") + at: f"({chr(ord('A') + at)})" for at in range(10)}
@@ -69,12 +70,12 @@ _OPTION = re.compile(  # an option's text, or a reason
 )
 _VERDICT = re.compile(
     r"\b(?:incorrect|wrong|false|untrue|invalid|excluded|eliminated|rejected|discarded|dismissed"
-    r"|impossible|ruled|fails?|contradict\w*|mistaken|crossed|unlikely|doubtful)\b",
+    r"|impossible|ruled|fails?|contradict\w*|mistaken|crossed|unlikely|doubtful|sure|unsure|guess)\b",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"^\W*\(?([A-J])[).:]\s*\S", re.MULTILINE)
 _OTHER_LETTER = re.compile(
-    r"\((?P<bracketed>[A-J])\)|(?:option|choice|answer)\s+\(?(?P<named>[A-Ja-j])\b"
+    r"\((?P<bracketed>[A-J])\)|(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+\(?(?P<named>[A-Ja-j])\b"
     r"|(?<![\w'\\])(?P<alone>[B-HJ]|A(?! +[a-z])|I(?! +[a-z]))(?![\w'])"
     r"|(?<![\w'\\])(?P<subject>A)(?= +(?:is|was|seems)\b)"
 )
@@ -152,7 +153,7 @@ class NumberGrader(_PlainGrader):
             found = [_one_number(part, first=True, only=True) for part in (*before, last)]
             values = {number.value for number in found if number}
             return found[-1] if None not in found and len(values) == 1 else None
-        if HEDGE.search(plain):
+        if HEDGE.search(plain) or (before and _ANOTHER_NAME.search(before[-1])):
             return None
         return _whole(last) or _one_number(last, first=stated.place == "prose")
 

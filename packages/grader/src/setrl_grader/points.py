@@ -84,7 +84,7 @@ def whole_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
         return []
     ranges = (0, 14), (most, 2 * most + 14), (most, MAX_COUNT)
     points = [
-        {letter: mpmath.mpf(rng.randint(*ranges[2 if at < NEEDED else at >> place % 3 & 1]))
+        {letter: mpmath.mpf(rng.randint(*ranges[2 if at >= 2 * POINTS else at >> place % 3 & 1]))
          for place, letter in enumerate(letters)}
         for at in range(2 * POINTS + NEEDED)
     ]  # fmt: skip

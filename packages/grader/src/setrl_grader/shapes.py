@@ -26,7 +26,10 @@ _FUNCTION = (
 _NUMERAL = r"-?\d+(?:\.\d+)?"
 _EVENT = rf"[A-Z]\s*{_INDEX}\s*(?:(?:=|<|>|\\le|\\ge)\s*(?:{_NUMERAL}|[a-z])\s*)?"
 _QUANTITIES = "area|volume|perimeter|answer|total|sum|product|length|angle|probability|ans"
-_OVER = r"\\(?:overline|overrightarrow|widehat|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\}"
+_OVER = (
+    r"(?:\\(?:overline|widehat)\{[A-Z]{1,3}\}"
+    r"|\\(?:overrightarrow|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\})"
+)
 _ONE_NAME = "|".join((
     rf"{_LETTER}\s*{_INDEX}\s*(?:\(\s*{_LETTER}(?:\s*,\s*{_LETTER})*\s*\))?",  # x_1, f(x)
     rf"{_FUNCTION}\s*\(\s*{_NUMERAL}(?:\s*,\s*{_NUMERAL})*\s*\)",  # f(2)

@@ -133,7 +133,7 @@ class WorkerPool:
         limits = [str(theirs.fileno()), str(self.time_limit_s), str(self.memory_mb)]
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-m", "setrl_grader.zygote", *limits],
+                [sys.executable, "-P", "-m", "setrl_grader.zygote", *limits],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
