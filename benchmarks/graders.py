@@ -5,7 +5,8 @@
 The cases are read from the released source distributions, which pip downloads into `--folder`:
 math-verify's and tinker-cookbook's. TRL's has no tests: name the file of a clone. HardVerify-Math
 is a file with `ground_truth`, a right answer (`fn_output`) and a wrong one (`tn_output`). A grader
-that is not installed (math-verify, inspect_ai, pylatexenc for tinker-cookbook) has no figures.
+that is not installed (math-verify, inspect_ai, verl, pylatexenc for tinker-cookbook) has no
+figures. `--attacks` adds what attacks ours; `--calls N` says how the memory grows.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import ast
 import importlib.util
 import json
 import math
+import os
+import resource
 import subprocess
 import sys
 import tarfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,6 +128,9 @@ def graders(cookbook: Path) -> Iterator[tuple[str, Grader]]:
         yield "math-verify", math_verify()
     if importlib.util.find_spec("inspect_ai"):
         yield "inspect_ai", inspect_ai()
+    if importlib.util.find_spec("verl"):
+        yield "verl, math_reward", verl("math_reward")
+        yield "verl, math_dapo", verl("math_dapo")
     if importlib.util.find_spec("pylatexenc"):
         yield "tinker-cookbook", tinker_cookbook(cookbook)
 
@@ -147,6 +154,68 @@ def inspect_ai() -> Grader:
     return equal
 
 
+def verl(name: str) -> Grader:
+    """verl's `compute_score`, from its file: the package imports torch and Ray."""
+    found = importlib.util.find_spec("verl")
+    path = Path(found.submodule_search_locations[0]) / "utils" / "reward_score" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    extra = {"strict_box_verify": True} if name == "math_dapo" else {}
+
+    def equal(gold: str, answer: str) -> bool:
+        text = answer if r"\boxed" in answer else rf"\boxed{{{answer}}}"
+        bare = gold.strip("$").removeprefix(r"\boxed{")
+        bare = bare.removesuffix("}") if bare != gold.strip("$") else bare
+        score = module.compute_score(text, bare, **extra)
+        return (score["acc"] if isinstance(score, dict) else score) == 1
+
+    return equal
+
+
+def of_attacks() -> list[Case]:
+    """Return what was written against our grader: wrong answers, and right ones in other forms."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "packages" / "grader" / "tests"))
+    import attack_cases
+
+    return [
+        Case(rf"$\boxed{{{gold}}}$", rf"$\boxed{{{answer}}}$", right)
+        for right, table in ((False, attack_cases.WRONG), (True, attack_cases.RIGHT))
+        for cases in table.values()
+        for gold, answer in cases
+    ]
+
+
+def growth(grader: Grader, cases: list[Case], calls: int) -> float:
+    """Return by how many MB the process has grown in so many calls, after the first tenth."""
+    before = 0.0
+    for call in range(calls):
+        gold, answer, _ = cases[call % len(cases)]
+        with suppress(Exception):
+            grader(gold, answer.replace("}$", f"+{call}}}$") if call % 2 else answer)
+        if call == calls // 10:
+            before = memory_mb()
+    return memory_mb() - before
+
+
+def memory_mb() -> float:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+def used_seconds() -> float:
+    """Return the processor seconds of this process, and of the workers that it has started."""
+    rows = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            _, parent, _, session, *more = path.read_text().rpartition(")")[2].split()
+            used = (int(more[7]) + int(more[8])) / os.sysconf("SC_CLK_TCK")
+            rows[path.parent.name] = parent, session, used
+    mine = {pid for pid, (parent, *_) in rows.items() if parent == str(os.getpid())}
+    below = sum(used for pid, (_, session, used) in rows.items() if mine & {pid, session})
+    return time.process_time() + below
+
+
 def tinker_cookbook(root: Path) -> Grader:
     """tinker-cookbook's: `grade_answer`, after `extract_boxed` if there is a box."""
     path = root / "tinker_cookbook" / "recipes" / "math_rl" / "math_grading.py"
@@ -163,19 +232,21 @@ def tinker_cookbook(root: Path) -> Grader:
     return equal
 
 
-def counts(grader: Grader, cases: list[Case]) -> tuple[int, int, float, list[Case]]:
-    """Right answers accepted, wrong ones accepted, processor seconds, and the mistakes."""
-    began, accepted = time.process_time(), []
+def counts(grader: Grader, cases: list[Case]) -> tuple[int, int, float, float, list[Case]]:
+    """Right and wrong answers accepted, processor seconds, the longest by the clock, mistakes."""
+    began, worst, accepted = used_seconds(), 0.0, []
     for case in cases:
+        start = time.perf_counter()
         try:
             accepted.append(bool(grader(case.gold, case.answer)))
         except Exception:  # a grader that fails on an answer does not accept it
             accepted.append(False)
-    seconds = time.process_time() - began
+        worst = max(worst, time.perf_counter() - start)
+    seconds = used_seconds() - began
     mistakes = [case for case, found in zip(cases, accepted, strict=True) if found != case.right]
     pairs = list(zip(cases, accepted, strict=True))
     right, wrong = (sum(a for c, a in pairs if c.right is kind) for kind in (True, False))
-    return right, wrong, seconds, mistakes
+    return right, wrong, seconds, worst, mistakes
 
 
 def main() -> None:
@@ -184,6 +255,8 @@ def main() -> None:
     parser.add_argument("--trl", type=Path, help="tests/test_rewards.py of a clone of TRL")
     parser.add_argument("--folder", type=Path, default=Path("runs/graders"))
     parser.add_argument("--show", action="store_true", help="print our mistakes")
+    parser.add_argument("--attacks", action="store_true", help="also what attacks our grader")
+    parser.add_argument("--calls", type=int, help="grade so often, and print the memory")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     roots = {package: downloaded(package, options.folder) for package in PACKAGES}
@@ -193,14 +266,24 @@ def main() -> None:
         "tinker-cookbook 0.6.1's tests": of_tinker_cookbook(roots[PACKAGES[1]]),
     }
     shown = []
-    print(f"{'':32}{'right accepted':>16}{'wrong accepted':>16}{'CPU, s':>8}")
+    if options.attacks:
+        suites["attacks on our grader"] = of_attacks()
+    print(
+        f"{'':32}{'right accepted':>16}{'wrong accepted':>16}{'answers / CPU s':>17}{'worst, s':>10}"
+    )
     for title, cases in suites.items():
         right = sum(case.right for case in cases)
         print(f"{title}: {right} right, {len(cases) - right} wrong")
         for name, grader in graders(roots[PACKAGES[1]]):
-            *figures, seconds, mistakes = counts(grader, cases)
-            print(f"  {name:30}{figures[0]:16}{figures[1]:16}{seconds:8.1f}", flush=True)
+            *figures, seconds, worst, mistakes = counts(grader, cases)
+            rate = len(cases) / max(seconds, 0.01)
+            line = f"  {name:30}{figures[0]:16}{figures[1]:16}{rate:17,.0f}{worst:10.2f}"
+            print(line, flush=True)
             shown += [(title, case) for case in mistakes if name == "setrl"]
+    if options.calls:
+        for name, grader in graders(roots[PACKAGES[1]]):
+            grown = growth(grader, suites["HardVerify-Math"], options.calls)
+            print(f"{options.calls:,} calls of {name}: {grown:+.1f} MB")
     if options.trl and importlib.util.find_spec("trl"):
         report_trl(options.trl)
     if options.show:

@@ -138,15 +138,15 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
         UnseenError: If a piece may begin where no point is.
     """
     inner = [*_pieces(one), *_pieces(other)]
-    logarithms = [*_logarithms(one), *_logarithms(other)]
+    domains = [*_domains(one), *_domains(other)]
     found: list[tuple[Point, bool]] = []
-    if not (inner or logarithms):
+    if not (inner or domains):
         return found
     base = usual_points(one, other)[0]
     with mpmath.workdps(ZERO_DIGITS):
-        for letter in sorted(set().union(*map(letters_of, inner + logarithms))):
+        for letter in sorted(set().union(*map(letters_of, inner + domains))):
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
-            for each in logarithms:
+            for each in domains:
                 with suppress(UnseenError):
                     zeros |= set(_zeros(each, letter, base))
             places, grid = sorted(zeros), len(zeros) > len(_SIZES)
@@ -172,10 +172,12 @@ def _is_root(tree: Tree) -> bool:
     return exponent is None or exponent.denominator > 1
 
 
-def _logarithms(tree: Tree) -> list[Tree]:
-    """Return each u of ln u, which has values on one side of its zeros."""
+def _domains(tree: Tree) -> list[Tree]:
+    """Return each u of ln u, and u ± 1 of arcsin u: there is the end of where they have values."""
     own = [tree.parts[-1]] if tree.op in _LOGARITHMS else []
-    return own + [each for part in tree.parts for each in _logarithms(part)]
+    if tree.op in (r"\arcsin", r"\arccos"):
+        own = [Tree("+", (*tree.parts, Tree("number", text=text))) for text in ("1", "-1")]
+    return own + [each for part in tree.parts for each in _domains(part)]
 
 
 def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:

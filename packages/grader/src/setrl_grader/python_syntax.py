@@ -30,6 +30,7 @@ _WRITTEN = {"sqrt": r"\sqrt{{{}}}", "cbrt": r"\sqrt[3]{{{}}}", "Abs": "|{}|", "a
             "binomial": r"\binom{{{}}}{{{}}}"}  # fmt: skip
 _NAMES = {"pi": r"\pi ", "I": "i", "oo": r"\infty ", "E": "e"}
 _NAMES |= {name: rf"\{name} " for name in GREEK if name not in ("Pi", "Sigma")}
+_NOT_PYTHON = re.compile(r"[\\^]|[^\x00-\x7f]|\d[a-zA-Z]")  # 2x, and what Python warns of
 _CALLS = "|".join([*_FUNCTIONS, *_WRITTEN])
 _MARK = re.compile(rf"\*\*|(?<![a-zA-Z])(?:(?:{_CALLS})\(|(?:pi|oo)(?![a-zA-Z(]))")
 _SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: r"\cdot "}
@@ -47,16 +48,25 @@ def as_latex(text: str) -> str | None:
     ('2\\cdot \\pi \\cdot \\sqrt{x}', 'x^{\\frac{1}{2}}', None, None)
     """
     plain = text.strip().strip("$").strip()
-    if len(plain) > MAX_LENGTH or "\\" in plain or "^" in plain or not _MARK.search(plain):
+    if len(plain) > MAX_LENGTH or _NOT_PYTHON.search(plain) or not _MARK.search(plain):
         return None
     name, is_equation, value = plain.partition("=")
     if is_equation and re.fullmatch(r"\s*[a-zA-Z]\s*", name) and "=" not in value:
         found = as_latex(value)
         return None if found is None else f"{name.strip()}={found}"
     try:
-        return _written(ast.parse(plain, mode="eval").body, MAX_DEPTH)
+        node = ast.parse(plain, mode="eval").body
+        if isinstance(node, ast.Tuple) and _is_bare(node, plain):
+            return ",".join(_written(each, MAX_DEPTH) for each in node.elts)
+        return _written(node, MAX_DEPTH)
     except (SyntaxError, ValueError, MemoryError, RecursionError, _OtherError):
         return None
+
+
+def _is_bare(node: ast.Tuple, text: str) -> bool:
+    """Whether a list has no brackets around it: its first item begins where the list begins."""
+    has_brackets = text.startswith("(") and text.endswith(")")
+    return not (has_brackets and node.elts and node.elts[0].col_offset > 0)
 
 
 def _written(node: ast.expr, depth: int) -> str:
