@@ -268,9 +268,8 @@ def main() -> None:
     shown = []
     if options.attacks:
         suites["attacks on our grader"] = of_attacks()
-    print(
-        f"{'':32}{'right accepted':>16}{'wrong accepted':>16}{'answers / CPU s':>17}{'worst, s':>10}"
-    )
+    heads = f"{'right accepted':>16}{'wrong accepted':>16}{'answers / CPU s':>17}{'worst, s':>10}"
+    print(f"{'':32}{heads}")
     for title, cases in suites.items():
         right = sum(case.right for case in cases)
         print(f"{title}: {right} right, {len(cases) - right} wrong")

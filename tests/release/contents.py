@@ -13,7 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "dist"
 GRADER = ROOT / "packages/grader"
-WANTED = ("py.typed", "show/lab/bundle/playground.js", "judges/instructions/", "show/report/templates/")
+WANTED = (
+    "py.typed",
+    "show/lab/bundle/playground.js",
+    "judges/instructions/",
+    "show/report/templates/",
+)
 FIELDS = ("Summary", "License-Expression", "Requires-Python", "Description-Content-Type", "Author")
 
 

@@ -22,7 +22,11 @@ def test_the_version_is_that_of_the_changelog_and_of_the_citation():
 @pytest.fixture
 def wheel(tmp_path, monkeypatch):
     """Makes a wheel with some files; the repository has three."""
-    tracked = {"setrl/py.typed", "setrl/show/lab/bundle/playground.js", "setrl/judges/instructions/a.md"}
+    tracked = {
+        "setrl/py.typed",
+        "setrl/show/lab/bundle/playground.js",
+        "setrl/judges/instructions/a.md",
+    }
     monkeypatch.setattr(contents, "tracked", lambda package: tracked)
     monkeypatch.setattr(contents, "WANTED", contents.WANTED[:-1])
 
