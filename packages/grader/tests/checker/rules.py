@@ -31,7 +31,7 @@ _NUMERAL = re.compile(
     r"|[-+]?\d+/\d+|[-+]?\d*\\frac(?:\{-?\d+\}|-?\d){2}|[-+]?\d+\^(?:\{-?\d+\}|\d)|-?\d+ \d+/\d+"
 )
 _OTHER_KINDS = re.compile(  # a short word, a code; what has values only somewhere
-    r"\A[a-z]{2}\Z|\A[-+]?0\d|\\(?:ln|log|cosh|sinh)"
+    r"\A[a-z]{2}\Z|\A[-+]?0\d|\\(?:ln|log|cosh|sinh|arcsin|arccos)|\^\{?(?:1/|\\frac1)"
 )
 _PYTHON = re.compile(r"\*\*|(?<![\\a-zA-Z])(?:pi|oo|sqrt\(|exp\(|log\(|max\()")
 _LONG_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{4,}")
