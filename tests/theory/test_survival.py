@@ -19,9 +19,6 @@ from setrl.theory.noise import (
 from setrl.theory.survival import (
     counts_shares,
     critical_success,
-    most_invaded,
-    polychromic_advantages,
-    polychromic_shares,
     water_filling,
 )
 
@@ -66,28 +63,6 @@ def test_a_rare_strategy_grows_if_its_success_exceeds_right_strategies_per_sampl
     assert moved[2] > 0
     mean_success = shares @ success
     assert mean_success > success[2] > per_sample.sum()  # GRPO would let it fall
-
-
-@pytest.mark.parametrize("size", [2, 3, 4])
-def test_polychromic_advantages_are_those_of_the_table(size):
-    strategies, shares = Success([0.9, 0.5, 0.7]), np.array([0.5, 0.3, 0.2])
-    tabular = TabularObjective(objectives.polychromic(), strategies.table, size)
-    right, wrong = np.split(tabular.advantages(strategies.outcomes(shares)), 2)
-    rates = np.asarray(strategies.rates_A)
-    found = polychromic_advantages(shares, rates, size)
-    np.testing.assert_allclose(
-        found - shares @ found, rates * right + (1 - rates) * wrong, atol=1e-14
-    )
-
-
-def test_long_run_shares_are_the_best_ones():
-    success = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
-    np.testing.assert_allclose(polychromic_shares(success, 2), water_filling(success), atol=1e-5)
-    strategies, best = Success([0.9, 0.6, 0.3]), polychromic_shares([0.9, 0.6, 0.3], 4)
-    tabular = TabularObjective(objectives.polychromic(), strategies.table, 4)
-    grid = [np.array([a, b, 40 - a - b]) / 40 for a in range(41) for b in range(41 - a)]
-    values = tabular.value(strategies.outcomes(np.array([best, *grid])))
-    assert (values[0] >= values[1:] - 1e-12).all()
 
 
 @pytest.mark.parametrize("tenths", [(9, 1), (9, 5), (10, 10)])
@@ -153,16 +128,3 @@ def test_the_noise_of_a_k_for_each_prompt_is_that_of_the_method(success, largest
     mean = chance @ length
     want = chance @ (length / mean) ** 2 - 1
     assert cross_fitted_variance(success, 8, largest) == pytest.approx(want, abs=1e-12)
-
-
-def test_few_right_strategies_are_invaded_as_the_theorem_says():
-    """Poly-EPO pays for wrong strategies next to at most K − 2 right ones, other methods never."""
-    for size in (2, 3, 4, 5, 6):
-        assert most_invaded(methods.poly_epo(size), 64) == size - 2
-        signs = [critical_success(np.ones(m) / m, np.ones(m), size) < 0 for m in (1, 2, 3, 4, 5)]
-        assert sum(signs) == most_invaded(methods.poly_epo(size), 64)
-    for method in (
-        methods.grpo(), methods.maxpo(4), methods.grpo_div(1.0), methods.concave_counts(0.0),
-        0.5 * methods.dr_grpo() + 0.5 * methods.poly_epo(4),
-    ):  # fmt: skip
-        assert most_invaded(method, 16) == 0

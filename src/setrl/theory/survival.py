@@ -12,12 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.inputs import check_set_size
-from setrl.core.method import AnyMethod
 from setrl.core.objectives.ranks import check_count
 from setrl.theory.policies import check_policy
-
-STEPS, RATE, TOLERANCE = 20_000, 2.0, 1e-10
-ROUNDING = 1e-9  # of an advantage that is 0
 
 
 def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
@@ -62,67 +58,6 @@ def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -
     whole = k * (accuracy - (accuracy - right) * (1 - shares) ** (k - 1)).sum()
     others = (k - 1) * (accuracy + (accuracy - (accuracy - right) * missed).sum())
     return float((whole - others) / (1 + num_strategies))
-
-
-def most_invaded(method: AnyMethod, num_samples: int) -> int:
-    """Return with how many right strategies a method still pays for a new, always wrong one.
-
-    The largest m for which the wrong sample of a group of N has a positive advantage, if the other
-    N − 1 samples are right and use m strategies as evenly as they can; 0 if there is no such m. For
-    Poly-EPO with large N it is K − 2. On prompts with so few right strategies, training makes wrong
-    answers more frequent.
-
-    Args:
-        method: A method that reads rewards and clusters at most.
-        num_samples: N, at least 3.
-
-    >>> from setrl import methods
-    >>> [most_invaded(methods.poly_epo(k), 32) for k in (2, 3, 4, 6)]
-    [0, 1, 2, 4]
-    """
-    check_count("num_samples", num_samples, 3)
-    paid = [m for m in range(1, num_samples - 1) if _wrong_gain(method, num_samples, m) > ROUNDING]
-    return max(paid, default=0)
-
-
-def _wrong_gain(method: AnyMethod, num_samples: int, num_right: int) -> float:
-    rewards_BN = np.append(np.ones(num_samples - 1), 0.0)[None]
-    clusters_BN = np.append(np.arange(num_samples - 1) % num_right, num_right)[None]
-    found = method.advantages(rewards_BN, clusters=clusters_BN, rng=0)
-    return float(np.asarray(found.values_BN)[0, -1])
-
-
-def polychromic_shares(success_C: ArrayLike, set_size: int) -> np.ndarray:
-    """Return the shares to which the polychromic objective leads from equal ones, for any K ≥ 2.
-
-    They are found by replicator steps q ← q·exp(η·A), along which J rises; for K = 2 they are the
-    best shares.
-    """
-    success = _success(success_C)
-    check_count("set_size", set_size, 2)
-    shares = np.full(len(success), 1 / len(success))
-    for _ in range(STEPS):
-        advantages = polychromic_advantages(shares, success, set_size)
-        moved = shares * np.exp(RATE * set_size * (advantages - shares @ advantages))
-        moved /= moved.sum()
-        if np.abs(moved - shares).max() < TOLERANCE:
-            break
-        shares = moved
-    return moved
-
-
-def polychromic_advantages(
-    shares_C: np.ndarray, success_C: np.ndarray, set_size: int
-) -> np.ndarray:
-    """E[f | y₁ uses strategy c] of the polychromic objective, up to a constant, in closed form."""
-    if np.shape(shares_C) != np.shape(success_C):
-        raise ValueError(f"shares_C and success_C differ: {shares_C} and {success_C}")
-    k, right = set_size, shares_C * success_C
-    accuracy = right.sum()
-    hit = 1 - (1 - shares_C) ** (k - 1)
-    joint = (k - 1) * (accuracy - (accuracy - right) * _power(1 - shares_C, k - 2))
-    others = hit.sum() - hit, joint.sum() - joint
-    return (success_C * (1 + others[0]) + (k - 1) * accuracy + others[1]) / k**2
 
 
 def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) -> np.ndarray:
