@@ -209,7 +209,8 @@ def optimism(size: int) -> Trials:
     score, p = scores.polychromic((1, 0)), policy(9, 1)
     found, rates = advantages(score, p, size), log_rates(score, p, size)
     terms = decomposition(scores.mean((1, 0)), scores.distinct_share(), p, size, 1)
-    yield remark(rates[1] > 0 and terms[0] > terms[1])
+    yield remark(rates[1] > 0)
+    yield remark(terms[0] > terms[1])
     yield stated(found[1], n=size, π=p, A=found[1], rate=rates[1], term_1=terms[0] - terms[1])
 
 
@@ -239,7 +240,8 @@ def exploration_stays() -> Trials:
             yield remark(found == -p[0] * p[1] / 2)
         else:
             limit = Fraction(size - 2, size**2)
-            yield kind(found > 0 and abs(found - limit) < 2 * p[1], n=size, A=found)
+            yield kind(found > 0, n=size, A=found)
+            yield kind(abs(found - limit) < 2 * p[1], n=size, A=found)
     for size, strategies in product((2, 3, 4, 5), (1, 2, 3, 4)):
         p = policy(*[10**6] * strategies, strategies)
         spread = scores.polychromic((*[1] * strategies, 0))

@@ -63,7 +63,8 @@ def diminishing(p: Policy, count: int) -> Trials:
         valid = sum(found) == 1 and not any(found[a] for a in removed)
         rest = [a for a in range(4) if a not in removed]
         shares = {found[a] - p[a] for a in rest}
-        yield remark(valid and len(shares) == 1, π=p, X=removed, after=found)
+        yield remark(valid, π=p, X=removed, after=found)
+        yield remark(len(shares) == 1, π=p, X=removed, after=found)
 
 
 @claim(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tyro
 
-from recipes.graded.far_points import family, worth
+from recipes.graded.far_points import family, side_of, wished_side, worth
 from setrl import DEGENERATE, mean_set_scores, objectives
 from setrl.show.report.style import axes_grid
 from setrl.support import files
@@ -54,7 +54,7 @@ def worths(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     right_BN = np.array([row["correct"] for row in rows], dtype=np.float64)
     far_BN = np.array([[worth(answer or "") for answer in row["answers"]] for row in rows])
     names_BN = [row["strategies"] for row in rows]
-    families_BN = [[n if n is None else family(n) for n in names] for names in names_BN]
+    families_BN = [[family(n) if isinstance(n, str) else n for n in names] for names in names_BN]
     fields: Any = {"correct": right_BN, "second": far_BN, "proxy": far_BN}
     found = {
         name: _mean(right_BN, score, size, clusters=_labels(names_BN), **fields)
@@ -72,12 +72,27 @@ def worths(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {**best, **found}
 
 
+def worths_on_sides(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return what a model is worth where a user wishes for one side of 0 (`sides.yaml`)."""
+    right_BN = np.array([row["correct"] for row in rows], dtype=np.float64)
+    side_BN = np.array([[side_of(answer or "") for answer in row["answers"]] for row in rows])
+    wished_B1 = np.array([[wished_side(row["prompt"])] for row in rows])
+    wished_BN, other_BN = (right_BN * (side_BN == sign * wished_B1) for sign in (1, -1))
+    picked: Any = {"second": other_BN, "proxy": (side_BN == wished_B1) * 1.0}
+    return {
+        "right on the wished side": float(wished_BN.mean()),
+        "right on the other side": float(other_BN.mean()),
+        "product of both sides@4": _mean(wished_BN, objectives.mean() * SECOND, K, **picked),
+        "pick of 4 is right": _mean(wished_BN, objectives.best_of(), K, **picked),
+    }
+
+
 def _mean(rewards_BN: np.ndarray, score: Any, size: int, **fields: Any) -> float:
     return float(mean_set_scores(rewards_BN, score, [size], **fields).mean())
 
 
-def _labels(names_BN: Sequence[Sequence[str | None]]) -> np.ndarray:
-    return np.array([[DEGENERATE if n is None else strategy_label(n) for n in row]
+def _labels(names_BN: Sequence[Sequence[str | int | None]]) -> np.ndarray:
+    return np.array([[strategy_label(n) if isinstance(n, str) else DEGENERATE for n in row]
                      for row in names_BN])  # fmt: skip
 
 
@@ -106,20 +121,23 @@ def run(run_dir: Path, path: Path) -> Path:
         run_dir: The folder of the run.
         path: The JSON file; the figure of the noise, if it was logged, is next to it.
     """
+    config = read_config(run_dir)
+    of_sides = "Sides" in str(config.get("task"))
     arms: dict[str, dict[str, Any]] = {}
     noises: dict[str, Interval] = {}
     for one in find_arms(run_dir):
         folders = [f for f in one.seeds.values() if (f / "evaluation" / "test.jsonl").exists()]
         if not folders:  # a run that was interrupted
             continue
-        found = [worths(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
+        samples = [list(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
+        found = [worths(rows) | (worths_on_sides(rows) if of_sides else {}) for rows in samples]
         arms[one.arm] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
         own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
         if own and own[0]:
             noises[one.arm] = geometric_interval(own)
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
             arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
-    whole = {"schema_version": SCHEMA_VERSION, "config": shown(read_config(run_dir)), "arms": arms}
+    whole = {"schema_version": SCHEMA_VERSION, "config": shown(config), "arms": arms}
     path.write_text(json.dumps(whole, indent=1) + "\n")
     if noises:
         draw(noises, path.with_suffix(".png"))

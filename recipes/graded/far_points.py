@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from setrl.tasks.domains import by_name
 from setrl.tasks.from_domain import DomainTask
@@ -55,3 +56,41 @@ def family(strategy: str) -> str:
     if abs(x) < 2:
         return "without multiplication"
     return "positive" if x > 0 else "negative"
+
+
+@dataclass(frozen=True)
+class Sides(FarPoints):
+    """A right point pays on the side of 0 that the user wishes; the problem does not say which."""
+
+    def pay(self, prompts: list[str], completions: list[str], **_: Any) -> list[float]:
+        """1 for a right point on the wished side, else 0."""
+        right = self._verifier.correct(prompts, completions)
+        wished = on_wished_side(prompts, completions)
+        return [one * side for one, side in zip(right, wished, strict=True)]
+
+
+def on_wished_side(prompts: list[str], completions: list[str], **_: Any) -> list[float]:
+    """1 for a point on the wished side, right or wrong: what a user's selector goes by."""
+    return [
+        float(side_of(text) == wished_side(prompt))
+        for prompt, text in zip(prompts, completions, strict=True)
+    ]
+
+
+def on_other_side(prompts: list[str], completions: list[str], **_: Any) -> list[float]:
+    """1 for a right point on the side that is not wished: the second reward."""
+    right = Sides().correct(prompts, completions)
+    sides = [side_of(text) == -wished_side(p) for p, text in zip(prompts, completions, strict=True)]
+    return [float(one and side) for one, side in zip(right, sides, strict=True)]
+
+
+def wished_side(prompt: str) -> int:
+    """Return −1 or 1, as good as drawn for each problem."""
+    return 1 if crc32(prompt.encode()) % 2 else -1
+
+
+def side_of(text: str) -> int:
+    """Return the sign of a point's x; 0 for x = 0 and for no point."""
+    found = re.match(r"\((-?\d+),", text)
+    x = int(found[1]) if found else 0
+    return (x > 0) - (x < 0)

@@ -4,14 +4,23 @@ from math import comb
 
 import pytest
 
-from recipes.graded.far_points import FarPoints, family, far
+from recipes.graded.far_points import (
+    FarPoints,
+    Sides,
+    family,
+    far,
+    on_other_side,
+    on_wished_side,
+    wished_side,
+)
 from studies import graded
 
 ROW = {  # half of the samples are right and far, the others wrong and near
     "correct": [1] * 16 + [0] * 16,
     "answers": ["(-8, 3)"] * 16 + [None] + ["(0, 4)"] * 15,
-    "strategies": ["x=-8"] * 16 + [None] + ["x=0"] * 15,
+    "strategies": ["x=-8"] * 16 + [-1] + ["x=0"] * 15,
 }
+PROMPTS = {wished_side(prompt): prompt for prompt in ("y=x^2+x, x!=4: ", "y=x^2+x, x!=3: ")}
 
 
 def test_worths_by_hand():
@@ -44,3 +53,27 @@ def test_a_right_point_pays_the_farther_the_more():
     assert [family(f"x={x}") for x in (-1, 2, -2)] == [
         "without multiplication", "positive", "negative",
     ]  # fmt: skip
+
+
+def test_a_right_point_pays_on_the_side_that_the_user_wishes():
+    texts = ["(-1, 0)", "(1, 2)", "(1, 3)", "(0, 0)", "none"]
+    for side, prompt in PROMPTS.items():
+        asked = {"prompts": [prompt] * 5, "completions": texts}
+        left, right = [1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0]
+        assert Sides().pay(**asked) == (right if side > 0 else left)
+        assert on_other_side(**asked) == (left if side > 0 else right)
+        picked = [0.0, 1.0, 1.0, 0.0, 0.0] if side > 0 else [1.0, 0.0, 0.0, 0.0, 0.0]
+        assert on_wished_side(**asked) == picked
+    assert set(PROMPTS) == {-1, 1}
+
+
+def test_worths_on_sides_by_hand():
+    """Sixteen right points on each side: a set of four has Binomial-like numbers of both."""
+    answers = ["(-1, 0)"] * 16 + ["(1, 2)"] * 16
+    rows = [{"prompt": p, "correct": [1] * 32, "answers": answers} for p in PROMPTS.values()]
+    found = graded.worths_on_sides(rows)
+    assert found["right on the wished side"] == found["right on the other side"] == 0.5
+    ways = [comb(16, c) * comb(16, 4 - c) / comb(32, 4) for c in range(5)]
+    both = sum(way * c * (4 - c) / 16 for c, way in enumerate(ways))
+    assert found["product of both sides@4"] == pytest.approx(both)
+    assert found["pick of 4 is right"] == pytest.approx(1 - ways[0])

@@ -28,6 +28,17 @@ export function waterFilling(success: readonly number[], alpha: number): WaterFi
   return { shares, level, passAt1: passAt1(shares, success) };
 }
 
+/**
+ * The λ above which the shaped reward r + λ·d of a wrong sample is above the mean of its group:
+ *
+ *     λ·d > p + λ·d̄,    p the accuracy and d̄ the mean diversity of the group
+ */
+export const weightNeeded = (accuracy: number, diversity: number, mean: number): number =>
+  diversity > mean ? accuracy / (diversity - mean) : Number.POSITIVE_INFINITY;
+
+/** The diversity above which λ pays a wrong sample; above 1, no sample is paid. */
+export const diversityPaid = (accuracy: number, weight: number, mean: number): number => mean + accuracy / weight;
+
 /** Whether success is luck of each attempt, or a property of the problem and the strategy. */
 export type Chance = "attempt" | "problem";
 

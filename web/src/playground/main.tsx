@@ -5,6 +5,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { FoldedPanel } from "../components/Controls";
 import { Term, Tip } from "../components/Term";
+import { Bonus } from "./Bonus";
 import { Collapse, SAMPLES, SET_SIZE } from "./Collapse";
 import { Copies } from "./Copies";
 import { Estimator } from "./Estimator";
@@ -25,6 +26,7 @@ const PARTS = [
   ["sets", "Sets"],
   ["estimator", "Your estimator"],
   ["parts", "Parts"],
+  ["bonus", "Bonus"],
   ["collapse", "Collapse"],
   ["water", "Water line"],
   ["pass", "pass@k"],
@@ -89,6 +91,13 @@ function Playground() {
         }
       >
         <Parts />
+      </FoldedPanel>
+      <FoldedPanel
+        id="bonus"
+        title="What a diversity bonus pays: reward shaping"
+        lead="Reward shaping adds λ·diversity to the reward of each sample. A wrong sample gains if λ·d is above p + λ·(mean diversity): its shaped reward is then above the mean of its group."
+      >
+        <Bonus />
       </FoldedPanel>
       <FoldedPanel
         id="collapse"
