@@ -28,6 +28,7 @@ from setrl.control.jax.arm import use_one_thread
 use_one_thread()  # before JAX computes for the first time
 
 import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
 import torch  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
@@ -74,7 +75,7 @@ def rooms_of_gymnax() -> Any:
 
     def room(state: Any) -> jax.Array:
         below, right = state.inner.pos > 6
-        return 2 * below.astype(int) + right.astype(int)
+        return jnp.where(below, 2, 0) + jnp.where(right, 1, 0)
 
     return SimpleNamespace(env=from_config(ROOMS).env, label=room)
 

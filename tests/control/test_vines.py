@@ -142,3 +142,17 @@ def test_what_is_right_is_a_function_of_the_episode() -> None:
     found = vines.fields(episodes, method.reads)
     assert found["correct"].tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert "correct" not in Vines(Goals, label=goal).fields(episodes, method.reads)
+
+
+def test_distances_are_a_function_of_the_episodes_of_a_state() -> None:
+    method = Method("far", objectives.pairwise_distance(), 2)
+
+    def apart(row: Any) -> np.ndarray:
+        lengths = [len(one) for one in row]
+        return np.abs(np.subtract.outer(lengths, lengths))
+
+    vines = Vines(Goals, distances=apart)
+    check_vines(method, vines)
+    episodes = [[walk(0, 2), walk(0, 5)], [walk(0, 1), walk(0, 1)]]
+    found = vines.fields(episodes, method.reads)["pairs"]
+    assert found.tolist() == [[[0, 3], [3, 0]], [[0, 0], [0, 0]]]
