@@ -37,7 +37,8 @@ def test_the_diff_trains_and_a_format_reward_pays_no_wrong_sample(chat_model, tm
         "config": arguments(tmp_path),
         "problems": Dataset.from_dict({"prompt": PROMPTS}),
     }
-    names["formatted"].__name__ = "formatted"
+    for name in ("correct", "formatted"):
+        names[name].__name__ = name
     exec(compile(program, "README.md", "exec"), names)
     batches = []
     names["trainer"].on_batch = batches.append

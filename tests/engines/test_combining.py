@@ -29,7 +29,7 @@ def columns():
 
 
 def test_a_combination_is_what_is_credited(make_chat):
-    combine = Combine((1.0, 0.5), (None, "group"), "group")
+    combine = Combine((1.0, 0.5), (None, "group"), "group", outcome=0)
     trainer = make_chat(rewards=[outcome, shaping], combine=combine)
     batch = step(trainer)
     expected = combine(columns())

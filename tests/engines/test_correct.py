@@ -1,6 +1,7 @@
 """What "correct" means in trainers: one definition for credit, metrics and records."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ GRADED = [0.1, 0.9, 0.2, 0.8, 0.7, 0.0, 0.3, 1.0]
 BOTH = np.array(RIGHT) + np.array(FORMAT)
 COUNTS = methods.concave_counts(0.25)
 OF_RIGHT = {"reward/pass@1", "advantage/wrong_positive", "advantage/correct_negative",
-            "strategies/correct_per_prompt"}  # fmt: skip
+            "strategies/correct_per_prompt", "strategies/correct_degenerate"}  # fmt: skip
 
 
 def correct(completions, **_):
@@ -171,6 +172,29 @@ def test_rewards_without_effect_are_named(make_chat):
     want = COUNTS.advantages(np.reshape(RIGHT, (2, 4)), clusters=batch.clusters_BN).values_BN
     want = want + 0.1 * methods.dr_grpo().advantages(BOTH.reshape(2, 4)).values_BN
     np.testing.assert_allclose(batch.advantages.values_BN, want, atol=1e-12)
+
+
+def test_with_gates_the_first_reward_is_not_silently_the_right_one(make_chat):
+    """Formatted first: before, samples in the right form were taken for right ones."""
+    rewards, unnamed = [formatted, correct], Combine((1.0, 1.0), ("sample", None))
+    with pytest.raises(ValueError, match="a gate of combine needs to know which samples are right"):
+        make_chat(methods.dr_grpo(), rewards, combine=unnamed)
+    with pytest.raises(ValueError, match=r"needs to know .* 2 reward functions \(formatted, corr"):
+        make_chat(methods.pass_k_training(2), rewards, combine=Combine((1.0, 1.0)))
+    trainer = make_chat(methods.dr_grpo(), rewards, combine=replace(unnamed, outcome="correct"))
+    np.testing.assert_array_equal(step(trainer).correct_BN.ravel(), RIGHT)
+    found = logged(trainer)
+    assert found["reward"] == pytest.approx(found["reward/mean"], abs=1e-4)  # TRL's name for it
+
+
+def test_right_samples_without_a_strategy_are_counted_and_said_once(make_chat):
+    def unreadable(completions, **_):
+        return [-1] * len(completions)
+
+    trainer = make_chat(COUNTS, [correct], cluster_func=unreadable)
+    with pytest.warns(UserWarning, match="2 of 2 right samples of this step have the strategy -1"):
+        step(trainer)
+    assert logged(trainer)["strategies/correct_degenerate"] == 1
 
 
 def test_combine_names_the_outcome_and_correct_replaces_it(make_chat):

@@ -60,7 +60,7 @@ def test_credit_that_goes_against_correctness_is_counted():
 def test_a_sample_of_unknown_outcome_is_neither_right_nor_wrong():
     outcomes, shaping = [1.0, 0, None, 0], [0.0, 0, 5, 0]  # the third has the highest reward
     columns = Columns(["p"], [list("abcd")], [outcomes, shaping])
-    combine = Combine((1.0, 1.0), missing="skip")
+    combine = Combine((1.0, 1.0), missing="skip", outcome=0)
     batch = score(columns, methods.dr_grpo(), combine=combine)
     assert batch.advantages.values_BN[0, 2] > 0
     metrics = batch_metrics(batch)
@@ -77,7 +77,7 @@ def test_what_was_never_judged_is_nan():
     nobody_BN = np.full((2, 4), NAN)
     metrics = batch_metrics(make_batch(methods.poly_epo(2), clusters_BN=nobody_BN))
     measured = {key: value for key, value in metrics.items() if key.startswith("strategies/")}
-    assert len(measured) == 4
+    assert len(measured) == 5
     assert all(math.isnan(value) for value in measured.values())
     assert metrics["advantage/skipped"] == 1
     half_BN = np.array([[0.0, 0, 1, -1], [NAN] * 4])

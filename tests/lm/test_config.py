@@ -204,7 +204,7 @@ def test_rewards_that_are_normalised_apart(tmp_path):
     (tmp_path / "own.py").write_text("def f(completions): return [0] * len(completions)")
     path = tmp_path / "config.yaml"
     path.write_text(TASK.replace("{method: poly_epo, set_size: 2}", "{method: rloo}"))
-    assert load(path).task.combine == Combine((1.0, 1.0), normalize="group")
+    assert load(path).task.combine == Combine((1.0, 1.0), normalize="group", outcome=0)
     path.write_text(TASK.replace("own:f", "own:g"))
     with pytest.raises(ConfigError, match=r"config.yaml:2: own:g: .*own.py has no function 'g'"):
         load(path)

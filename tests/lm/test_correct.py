@@ -41,7 +41,7 @@ def read(task, texts=TEXTS):
 
 
 def test_the_first_reward_says_it_unless_another_is_named(make):
-    assert make(reward=BOTH).combine == Combine((1.0, 0.5))
+    assert make(reward=BOTH).combine == Combine((1.0, 0.5), outcome=0)
     for name in ("score", "own:score"):
         assert make(reward=BOTH, correct=name).combine == Combine((1.0, 0.5), outcome=1)
     assert make(reward=["exact", "number"], correct="number").combine.outcome == 1
@@ -73,7 +73,7 @@ def test_what_names_nothing_is_refused(make, correct, message):
 
 
 def test_gates_open_where_the_function_says_it():
-    combine = Combine((1.0, 1.0), (None, "group"))
+    combine = Combine((1.0, 1.0), (None, "group"), outcome=0)
     rewards = np.array([[[0.5, 1.0], [0.2, 1.0]], [[0.9, 1.0], [0.9, 1.0]]])
     with pytest.raises(ValueError, match=r"only rewards of 0 and 1 say which .* got 0\.5"):
         combine(rewards)

@@ -64,7 +64,7 @@ groups = st.integers(1, 5).flatmap(
     st.sampled_from(["unknown", "skip"]),
 )
 def test_it_is_its_definition(group, weights, gates, normalize, missing):
-    combine = Combine(weights, gates, normalize, missing)
+    combine = Combine(weights, gates, normalize, missing, 0)
     expected = combined(group, weights, gates, normalize, missing)
     np.testing.assert_allclose(combine(np.array([group]))[0], expected, rtol=1e-12, atol=1e-12)
 
@@ -72,7 +72,7 @@ def test_it_is_its_definition(group, weights, gates, normalize, missing):
 def test_groups_do_not_mix():
     rng = np.random.default_rng(0)
     columns = rng.integers(0, 2, size=(4, 6, 3)).astype(float)
-    combine = Combine((1.0, 0.3, 0.3), (None, "group", "sample"), "group")
+    combine = Combine((1.0, 0.3, 0.3), (None, "group", "sample"), "group", outcome=0)
     alone = [combine(one[None])[0] for one in columns]
     np.testing.assert_array_equal(combine(columns), alone)
 
@@ -81,7 +81,7 @@ def test_groups_do_not_mix():
 @pytest.mark.parametrize("gate", ["sample", "group"])
 def test_shaping_never_pays_in_a_group_that_is_all_wrong(gate, normalize):
     """For all groups of four with two values of shaping."""
-    combine = Combine((1.0, 0.5), (None, gate), normalize)
+    combine = Combine((1.0, 0.5), (None, gate), normalize, outcome=0)
     for shaping in itertools.product([-1.0, 0.5], repeat=4):
         columns = np.stack([np.zeros(4), shaping], axis=-1)[None]
         assert (combine(columns) == 0).all()
@@ -109,7 +109,7 @@ def test_skipping_is_the_weighted_nansum():
         ({"weights": (1.0, NAN)}, "weights must be finite"),
         ({"gates": (None,)}, "gates must be one for each reward, 2, got 1"),
         ({"gates": (None, "prompt")}, "gate must be one of sample, group, got 'prompt'"),
-        ({"gates": ("group", None)}, "the outcome cannot be gated"),
+        ({"gates": ("group", None), "outcome": 0}, "the outcome cannot be gated"),
         ({"normalize": "batch"}, "normalize must be group or null, got 'batch'"),
         ({"missing": "zero"}, "missing must be one of unknown, skip, got 'zero'"),
         ({"outcome": 2}, "outcome must be one of the rewards, got 2"),
@@ -162,3 +162,20 @@ def test_truncations_that_are_refused(spec, message):
 
 def test_only_a_change_needs_to_know_what_is_truncated():
     assert [Truncation(p).changes_rewards for p in ("count", "mask", "punish")] == [0, 1, 1]
+
+
+def test_the_outcome_has_no_default_among_several():
+    """The first reward need not say which samples are right."""
+    columns = np.array([[[1.0, 0.0], [1.0, 1.0]]])  # formatted, correct
+    gates = ("sample", None)
+    with pytest.raises(ConfigError, match="gates need to know which samples are right: pass outc"):
+        Combine((1.0, 1.0), gates)(columns)
+    named = Combine((1.0, 1.0), gates, outcome="correct")
+    assert named.place(["formatted", "correct"]) == 1
+    for names in (["formatted", "right"], ["correct", "correct"]):
+        with pytest.raises(ConfigError, match="outcome must be the name of one reward of"):
+            named.place(names)
+    with pytest.raises(ConfigError, match="the outcome cannot be gated"):
+        named.place(["correct", "formatted"])
+    assert Combine((1.0,)).place() == 0
+    assert Combine((1.0, 1.0)).place(["formatted", "correct"]) is None

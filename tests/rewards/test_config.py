@@ -67,14 +67,14 @@ def test_several_rewards(folder):
     spec = ["number", {"function": "own:long", "weight": 0.2, "timeout": 5, "on_error": "unknown"}]
     rewards = rewards_from_config(spec, "answer", folder)
     assert [function.__name__ for function in rewards.functions] == ["number", "long"]
-    assert rewards.combine == Combine((1.0, 0.2))
+    assert rewards.combine == Combine((1.0, 0.2), outcome=0)
     own = rewards.functions[1]
     assert (own.timeout, own.on_error, own.path) == (5, "unknown", str(folder / "own.py"))
 
 
 def test_gates_and_normalisation(folder):
     entries = ["math", {"function": "own:long", "weight": 0.2, "gate": "group"}]
-    gated = Combine((1.0, 0.2), (None, "group"))
+    gated = Combine((1.0, 0.2), (None, "group"), outcome=0)
     assert rewards_from_config(entries, "answer", folder).combine == gated
     spec = {"rewards": entries, "normalize": "group"}
     assert combine_of(spec) == replace(gated, normalize="group")

@@ -36,13 +36,13 @@ COMBINES = {
     "one reward": None,
     "a sum": None,
     "weights": None,
-    "combined": Combine((1.0, 0.5)),
-    "skip": Combine((2.0, -0.5), missing="skip"),
-    "gates": Combine((1.0, 0.5), gates=(None, "sample")),
+    "combined": Combine((1.0, 0.5), outcome=0),
+    "skip": Combine((2.0, -0.5), missing="skip", outcome=0),
+    "gates": Combine((1.0, 0.5), gates=(None, "sample"), outcome=0),
     "the second decides": Combine((0.5, 1.0), gates=("group", None), outcome=1),
     "a function decides": Combine((1.0, 0.5), gates=("group", None), outcome=1),
     "a function decides about a sum": None,
-    "normalised": Combine((1.0, 0.5), normalize="group"),
+    "normalised": Combine((1.0, 0.5), normalize="group", outcome=0),
 }
 TRUNCATIONS = [
     Truncation(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,10 +48,11 @@ class Combine:
         gates: `sample`, `group` or None for each reward; () for no gates.
         normalize: `group`, or None.
         missing: `unknown` or `skip`.
-        outcome: The column that says which samples are right: 1 right, 0 wrong. Other values need
-            `correct_BN`.
+        outcome: The reward that says which samples are right, by its name or its column: 1 right, 0
+            wrong. Other values need `correct_BN`. With several rewards there is no default: the
+            first one need not be it.
 
-    >>> combine = Combine((1.0, 0.5), gates=(None, "group"))
+    >>> combine = Combine((1.0, 0.5), gates=(None, "group"), outcome=0)
     >>> combine(np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]]]))
     array([[1.5, 0.5],
            [0. , 0. ]])
@@ -60,7 +62,7 @@ class Combine:
     gates: tuple[Gate | None, ...] = ()
     normalize: Literal["group"] | None = None
     missing: Missing = "unknown"
-    outcome: int = 0
+    outcome: int | str | None = None
 
     def __post_init__(self) -> None:
         if not self.weights or not np.isfinite(self.weights).all():
@@ -71,16 +73,42 @@ class Combine:
             raise ConfigError(
                 f"gates must be one for each reward, {len(self.weights)}, got {len(self.gates)}"
             )
-        if not 0 <= self.outcome < len(self.weights):
-            raise ConfigError(f"outcome must be one of the rewards, got {self.outcome}")
+        if self.outcome is None and len(self.weights) == 1:
+            object.__setattr__(self, "outcome", 0)
+        if isinstance(self.outcome, int):
+            self._check_outcome(self.outcome)
         for gate in self.gates:
             if gate is not None:
                 refuse_other_choice("gate", gate, Gate)
-        if self.gates and self.gates[self.outcome] is not None:
-            raise ConfigError("the outcome cannot be gated: it decides which samples are right")
         if self.normalize not in (None, "group"):
             raise ConfigError(f"normalize must be group or null, got {self.normalize!r}")
         refuse_other_choice("missing", self.missing, Missing)
+
+    def _check_outcome(self, place: int) -> None:
+        if not 0 <= place < len(self.weights):
+            raise ConfigError(f"outcome must be one of the rewards, got {place}")
+        if self.gates and self.gates[place] is not None:
+            raise ConfigError("the outcome cannot be gated: it decides which samples are right")
+
+    def place(self, names_R: Sequence[str] = ()) -> int | None:
+        """Return the column of the outcome; None if nothing says it.
+
+        Args:
+            names_R: The names of the rewards, among which a name must be.
+
+        Raises:
+            ConfigError: If a name is not among them, or that reward has a gate.
+        """
+        if not isinstance(self.outcome, str):
+            return self.outcome
+        if list(names_R).count(self.outcome) != 1:
+            raise ConfigError(
+                f"outcome must be the name of one reward of {', '.join(names_R)}, got "
+                f"{self.outcome!r}"
+            )
+        place = list(names_R).index(self.outcome)
+        self._check_outcome(place)
+        return place
 
     def __call__(self, columns_BNR: np.ndarray, correct_BN: np.ndarray | None = None) -> np.ndarray:
         """Return the reward of each sample, (B, N); NaN where it has none.
@@ -108,9 +136,12 @@ class Combine:
 
     def _outcomes(self, columns_BNR: np.ndarray) -> np.ndarray:
         """Return the outcome of each sample; with gates it must be 1, 0 or NaN."""
+        if not any(self.gates):
+            return np.full(columns_BNR.shape[:2], np.nan)  # nobody reads them
+        if not isinstance(self.outcome, int):
+            raise ConfigError("gates need to know which samples are right: pass outcome=")
         found_BN = columns_BNR[..., self.outcome]
-        if any(self.gates):
-            right_by_reward(found_BN)
+        right_by_reward(found_BN)
         return found_BN
 
     def _open(self, shape: tuple[int, ...], right_BN: np.ndarray) -> np.ndarray:

@@ -59,16 +59,18 @@ def check_correct(
         UserWarning: If the method reads only which samples are right, so that further rewards
             change no advantage.
     """
-    if "correct" not in method.reads or len(names_R) < 2:
-        return
-    if outcome is None and combine is None:
+    says = outcome
+    if says is None and combine is not None:
+        says = combine.place(names_R)
+    has_gates = combine is not None and any(combine.gates)
+    if says is None and len(names_R) > 1 and (has_gates or "correct" in method.reads):
+        who = method.name if "correct" in method.reads else "a gate of combine"
         raise ValueError(
-            f"{method.name} needs to know which samples are right, and there are {len(names_R)} "
+            f"{who} needs to know which samples are right, and there are {len(names_R)} "
             f"reward functions ({', '.join(names_R)}): {ASK}"
         )
-    if "rewards" in method.reads:
+    if "correct" not in method.reads or "rewards" in method.reads or len(names_R) < 2:
         return
-    says = combine.outcome if outcome is None and combine is not None else outcome
     others = [name for place, name in enumerate(names_R) if place != says]
     warnings.warn(
         f"{method.name} reads only which samples are right: {', '.join(others)} "

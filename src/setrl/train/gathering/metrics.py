@@ -89,7 +89,11 @@ def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]
     counts = _counts(judged_BN, readable_BN)
     correct = _counts(judged_BN, readable_BN & correct_BN)
     most = np.array([max(count.values(), default=0) for count in counts])
-    of_correct = {"strategies/correct_per_prompt": _mean([len(count) for count in correct])}
+    is_right_BN = correct_BN & known_BN
+    of_correct = {
+        "strategies/correct_per_prompt": _mean([len(count) for count in correct]),
+        "strategies/correct_degenerate": _mean(judged_BN[is_right_BN] == DEGENERATE),
+    }
     return {
         "strategies/per_prompt": _mean([len(count) for count in counts]),
         **(of_correct if has_outcomes(batch) else {}),

@@ -58,7 +58,14 @@ def train_arm(
     trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
     if trainer.is_world_process_zero():
         run.remove_incomplete()
-        write_status(run.path, "running", arm=arm, seed=seed, method=repr(method))
+        write_status(
+            run.path,
+            "running",
+            arm=arm,
+            seed=seed,
+            method=repr(method),
+            correct=resolved.says_right,
+        )
     with files.disk_errors(run.checkpoints):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     finished = trainer.state.global_step == steps
@@ -107,7 +114,8 @@ def make_trainer(
         sampler=draw or (sampler.sample_ids if config.model is None else None),
         on_batch=recorder.on_batch,
         combine=task.combine,
-        correct=task.correct or resolved.rewards[task.combine.outcome],  # evaluation reads it too
+        # Evaluation reads it, too.
+        correct=task.correct or resolved.rewards[task.combine.place() or 0],
         fields=dict(own.fields),
         truncated=resolved.truncation,
         stop_rule=resolved.stop_rule,

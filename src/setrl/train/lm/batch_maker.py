@@ -52,7 +52,7 @@ class BatchMaker:
             resolved.truncation,
             resolved.rewards,
             correct=resolved.task.correct
-            or resolved.task.combine.outcome,  # as evaluation reads it
+            or resolved.task.combine.place(),  # as evaluation reads it
             stop_rule=resolved.stop_rule,
             had_signal=lambda: had_signal(files.read_lines(self.run.metrics)),
         )

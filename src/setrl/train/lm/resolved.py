@@ -105,14 +105,31 @@ class ResolvedConfig:
     @property
     def notes(self) -> list[str]:
         """What people should know about the problems and the arms before training."""
-        return [*self.task.notes(self.used_splits), *self.ignored_rewards]
+        return [*self.task.notes(self.used_splits), *self._assumed_right, *self.ignored_rewards]
+
+    @property
+    def says_right(self) -> str:
+        """The name of the function that says which samples are right."""
+        says = self.task.correct or self.task.rewards[self.task.combine.place() or 0]
+        return str(getattr(says, "__name__", says))
+
+    @property
+    def _assumed_right(self) -> list[str]:
+        """Say which reward says which samples are right, if the config does not say it."""
+        stated = isinstance(self.config.task, Mapping) and self.config.task.get("correct")
+        if stated or len(self.task.rewards) < 2:
+            return []
+        return [
+            f"which samples are right is what {self.says_right} says, the first of "
+            f"{len(self.task.rewards)} rewards: the key `correct` of the task names another"
+        ]
 
     @property
     def ignored_rewards(self) -> list[str]:
         """Which arms read none of the further rewards, in sentences."""
         further = [one.__name__ for one in self.task.rewards]
         if self.task.correct is None:
-            del further[self.task.combine.outcome]
+            del further[self.task.combine.place() or 0]
         ignoring = {
             arm: ", ".join(f"{key}: {value}" for key, value in self.config.arms[arm].items())
             for arm, one in self.arms.items()
@@ -200,7 +217,7 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
     if config.wrap_reward is None:
         return task.rewards
     settings = dict(config.wrap_reward)
-    reference, outcome = settings.pop("function", None), task.combine.outcome
+    reference, outcome = settings.pop("function", None), task.combine.place() or 0
     with blamed_on("wrap_reward", "wrap_reward: "):
         make = partial(load_function(reference, ".").value, task.rewards[outcome])
         wrapped: Reward = names.call(str(reference), make, settings)

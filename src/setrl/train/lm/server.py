@@ -54,7 +54,14 @@ def train_on_server(
     if run.is_done(run.final, steps):
         on_step(steps)
         return True
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(own.method))
+    write_status(
+        run.path,
+        "running",
+        arm=arm,
+        seed=seed,
+        method=repr(own.method),
+        correct=resolved.says_right,
+    )
     recorder = _Recorder(run, on_step)
     with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
         trainer = SetTinkerTrainer(

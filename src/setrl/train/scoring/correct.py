@@ -11,7 +11,8 @@ from setrl.support.errors import RunError
 
 ASK = (
     "pass correct=... (in a config, the key `correct` of the task): the name of a reward function "
-    "that returns 1 or 0, the name of a column, or a function that returns True, False or None"
+    "that returns 1 or 0, the name of a column, or a function that returns True, False or None; or "
+    'Combine(…, outcome="NAME")'
 )
 
 

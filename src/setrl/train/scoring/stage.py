@@ -117,8 +117,10 @@ class _Reading:
         shape, place = rewards_BNR.shape[:2], columns.correct
         if place is not None and not isinstance(place, int):
             return self._read(place, partial(correct_by_column, shape=shape))
-        usual = (0 if rewards_BNR.shape[2] == 1 else None) if combine is None else combine.outcome
-        chosen, names_R = usual if place is None else place, columns.names_R
+        usual = 0 if rewards_BNR.shape[2] == 1 else None
+        names_R = columns.names_R
+        usual = usual if combine is None else combine.place(names_R)
+        chosen = usual if place is None else place
         try:
             return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
         except RunError as error:

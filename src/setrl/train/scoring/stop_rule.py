@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from setrl import DEGENERATE
 from setrl.support.errors import RunError
+from setrl.support.wording import count
 from setrl.train.scoring.batch import ScoredBatch
 from setrl.train.scoring.missing import CUT, Missing
 
@@ -74,6 +77,7 @@ class CreditWatch:
     _flat_steps: int = field(default=0, init=False)
     _flat_prompts: int = field(default=0, init=False)
     _has_learned: bool = field(default=False, init=False)
+    _has_warned: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._last = deque(maxlen=1 if self.rule is None else self.rule.window)
@@ -88,6 +92,7 @@ class CreditWatch:
         Raises:
             RunError: If the run must stop, with the reasons, and how it can go on.
         """
+        self._warn_of_right_without_strategy(batch)
         if self.rule is None:
             return
         self._steps += 1
@@ -95,6 +100,22 @@ class CreditWatch:
         self._stop_if_unknown(self.rule, is_last)
         self._count_without_signal(batch)
         self._stop_without_signal(self.rule, is_last)
+
+    def _warn_of_right_without_strategy(self, batch: ScoredBatch) -> None:
+        """Warn once of right samples without a strategy, which the objective pays nothing."""
+        if batch.clusters_BN is None or self._has_warned:
+            return
+        right_BN = batch.correct_BN == 1
+        without = int((right_BN & (batch.clusters_BN == DEGENERATE)).sum())
+        if without:
+            self._has_warned = True
+            warnings.warn(
+                f"{without} of {count(int(right_BN.sum()), 'right sample')} of this step have the "
+                f"strategy {DEGENERATE}, none: what pays for strategies pays them nothing, and the "
+                "others push them down. Let what names strategies read them, or return None "
+                "(unknown), which leaves them out; strategies/correct_degenerate counts them",
+                stacklevel=3,
+            )
 
     def _stop_if_unknown(self, rule: StopRule, is_last: bool) -> None:
         missing = [one for one in self._last if one is not None]

@@ -347,6 +347,8 @@ class SetCredit(Gathering):
 
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
+        if self.combine is not None:  # TRL sums what the gates close, too
+            self._metrics["train"]["reward"][-1] = float(np.nanmean(batch.rewards_BN))
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)

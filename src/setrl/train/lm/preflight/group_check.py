@@ -156,7 +156,7 @@ class _Checking:
         sources = Sources.of(
             self.task.rewards,
             self.task.strategy.function if names_strategies else None,
-            self.task.combine.outcome if self.task.correct is None else self.task.correct,
+            self.task.combine.place() if self.task.correct is None else self.task.correct,
             {name: one for name, one in fields.items() if not isinstance(one, MeanLogprob)},
         )
         asked = sources.ask(self._arguments(row, self.texts, self.ids), self.n, goes_on=True)
@@ -200,7 +200,7 @@ class _Checking:
         A good model shows only its 1s. Here an empty sample and the samples of the group answer
         another problem.
         """
-        function = self.task.rewards[self.task.combine.outcome]
+        function = self.task.rewards[self.task.combine.place() or 0]
         if self.task.correct is not None or not isinstance(function, GuardedReward):
             return
         if self.problems:
