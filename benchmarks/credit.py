@@ -40,10 +40,10 @@ COUNTS = ("mean", "any_correct", "distinct", "distinct_correct", "polychromic", 
 SORTED = ("max", "median", "best_of")
 OTHERS = ("majority", "from_function", "sampled")
 FIELDS = {
-    "distinct": "clusters",
-    "distinct_correct": "clusters",
-    "polychromic": "clusters",
-    "concave_counts": "clusters",
+    "distinct": "strategies",
+    "distinct_correct": "strategies",
+    "polychromic": "strategies",
+    "concave_counts": "strategies",
     "best_of": "proxy",
     "majority": "answers",
 }
@@ -68,13 +68,13 @@ def samples_of(num_prompts: int, n: int, floats: bool) -> dict[str, np.ndarray]:
     """Draw eight strategies of unequal shares, each with a success rate; or float rewards."""
     rng = np.random.default_rng(0)
     share_C = 1 / np.arange(1, 9)
-    clusters_BN = rng.choice(8, (num_prompts, n), p=share_C / share_C.sum())
-    right_BN = rng.random((num_prompts, n)) < rng.beta(0.6, 0.9, 8)[clusters_BN]
+    strategies_BN = rng.choice(8, (num_prompts, n), p=share_C / share_C.sum())
+    right_BN = rng.random((num_prompts, n)) < rng.beta(0.6, 0.9, 8)[strategies_BN]
     proxy_BN = rng.normal(size=(num_prompts, n))
     rewards_BN = rng.normal(size=(num_prompts, n)) if floats else right_BN * 1.0
-    answers_BN = clusters_BN + 8 * right_BN
+    answers_BN = strategies_BN + 8 * right_BN
     return {
-        "rewards": rewards_BN, "clusters": clusters_BN, "proxy": proxy_BN, "answers": answers_BN
+        "rewards": rewards_BN, "strategies": strategies_BN, "proxy": proxy_BN, "answers": answers_BN
     }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def main() -> None:
         evaluation = timed("reading the file", lambda: load_evaluation(path))
     correct_PN, strategies_PN = evaluation.correct_PN, evaluation.strategies_PN
     votes = {"answers": evaluation.answers_PN}
-    strategies = {"clusters": strategies_PN}
+    strategies = {"strategies": strategies_PN}
     asked: list[tuple[str, objectives.Objective, dict[str, Any]]] = [
         ("pass@k", objectives.any_correct(), {}),
         ("majority@k", objectives.majority(), votes),

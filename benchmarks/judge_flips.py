@@ -1,9 +1,9 @@
-"""Effect of a judge's mistakes on the advantages: true clusters against flipped labels.
+"""Effect of a judge's mistakes on the advantages: true strategies against flipped labels.
 
     python benchmarks/judge_flips.py [FILE …] [--flips 0.05 0.2 0.5] [--draws 5] [--set-size 4]
 
 The files, by default the two of tests/data, hold real samples with their correctness; the true
-clusters are their final answers. Advantages are Poly-EPO's. A group has signal when a true
+strategies are their final answers. Advantages are Poly-EPO's. A group has signal when a true
 advantage is not 0; the second table shows the groups with and without signal separately.
 """
 
@@ -29,9 +29,9 @@ FILES = [DATA / "generations_svamp_50x30.jsonl", DATA / "generations_math_20x8.j
 def main(path: Path, flips: list[float], draws: int, set_size: int) -> None:
     groups, rewards = read(path)
     method = methods.poly_epo(set_size)
-    truth = [judgement.clusters_N for judgement in ExactJudge().judge(groups)]
+    truth = [judgement.labels_N for judgement in ExactJudge().judge(groups)]
     signal_G = np.array([
-        np.abs(method.advantages(np.array([r]), clusters=np.array([c])).values_BN).max() > NO_SIGNAL
+        np.abs(method.advantages([r], strategies=[c]).values_BN).max() > NO_SIGNAL
         for r, c in zip(rewards, truth, strict=True)
     ])  # fmt: skip
     found = [

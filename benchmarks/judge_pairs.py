@@ -91,7 +91,7 @@ def check_judges(
     groups = [Group.of_texts(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs[:20]]
     expected = (near_P[:20] > 1 - threshold).tolist()
     for one in (judge, PairwiseJudge(ByJudge(judge))):
-        assert [found.clusters_N == (0, 0) for found in one.judge(groups)] == expected
+        assert [found.labels_N == (0, 0) for found in one.judge(groups)] == expected
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def work(folder: Path, steps: int) -> None:
             args,
             Dataset.from_dict({"prompt": PROMPTS * (steps + WARM_UP + 1)}),
             method=methods.poly_epo(4),
-            cluster_func=kind,
+            strategy_func=kind,
         )
         trainer.times = []
         trainer.remove_callback(PrinterCallback)

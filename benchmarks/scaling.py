@@ -105,7 +105,7 @@ def work(folder: Path, steps: int, samples: int) -> None:
         Dataset.from_dict({"prompt": prompts}),
         callbacks=[Clock()],
         method=methods.poly_epo(4),
-        cluster_func=lambda completions, **_: [text[:1] for text in completions],
+        strategy_func=lambda completions, **_: [text[:1] for text in completions],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train()
@@ -127,10 +127,10 @@ def credit_ms(shape: tuple[int, int, int], name: str) -> float:
     prompts, n, set_size = shape
     rng = np.random.default_rng(0)
     rewards_BN = (rng.random((prompts, n)) < 0.5).astype(float)
-    clusters_BN = rng.integers(0, max(n // 4, 2), (prompts, n))
+    strategies_BN = rng.integers(0, max(n // 4, 2), (prompts, n))
     method = methods.poly_epo(set_size) if name == "poly_epo" else methods.dr_grpo()
     credited = timeit.Timer(
-        lambda: method.advantages(rewards_BN, clusters=clusters_BN), timer=time.process_time
+        lambda: method.advantages(rewards_BN, strategies=strategies_BN), timer=time.process_time
     )
     return 1000 * min(credited.repeat(40, 5)) / 5
 

@@ -106,7 +106,7 @@ def trainers(
                 args,
                 prompts,
                 method=arm.method,
-                cluster_func=verifier.strategy,
+                strategy_func=verifier.strategy,
                 sampler=draw,
                 on_batch=note if draw else None,
             ),

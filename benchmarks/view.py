@@ -43,7 +43,7 @@ def write_run(folder: Path, samples: int) -> int:
 
 
 def _group(rng: np.random.Generator, step: int, number: int) -> dict[str, Any]:
-    correct, cluster = rng.random(GROUP) < 0.5, rng.integers(0, 6, GROUP)
+    correct, strategy = rng.random(GROUP) < 0.5, rng.integers(0, 6, GROUP)
     advantage = rng.standard_normal(GROUP)
     return {
         "schema_version": 1,
@@ -54,8 +54,7 @@ def _group(rng: np.random.Generator, step: int, number: int) -> dict[str, Any]:
             {
                 "text": f"Step {i}: " + "let x be a number and " * 8,
                 "reward": float(correct[i]),
-                "strategy": f"way {cluster[i]}",
-                "cluster": int(cluster[i]),
+                "strategy": f"way {strategy[i]}",
                 "advantage": float(advantage[i]),
                 "counterfactual": {},
             }

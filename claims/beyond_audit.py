@@ -9,8 +9,8 @@ from math import comb
 from random import Random
 
 from claims import scores
-from claims.beyond_counts import CLUSTERS, PAYS, counts, paid
-from claims.beyond_counts import REWARDS as CLUSTER_REWARDS
+from claims.beyond_counts import LABELS, PAYS, counts, paid
+from claims.beyond_counts import REWARDS as STRATEGY_REWARDS
 from claims.claims import BEYOND, Trials, Verdict, claim, remark, stated
 from claims.exact import (
     Actions,
@@ -117,7 +117,7 @@ def minus_mean() -> Trials:
         score, at = counts(PAYS[name]), policy(1, 2, 3, 1)
         truth = logit_gradient(score, at, num)
         yield stated(_centring(paid(PAYS[name]), at, num), truth, pay=name, N=num)
-    strategies = scores.distinct_correct(CLUSTER_REWARDS, CLUSTERS)
+    strategies = scores.distinct_correct(STRATEGY_REWARDS, LABELS)
     for group in _multisets(4, 4):
         yield remark(sum(paid(PAYS["1/j"])(group)) == strategies(group), group=group)
 

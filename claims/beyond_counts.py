@@ -33,15 +33,15 @@ PAYS: dict[str, Pay] = {
     "2 − j": lambda j: Fraction(2 - j),
 }
 # Outcomes: right by two strategies, wrong by the first, degenerate.
-REWARDS, CLUSTERS = (1, 1, 0, 0), (0, 1, 0, -1)
+REWARDS, LABELS = (1, 1, 0, 0), (0, 1, 0, -1)
 POLY = scores.polychromic((1, 0, 1))
 
 
-def counts(pay: Pay, rewards: Actions = REWARDS, clusters: Actions = CLUSTERS) -> Score:
+def counts(pay: Pay, rewards: Actions = REWARDS, strategies: Actions = LABELS) -> Score:
     """f(S) = Σ_c (pay(1) + … + pay(m_c)), where strategy c has m_c right samples."""
 
     def score(s: Actions) -> Fraction:
-        found = Counter(clusters[i] for i in s if rewards[i] and clusters[i] >= 0)
+        found = Counter(strategies[i] for i in s if rewards[i] and strategies[i] >= 0)
         return sum((pay(j) for m in found.values() for j in range(1, m + 1)), Fraction(0))
 
     return score
@@ -51,8 +51,8 @@ def paid(pay: Pay) -> Credit:
     """rᵢ·pay(m), where m right samples of the group have the strategy of sample i."""
 
     def credit(group: Actions) -> list[Fraction]:
-        found = Counter(CLUSTERS[a] for a in group if REWARDS[a])
-        return [REWARDS[a] * pay(found[CLUSTERS[a]]) if REWARDS[a] else Fraction(0) for a in group]
+        found = Counter(LABELS[a] for a in group if REWARDS[a])
+        return [REWARDS[a] * pay(found[LABELS[a]]) if REWARDS[a] else Fraction(0) for a in group]
 
     return credit
 
@@ -106,7 +106,7 @@ def _less_wrong(credit: Credit) -> Credit:
 )
 def counts_are_shapley(num: int) -> Trials:
     """r/m, concave counts with α = 0, is the Shapley value of the number of right strategies."""
-    score, credit = scores.distinct_correct(REWARDS, CLUSTERS), paid(PAYS["1/j"])
+    score, credit = scores.distinct_correct(REWARDS, LABELS), paid(PAYS["1/j"])
     for group in combinations_with_replacement(range(4), num):
         found = shapley(score, group)
         yield stated(found, credit(group), group=group, shapley=found)

@@ -33,8 +33,8 @@ def outcomes(shares: Policy, success: Success) -> tuple[Fraction, ...]:
 
 def mixture(num: int, alpha: Fraction) -> Score:
     """(1 − α)·mean reward + α·polychromic, for outcomes of `num` strategies."""
-    rewards, clusters = [1] * num + [0] * num, list(range(num)) * 2
-    mean, poly = scores.mean(rewards), scores.polychromic(rewards, clusters)
+    rewards, strategies = [1] * num + [0] * num, list(range(num)) * 2
+    mean, poly = scores.mean(rewards), scores.polychromic(rewards, strategies)
     return lambda s: (1 - alpha) * mean(s) + alpha * poly(s)
 
 
@@ -156,8 +156,8 @@ def invasion(incumbents: tuple[tuple[int, ...], tuple[int, ...]], size: int) -> 
 def critical_success(shares: Policy, success: Success, size: int) -> Fraction:
     """s_crit of incumbents with these shares and success rates."""
     num = len(shares)
-    rewards, clusters = [1] * num + [0] * num, list(range(num)) * 2
-    mean, count = scores.mean(rewards), scores.distinct(clusters)
+    rewards, strategies = [1] * num + [0] * num, list(range(num)) * 2
+    mean, count = scores.mean(rewards), scores.distinct(strategies)
     pi = outcomes(shares, success)
     others = expected(lambda s: mean(s) * (1 + count(s)), pi, size - 1)
     whole = expected(mixture(num, Fraction(1)), pi, size)

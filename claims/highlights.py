@@ -37,7 +37,7 @@ HIGHLIGHTS = (
     Highlight(
         "note-never-collapse",
         "The polychromic objective never collapses onto one answer",
-        "With d = clusters/n and sets of two it does; not with the d that Definition 4.1 asks for",
+        "With d = strategies/n and sets of two it does; not with the d that Definition 4.1 wants",
     ),
     Highlight(
         "note-prop-4.3",

@@ -51,20 +51,20 @@ def sums_and_means(num: int, size: int) -> Trials:
     "§6.2",
     Verdict.HOLDS,
     compares=("d", "≤", 1),
-    how="All sets of up to five members out of four clusters and the degenerate one.",
+    how="All sets of up to five members out of four strategies and the degenerate one.",
     truth="It is at least 1/n; 0 only if every member is degenerate.",
     cases=product((1, 2, 3, 4, 5)),
 )
 def diversity_range(size: int) -> Trials:
-    """d = (number of clusters in the set)/n is in [0, 1] ($q, and at least 0)."""
+    """d = (number of strategies in the set)/n is in [0, 1] ($q, and at least 0)."""
     for labels in product((-1, 0, 1, 2, 3), repeat=size):
         found = scores.distinct_share(labels)(tuple(range(size)))
         least = Fraction(0) if set(labels) == {-1} else Fraction(1, size)
-        yield stated(found, clusters=labels, d=found)
+        yield stated(found, strategies=labels, d=found)
         yield remark(least <= found)
 
 
-Cells = Counter[tuple[int, int]]  # how many samples have this (cluster, reward)
+Cells = Counter[tuple[int, int]]  # how many samples have this (strategy, reward)
 
 
 def fillings(cells: Cells, size: int) -> Iterator[tuple[int, Cells]]:
@@ -80,10 +80,10 @@ def fillings(cells: Cells, size: int) -> Iterator[tuple[int, Cells]]:
 
 
 def polychromic_of(filled: Cells, size: int) -> Fraction:
-    """Mean reward · clusters/n of a set with these numbers of members in the cells."""
+    """Mean reward · strategies/n of a set with these numbers of members in the cells."""
     correct = sum(count for (_, reward), count in filled.items() if reward)
-    clusters = {cluster for cluster, _ in filled} - {scores.DEGENERATE}
-    return Fraction(correct, size) * Fraction(len(clusters), size)
+    strategies = {strategy for strategy, _ in filled} - {scores.DEGENERATE}
+    return Fraction(correct, size) * Fraction(len(strategies), size)
 
 
 def with_member(cells: Cells, cell: tuple[int, int], size: int) -> Fraction:
@@ -100,7 +100,7 @@ def with_member(cells: Cells, cell: tuple[int, int], size: int) -> Fraction:
     "§6.2",
     Verdict.HOLDS,
     compares=("sets that are counted", "=", "C(N, n)"),
-    how="Every set counted, in fractions: sets with equally many members of each cluster and "
+    how="Every set counted, in fractions: sets with equally many members of each strategy and "
     "reward score alike, so that 906 kinds of sets stand for all 10,518,300 of N = 32, n = 8. "
     "Against u − U of the library to 1e-14, and for N = 6 against enumeration exactly.",
     truth="Scoring them one by one is feasible for small N only; the closed form of the library "
@@ -110,19 +110,19 @@ def with_member(cells: Cells, cell: tuple[int, int], size: int) -> Fraction:
 def all_sets_feasible(num: int, size: int) -> Trials:
     """All C(N, n) sets of a prompt can be used under the polychromic objective."""
     rng = np.random.default_rng(num)
-    rewards, clusters = rng.integers(0, 2, num), rng.integers(-1, 2, num)
-    sample_cells = list(zip(clusters.tolist(), rewards.tolist(), strict=True))
+    rewards, strategies = rng.integers(0, 2, num), rng.integers(-1, 2, num)
+    sample_cells = list(zip(strategies.tolist(), rewards.tolist(), strict=True))
     cells = Counter(sample_cells)
     listed = list(fillings(cells, size))
     counted = sum(ways for ways, _ in listed)
     whole = sum(ways * polychromic_of(filled, size) for ways, filled in listed) / Fraction(counted)
     by_cell = {cell: with_member(cells, cell, size) - whole for cell in cells}
     exact = [by_cell[cell] for cell in sample_cells]
-    found = setrl.methods.poly_epo(size).advantages(rewards[None], clusters=clusters[None])
+    found = setrl.methods.poly_epo(size).advantages(rewards[None], strategies=strategies[None])
     error = max(abs(a - float(b)) for a, b in zip(found.values_BN[0], exact, strict=True))
     yield stated(counted, comb(num, size), N=num, n=size, sets=counted)
     yield remark(error < 1e-14)
     yield remark(num < 32 or len(listed) == 906, kinds=len(listed))
     if num == 6:
-        score = scores.polychromic(rewards.tolist(), clusters.tolist())
+        score = scores.polychromic(rewards.tolist(), strategies.tolist())
         yield remark(exact == deviation(score, size)(tuple(range(num))))

@@ -311,7 +311,7 @@ SIZES = (1, 2, 3)
     "§2.3, Example 2.7",
     Verdict.HOLDS,
     compares=("mean of the displayed objective", "=", "Σ_c E f of size n_c"),
-    how="Over all groups of N = 4 samples, sizes 1, 2, 3, max and distinct clusters.",
+    how="Over all groups of N = 4 samples, sizes 1, 2, 3, max and distinct strategies.",
     cases=product((GRADED, scores.distinct_share()), POLICIES),
 )
 def several_sizes(score: Score, p: Policy) -> Trials:

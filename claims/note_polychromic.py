@@ -26,7 +26,7 @@ from claims.exact import (
 from claims.note_scaffold import log_rates, proposition_3_7
 
 REWARDS = ((1, 0, 0), (1, 1, 0), (1, 0, 1))
-CLUSTERS = ((0, 1, 2), (0, 0, 1), (0, 1, 1))
+LABELS = ((0, 1, 2), (0, 0, 1), (0, 1, 1))
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(6, 1, 1))
 
 
@@ -44,12 +44,12 @@ def given(score: Score, y: int) -> Score:
     how="Both ends of the four-line rewrite, every reward and clustering of three actions tried, "
     "n = 2, 3.",
     truth="d must be symmetric.",
-    cases=product((2, 3), REWARDS, CLUSTERS, POLICIES),
+    cases=product((2, 3), REWARDS, LABELS, POLICIES),
 )
-def rewrite(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials:
+def rewrite(size: int, rewards: Actions, strategies: Actions, p: Policy) -> Trials:
     """$q."""
-    d = scores.distinct_share(clusters)
-    left = expected(scores.polychromic(rewards, clusters), p, size)
+    d = scores.distinct_share(strategies)
+    left = expected(scores.polychromic(rewards, strategies), p, size)
     right = sum(
         (
             q * r * expected(d, p, size - 1, (y,))
@@ -57,7 +57,7 @@ def rewrite(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials
         ),
         Fraction(0),
     )
-    yield stated(left, right, n=size, r=rewards, clusters=clusters, π=p, J=left)
+    yield stated(left, right, n=size, r=rewards, strategies=strategies, π=p, J=left)
 
 
 def constant_others(p: Policy, rewards: tuple[int, ...], d: Score, size: int) -> list[Fraction]:
@@ -117,11 +117,11 @@ def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tu
         "(r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))",
     ),
     how="Each term enumerated as it is written, n = 2, 3, every reward and clustering tried.",
-    cases=product((2, 3), REWARDS, CLUSTERS, POLICIES),
+    cases=product((2, 3), REWARDS, LABELS, POLICIES),
 )
-def equation_15(size: int, rewards: Actions, clusters: Actions, p: Policy) -> Trials:
+def equation_15(size: int, rewards: Actions, strategies: Actions, p: Policy) -> Trials:
     """$q."""
-    d, r = scores.distinct_share(clusters), scores.mean(rewards)
+    d, r = scores.distinct_share(strategies), scores.mean(rewards)
     score = scores.product(r, d)
     mean_r = expected(r, p, 1)
     for y in range(3):
@@ -256,12 +256,12 @@ def exploration_stays() -> Trials:
     Verdict.READING,
     compares=("the p of the largest E f", "<", 1),
     how="One correct action of probability p and one wrong one: the p in {0, 1/200, …, 1} with the "
-    "largest E f, for d = clusters/n and for d = (clusters − 1)/(n − 1).",
-    kindly="With d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
+    "largest E f, for d = strategies/n and for d = (strategies − 1)/(n − 1).",
+    kindly="With d = (strategies − 1)/(n − 1), which has the range of the mean reward that "
     "Definition 4.1 asks for, a collapsed policy scores 0, and the optimum is inside for n = 2…5.",
     counterexample="n=2, best_p=1, J=1/2",
     refuted="1 of 4",
-    truth="With d = clusters/n, the diversity of the practical objective: for n = 2, E f = p − "
+    truth="With d = strategies/n, the diversity of the practical objective: for n = 2, E f = p − "
     "p²/2 is largest at p = 1: the optimum is collapsed. For n ≥ 3 the optimum is inside, which "
     "keeps entropy by being wrong in some samples: p* = √(2/3), 0.794, 0.795 at n = 3, 4, 5.",
 )

@@ -74,8 +74,8 @@ def diversity_condition() -> Trials:
     "§4, after Definition 4.1",
     Verdict.HOLDS,
     compares=("Cov(d, count of the likeliest y)", "<", 0),
-    how="d = clusters/n: Cov(d, count of y) = π(y)[(1−π(y))^(n−1) − Σ π(1−π)^(n−1)], negative for "
-    "the most probable action of every non-uniform policy over three actions; n = 2, 3, 4.",
+    how="d = strategies/n: Cov(d, count of y) = π(y)[(1−π(y))^(n−1) − Σ π(1−π)^(n−1)], negative "
+    "for the most probable action of every non-uniform policy over three actions; n = 2, 3, 4.",
     truth="It is positive for the rarest action.",
     cases=product((2, 3, 4), policies(3, 7)),
 )
@@ -96,14 +96,14 @@ Case = tuple[str, Policy, Score, Score]  # name, policy, f_poly, its diversity
 def dominated(p: Fraction) -> Iterator[Case]:
     """Yield policies where action 0 is correct with probability p; the others differ by case."""
     half = (1 - p) / 2
-    for name, weights, rewards, clusters in (
+    for name, weights, rewards, strategies in (
         ("one wrong", (p, 1 - p), (1, 0), (0, 1)),
         ("two wrong", (p, half, half), (1, 0, 0), (0, 1, 2)),
         ("one correct", (p, 1 - p), (1, 1), (0, 1)),
-        ("one wrong in its cluster", (p, 1 - p), (1, 0), (0, 0)),
+        ("one wrong in its strategy", (p, 1 - p), (1, 0), (0, 0)),
         ("one wrong and degenerate", (p, 1 - p), (1, 0), (0, -1)),
     ):
-        d = scores.distinct_share(clusters)
+        d = scores.distinct_share(strategies)
         yield name, weights, scores.product(scores.mean(rewards), d), d
 
 
@@ -113,15 +113,16 @@ def dominated(p: Fraction) -> Iterator[Case]:
     "§4, Proposition 4.2, first half",
     Verdict.READING,
     compares=("Λ(y^n) at π(y) = 0.999", "<", 0),
-    how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-cluster and degenerate "
-    "alternatives; d = clusters/n, and (clusters − 1)/(n − 1) for alternatives in other clusters.",
-    kindly="It holds with d = (clusters − 1)/(n − 1), which has the range of the mean reward that "
-    "Definition 4.1 asks for, where alternatives are in other clusters.",
+    how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-strategy and degenerate "
+    "alternatives; d = strategies/n, and (strategies − 1)/(n − 1) for alternatives of other "
+    "strategies.",
+    kindly="It holds with d = (strategies − 1)/(n − 1), which has the range of the mean reward "
+    "that Definition 4.1 asks for, where alternatives are in other strategies.",
     counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
     refuted="10 of 20",
-    truth="With d = clusters/n it needs n ≥ 3 too: for n = 2 and wrong alternatives Λ = p(1−p)²/2 "
-    "> 0 at every p. In general, near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), "
-    "y')] where that is not 0.",
+    truth="With d = strategies/n it needs n ≥ 3 too: for n = 2 and wrong alternatives "
+    "Λ = p(1−p)²/2 > 0 at every p. In general, near π(y) = 1, Λ has the sign of "
+    "Σ π(y')[f(y^n) − f(y^(n−1), y')] where that is not 0.",
     cases=product((2, 3, 4, 5)),
 )
 def homogeneous_sign(size: int) -> Trials:

@@ -200,23 +200,23 @@ def _top_two(rewards: tuple[int, ...]) -> Score:
     "§2.2, Example 2.5",
     Verdict.HOLDS,
     compares=("E f is E g(Y) for one g", "never"),
-    how="Three actions with rewards 0/1 in all clusters, the degenerate one included; "
-    "d = clusters/n, n = 2, 3.",
+    how="Three actions with rewards 0/1 in all strategies, the degenerate one included; "
+    "d = strategies/n, n = 2, 3.",
     truth="Except where d is the same for every set with a correct member. This is so where no "
-    "action is correct, where all share a cluster, and where the correct actions share one and "
+    "action is correct, where all share a strategy, and where the correct actions share one and "
     "all wrong ones are degenerate and left out of d: the objective is then standard RL.",
     cases=product((2, 3), product((-1, 0, 1, 2), repeat=3), product(range(2), repeat=3)),
 )
-def polychromic_is_admissible(size: int, clusters: Actions, rewards: Actions) -> Trials:
+def polychromic_is_admissible(size: int, strategies: Actions, rewards: Actions) -> Trials:
     """Mean reward times any diversity d in [0, 1] is an objective of set RL."""
-    d = scores.distinct_share(clusters)
+    d = scores.distinct_share(strategies)
     sets = combinations_with_replacement(range(3), size)
     scoring = {d(s) for s in sets if any(rewards[a] for a in s)}
-    collapsed = collapses(scores.polychromic(rewards, clusters), 3, size)
+    collapsed = collapses(scores.polychromic(rewards, strategies), 3, size)
     if len(scoring) > 1:
-        yield stated(collapsed, n=size, r=rewards, clusters=clusters)
+        yield stated(collapsed, n=size, r=rewards, strategies=strategies)
     else:
-        yield remark(collapsed, n=size, r=rewards, clusters=clusters)
+        yield remark(collapsed, n=size, r=rewards, strategies=strategies)
 
 
 def shared_signal(score: Score, p: Policy, size: int, baseline: Baseline) -> list[Fraction]:

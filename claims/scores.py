@@ -1,7 +1,8 @@
 """Set objectives by their definition, in rational arithmetic: every fast form must equal them.
 
-Each is a function of the members of a set (actions, or indices of samples), whose rewards, clusters
-and so on are looked up by member. Without clusters or answers, each member has a separate one.
+Each is a function of the members of a set (actions, or indices of samples), whose rewards,
+strategies and so on are looked up by member. Without strategies or answers, each member has a
+separate one.
 """
 
 from __future__ import annotations
@@ -37,27 +38,29 @@ def any_correct(correct: Numbers) -> Score:
     return lambda s: Fraction(int(any(correct[i] for i in s)))
 
 
-def distinct(clusters: Labels = None) -> Score:
-    """Count the clusters of a set."""
-    return cache(lambda s: Fraction(len({_label(clusters, i) for i in s} - {DEGENERATE})))
+def distinct(strategies: Labels = None) -> Score:
+    """Count the strategies of a set."""
+    return cache(lambda s: Fraction(len({_label(strategies, i) for i in s} - {DEGENERATE})))
 
 
 def _label(labels: Labels, i: int) -> int:
     return i if labels is None else labels[i]
 
 
-def distinct_share(clusters: Labels = None) -> Score:
-    """Clusters / n: the diversity of Poly-EPO."""
-    count = distinct(clusters)
+def distinct_share(strategies: Labels = None) -> Score:
+    """Strategies / n: the diversity of Poly-EPO."""
+    count = distinct(strategies)
     return cache(lambda s: count(s) / len(s))
 
 
-def family_share(families: Sequence[int], clusters: Sequence[int], weight: Fraction) -> Score:
+def family_share(families: Sequence[int], strategies: Sequence[int], weight: Fraction) -> Score:
     """(families + weight · (variants beyond one per family)) / n; a variant is a pair of labels."""
 
     def score(s: Actions) -> Fraction:
         variants = {
-            (families[i], clusters[i]) for i in s if DEGENERATE not in (families[i], clusters[i])
+            (families[i], strategies[i])
+            for i in s
+            if DEGENERATE not in (families[i], strategies[i])
         }
         of_family = Counter(family for family, _ in variants)
         return sum((1 + weight * (v - 1) for v in of_family.values()), Fraction(0)) / len(s)
@@ -89,55 +92,55 @@ def product(left: Score, right: Score) -> Score:
     return cache(lambda s: left(s) * right(s))
 
 
-def polychromic(rewards: Numbers, clusters: Labels = None) -> Score:
-    """Mean reward · clusters/n: Set RL note, Eq. 14."""
-    return product(mean(rewards), distinct_share(clusters))
+def polychromic(rewards: Numbers, strategies: Labels = None) -> Score:
+    """Mean reward · strategies/n: Set RL note, Eq. 14."""
+    return product(mean(rewards), distinct_share(strategies))
 
 
-def differ(clusters: Labels = None) -> Score:
+def differ(strategies: Labels = None) -> Score:
     """1 if two members differ: Set RL note, Examples 3.6 and 5.4."""
-    count = distinct(clusters)
+    count = distinct(strategies)
     return lambda s: Fraction(int(count(s) > 1))
 
 
-def extra_share(clusters: Labels = None) -> Score:
-    """(clusters − 1)/(n − 1): a diversity that is 0 for a set of one strategy."""
-    count = distinct(clusters)
+def extra_share(strategies: Labels = None) -> Score:
+    """(strategies − 1)/(n − 1): a diversity that is 0 for a set of one strategy."""
+    count = distinct(strategies)
     return lambda s: max(count(s) - 1, Fraction(0)) / max(len(s) - 1, 1)
 
 
-def mixed_share(clusters: Labels = None) -> Score:
-    """Clusters / n; 0 for a set of one strategy."""
-    return product(distinct_share(clusters), differ(clusters))
+def mixed_share(strategies: Labels = None) -> Score:
+    """Strategies / n; 0 for a set of one strategy."""
+    return product(distinct_share(strategies), differ(strategies))
 
 
-def distinct_correct(correct: Numbers, clusters: Sequence[int]) -> Score:
-    """Count the clusters of the correct members."""
-    count = distinct(clusters)
+def distinct_correct(correct: Numbers, strategies: Sequence[int]) -> Score:
+    """Count the strategies of the correct members."""
+    count = distinct(strategies)
     return lambda s: count(tuple(i for i in s if correct[i]))
 
 
-def rarest_correct(correct: Numbers, clusters: Labels = None) -> Score:
-    """1 / (members of the cluster) for the correct member whose cluster has the fewest members.
+def rarest_correct(correct: Numbers, strategies: Labels = None) -> Score:
+    """1 / (members of the strategy) for the correct member whose strategy has the fewest members.
 
     f_srl of the Set RL note, §5.
     """
 
     def score(s: Actions) -> Fraction:
-        sizes = Counter(_label(clusters, i) for i in s)
-        succeed = {_label(clusters, i) for i in s if correct[i]} - {DEGENERATE}
+        sizes = Counter(_label(strategies, i) for i in s)
+        succeed = {_label(strategies, i) for i in s if correct[i]} - {DEGENERATE}
         return max((Fraction(1, sizes[c]) for c in succeed), default=Fraction(0))
 
     return cache(score)
 
 
-def rarest_reward(rewards: Numbers, clusters: Labels = None) -> Score:
-    """max r(yᵢ) / (members of yᵢ's cluster): f_srl for rewards in [0, 1]."""
+def rarest_reward(rewards: Numbers, strategies: Labels = None) -> Score:
+    """max r(yᵢ) / (members of yᵢ's strategy): f_srl for rewards in [0, 1]."""
 
     def score(s: Actions) -> Fraction:
-        sizes = Counter(_label(clusters, i) for i in s)
-        named = [i for i in s if _label(clusters, i) != DEGENERATE]
-        paid = (Fraction(rewards[i]) / sizes[_label(clusters, i)] for i in named)
+        sizes = Counter(_label(strategies, i) for i in s)
+        named = [i for i in s if _label(strategies, i) != DEGENERATE]
+        paid = (Fraction(rewards[i]) / sizes[_label(strategies, i)] for i in named)
         return max(paid, default=Fraction(0))
 
     return cache(score)
@@ -253,13 +256,13 @@ def smooth_max(rewards: Sequence[float], beta: float) -> Score:
     return score
 
 
-def counted(correct: Numbers, clusters: Sequence[int]) -> Score:
-    """(most correct members of a cluster) · (clusters) + (wrong degenerate members)² / 4."""
+def counted(correct: Numbers, strategies: Sequence[int]) -> Score:
+    """(most correct members of a strategy) · (strategies) + (wrong degenerate members)² / 4."""
 
     def score(s: Actions) -> Fraction:
-        right = Counter(clusters[i] for i in s if correct[i] and clusters[i] != DEGENERATE)
-        lost = sum(1 for i in s if not correct[i] and clusters[i] == DEGENERATE)
-        return max(right.values(), default=0) * distinct(clusters)(s) + Fraction(lost**2, 4)
+        right = Counter(strategies[i] for i in s if correct[i] and strategies[i] != DEGENERATE)
+        lost = sum(1 for i in s if not correct[i] and strategies[i] == DEGENERATE)
+        return max(right.values(), default=0) * distinct(strategies)(s) + Fraction(lost**2, 4)
 
     return score
 

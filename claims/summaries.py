@@ -115,13 +115,13 @@ def more_samples_than_members(size: int) -> Trials:
 )
 def both_limit(size: int) -> Trials:
     """If either the reward or the diversity is low, the score is."""
-    for rewards, clusters in product(
+    for rewards, strategies in product(
         product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
     ):
         members = tuple(range(size))
-        parts = scores.mean(rewards)(members), scores.distinct_share(clusters)(members)
-        found = scores.polychromic(rewards, clusters)(members)
-        yield stated(found, min(parts), r=rewards, clusters=clusters, f=found)
+        parts = scores.mean(rewards)(members), scores.distinct_share(strategies)(members)
+        found = scores.polychromic(rewards, strategies)(members)
+        yield stated(found, min(parts), r=rewards, strategies=strategies, f=found)
 
 
 @claim(
@@ -129,20 +129,20 @@ def both_limit(size: int) -> Trials:
     SUMMARIES,
     "Method, diversity",
     Verdict.DEFINITION,
-    how="Every set of three over four labels and the degenerate one: renaming clusters changes "
+    how="Every set of three over four labels and the degenerate one: renaming strategies changes "
     "nothing, a degenerate member adds nothing.",
     truth="A degenerate member still counts in the set size, and its reward counts.",
     cases=product(product((-1, 0, 1, 2), repeat=3)),
 )
 def diversity(labels: Actions) -> Trials:
-    """The diversity of a set is its number of clusters over its size; degenerate generations are
+    """The diversity of a set is its number of strategies over its size; degenerate generations are
     left out of it.
     """
     rename = {-1: -1, 0: 7, 1: 3, 2: 0}
     found = scores.distinct_share(labels)((0, 1, 2))
     other = scores.distinct_share([rename[c] for c in labels])((0, 1, 2))
     counted = Fraction(len({c for c in labels if c != -1}), 3)
-    yield remark(found == other == counted, clusters=labels, d=found)
+    yield remark(found == other == counted, strategies=labels, d=found)
 
 
 @claim(

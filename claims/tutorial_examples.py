@@ -23,16 +23,16 @@ from claims.exact import (
 from claims.note_sequential import solve
 
 # y₁…y₄ of "Solve x² + 3x + 2 = 0". The list is missing from the text. With y₃ wrong, as the text
-# says, its scores leave only this reading, except for y₄'s cluster: y₁'s (0), y₃'s (2) or a new
+# says, its scores leave only this reading, except for y₄'s strategy: y₁'s (0), y₃'s (2) or a new
 # (3).
 REWARDS = (1, 1, 0, 1)
 DESIGN: Design = ((0, 2), (1, 3), (0, 1))  # S₁, S₂, S₃
-LAST_CLUSTERS = (0, 2, 3)
+LAST_LABELS = (0, 2, 3)
 GROUP = (0, 1, 2, 3)
 
 
 def example(last: int) -> tuple[int, ...]:
-    """Return the clusters of y₁…y₄."""
+    """Return the strategies of y₁…y₄."""
     return (0, 1, 2, last)
 
 
@@ -54,9 +54,9 @@ def close(found: Fraction | float, printed: float, digits: int = 3) -> bool:
     "Set RL, worked example (N = 4, n = 2, 3 sets)",
     Verdict.HOLDS,
     compares=("baseline; set advantages", "≈", ("0.833", "−0.333", "+0.167", "+0.167")),
-    how="The three sets scored with fractions, for the three clusters that y₄ can have.",
+    how="The three sets scored with fractions, for the three strategies that y₄ can have.",
     truth="5/6; −1/3, 1/6, 1/6.",
-    cases=product(LAST_CLUSTERS),
+    cases=product(LAST_LABELS),
 )
 def example_sets(last: int) -> Trials:
     """The worked example: $q."""
@@ -74,7 +74,7 @@ def example_sets(last: int) -> Trials:
     compares=("marginal advantages", "≈", ("−0.166", "+0.334", "−0.333", "+0.167")),
     how="Sums of the set advantages by index.",
     truth="−1/6, 1/3, −1/3, 1/6; the printed −0.166 and +0.334 are sums of rounded numbers.",
-    cases=product(LAST_CLUSTERS),
+    cases=product(LAST_LABELS),
 )
 def example_marginals(last: int) -> Trials:
     """The worked example: $q."""
@@ -106,11 +106,11 @@ def example_zscore() -> Trials:
     Verdict.HOLDS,
     compares=("standardised advantage", ">", "GRPO's"),
     how="y₃'s advantage with the three sets of the text and over all six sets, standardised as "
-    "GRPO's is, for each cluster of y₄.",
+    "GRPO's is, for each strategy of y₄.",
     truth="It is milder because y₃ brings a strategy to S₁: −1/3, and −1/2 if y₃ shared the "
     "strategy of y₁. −1/3 and −1.73 have different units: standardised, it is −1.265 against "
     "−1.73. Standardised over all sets, Poly-EPO's is −√2, "
-    "−1.698 or, with y₄ in a fourth cluster, −√3, the same as GRPO's.",
+    "−1.698 or, with y₄ in a fourth strategy, −√3, the same as GRPO's.",
     cases=zip((3, 0, 2), (-math.sqrt(3), -math.sqrt(2), -7 / math.sqrt(17)), strict=True),
 )
 def example_milder(last: int, printed: float) -> Trials:
@@ -137,10 +137,10 @@ def example_milder(last: int, printed: float) -> Trials:
     Verdict.HOLDS,
     compares=("mean over 20 collections", "=", "2/5 of the advantage with all sets"),
     how="All 20 collections of three of the six sets: their mean advantages are proportional to "
-    "the advantages from all sets, for each cluster of y₄.",
+    "the advantages from all sets, for each strategy of y₄.",
     truth="y₁, correct, gets −1/6 by chance: over the 20 collections (y₄ in its "
-    "cluster) it is positive in 7, negative in 7, zero in 6, and 0 with all sets.",
-    cases=product(LAST_CLUSTERS),
+    "strategy) it is positive in 7, negative in 7, zero in 6, and 0 with all sets.",
+    cases=product(LAST_LABELS),
 )
 def example_artefact(last: int) -> Trials:
     """Scoring K random sets is unbiased for scoring all of them."""
@@ -198,8 +198,8 @@ def _lone_wrong(num: int, size: int) -> Sequence[Fraction]:
 )
 def eight_samples() -> Trials:
     """Sets of y₈ and three correct samples score 0.375, which exceeds the baseline ($q)."""
-    rewards, clusters = (*[1] * 7, 0), (*[0] * 7, 1)
-    score = scores.polychromic(rewards, clusters)
+    rewards, strategies = (*[1] * 7, 0), (*[0] * 7, 1)
+    score = scores.polychromic(rewards, strategies)
     baseline = average([score(s) for s in all_sets(8, 4)])
     value, found = score((0, 1, 2, 7)), _lone_wrong(8, 4)
     yield remark(value == Fraction(3, 8) > baseline)
@@ -243,8 +243,8 @@ def four_of_eight() -> Trials:
     """A set of 8 with 4 correct of 4 different strategies, and no fifth strategy: $q."""
     rewards = (1, 1, 1, 1, 0, 0, 0, 0)
     for new in range(5):
-        clusters = (0, 1, 2, 3, *(4 + k if k < new else 0 for k in range(4)))
-        found = scores.polychromic(rewards, clusters)(tuple(range(8)))
+        strategies = (0, 1, 2, 3, *(4 + k if k < new else 0 for k in range(4)))
+        found = scores.polychromic(rewards, strategies)(tuple(range(8)))
         yield remark(found == Fraction(4 + new, 16), new_strategies=new)
     for strategy in (0, 1, 2, 3, scores.DEGENERATE):
         added = scores.polychromic(rewards, (0, 1, 2, 3, *[strategy] * 4))
@@ -262,13 +262,13 @@ def four_of_eight() -> Trials:
 )
 def best_set(size: int) -> Trials:
     """The best set has every member correct and every member of another strategy ($q; f ≤ 1)."""
-    for rewards, clusters in product(
+    for rewards, strategies in product(
         product((0, 1), repeat=size), product(range(size), repeat=size)
     ):
-        found = scores.polychromic(rewards, clusters)(tuple(range(size)))
-        perfect = all(rewards) and len(set(clusters)) == size
+        found = scores.polychromic(rewards, strategies)(tuple(range(size)))
+        perfect = all(rewards) and len(set(strategies)) == size
         yield remark(found <= 1)
-        yield stated(found == 1, perfect, r=rewards, clusters=clusters)
+        yield stated(found == 1, perfect, r=rewards, strategies=strategies)
 
 
 @claim(
@@ -350,7 +350,7 @@ def ninety_percent_credit() -> Trials:
 
 
 def _wrong_beside(sizes: tuple[int, ...]) -> Fraction:
-    """u − U, n = 4, of a wrong sample with its own strategy next to correct ones in clusters."""
+    """u − U, n = 4, of a wrong sample with its own strategy next to correct ones in strategies."""
     labels = [label for label, size in enumerate(sizes) for _ in range(size)]
     score = scores.polychromic((*[1] * len(labels), 0), (*labels, len(sizes)))
     sets = all_sets(len(labels) + 1, 4)
@@ -399,9 +399,9 @@ def same_advantage(size: int) -> Trials:
     """Standard RL gives a fifth correct A what it gives a first correct B; a set objective gives
     the B more.
     """
-    rewards, clusters = (1, 1, 1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0, 0)
+    rewards, strategies = (1, 1, 1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0, 0)
     standard = deviation(scores.mean(rewards), 1)(tuple(range(8)))
-    found = deviation(scores.polychromic(rewards, clusters), size)(tuple(range(8)))
+    found = deviation(scores.polychromic(rewards, strategies), size)(tuple(range(8)))
     yield remark(standard[4] == standard[5])
     yield stated(found[5], found[4], n=size, A=found[4:6])
 

@@ -63,9 +63,9 @@ def shaping_stays_possible() -> Trials:
         yield corrected(gains[0] > 0 == gains[1], p=p)
     below = Fraction(8, 7) - Fraction(1, 100)
     yield corrected(below - Fraction(9999, 10_000) - below / 8 < 0, λ=below)
-    rewards, clusters = np.array([[1.0] * 7 + [0]]), np.array([[0] * 7 + [1]])
+    rewards, strategies = np.array([[1.0] * 7 + [0]]), np.array([[0] * 7 + [1]])
     for bonus, sign in ((48 / 49, -1), (50 / 48, 1)):
-        shaped = setrl.methods.grpo_div(bonus).advantages(rewards, clusters=clusters)
+        shaped = setrl.methods.grpo_div(bonus).advantages(rewards, strategies=strategies)
         yield corrected(np.sign(shaped.values_BN[0, 7]) == sign, λ=bonus)
 
 
@@ -108,9 +108,9 @@ def slope(score: Score, p: Policy, direction: Sequence[int], size: int) -> Fract
 )
 def no_constant_weight(size: int, shares: Policy) -> Trials:
     """No single λ is the best one for all of training."""
-    rewards, clusters = (1, 0, 1, 0), (0, 0, 1, 1)
+    rewards, strategies = (1, 0, 1, 0), (0, 0, 1, 1)
     more_correct, more_even = (1, 0, 1, 0), (1, 1, 0, 0)
-    r, d = scores.mean(rewards), scores.distinct_share(clusters)
+    r, d = scores.mean(rewards), scores.distinct_share(strategies)
     weights = []
     for success in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
         p = tuple(w * s for w in shares for s in (success, 1 - success))
@@ -221,11 +221,11 @@ def added_variance(num: int, num_sets: int, rng: np.random.Generator) -> tuple[f
     )
     advantages_BN, errors_BN, gradients_BC, noise_BC = [], [], [], []
     for _ in range(25):  # a draw of sets serves 24 prompts
-        clusters_BN = rng.choice(8, size=(24, num), p=policy_C)
-        rewards_BN = (rng.random((24, num)) < success_C[clusters_BN]) * 1.0
-        score_BNC = np.eye(8)[clusters_BN] - policy_C
-        true_BN = exact.advantages(rewards_BN, clusters=clusters_BN).values_BN
-        found_BN = sampled.advantages(rewards_BN, clusters=clusters_BN, rng=rng).values_BN
+        strategies_BN = rng.choice(8, size=(24, num), p=policy_C)
+        rewards_BN = (rng.random((24, num)) < success_C[strategies_BN]) * 1.0
+        score_BNC = np.eye(8)[strategies_BN] - policy_C
+        true_BN = exact.advantages(rewards_BN, strategies=strategies_BN).values_BN
+        found_BN = sampled.advantages(rewards_BN, strategies=strategies_BN, rng=rng).values_BN
         advantages_BN.append(true_BN)
         errors_BN.append(found_BN - true_BN)
         gradients_BC.append(np.einsum("bn,bnc->bc", true_BN, score_BNC))

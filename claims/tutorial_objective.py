@@ -33,20 +33,20 @@ def missed(num: int, size: int, avoided: int) -> Fraction:
 
 
 def by_inclusion(
-    rewards: Actions, clusters: Actions, size: int, i: int
+    rewards: Actions, strategies: Actions, size: int, i: int
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Return mean reward, mean diversity and their covariance, without drawing any set with i.
 
-    They follow from how often a set with i also holds another sample, a cluster, or both.
+    They follow from how often a set with i also holds another sample, a strategy, or both.
     """
     num, share = len(rewards), Fraction(size - 1, len(rewards) - 1)
-    others = Counter(c for c in clusters if c not in (clusters[i], scores.DEGENERATE))
+    others = Counter(c for c in strategies if c not in (strategies[i], scores.DEGENERATE))
     hits = {c: 1 - missed(num - 1, size - 1, m) for c, m in others.items()}
     reward = (rewards[i] + share * (sum(rewards) - rewards[i])) / size
-    diversity = ((clusters[i] != scores.DEGENERATE) + sum(hits.values(), Fraction(0))) / size
+    diversity = ((strategies[i] != scores.DEGENERATE) + sum(hits.values(), Fraction(0))) / size
     synergy = Fraction(0)
     for j, (c, m) in product([j for j in range(num) if j != i], others.items()):
-        miss = 0 if clusters[j] == c else missed(num - 2, size - 2, m)
+        miss = 0 if strategies[j] == c else missed(num - 2, size - 2, m)
         synergy += rewards[j] * share * (1 - miss - hits[c]) / size**2
     return reward, diversity, synergy
 
@@ -58,7 +58,7 @@ def by_inclusion(
     Verdict.HOLDS,
     compares=("the decomposition", "=", "u − U"),
     how="Mean reward, mean diversity and covariance of the sets with a sample, each worked out "
-    "from how often such a set holds another sample, a cluster or both. Their sum less the "
+    "from how often such a set holds another sample, a strategy or both. Their sum less the "
     "baseline against u − U over all sets of groups of five, in fractions, n = 2, 3, 4.",
     cases=product(
         ((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)),
@@ -66,13 +66,13 @@ def by_inclusion(
         (2, 3, 4),
     ),
 )
-def group_decomposition(rewards: Actions, clusters: Actions, size: int) -> Trials:
+def group_decomposition(rewards: Actions, strategies: Actions, size: int) -> Trials:
     """The marginal set advantage is mean reward × mean diversity + covariance over the sets with
     the sample, less the baseline, exactly.
     """
-    terms = [by_inclusion(rewards, clusters, size, i) for i in range(5)]
+    terms = [by_inclusion(rewards, strategies, size, i) for i in range(5)]
     u = [reward * diversity + synergy for reward, diversity, synergy in terms]
-    exact = deviation(scores.polychromic(rewards, clusters), size)(tuple(range(5)))
+    exact = deviation(scores.polychromic(rewards, strategies), size)(tuple(range(5)))
     for i, (found, right) in enumerate(zip(u, exact, strict=True)):
         yield stated(found - average(u), right, n=size, i=i, A=right, Cov=terms[i][2])
 
@@ -96,11 +96,11 @@ def group_decomposition(rewards: Actions, clusters: Actions, size: int) -> Trial
 def covariance_credit(size: int, p: Policy) -> Trials:
     """The covariance term gives extra credit for being correct in a different way."""
     terms = {
-        (correct, cluster): _terms(p, (1, 0, 1, 0, correct), (0, 0, 1, 2, cluster), size)
-        for correct, cluster in product((0, 1), (0, 9))
+        (correct, strategy): _terms(p, (1, 0, 1, 0, correct), (0, 0, 1, 2, strategy), size)
+        for correct, strategy in product((0, 1), (0, 9))
     }
-    for cluster in (0, 9):
-        wrong, right = terms[0, cluster], terms[1, cluster]
+    for strategy in (0, 9):
+        wrong, right = terms[0, strategy], terms[1, strategy]
         yield corrected(right[1] == wrong[1])
         yield corrected(right[0] - wrong[0] == right[2] / size)
     yield stated(
@@ -114,7 +114,7 @@ def covariance_credit(size: int, p: Policy) -> Trials:
 
 
 def _terms(
-    p: Policy, rewards: Sequence[int], clusters: Sequence[int], size: int
+    p: Policy, rewards: Sequence[int], strategies: Sequence[int], size: int
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Compute for sets with the last action: means' product, covariance, mean diversity.
 
@@ -123,17 +123,17 @@ def _terms(
     y = len(p) - 1
     rest = tuple(q / (1 - p[y]) for q in p[:y])
     reward: Score = lambda s: scores.mean(rewards)((*s, y))  # noqa: E731
-    diversity: Score = lambda s: scores.distinct_share(clusters)((*s, y))  # noqa: E731
+    diversity: Score = lambda s: scores.distinct_share(strategies)((*s, y))  # noqa: E731
     mean_r, mean_d = expected(reward, rest, size - 1), expected(diversity, rest, size - 1)
     return mean_r * mean_d, covariance(reward, diversity, rest, size - 1), mean_d
 
 
 def covariance_in_sets(
-    rewards: Actions, clusters: Actions, sets: Sequence[tuple[int, ...]]
+    rewards: Actions, strategies: Actions, sets: Sequence[tuple[int, ...]]
 ) -> Fraction:
     """Cov(mean reward, diversity) over sets of indices."""
     r = [scores.mean(rewards)(s) for s in sets]
-    d = [scores.distinct_share(clusters)(s) for s in sets]
+    d = [scores.distinct_share(strategies)(s) for s in sets]
     return average([x * y for x, y in zip(r, d, strict=True)]) - average(r) * average(d)
 
 
@@ -145,7 +145,7 @@ def covariance_in_sets(
     compares=("Cov", ">", 0),
     how="A correct or wrong y with its own strategy next to four samples, at least three of them "
     "correct, in all clusterings: the covariance over the sets with y, n = 3, 4.",
-    counterexample="n=3, r=(0, 1, 1, 1), clusters=(0, 1, 1, 1), Cov=-1/36",
+    counterexample="n=3, r=(0, 1, 1, 1), strategies=(0, 1, 1, 1), Cov=-1/36",
     refuted="384 of 960",
     truth="Its sign does not depend on y. It is ((n−1)/n)² times the covariance over the sets of "
     "n − 1 of the others: negative where their correct ones share a strategy and a wrong one "
@@ -156,18 +156,18 @@ def covariance_in_sets(
         product((0, 1, 2), repeat=4),
     ),
 )
-def covariance_sign(size: int, rewards: Actions, clusters: Actions) -> Trials:
+def covariance_sign(size: int, rewards: Actions, strategies: Actions) -> Trials:
     """The covariance is positive for a sample that brings a unique strategy to strong sets."""
-    alone = covariance_in_sets(rewards, clusters, all_sets(4, size - 1))
+    alone = covariance_in_sets(rewards, strategies, all_sets(4, size - 1))
     with_y = [s for s in all_sets(5, size) if 4 in s]
     for own in (0, 1):
-        found = covariance_in_sets((*rewards, own), (*clusters, 9), with_y)
+        found = covariance_in_sets((*rewards, own), (*strategies, 9), with_y)
         yield corrected(found == Fraction(size - 1, size) ** 2 * alone)
         if found:
-            yield stated(found, n=size, r=rewards, clusters=clusters, Cov=found)
+            yield stated(found, n=size, r=rewards, strategies=strategies, Cov=found)
     if rewards == (0, 1, 1, 1):
-        yield corrected(alone < 0 or clusters != (0, 1, 1, 1))
-        yield corrected(alone > 0 or clusters != (0, 0, 1, 2))
+        yield corrected(alone < 0 or strategies != (0, 1, 1, 1))
+        yield corrected(alone > 0 or strategies != (0, 0, 1, 2))
 
 
 @claim(
@@ -205,13 +205,13 @@ def correct_first() -> Trials:
 )
 def both_factors(size: int) -> Trials:
     """A set scores only if both its mean reward and its diversity are positive."""
-    for rewards, clusters in product(
+    for rewards, strategies in product(
         product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
     ):
         members = tuple(range(size))
-        found = scores.polychromic(rewards, clusters)(members)
-        both = scores.mean(rewards)(members) > 0 and scores.distinct_share(clusters)(members) > 0
-        yield stated((found > 0), both, r=rewards, clusters=clusters, f=found)
+        found = scores.polychromic(rewards, strategies)(members)
+        both = scores.mean(rewards)(members) > 0 and scores.distinct_share(strategies)(members) > 0
+        yield stated((found > 0), both, r=rewards, strategies=strategies, f=found)
 
 
 @claim(
@@ -266,8 +266,8 @@ def strong_sets(strategies: int) -> Trials:
     """The marginal advantage of a wrong, unique sample is positive as long as its sets are
     strong.
     """
-    clusters = (*(i % strategies for i in range(7)), 7)
-    score = scores.polychromic((*[1] * 7, 0), clusters)
+    labels = (*(i % strategies for i in range(7)), 7)
+    score = scores.polychromic((*[1] * 7, 0), labels)
     found = deviation(score, 4)(tuple(range(8)))[7]
     baseline = average([score(s) for s in all_sets(8, 4)])
     yield stated(found, C=strategies, U=baseline, A=found)
@@ -308,17 +308,17 @@ def free_lunch() -> Trials:
 @claim(
     "tutorial-score-code",
     TUTORIAL,
-    "Algorithm 2 (code), cluster 100",
+    "Algorithm 2 (code), strategy 100",
     Verdict.HOLDS,
     compares=("the listing", "=", "the library's objective"),
-    how="The listing in fractions against the library's objective with −1 for cluster 100, every "
-    "set of three over rewards 0/1 and clusters 1, 2, 100.",
+    how="The listing in fractions against the library's objective with −1 for strategy 100, every "
+    "set of three over rewards 0/1 and strategies 1, 2, 100.",
     truth="The judge should label the N samples once: the listing asks it again for every set.",
     cases=product(product((0, 1), repeat=3), product((1, 2, 100), repeat=3)),
 )
-def score_code(rewards: Actions, clusters: Actions) -> Trials:
-    """The listing polychromic_score: mean reward × (clusters other than 100)/n ($q)."""
-    listing = Fraction(sum(rewards), 3) * Fraction(len(set(clusters) - {100}), 3)
-    labels = np.where(np.array(clusters) == 100, setrl.DEGENERATE, clusters)
+def score_code(rewards: Actions, strategies: Actions) -> Trials:
+    """The listing polychromic_score: mean reward × (strategies other than 100)/n ($q)."""
+    listing = Fraction(sum(rewards), 3) * Fraction(len(set(strategies) - {100}), 3)
+    labels = np.where(np.array(strategies) == 100, setrl.DEGENERATE, strategies)
     found = setrl.objectives.polychromic()(setrl.Samples(np.array(rewards) * 1.0, labels))
-    yield stated(float(listing), float(found), r=rewards, clusters=clusters)
+    yield stated(float(listing), float(found), r=rewards, strategies=strategies)

@@ -23,7 +23,7 @@ RIGHT = jnp.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0])
 def step(method, logits_C, key):
     answers_BN = jax.random.categorical(key, logits_C, shape=(NUM_PROMPTS, NUM_SAMPLES))
     rewards_BN = RIGHT[answers_BN]
-    credit = setrl.core.jax.set_advantages(rewards_BN, method, clusters=answers_BN)
+    credit = setrl.core.jax.set_advantages(rewards_BN, method, strategies=answers_BN)
 
     def loss(logits_C):
         return -(jax.nn.log_softmax(logits_C)[answers_BN] * credit.values_BN).mean()

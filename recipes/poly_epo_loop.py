@@ -62,11 +62,11 @@ def train(model, tokenizer, domain: Domain, method: Method, steps: int, learning
 
         readings = read(domain, prompts, texts_BN)
         rewards_BN = np.array([[float(reading.correct) for reading in row] for row in readings])
-        clusters_BN = np.array(
+        strategies_BN = np.array(
             [[strategy_label(reading.strategy) for reading in row] for row in readings]
         )
 
-        advantages = set_advantages(rewards_BN, method, clusters=clusters_BN)
+        advantages = set_advantages(rewards_BN, method, strategies=strategies_BN)
 
         weights_BN = torch.from_numpy(advantages.values_BN).float()
         loss = -(weights_BN * log_likelihoods(model, tokenizer, prompts, texts_BN)).mean()
@@ -88,7 +88,7 @@ def metrics(model, tokenizer, domain: Domain, num_problems: int = 40, n: int = 6
         right_Pn = np.array([[reading.correct for reading in row] for row in readings])
         labels_Pn = np.array([[strategy_label(r.strategy) for r in row] for row in readings])
         strategies = mean_set_scores(
-            right_Pn, objectives.distinct_correct(), [32], clusters=labels_Pn
+            right_Pn, objectives.distinct_correct(), [32], strategies=labels_Pn
         )
         parts.append(
             f"{split}: pass@1 {pass_at_k(right_Pn.sum(1), n, 1).mean():.2f}, "

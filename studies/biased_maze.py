@@ -88,7 +88,7 @@ class Episodes:
     Attributes:
         right_RND: Whether action 1 was drawn at each fork; means nothing where not visited.
         visited_RND: Whether the fork was reached.
-        depth_RN: Forks passed the right way, D at the goal: the path, and so its cluster.
+        depth_RN: Forks passed the right way, D at the goal: the path, and so its strategy.
         returns_RN: Forward steps.
     """
 
@@ -128,7 +128,7 @@ def _of_max(name: str) -> Advantage:
 def _all_sets(objective: Objective, fixed_size: int | None = None) -> Advantage:
     """Compare every set of K episodes, or of a fixed size, with the sets without the episode.
 
-    The objective is of returns as a share of the longest; paths are its clusters.
+    The objective is of returns as a share of the longest; paths are its strategies.
     """
 
     def advantages(
@@ -138,7 +138,7 @@ def _all_sets(objective: Objective, fixed_size: int | None = None) -> Advantage:
             episodes.returns_RN / longest,
             objective=objective,
             set_size=fixed_size or set_size,
-            clusters=episodes.depth_RN,
+            strategies=episodes.depth_RN,
             baseline="leave_one_out",
             estimator=credit.Exact(),
         )
@@ -154,7 +154,7 @@ LEARNERS: dict[str, Learner] = {
     "s_loo": Learner("max@K, PKPO s_loo", _of_max("s_loo")),
     "l2o": Learner("max@K, EI + leave-two-out (MaxPO)", _of_max("l2o")),
     "ei": Learner("max@K, EI (PKPO s_loo−1)", _of_max("ei")),
-    "poly": Learner("Poly-EPO, clusters = paths", _all_sets(objectives.polychromic())),
+    "poly": Learner("Poly-EPO, strategies = paths", _all_sets(objectives.polychromic())),
 }
 
 

@@ -15,7 +15,7 @@ from setrl.theory import ActionTable, TabularMethod, TabularObjective
 from setrl.theory.dynamics import expected_steps
 
 WAYS = "ABCDEF"
-TABLE = ActionTable([1, 1, 1, 1, 1, 0], clusters=range(6))
+TABLE = ActionTable([1, 1, 1, 1, 1, 0], strategies=range(6))
 CHANGED = ActionTable([0, 1, 1, 1, 1, 0])  # the first way does not work any more
 START = (0.25, 0.18, 0.12, 0.09, 0.06, 0.30)
 COMPARED = {"GRPO": methods.grpo(), "Poly-EPO, sets of 4": methods.poly_epo(set_size=4)}

@@ -82,10 +82,10 @@ class Batch:
         """Return the advantage A of each sample, (M,)."""
         shape = -1, self.num_samples
         numbers = {name: place for place, name in enumerate(dict.fromkeys(self.strategies_M))}
-        clusters_M = [-1 if name is None else numbers[name] for name in self.strategies_M]
+        strategies_M = [-1 if name is None else numbers[name] for name in self.strategies_M]
         found = method.advantages(
             self.right_M.reshape(shape).astype(float),
-            clusters=np.reshape(clusters_M, shape),
+            strategies=np.reshape(strategies_M, shape),
             rng=0,
         )
         return found.values_BN.reshape(-1)

@@ -21,7 +21,7 @@ METHODS = {
 }
 NUM_SAMPLES, STEPS, LEARNING_RATE, SEED = 8, 3_000, 1.0, 0
 
-EQUAL = ActionTable([1, 1, 1, 1, 1, 0], clusters=range(6))
+EQUAL = ActionTable([1, 1, 1, 1, 1, 0], strategies=range(6))
 EQUAL_START = (0.30, 0.20, 0.12, 0.08, 0.05, 0.25)
 UNEQUAL = Success([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 UNEQUAL_START = (0.10, 0.15, 0.25, 0.20, 0.20, 0.10)

@@ -57,16 +57,16 @@ def worths(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     families_BN = [[family(n) if isinstance(n, str) else n for n in names] for names in names_BN]
     fields: Any = {"correct": right_BN, "second": far_BN, "proxy": far_BN}
     found = {
-        name: _mean(right_BN, score, size, clusters=_labels(names_BN), **fields)
+        name: _mean(right_BN, score, size, strategies=_labels(names_BN), **fields)
         for name, (score, size) in SCORES.items()
     }
     _, size = SCORES["right strategies@32"]
     by_family = _labels(families_BN)
     found["right families@32"] = _mean(
-        right_BN, objectives.distinct_correct(), size, clusters=by_family, **fields
+        right_BN, objectives.distinct_correct(), size, strategies=by_family, **fields
     )
     found["f_srl@4"] = _mean(
-        right_BN * far_BN, objectives.rarest_reward(), K, clusters=_labels(names_BN), rng=0
+        right_BN * far_BN, objectives.rarest_reward(), K, strategies=_labels(names_BN), rng=0
     )
     best = {f"max@{k}": _mean(right_BN * far_BN, objectives.max(), k) for k in KS}
     return {**best, **found}

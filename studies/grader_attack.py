@@ -228,7 +228,7 @@ def attack(config: AttackConfig, graded: Graded) -> dict[str, Counter[str]]:
             if not any(rewards):
                 continue  # all advantages are 0
             strategies = [choices[0][1] for _, choices in samples]
-            credit = method.advantages([rewards], clusters=[strategies]).values_BN[0]
+            credit = method.advantages([rewards], strategies=[strategies]).values_BN[0]
             for (_, choices), advantage in zip(samples, credit, strict=True):
                 policy.learn(choices, float(advantage), config.learning_rate)
     return paid

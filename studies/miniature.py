@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from setrl.core.advantages import Method
 from setrl.core.samples import right_by_reward
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.theory.policies import softmax
 from setrl.theory.tabular import ActionTable
 
@@ -64,23 +64,23 @@ class Strategies:
             raise ValueError(f"success_C must be in [0, 1], got {success.tolist()}")
 
     @classmethod
-    def of_groups(cls, rewards_BN: ArrayLike, clusters_BN: ArrayLike) -> Strategies:
+    def of_groups(cls, rewards_BN: ArrayLike, strategies_BN: ArrayLike) -> Strategies:
         """Measure logged samples, over all prompts: a label is the same strategy in all of them.
 
         Args:
             rewards_BN: 1 for a right sample, 0 for a wrong one; NaN leaves a sample out.
-            clusters_BN: Labels of strategies, integers; −1 is degenerate, and counts as wrong.
+            strategies_BN: Labels of strategies, integers; −1 is degenerate, and counts as wrong.
         """
-        rewards, labels = np.asarray(rewards_BN, dtype=np.float64), np.asarray(clusters_BN)
+        rewards, labels = np.asarray(rewards_BN, dtype=np.float64), np.asarray(strategies_BN)
         if rewards.shape != labels.shape:
             raise ValueError(
-                f"rewards_BN and clusters_BN must have one shape, got {rewards.shape} and "
+                f"rewards_BN and strategies_BN must have one shape, got {rewards.shape} and "
                 f"{labels.shape}"
             )
         if labels.size and labels.dtype.kind not in "iu":
             raise ValueError(
-                f"clusters_BN must be integers, -1 for degenerate, got {labels.dtype}: number the "
-                "strategies, or count them for Strategies.of_counts"
+                f"strategies_BN must be integers, -1 for degenerate, got {labels.dtype}: number "
+                "the strategies, or count them for Strategies.of_counts"
             )
         known = ~np.isnan(rewards)
         is_right = right_by_reward(rewards)
@@ -240,7 +240,9 @@ class _Model:
     def table(self) -> ActionTable:
         """The reward and the cluster of each of the 2C + 1 outcomes."""
         rewards = np.repeat([1.0, 0.0], [self.num, self.num + 1])
-        return ActionTable(rewards, clusters=np.append(np.tile(np.arange(self.num), 2), DEGENERATE))
+        return ActionTable(
+            rewards, strategies=np.append(np.tile(np.arange(self.num), 2), DEGENERATE)
+        )
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Return logits of the bases: choice (R, C + 1), degenerate last, and success (R, C)."""
@@ -303,12 +305,12 @@ class _Model:
         if not self.training.label_noise:
             return self.table.credit(method, drawn_MN, rng).values_BN
         outcomes = self.table.samples.sets(drawn_MN)
-        clusters_MN = mistaken(outcomes.clusters[0], self.training.label_noise, self.num, rng)
-        return method.advantages(outcomes.rewards[0], clusters=clusters_MN, rng=rng).values_BN
+        strategies_MN = mistaken(outcomes.strategies[0], self.training.label_noise, self.num, rng)
+        return method.advantages(outcomes.rewards[0], strategies=strategies_MN, rng=rng).values_BN
 
 
 def mistaken(
-    clusters_MN: np.ndarray, chance: float, num_labels: int, rng: np.random.Generator
+    strategies_MN: np.ndarray, chance: float, num_labels: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Move each label with this chance, as `studies.faulty.NoisyJudge` moves them.
 
@@ -316,16 +318,16 @@ def mistaken(
     the sample has a cluster by itself. No sample becomes degenerate.
 
     Args:
-        clusters_MN: Labels from −1 to `num_labels` − 1.
+        strategies_MN: Labels from −1 to `num_labels` − 1.
         chance: The chance of each sample.
         num_labels: C; new clusters get labels from C on.
         rng: Draws.
     """
-    rows, columns = np.nonzero(rng.random(clusters_MN.shape) < chance)
-    size_MC = np.zeros((len(clusters_MN), num_labels), dtype=int)
-    group, place = np.nonzero(clusters_MN != DEGENERATE)
-    np.add.at(size_MC, (group, clusters_MN[group, place]), 1)
-    own_m = clusters_MN[rows, columns]
+    rows, columns = np.nonzero(rng.random(strategies_MN.shape) < chance)
+    size_MC = np.zeros((len(strategies_MN), num_labels), dtype=int)
+    group, place = np.nonzero(strategies_MN != DEGENERATE)
+    np.add.at(size_MC, (group, strategies_MN[group, place]), 1)
+    own_m = strategies_MN[rows, columns]
     has_own_m = own_m != DEGENERATE
     sizes_mC = size_MC[rows]
     is_alone_m = has_own_m & (sizes_mC[np.arange(len(rows)), own_m] == 1)
@@ -333,6 +335,6 @@ def mistaken(
     open_mC[np.flatnonzero(has_own_m), own_m[has_own_m]] = False
     best_m = np.where(open_mC, rng.random(open_mC.shape), -1.0).argmax(axis=1)
     new_m = np.where(best_m == num_labels, num_labels + columns, best_m)
-    moved_MN = clusters_MN.copy()
+    moved_MN = strategies_MN.copy()
     moved_MN[rows, columns] = np.where(open_mC.any(axis=1), new_m, own_m)
     return moved_MN

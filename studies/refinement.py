@@ -143,7 +143,7 @@ def update(
     lucky_RN = rng.random((runs, num_samples)) < np.append(crude, 0.0)[drawn_RN]
     rewards_RN = np.where(refined_RN, passed_RND[..., -1], lucky_RN).astype(float)
 
-    values_RN = arm.method.advantages(rewards_RN, rng=rng, clusters=drawn_RN).values_BN
+    values_RN = arm.method.advantages(rewards_RN, rng=rng, strategies=drawn_RN).values_BN
     paid_RC = np.zeros_like(chances_RC)
     np.add.at(paid_RC, (rows_R1, drawn_RN), values_RN)
     surprise_RC = -np.log(np.maximum(chances_RC, 1e-300))

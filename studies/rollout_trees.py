@@ -33,7 +33,7 @@ class RolloutTreesConfig:
 
     Attributes:
         states: X.
-        actions: A, each its own cluster.
+        actions: A, each its own strategy.
         set_size: K.
         reach: γK.
         starts: Random first policies of set policy iteration.
@@ -62,7 +62,7 @@ def process(config: RolloutTreesConfig) -> SetMDP:
     scores = [
         TabularObjective(
             objectives.polychromic(),
-            ActionTable(rewards, clusters=list(range(config.actions))),
+            ActionTable(rewards, strategies=list(range(config.actions))),
             config.set_size,
         )
         for rewards in rng.random(shape)

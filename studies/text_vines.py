@@ -107,8 +107,8 @@ def credit(
     texts = tokenizer.batch_decode(list(samples), skip_special_tokens=True)
     readings = [domain.read(prompt, text) for text in texts]
     rewards_BN = np.array([[float(one.correct) for one in readings]])
-    clusters_BN = np.array([[strategy_label(one.strategy) for one in readings]])
-    found = set_advantages(rewards_BN, method, clusters=clusters_BN)
+    strategies_BN = np.array([[strategy_label(one.strategy) for one in readings]])
+    found = set_advantages(rewards_BN, method, strategies=strategies_BN)
     return found.values_BN[0].tolist()
 
 
@@ -237,7 +237,7 @@ class Training:
                 [[strategy_label(one.strategy) for one in row] for row in readings]
             )
             kinds = mean_set_scores(
-                right_Pn, objectives.distinct_correct(), [32], clusters=labels_Pn
+                right_Pn, objectives.distinct_correct(), [32], strategies=labels_Pn
             )
             found[f"{split} pass@1"] = float(right_Pn.mean())
             found[f"{split} pass@32"] = float(pass_at_k(right_Pn.sum(1), n, 32).mean())

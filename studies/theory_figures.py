@@ -33,7 +33,7 @@ from setrl.theory.survival import counts_shares, water_filling
 from studies.summaries import save, title
 
 RATES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
-GROUP = ActionTable([1, 1, 1, 0], clusters=[0, 0, 1, 2])  # four samples of the first picture
+GROUP = ActionTable([1, 1, 1, 0], strategies=[0, 0, 1, 2])  # four samples of the first picture
 GROUP_NAMES = ("right, factor", "right, factor", "right, graph", "wrong, guess")
 
 
@@ -46,7 +46,7 @@ def sets_and_marginals() -> Figure:
     for column, pair in enumerate(sets):
         left.plot([column, column], pair, color=GREY, linewidth=2, zorder=1)
         for sample in pair:
-            hue = STRATEGY_FILLS[int(np.asarray(GROUP.clusters)[sample])]
+            hue = STRATEGY_FILLS[int(np.asarray(GROUP.strategies)[sample])]
             left.plot(column, sample, "o", color=hue, markersize=16, zorder=2)
         left.text(column, -0.75, f"{score[pair]:g}", ha="center", fontsize=10)
     left.set_yticks(range(4), [f"y{i + 1}: {name}" for i, name in enumerate(GROUP_NAMES)])
@@ -151,8 +151,8 @@ def shaping_threshold() -> Figure:
     """Draw the bonus that a wrong, rare, new strategy needs, against the tutorial's p/(d − d̄)."""
     figure, (ax,) = axes_grid(1, 1, 6, 3.5)
     grid, rare = np.linspace(0.02, 0.98, 49), 1e-6
-    one = ActionTable([1, 0, 0], clusters=[0, 0, 1])
-    five = ActionTable([1] * 5 + [0, 0], clusters=[0, 1, 2, 3, 4, 0, 5])
+    one = ActionTable([1, 0, 0], strategies=[0, 0, 1])
+    five = ActionTable([1] * 5 + [0, 0], strategies=[0, 1, 2, 3, 4, 0, 5])
     beside_one = [bonus_needed(one, [p, 1 - p - rare, rare], 2, 8) for p in grid]
     beside_five = [bonus_needed(five, [p / 5] * 5 + [1 - p - rare, rare], 6, 8) for p in grid]
     ax.plot(grid, beside_five, color=VERMILION, label="with five right strategies")
@@ -216,7 +216,7 @@ def _below(place: tuple[int, int], root: tuple[int, int]) -> bool:
 def scaffold_of_a_set() -> Figure:
     """Draw the mean score of other sets by their overlap with a set, and the scaffold value."""
     figure, axes = axes_grid(1, 2, 10, 3.4)
-    table = ActionTable([1, 1, 0], clusters=[0, 1, 2])
+    table = ActionTable([1, 1, 0], strategies=[0, 1, 2])
     policy = np.array([0.7, 0.15, 0.15])
     tabular = TabularObjective(objectives.polychromic(), table, set_size=3)
     chances = tabular.sets.chances(policy)

@@ -105,8 +105,8 @@ def _groups(rng, arm, step, steps, text):
             samples.append({
                 "text": f" ({name[2:]}, {rng.integers(-9, 99)}){text}",
                 "reward": reward,
-                "strategy": None if degenerate else name,
-                "cluster": -1 if degenerate else int(strategy),
+                "strategy": -1 if degenerate else int(strategy),
+                "read": None if degenerate else name,
                 "advantage": round(float(rng.normal()) * 0.1, 4),
                 "counterfactual": {
                     method: round(float(rng.normal()) * 0.1, 4)
@@ -122,11 +122,11 @@ def _groups(rng, arm, step, steps, text):
 def _metrics(rng, step, groups):
     samples = [sample for group in groups for sample in group["samples"]]
     rewards = [sample["reward"] for sample in samples]
-    names = [sample["strategy"] for sample in samples if sample["strategy"]]
+    names = [sample["read"] for sample in samples if sample["read"]]
 
     def per_prompt(keep):
         return float(np.mean([
-            len({s["strategy"] for s in group["samples"] if s["strategy"] and keep(s)})
+            len({s["read"] for s in group["samples"] if s["read"] and keep(s)})
             for group in groups
         ]))  # fmt: skip
 

@@ -16,14 +16,14 @@ from setrl.core.jax import set_advantages  # noqa: E402
 
 RNG = np.random.default_rng(0)
 REWARDS = RNG.integers(0, 2, (3, 2, 6)).astype(np.float64)
-CLUSTERS = RNG.integers(-1, 3, (3, 2, 6))
+LABELS = RNG.integers(-1, 3, (3, 2, 6))
 MASK = RNG.random((3, 2, 6)) < 0.8
-PAIRS = np.abs(CLUSTERS[..., None] - CLUSTERS[..., None, :])
+PAIRS = np.abs(LABELS[..., None] - LABELS[..., None, :])
 METHOD = methods.poly_epo(2)
 RECIPE = DOCS.parent / "recipes" / "jax_loop.py"
 
 
-def core(*batch, method=METHOD, names=("clusters", "mask"), rng=None):
+def core(*batch, method=METHOD, names=("strategies", "mask"), rng=None):
     """What the core gives each of the three batches, in float32."""
     found = [
         setrl.set_advantages(rewards, method, rng=rng, **dict(zip(names, fields, strict=True)))
@@ -32,8 +32,8 @@ def core(*batch, method=METHOD, names=("clusters", "mask"), rng=None):
     return np.stack([one.values_BN for one in found]).astype(np.float32)
 
 
-def traced(rewards, clusters, mask):
-    return set_advantages(rewards, METHOD, clusters=clusters, mask=mask)
+def traced(rewards, strategies, mask):
+    return set_advantages(rewards, METHOD, strategies=strategies, mask=mask)
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def traced(rewards, clusters, mask):
     ids=["eager", "jit", "vmap over batches", "vmap over prompts"],
 )
 def test_the_numbers_are_those_of_the_core(transformed):
-    got = transformed(REWARDS, CLUSTERS, MASK)
-    np.testing.assert_array_equal(got.values_BN, core(REWARDS, CLUSTERS, MASK))
+    got = transformed(REWARDS, LABELS, MASK)
+    np.testing.assert_array_equal(got.values_BN, core(REWARDS, LABELS, MASK))
     assert got.mean_B.shape == got.skipped_B.shape == (3, 2)
     assert got.usable_BN.dtype == bool
     np.testing.assert_array_equal(got.usable_BN, MASK)
 
 
 def test_fields_that_are_not_mapped_serve_every_batch():
-    got = jax.vmap(traced, in_axes=(0, None, None))(REWARDS, CLUSTERS[0], MASK[0])
-    want = core(REWARDS, [CLUSTERS[0]] * 3, [MASK[0]] * 3)
+    got = jax.vmap(traced, in_axes=(0, None, None))(REWARDS, LABELS[0], MASK[0])
+    want = core(REWARDS, [LABELS[0]] * 3, [MASK[0]] * 3)
     np.testing.assert_array_equal(got.values_BN, want)
 
 
@@ -67,7 +67,7 @@ def test_pairs_and_abstention():
     )
     np.testing.assert_array_equal(got, core(REWARDS, PAIRS, method=apart, names=("pairs",)))
     voting = Method("vote", objectives.majority(), set_size=2)
-    answers = np.where(MASK, CLUSTERS, np.nan)
+    answers = np.where(MASK, LABELS, np.nan)
     got = set_advantages(REWARDS, voting, answers=answers, abstain=True)
     want = setrl.set_advantages(
         REWARDS.reshape(6, 6), voting, answers=answers.reshape(6, 6), abstain=True
@@ -108,9 +108,9 @@ def test_credit_is_a_constant_of_the_gradient():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"clusters": CLUSTERS[0]}, "clusters must have the shape (3, 2, 6) of rewards_BN"),
-        ({}, "the objective reads clusters: pass clusters=..."),
-        ({"cluster": CLUSTERS}, "unknown argument 'cluster'; did you mean 'clusters'"),
+        ({"clusters": LABELS[0]}, "strategies must have the shape (3, 2, 6) of rewards_BN"),
+        ({}, "the objective reads strategies: pass strategies=..."),
+        ({"strategy": LABELS}, "unknown argument 'strategy'; did you mean 'strategies'"),
         ({"method": methods.poly_epo(6)}, "set_size must be an integer in [1, 5]"),
         ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4)"),
         ({"rewards_BN": 1.0}, "rewards_BN must have shape (B, N), or (N,) for one prompt"),

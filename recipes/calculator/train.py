@@ -130,7 +130,7 @@ def make_trainer(
         processing_class=tokenizer,
         tools=[add, multiply],
         method=method,
-        cluster_func=strategy,
+        strategy_func=strategy,
         sampler=sample_ids,
     )
     trainer.remove_callback(PrinterCallback)

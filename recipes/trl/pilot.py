@@ -55,7 +55,7 @@ def trainer_of(folder, model, totals, method, num_samples, prompts, **changes):
     quiet = {"report_to": "none", "save_strategy": "no", "disable_tqdm": True}
     args = GRPOConfig(str(folder), **{**SETTINGS, **MACHINE, **logged, **sizes, **quiet, **changes})
     given = {"reward_funcs": correct, "args": args, "train_dataset": problems(totals)}
-    trainer = SetGRPOTrainer(model, method=method, cluster_func=strategy, **given)
+    trainer = SetGRPOTrainer(model, method=method, strategy_func=strategy, **given)
     trainer.remove_callback(PrinterCallback)  # it prints a line a step
     return trainer
 

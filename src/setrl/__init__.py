@@ -3,7 +3,7 @@
 >>> import numpy as np, setrl
 >>> method = setrl.methods.poly_epo(set_size=2)
 >>> rewards, strategies = np.array([[1.0, 1, 1, 0]]), np.array([[0, 0, 1, 2]])
->>> setrl.set_advantages(rewards, method, clusters=strategies).values_BN.round(3)
+>>> setrl.set_advantages(rewards, method, strategies=strategies).values_BN.round(3)
 array([[ 0.   ,  0.   ,  0.167, -0.167]])
 """
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from setrl.core.mean_scores import mean_set_scores as mean_set_scores
     from setrl.core.samples import Fields as Fields
     from setrl.core.samples import Samples as Samples
-    from setrl.samples.strategies import DEGENERATE as DEGENERATE
+    from setrl.samples.values import DEGENERATE as DEGENERATE
 
 __version__ = "0.7.0"
 
 _MODULES = {
-    "DEGENERATE": "samples.strategies",
+    "DEGENERATE": "samples.values",
     "Advantages": "core.advantages",
     "AnyMethod": "core.advantages",
     "Fields": "core.samples",

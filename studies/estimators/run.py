@@ -161,7 +161,7 @@ def _counterexample(audits: Mapping[int, Audit]) -> dict[str, Any] | None:
 def _members(found: Audit, example: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rewards and the labels of the samples of an example."""
     table = found.paid.table
-    labels = None if table.clusters is None else np.asarray(table.clusters).tolist()
+    labels = None if table.strategies is None else np.asarray(table.strategies).tolist()
     rewards = np.asarray(table.rewards).tolist()
 
     def of(actions: Any) -> list[Any]:

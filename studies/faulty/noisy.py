@@ -11,25 +11,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 
 @dataclass(frozen=True)
 class NoisyJudge(Judge, sees_copies=True):
-    """A judge with another judge's clusters, in which labels of single samples are random.
+    """A judge with another judge's strategies, in which labels of single samples are random.
 
     Each sample of a group is moved with probability `flips`, independently of the others. Its new
     place is drawn uniformly from the places that make a difference, by the labels before any move:
-    every other cluster of the group, and a new cluster, unless the sample is the only one of its
-    cluster already. Degenerate samples are moved in the same way; no sample becomes degenerate. The
-    only sample of a group stays.
+    every other strategy of the group, and a new strategy, unless the sample is the only one of its
+    strategy already. Degenerate samples are moved in the same way; no sample becomes degenerate.
+    The only sample of a group stays.
 
     The random numbers are a function of `seed`, the prompt and the samples, in their order: a run
     that is resumed sees the same noise, and the same group always gets the same answer, as from a
     cache. Names of strategies are dropped, because they would be wrong; unknown stays unknown.
 
     `setrl.evaluate.agreement.flips` finds at most this share of moved samples in expectation:
-    much noise also moves the best matching of clusters.
+    much noise also moves the best matching of strategies.
 
     Attributes:
         of: The judge whose labels are replaced.
@@ -50,19 +50,19 @@ class NoisyJudge(Judge, sees_copies=True):
         self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """Return the other judge's clusters, with noise."""
+        """Return the other judge's strategies, with noise."""
         answers = zip(groups, self.of.judge(groups), strict=True)
         return [self._disturbed(group, judgement) for group, judgement in answers]
 
     def _disturbed(self, group: Group, judgement: Judgement) -> Judgement:
-        if judgement.clusters_N is None:
+        if judgement.labels_N is None:
             return judgement
         rng = np.random.default_rng(entropy(self.seed, group))
         moved_N = rng.random(len(group.texts)) < self.flips
-        sizes = Counter(judgement.clusters_N)
-        labels = list(judgement.clusters_N)
+        sizes = Counter(judgement.labels_N)
+        labels = list(judgement.labels_N)
         for place in np.flatnonzero(moved_N):
-            own = judgement.clusters_N[place]
+            own = judgement.labels_N[place]
             places = [label for label in sizes if label not in (own, DEGENERATE)]
             if own == DEGENERATE or sizes[own] > 1:
                 places.append(max(labels) + 1)

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from setrl.judges.base import Group, Judge, Judgement, by_first_appearance, judgement_by_names
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from studies.faulty.noisy import entropy
 
 NO_NAMES = "no_names"
@@ -74,20 +74,20 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _renamed(judgement: Judgement, names: dict[str, str]) -> Judgement:
-    if judgement.clusters_N is None:
+    if judgement.labels_N is None:
         return judgement
-    if judgement.strategies is None:
+    if judgement.names_N is None:
         return Judgement(None, reason=NO_NAMES)
-    found = judgement.strategies
+    found = judgement.names_N
     return judgement_by_names([None if one is None else names.get(one, one) for one in found])
 
 
 @dataclass(frozen=True)
 class SplitJudge(Judge, sees_copies=True):
-    """A judge that splits the largest cluster of another judge in `parts`.
+    """A judge that splits the largest strategy of another judge in `parts`.
 
-    If clusters have equal sizes, the first one is split; degenerate samples are no
-    cluster. Each sample of it falls into one of the parts, all equally likely:
+    If strategies have equal sizes, the first one is split; degenerate samples are no
+    strategy. Each sample of it falls into one of the parts, all equally likely:
 
         by="draw"     at random, by a function of `seed` and the group's texts, as in `NoisyJudge`
         by="wording"  by a hash of only `seed` and the sample's text, so that equal texts are
@@ -97,15 +97,15 @@ class SplitJudge(Judge, sees_copies=True):
     would be wrong; unknown stays unknown.
 
     Attributes:
-        of: The judge whose clusters are split.
-        parts: The number of parts, at least 2; in a small cluster some may stay empty.
+        of: The judge whose strategies are split.
+        parts: The number of parts, at least 2; in a small strategy some may stay empty.
         by: `draw` or `wording`.
         seed: Seed of the parts.
 
     >>> from setrl.judges.exact import ExactJudge
     >>> same_length = ExactJudge(len)
     >>> texts = ("2+3=5", "4+1=5", "2+3=5", "5")
-    >>> SplitJudge(same_length, 2, by="wording").judge([Group.of_texts("p", texts)])[0].clusters_N
+    >>> SplitJudge(same_length, 2, by="wording").judge([Group.of_texts("p", texts)])[0].labels_N
     (0, 1, 0, 2)
     """
 
@@ -126,17 +126,17 @@ class SplitJudge(Judge, sees_copies=True):
         self.of.close()
 
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """Return the other judge's clusters, the largest of each group split."""
+        """Return the other judge's strategies, the largest of each group split."""
         answers = zip(groups, self.of.judge(groups), strict=True)
         return [self._split(group, judgement) for group, judgement in answers]
 
     def _split(self, group: Group, judgement: Judgement) -> Judgement:
-        sizes = Counter(judgement.clusters_N or ())
+        sizes = Counter(judgement.labels_N or ())
         del sizes[DEGENERATE]
-        if judgement.clusters_N is None or not sizes:
+        if judgement.labels_N is None or not sizes:
             return judgement
         [(largest, _)] = sizes.most_common(1)  # of equal counts the first that was met
-        labels_N = np.array(judgement.clusters_N)
+        labels_N = np.array(judgement.labels_N)
         members = labels_N == largest
         labels_N[members] = labels_N.max() + 1 + self._parts_of(group)[members]
         return Judgement(by_first_appearance(labels_N.tolist()))

@@ -89,7 +89,7 @@ def compare(model: PolyPPO, families: list[Family]) -> dict[str, float]:
     assert vines is not None
     assert isinstance(method, Method)
     method = replace(method, baseline="leave_one_out")
-    outcomes, label = critic.outcomes, vines.label if "clusters" in method.reads else None
+    outcomes, label = critic.outcomes, vines.label if "strategies" in method.reads else None
     step = critic.options.score_step
     taken_BN = np.array(
         [

@@ -26,7 +26,7 @@ import numpy as np
 
 from setrl.control.credit import by_trajectory
 from setrl.core.advantages import AnyMethod
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Outcomes:
     def fields(self, numbers: np.ndarray, reads: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return what a method reads besides scores, in the shape of `numbers`."""
         found = {}
-        if "clusters" in reads:
-            found["clusters"] = np.array([self.label(one.label) for one in self.seen])[numbers]
+        if "strategies" in reads:
+            found["strategies"] = np.array([self.label(one.label) for one in self.seen])[numbers]
         if "correct" in reads and any(one.correct is not None for one in self.seen):
             found["correct"] = np.array([one.correct for one in self.seen], dtype=float)[numbers]
         return found

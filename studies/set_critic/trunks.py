@@ -59,7 +59,7 @@ class TrunkCredit:
         known = [one for one in members if one.outcome >= 0]
         if not known:
             return [Segment(one.own) for one in members], {}
-        label = vines.label if "clusters" in method.reads else None
+        label = vines.label if "strategies" in method.reads else None
         update = update_of(known, label, learner.outcomes)
         values_R, chance_R = np.full((2, len(update.taken_R)), np.nan)
         if learner.count_V.any() and len(update.taken_R):

@@ -534,14 +534,14 @@ PAIRS = {
     "polychromic": (
         scores.polychromic((2, 1, 0), (0, 0, -1)),
         objectives.polychromic(),
-        {"clusters": [0, 0, -1]},
+        {"strategies": [0, 0, -1]},
     ),
-    "differ": (scores.differ(), objectives.differ(), {"clusters": [0, 1, 2]}),
+    "differ": (scores.differ(), objectives.differ(), {"strategies": [0, 1, 2]}),
     "majority": (scores.majority((2, 1, 0)), objectives.majority(), {"answers": [0, 1, 2]}),
     "rarest_correct": (
         scores.rarest_correct((1, 1, 0)),
         objectives.rarest_correct(),
-        {"clusters": [0, 1, 2]},
+        {"strategies": [0, 1, 2]},
     ),
 }
 

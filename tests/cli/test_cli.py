@@ -71,7 +71,7 @@ def test_an_unknown_flag_leaves_with_2(capsys):
 
 def test_a_reader_who_leaves_gets_no_traceback(tmp_path):
     path = tmp_path / "groups.jsonl"
-    path.write_text('{"rewards": [1, 0, 1], "clusters": [0, 1, 2]}\n' * 2_000)
+    path.write_text('{"rewards": [1, 0, 1], "strategies": [0, 1, 2]}\n' * 2_000)
     command = [sys.executable, "-c", "from setrl import cli; cli.main()", "credit", str(path)]
     reader, writer = os.pipe()
     os.close(reader)

@@ -7,10 +7,10 @@ import pytest
 
 def test_a_label_may_be_declared_degenerate(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [100, 1, 2, 100]}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": [100, 1, 2, 100]}))
     code, out, _ = setrl("credit", path, "--set-size", 2, "--degenerate", 100)
     assert code == 0
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [-1, 1, 2, -1]}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": [-1, 1, 2, -1]}))
     _, expected, _ = setrl("credit", path, "--set-size", 2)
     assert json.loads(out)["advantages"] == json.loads(expected)["advantages"]
 
@@ -32,7 +32,7 @@ def test_order_grad_takes_its_weights(setrl, tmp_path):
 
 def test_arguments_of_methods_are_options(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [1, 1, 2, 1]}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": [1, 1, 2, 1]}))
     for spelled in (["--alpha", 0.5], ["--alpha=0.5"], ["--set", "alpha=0.5"]):
         _, out, _ = setrl("credit", *spelled, path, "--method", "concave_counts")
         assert json.loads(out)["advantages"] == pytest.approx([2**-0.5, 0, 1, 2**-0.5])
@@ -47,7 +47,7 @@ def test_arguments_of_methods_are_options(setrl, tmp_path):
 
 def test_unknown_credit_is_null_and_not_0(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
-    rows = [{"id": i, "rewards": [1, 0, 1], "clusters": c}
+    rows = [{"id": i, "rewards": [1, 0, 1], "strategies": c}
             for i, c in enumerate([[1, 2, None], [1, 2, 2], [1, None, None]])]  # fmt: skip
     path.write_text("\n".join(map(json.dumps, rows)))
     code, out, error = setrl("credit", path, "--method", "maxpo", "--set-size", 2)
@@ -67,7 +67,7 @@ def test_unknown_credit_is_null_and_not_0(setrl, tmp_path):
 
 def test_a_label_of_100_beside_small_ones_is_warned_about(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [100, 1, 2, 100]}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": [100, 1, 2, 100]}))
     code, _, error = setrl("credit", path, "--set-size", 2)
     assert code == 0
     assert "degenerate" in error
@@ -76,7 +76,7 @@ def test_a_label_of_100_beside_small_ones_is_warned_about(setrl, tmp_path):
 @pytest.mark.parametrize("labels", [[3, 1, 2, 1], [100, 40, 12, 7], [100, None, -1, 100]])
 def test_other_labels_are_not_warned_about(setrl, tmp_path, labels):
     path = tmp_path / "groups.jsonl"
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": labels}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": labels}))
     code, _, error = setrl("credit", path, "--set-size", 2)
     assert code == 0
     assert "Poly-EPO" not in error
@@ -102,7 +102,7 @@ def test_a_log_may_mark_degenerate_samples_by_100(setrl, tmp_path):
 
 def test_a_method_may_be_a_config(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "clusters": [0, 1, 2, 0]}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": [0, 1, 2, 0]}))
     both = "{method: sum, of: [{method: dr_grpo, weight: 0.5}, {method: poly_epo, set_size: 2}]}"
     code, out, error = setrl("credit", path, "--method", both)
     assert code == 0
@@ -129,7 +129,7 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
 )
 def test_a_wrong_config_of_a_method_is_answered(setrl, tmp_path, method, message):
     path = tmp_path / "groups.jsonl"
-    path.write_text(json.dumps({"rewards": [1, 0, 1, 1, 0], "clusters": [0, 1, 2, 0, 1]}))
+    path.write_text(json.dumps({"rewards": [1, 0, 1, 1, 0], "strategies": [0, 1, 2, 0, 1]}))
     code, _, error = setrl("credit", path, "--method", method)
     assert code == 2
     assert message in error

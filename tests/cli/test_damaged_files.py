@@ -8,7 +8,7 @@ import pytest
 
 from tests import fake_run
 
-GROUP = {"prompt": "p", "rewards": [1, 0, 1], "clusters": [0, 1, 2]}
+GROUP = {"prompt": "p", "rewards": [1, 0, 1], "strategies": [0, 1, 2]}
 
 
 def problem(number):
@@ -103,7 +103,7 @@ def test_an_array_in_the_place_of_lines_is_recognised(setrl, tmp_path, command):
 def test_arrays_and_compressed_files_are_read(setrl, tmp_path, command):
     group, path = {**GROUP, "texts": ["a", "b", "c"]}, tmp_path / "lines.jsonl"
     if command == "judge":
-        del group["clusters"]
+        del group["strategies"]
     for data in (gzip.compress(json.dumps(group).encode(), mtime=0), json.dumps([group]).encode()):
         path.write_bytes(data)
         code, _, error = setrl(*COMMANDS[command](path))

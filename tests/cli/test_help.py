@@ -70,7 +70,7 @@ def test_a_run_without_dry_run_states_no_plan(setrl):
 def log(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [
-        {"prompt": f"{place} + 1", "rewards": [1, 0, 1, 1, 0], "clusters": [0, 1, 2, 0, 3],
+        {"prompt": f"{place} + 1", "rewards": [1, 0, 1, 1, 0], "strategies": [0, 1, 2, 0, 3],
          "texts": ["a", "b", "c", "a", "d"]} for place in range(5)
     ]  # fmt: skip
     path = tmp_path / "log.jsonl"
@@ -86,7 +86,7 @@ def log(tmp_path, monkeypatch):
         ("compare log.jsonl log.jsonl", 0, {"schema_version": 2, "problems": 5}),
         ("recommend log.jsonl", 0, {"prompts": 5}),
         ("credit log.jsonl --output rows.jsonl", 0, {"groups": 5, "right": 15, "wrong": 10}),
-        ("judge log.jsonl --judge exact --into label", 0, {"groups": 5, "clusters": 20}),
+        ("judge log.jsonl --judge exact --into label", 0, {"groups": 5, "strategies": 20}),
         ("judge-audit log.jsonl --judge exact --orders 2 --set-size 2", 0, {}),
         ("import jsonl log.jsonl --output e.jsonl", 0, {"problems": 5, "samples": [5, 5]}),
         ("validate-data golds.jsonl --workers 1", 3, {"rows": 2}),

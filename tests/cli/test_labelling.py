@@ -178,7 +178,7 @@ def test_a_slow_group_holds_up_no_other():
     groups = [Group.of_texts(str(number), ("a",)) for number in range(AHEAD + 3)]
     found = list(in_order(Background(slow=AHEAD), groups))
     assert [group for group, _ in found] == groups
-    assert [one.clusters_N for _, one in found] == [(place,) for place in range(len(groups))]
+    assert [one.labels_N for _, one in found] == [(place,) for place in range(len(groups))]
 
 
 def test_what_is_asked_in_the_background_is_cancelled_when_nobody_waits():

@@ -23,7 +23,7 @@ def groups(prompts=8, samples=8):
         labels = [rng.choice(["factoring", "formula", None]) for _ in range(samples)]
         rewards = [int(label is not None and rng.random() < 0.9) for label in labels]
         other = [rng.choice([label, "formula"]) for label in labels]
-        rows.append({"id": f"p{number}", "rewards": rewards, "clusters": labels, "second": other})
+        rows.append({"id": f"p{number}", "rewards": rewards, "strategies": labels, "second": other})
     return rows
 
 
@@ -63,7 +63,7 @@ def test_a_weak_base_gets_a_pilot_of_two_methods(tmp_path, capsys):
 
 
 def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
-    rows = [{"id": r["id"], "rewards": r["rewards"], "way": r["clusters"]} for r in groups()]
+    rows = [{"id": r["id"], "rewards": r["rewards"], "way": r["strategies"]} for r in groups()]
     code, out, _ = run([write(tmp_path / "groups.jsonl", rows)], capsys)
     assert code == 0
     assert "--strategy FIELD if a field of the log says the strategy of a sample (way)" in out
@@ -73,7 +73,7 @@ def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
 def test_lost_samples_are_said_also_with_quiet(tmp_path, capsys):
     rows = groups()
     for row in rows[1:]:
-        for name in ("rewards", "clusters", "second"):
+        for name in ("rewards", "strategies", "second"):
             row[name] = row[name][:5]
     path = write(tmp_path / "groups.jsonl", rows)
     code, out, err = run([path, "--quiet"], capsys)

@@ -21,15 +21,15 @@ class Case:
     """One prompt's samples, in numbers that have exact fractions."""
 
     rewards: list[float]
-    clusters: list[int]
+    strategies: list[int]
     answers: list[int]
     proxy: list[float]
     pairs: list[list[float]]
-    families: list[int] = None  # type: ignore[assignment]  # a family for each cluster
+    families: list[int] = None  # type: ignore[assignment]  # a family for each strategy
 
     def __post_init__(self) -> None:
         if self.families is None:
-            object.__setattr__(self, "families", self.clusters)
+            object.__setattr__(self, "families", self.strategies)
 
     @property
     def correct(self) -> list[bool]:
@@ -60,9 +60,9 @@ class Entry:
 
 
 def spread(counts: np.ndarray) -> np.ndarray:
-    """(most correct members of a cluster) · (clusters) + wrong² of degenerate samples / 4."""
-    correct, clusters = counts[..., :-1, 1].max(axis=-1), counts[..., :-1, :].any(axis=-1).sum(-1)
-    return correct * clusters + counts[..., -1, 0] ** 2 / 4
+    """(most correct members of a strategy) · (strategies) + wrong² of degenerate samples / 4."""
+    correct, strategies = counts[..., :-1, 1].max(axis=-1), counts[..., :-1, :].any(axis=-1).sum(-1)
+    return correct * strategies + counts[..., -1, 0] ** 2 / 4
 
 
 def l_statistic(weights: Callable[[int], list]) -> Callable[[Case], Score]:
@@ -132,37 +132,39 @@ EXACT = [
         )
         for ties in ("uniform", "first", "lexicographic")
     ),
-    Entry(objectives.distinct(), lambda c: scores.distinct(c.clusters)),
-    Entry(objectives.distinct_correct(), lambda c: scores.distinct_correct(c.correct, c.clusters)),
-    Entry(objectives.rarest_correct(), lambda c: scores.rarest_correct(c.correct, c.clusters)),
-    Entry(objectives.differ(), lambda c: scores.differ(c.clusters)),
-    Entry(objectives.distinct_share(), lambda c: scores.distinct_share(c.clusters)),
-    Entry(objectives.extra_share(), lambda c: scores.extra_share(c.clusters)),
-    Entry(objectives.mixed_share(), lambda c: scores.mixed_share(c.clusters)),
+    Entry(objectives.distinct(), lambda c: scores.distinct(c.strategies)),
+    Entry(
+        objectives.distinct_correct(), lambda c: scores.distinct_correct(c.correct, c.strategies)
+    ),
+    Entry(objectives.rarest_correct(), lambda c: scores.rarest_correct(c.correct, c.strategies)),
+    Entry(objectives.differ(), lambda c: scores.differ(c.strategies)),
+    Entry(objectives.distinct_share(), lambda c: scores.distinct_share(c.strategies)),
+    Entry(objectives.extra_share(), lambda c: scores.extra_share(c.strategies)),
+    Entry(objectives.mixed_share(), lambda c: scores.mixed_share(c.strategies)),
     Entry(
         MEAN * objectives.distinct_correct(),
-        lambda c: times(c, scores.distinct_correct(c.correct, c.clusters)),
+        lambda c: times(c, scores.distinct_correct(c.correct, c.strategies)),
     ),
-    Entry(MEAN * objectives.differ(), lambda c: times(c, scores.differ(c.clusters))),
-    Entry(objectives.polychromic(), lambda c: scores.polychromic(c.rewards, c.clusters)),
+    Entry(MEAN * objectives.differ(), lambda c: times(c, scores.differ(c.strategies))),
+    Entry(objectives.polychromic(), lambda c: scores.polychromic(c.rewards, c.strategies)),
     Entry(
         objectives.polychromic(objectives.extra_share()),
-        lambda c: times(c, scores.extra_share(c.clusters)),
+        lambda c: times(c, scores.extra_share(c.strategies)),
     ),
     Entry(
         objectives.polychromic(objectives.mixed_share()),
-        lambda c: times(c, scores.mixed_share(c.clusters)),
+        lambda c: times(c, scores.mixed_share(c.strategies)),
     ),
     Entry(objectives.product(MEAN, PROXY), lambda c: times(c, scores.mean(c.proxy))),
     Entry(MEAN * objectives.mean(of="second"), lambda c: times(c, scores.mean(c.second))),
     Entry(objectives.vector_max(), lambda c: scores.vector_max(c.rewards, c.second)),
     Entry(
         objectives.family_share(0.25),
-        lambda c: scores.family_share(c.families, c.clusters, Fraction(1, 4)),
+        lambda c: scores.family_share(c.families, c.strategies, Fraction(1, 4)),
     ),
     Entry(
         objectives.polychromic(objectives.family_share()),
-        lambda c: times(c, scores.family_share(c.families, c.clusters, Fraction(1, 2))),
+        lambda c: times(c, scores.family_share(c.families, c.strategies, Fraction(1, 2))),
     ),
     Entry(objectives.pairwise_distance(), lambda c: scores.pairwise_distance(c.pairs)),
     Entry(
@@ -173,7 +175,7 @@ EXACT = [
     Entry(objectives.soft_any(), lambda c: scores.soft_any(c.rewards)),
     Entry(objectives.smooth_max(2.0), lambda c: scores.smooth_max(c.rewards, 2.0)),
     Entry(objectives.smooth_max(-9.0), lambda c: scores.smooth_max(c.rewards, -9.0)),
-    Entry(objectives.from_counts(spread), lambda c: scores.counted(c.correct, c.clusters)),
+    Entry(objectives.from_counts(spread), lambda c: scores.counted(c.correct, c.strategies)),
     Entry(
         objectives.over_sizes(objectives.max(), {1: 0.5, 4: -2.0, 3: 1.0}),
         lambda c: scores.over_sizes(scores.maximum(c.rewards), {1: 0.5, 4: -2.0, 3: 1.0}),
@@ -181,7 +183,7 @@ EXACT = [
     ),
     Entry(
         objectives.over_sizes(objectives.polychromic(), {2: 1.0, 5: 1.0}),
-        lambda c: scores.over_sizes(scores.polychromic(c.rewards, c.clusters), {2: 1.0, 5: 1.0}),
+        lambda c: scores.over_sizes(scores.polychromic(c.rewards, c.strategies), {2: 1.0, 5: 1.0}),
         smaller=False,
     ),
     Entry(
@@ -189,8 +191,8 @@ EXACT = [
         lambda c: (
             lambda s: (
                 scores.maximum(c.rewards)(s)
-                - scores.distinct(c.clusters)(s) / 2
-                + 2 * times(c, scores.differ(c.clusters))(s)
+                - scores.distinct(c.strategies)(s) / 2
+                + 2 * times(c, scores.differ(c.strategies))(s)
             )
         ),
     ),
@@ -225,24 +227,24 @@ def cases(n: int) -> list[Case]:
     return [_case(*kind, n, rng) for kind in kinds]
 
 
-def _case(rewards, clusters, answers, n, rng) -> Case:
+def _case(rewards, strategies, answers, n, rng) -> Case:
     proxy = rng.integers(-3, 3, n) / 2
     features = rng.integers(-1, 2, (n, 3)) / 2
     pairs = features @ features.T + np.eye(n) / 4  # a kernel; as good a distance as any
     return Case(
         [float(r) for r in rewards],
-        [int(c) for c in clusters],
+        [int(c) for c in strategies],
         [int(a) for a in answers],
         [float(p) for p in proxy],
         [[float(x) for x in row] for row in pairs],
-        # Families share labels of clusters, and a sample may be degenerate at one level.
-        families=[-1 if i % 5 == 4 else int(c + i) % 2 for i, c in enumerate(clusters)],
+        # Families share labels of strategies, and a sample may be degenerate at one level.
+        families=[-1 if i % 5 == 4 else int(c + i) % 2 for i, c in enumerate(strategies)],
     )
 
 
 ACTIONS = Case(
     rewards=[1.0, 0.25, 1.0],
-    clusters=[0, 0, 1],
+    strategies=[0, 0, 1],
     answers=[1, 0, 2],
     proxy=[0.5, 1.0, 0.5],
     pairs=[[1.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.0]],
@@ -253,7 +255,7 @@ ACTIONS = Case(
 def drawn(actions) -> Case:
     """The samples that come of actions."""
     pairs = [[ACTIONS.pairs[a][b] for b in actions] for a in actions]
-    fields = (ACTIONS.rewards, ACTIONS.clusters, ACTIONS.answers, ACTIONS.proxy)
+    fields = (ACTIONS.rewards, ACTIONS.strategies, ACTIONS.answers, ACTIONS.proxy)
     families = [ACTIONS.families[a] for a in actions]
     return Case(*([field[a] for a in actions] for field in fields), pairs, families)
 
@@ -262,7 +264,7 @@ def samples_of(listed: list[Case]) -> Samples:
     """Cases of equal size as arrays."""
     return Samples(
         rewards=np.array([c.rewards for c in listed]),
-        clusters=np.array([c.clusters for c in listed]),
+        strategies=np.array([c.strategies for c in listed]),
         answers=np.array([c.answers for c in listed]),
         proxy=np.array([c.proxy for c in listed]),
         pairs=np.array([c.pairs for c in listed]),

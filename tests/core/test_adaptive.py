@@ -95,17 +95,17 @@ def test_k_from_the_same_samples_biases_it():
 
 
 def test_it_reads_what_its_objective_reads_and_works_in_configs():
-    clusters = np.array([[0, 0, 1, 2, 1, 0, 3, 1]])
+    strategies = np.array([[0, 0, 1, 2, 1, 0, 3, 1]])
     rewards = np.array([[1.0, 0, 1, 0, 0, 1, 0, 0]])
     config = {"method": "adaptive_k", "objective": "polychromic", "largest": 3}
     method = method_config.from_config(config)
     assert method == methods.adaptive_k(objectives.polychromic(), 3)
-    found = method.advantages(rewards, clusters=clusters).values_BN
+    found = method.advantages(rewards, strategies=strategies).values_BN
     sizes = method.sizes(rewards[:, 1::2] == 1, 4), method.sizes(rewards[:, ::2] == 1, 4)
     assert [int(one[0]) for one in sizes] == [3, 1]
     for start, size in zip((0, 1), sizes, strict=True):
         poly = methods.set_rl(objectives.polychromic(), int(size[0]), "leave_one_out")
-        want = poly.advantages(rewards[:, start::2], clusters=clusters[:, start::2]).values_BN
+        want = poly.advantages(rewards[:, start::2], strategies=strategies[:, start::2]).values_BN
         np.testing.assert_allclose(found[:, start::2], want, atol=1e-15)
 
 

@@ -12,7 +12,7 @@ from setrl.core.inputs import like, to_numpy
 
 RNG = np.random.default_rng(0)
 REWARDS = RNG.integers(0, 3, (4, 7)) / 2  # exact in every format of numbers
-CLUSTERS = RNG.integers(0, 4, (4, 7))
+LABELS = RNG.integers(0, 4, (4, 7))
 GROUPS = np.repeat(np.arange(4), 7)
 MASK = RNG.random((4, 7)) < 0.9
 METHOD = methods.poly_epo(3)
@@ -44,9 +44,9 @@ def assert_same(got, want):
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_set_advantages_gives_the_kind_that_it_got(name):
     of = library(name)
-    want = set_advantages(REWARDS, METHOD, clusters=CLUSTERS, mask=MASK)
+    want = set_advantages(REWARDS, METHOD, strategies=LABELS, mask=MASK)
     rewards = of(REWARDS)
-    got = set_advantages(rewards, METHOD, clusters=of(CLUSTERS), mask=of(MASK))
+    got = set_advantages(rewards, METHOD, strategies=of(LABELS), mask=of(MASK))
     for part in ARRAYS:
         assert type(getattr(got, part)) is type(rewards)
         assert_same(getattr(got, part), getattr(want, part))
@@ -56,9 +56,9 @@ def test_set_advantages_gives_the_kind_that_it_got(name):
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_the_other_doors_give_the_kind_that_they_got(name):
     of = library(name)
-    rewards, clusters = REWARDS.ravel(), CLUSTERS.ravel()
-    got = grouped_advantages(of(rewards), of(GROUPS), METHOD, clusters=of(clusters))
-    assert_same(got, grouped_advantages(rewards, GROUPS, METHOD, clusters=clusters))
+    rewards, strategies = REWARDS.ravel(), LABELS.ravel()
+    got = grouped_advantages(of(rewards), of(GROUPS), METHOD, strategies=of(strategies))
+    assert_same(got, grouped_advantages(rewards, GROUPS, METHOD, strategies=strategies))
     got = mean_set_scores(of(REWARDS), objectives.max(), [1, 3])
     assert_same(got, mean_set_scores(REWARDS, objectives.max(), [1, 3]))
 
@@ -69,8 +69,8 @@ def test_jax_numbers_of_every_precision_are_taken(dtype):
 
     rewards = jax.numpy.asarray(REWARDS, dtype=dtype)
     assert_same(
-        set_advantages(rewards, METHOD, clusters=CLUSTERS).values_BN,
-        set_advantages(REWARDS, METHOD, clusters=CLUSTERS).values_BN,
+        set_advantages(rewards, METHOD, strategies=LABELS).values_BN,
+        set_advantages(REWARDS, METHOD, strategies=LABELS).values_BN,
     )
 
 

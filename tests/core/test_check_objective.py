@@ -54,12 +54,12 @@ def test_slips_are_found(function, problem):
     assert problem in str(report)
 
 
-def test_numbers_of_clusters_mean_nothing():
+def test_numbers_of_strategies_mean_nothing():
     report = check_objective(
-        lambda rewards, clusters: rewards.mean(-1) * clusters.max(-1),
-        reads=("rewards", "clusters"),
+        lambda rewards, strategies: rewards.mean(-1) * strategies.max(-1),
+        reads=("rewards", "strategies"),
     )
-    assert report.problems[0].startswith("the numbering of the clusters changes the score")
+    assert report.problems[0].startswith("the numbering of the strategies changes the score")
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def test_what_collapses_to_standard_rl_is_noted():
 
 
 def test_a_field_without_effect_is_noted():
-    report = check_objective(lambda r, c: r.max(-1), reads=("rewards", "clusters"))
-    assert report.notes == ("clusters make no difference, though it reads them",)
+    report = check_objective(lambda r, c: r.max(-1), reads=("rewards", "strategies"))
+    assert report.notes == ("strategies make no difference, though it reads them",)
 
 
 FALLS = "a higher reward of one member can lower the score, from "

@@ -23,8 +23,8 @@ from setrl.core.adjusting import Gate
 CORRECT = np.array([[True, False, False, True, False, True, False, True]])
 GRADED = np.array([[0.2, 0.9, 0.7, 1.4, -1.0, 0.4, 0.6, 0.0]])  # no threshold says CORRECT
 OUTCOMES = CORRECT * 1.0
-CLUSTERS = np.array([[0, 0, 1, 1, 2, 0, 3, -1]])
-FIELDS = {"clusters": CLUSTERS, "families": CLUSTERS, "proxy": GRADED[:, ::-1]}
+LABELS = np.array([[0, 0, 1, 1, 2, 0, 3, -1]])
+FIELDS = {"strategies": LABELS, "families": LABELS, "proxy": GRADED[:, ::-1]}
 METHODS = {
     name: make([0.0, 0.5, 1.0]) if name == "order_grad" else make()
     for name, make in methods.by_name.items()
@@ -51,15 +51,15 @@ def values(method, rewards, **more):
 def test_credit_by_enumeration_follows_the_field_and_not_the_rewards(objective):
     """u of rewards that say nothing, from the score of every set in integers."""
     found = set_advantages(
-        GRADED, objective=objective, set_size=3, clusters=CLUSTERS, correct=CORRECT
+        GRADED, objective=objective, set_size=3, strategies=LABELS, correct=CORRECT
     )
-    right, clusters = CORRECT[0], CLUSTERS[0]
+    right, labels = CORRECT[0], LABELS[0]
 
     def score(members):
         held = [i for i in members if right[i]]
-        strategies = {clusters[i] for i in held} - {-1}
-        sizes = [(clusters[list(members)] == c).sum() for c in strategies]
-        of_each = [sum(clusters[i] == c for i in held) for c in strategies]
+        strategies = {labels[i] for i in held} - {-1}
+        sizes = [(labels[list(members)] == c).sum() for c in strategies]
+        of_each = [sum(labels[i] == c for i in held) for c in strategies]
         definitions = [
             lambda: Fraction(bool(held)),
             lambda: Fraction(len(strategies)),
@@ -73,7 +73,7 @@ def test_credit_by_enumeration_follows_the_field_and_not_the_rewards(objective):
     for i in range(8):
         of_i = [score(members) for members in sets if i in members]
         assert found.with_BN[0, i] == pytest.approx(float(sum(of_i) / len(of_i)), abs=1e-13)
-    same = set_advantages(OUTCOMES, objective=objective, set_size=3, clusters=CLUSTERS)
+    same = set_advantages(OUTCOMES, objective=objective, set_size=3, strategies=LABELS)
     np.testing.assert_array_equal(found.values_BN, same.values_BN)
 
 
@@ -124,13 +124,13 @@ def test_the_page_of_methods_says_what_a_graded_reward_means_for_each():
 def test_a_sample_of_unknown_outcome_leaves_the_sets():
     unknown = np.where(np.arange(8) == 3, np.nan, OUTCOMES)
     method = methods.concave_counts(0.25)
-    found = method.advantages(GRADED, clusters=CLUSTERS, correct=unknown)
+    found = method.advantages(GRADED, strategies=LABELS, correct=unknown)
     assert not found.usable_BN[0, 3]
     kept = np.arange(8) != 3
-    other = method.advantages(OUTCOMES[:, kept], clusters=CLUSTERS[:, kept])
+    other = method.advantages(OUTCOMES[:, kept], strategies=LABELS[:, kept])
     np.testing.assert_array_equal(found.values_BN[:, kept], other.values_BN)
     as_none = [[None if one != one else bool(one) for one in unknown[0]]]
-    again = method.advantages(GRADED, clusters=CLUSTERS, correct=as_none)
+    again = method.advantages(GRADED, strategies=LABELS, correct=as_none)
     np.testing.assert_array_equal(again.values_BN, found.values_BN)
 
 
@@ -148,7 +148,7 @@ def test_only_rewards_that_count_must_be_0_and_1():
     [
         (GRADED, r"correct must be True or False \(1 or 0\), or None .* got 0\.2: compare with"),
         (CORRECT[0], r"correct must have the shape \(1, 8\) of rewards_BN, got \(8,\)"),
-        ([["yes"] * 8], "correct must hold numbers"),
+        ([["maybe"] * 8], "correct must hold True or False .* got 'maybe'"),
     ],
 )
 def test_what_is_no_outcome_is_refused(correct, message):

@@ -14,7 +14,7 @@ from setrl.train import method_config
 
 RNG = np.random.default_rng(5)
 BINARY = RNG.integers(0, 2, (6, 8)) * 1.0
-CLUSTERS = RNG.integers(-1, 3, (6, 8))
+LABELS = RNG.integers(-1, 3, (6, 8))
 Z = (BINARY - BINARY.mean(1, keepdims=True)) / (BINARY.std(1, ddof=1, keepdims=True) + STD_FLOOR)
 
 
@@ -22,11 +22,11 @@ def values(method, **fields):
     return method.advantages(BINARY, **fields).values_BN
 
 
-def concave(alpha, rewards, clusters):
+def concave(alpha, rewards, strategies):
     """f(S) = Σ_c Σ_{j≤m_c} j^(α−1) by its definition."""
 
     def score(members):
-        right = [clusters[i] for i in members if rewards[i] > 0.5 and clusters[i] >= 0]
+        right = [strategies[i] for i in members if rewards[i] > 0.5 and strategies[i] >= 0]
         counts = [right.count(c) for c in set(right)]
         return sum(j ** (alpha - 1) for m in counts for j in range(1, m + 1))
 
@@ -36,9 +36,9 @@ def concave(alpha, rewards, clusters):
 @pytest.mark.parametrize("alpha", [0, 0.25, 0.5, 1])
 def test_concave_counts_are_the_gain_of_their_objective(alpha):
     """f(all) − f(all but i) is m^(α−1) for right samples; less β for wrong ones."""
-    found = values(methods.concave_counts(alpha, penalty=0.125), clusters=CLUSTERS)
-    for rewards, clusters, row in zip(BINARY, CLUSTERS, found, strict=True):
-        score, everybody = concave(alpha, rewards, clusters), range(8)
+    found = values(methods.concave_counts(alpha, penalty=0.125), strategies=LABELS)
+    for rewards, strategies, row in zip(BINARY, LABELS, found, strict=True):
+        score, everybody = concave(alpha, rewards, strategies), range(8)
         gains = [
             score(everybody) - score([j for j in everybody if j != i]) - 0.125 * (rewards[i] == 0)
             for i in everybody
@@ -48,26 +48,29 @@ def test_concave_counts_are_the_gain_of_their_objective(alpha):
 
 def test_balanced_imitation_gives_every_prompt_and_each_of_its_strategies_the_same_weight():
     """r / (m·M), M right strategies of the prompt: the weights of each prompt sum to 1."""
-    rewards, clusters = np.array([[1, 1, 1, 0], [1, 0, 0, 0.0]]), np.array([[0, 0, 1, 1], [0] * 4])
+    rewards, strategies = (
+        np.array([[1, 1, 1, 0], [1, 0, 0, 0.0]]),
+        np.array([[0, 0, 1, 1], [0] * 4]),
+    )
     method = methods.concave_counts(0, scale="total")
-    found = method.advantages(rewards, clusters=clusters).values_BN
+    found = method.advantages(rewards, strategies=strategies).values_BN
     want = np.array([[1 / 4, 1 / 4, 1 / 2, 0], [1, 0, 0, 0]])
     divisors = np.array([[2.0], [1.0]])
     np.testing.assert_allclose(found, want * divisors / (divisors + STD_FLOOR), atol=1e-15)
 
 
 def test_centred_concave_counts_lose_their_mean():
-    plain = values(methods.concave_counts(0), clusters=CLUSTERS)
-    centred = values(methods.concave_counts(0, baseline="all_sets"), clusters=CLUSTERS)
+    plain = values(methods.concave_counts(0), strategies=LABELS)
+    centred = values(methods.concave_counts(0, baseline="all_sets"), strategies=LABELS)
     np.testing.assert_allclose(centred, plain - plain.mean(1, keepdims=True), atol=1e-15)
 
 
 def test_concave_counts_at_0_are_shapley_values_of_distinct_correct():
     """By enumeration over all orders, in fractions, and as `credit.shapley`."""
-    rewards, clusters = [1, 1, 0, 1, 1, 1], [0, 0, 0, 1, -1, 0]
+    rewards, strategies = [1, 1, 0, 1, 1, 1], [0, 0, 0, 1, -1, 0]
 
     def worth(members):
-        return Fraction(len({clusters[i] for i in members if rewards[i] and clusters[i] >= 0}))
+        return Fraction(len({strategies[i] for i in members if rewards[i] and strategies[i] >= 0}))
 
     n, want = 6, []
     for i in range(n):
@@ -78,24 +81,26 @@ def test_concave_counts_at_0_are_shapley_values_of_distinct_correct():
             ways = exact.factorial(len(members)) * exact.factorial(n - 1 - len(members))
             total += ways * (worth([*members, i]) - worth(members))
         want.append(total / exact.factorial(n))
-    found = methods.concave_counts(0).advantages(np.array([rewards]), clusters=np.array([clusters]))
+    found = methods.concave_counts(0).advantages(
+        np.array([rewards]), strategies=np.array([strategies])
+    )
     np.testing.assert_allclose(found.values_BN[0], np.array(want, dtype=float), atol=1e-15)
-    shapley = credit.shapley(objectives.distinct_correct(), BINARY, clusters=CLUSTERS)
+    shapley = credit.shapley(objectives.distinct_correct(), BINARY, strategies=LABELS)
     np.testing.assert_allclose(
-        values(methods.concave_counts(0), clusters=CLUSTERS), shapley, atol=1e-15
+        values(methods.concave_counts(0), strategies=LABELS), shapley, atol=1e-15
     )
 
 
 def test_concave_counts_follow_the_gradient_of_their_objective():
     """E Σ ∇log π·A = ∇E[f + β·Σr], over every draw of four samples from three actions."""
     n, alpha, beta = 4, 0.25, 0.5
-    policy, reward, cluster = [0.2, 0.3, 0.5], np.array([1.0, 1.0, 0.0]), np.array([0, 1, 1])
+    policy, reward, strategy = [0.2, 0.3, 0.5], np.array([1.0, 1.0, 0.0]), np.array([0, 1, 1])
     draws = np.array(list(product(range(3), repeat=n)))
     method = methods.concave_counts(alpha, beta)
-    found = method.advantages(reward[draws], clusters=cluster[draws]).values_BN
+    found = method.advantages(reward[draws], strategies=strategy[draws]).values_BN
     chance = np.prod(np.array(policy)[draws], axis=1)
     update = np.einsum("d,dn,dna->a", chance, found, np.eye(3)[draws] - policy)
-    score = concave(alpha, reward, cluster)
+    score = concave(alpha, reward, strategy)
 
     def whole(drawn):
         return score(drawn) + beta * reward[list(drawn)].sum()
@@ -119,9 +124,9 @@ def test_f_grpo_weighs_hard_prompts():
     np.testing.assert_allclose(values(methods.f_grpo(1.5)), want, atol=1e-12)
 
 
-def test_uarl_divides_by_the_cluster():
-    sizes = (CLUSTERS[:, :, None] == CLUSTERS[:, None, :]).sum(-1)
-    np.testing.assert_allclose(values(methods.uarl(), clusters=CLUSTERS), Z / sizes, atol=1e-12)
+def test_uarl_divides_by_the_strategy():
+    sizes = (LABELS[:, :, None] == LABELS[:, None, :]).sum(-1)
+    np.testing.assert_allclose(values(methods.uarl(), strategies=LABELS), Z / sizes, atol=1e-12)
 
 
 def test_ucpo_pays_surprise_among_right_samples():
@@ -143,18 +148,18 @@ def test_poly_mixture_is_a_sum_of_two_methods(alpha):
     n, k = 8, 3
     own = (1 - alpha) * (1 / k - 1 / n) * n / (n - 1)
     both = own * methods.dr_grpo() + alpha * methods.poly_epo(k)
-    found = values(methods.poly_mixture(alpha, k), clusters=CLUSTERS)
-    np.testing.assert_allclose(found, values(both, clusters=CLUSTERS), atol=1e-15)
+    found = values(methods.poly_mixture(alpha, k), strategies=LABELS)
+    np.testing.assert_allclose(found, values(both, strategies=LABELS), atol=1e-15)
 
 
 def test_the_gate_clips_what_is_wrong():
     plain = Method("plain", objectives.distinct(), 3)
     gated = Method("gated", objectives.distinct(), 3, adjustment=Gate())
-    before, after = values(plain, clusters=CLUSTERS), values(gated, clusters=CLUSTERS)
+    before, after = values(plain, strategies=LABELS), values(gated, strategies=LABELS)
     wrong = BINARY < 0.5
     assert (before[wrong] > 0).any()
     np.testing.assert_array_equal(after, np.where(wrong, np.minimum(before, 0), before))
-    assert gated.reads == ("clusters", "correct")
+    assert gated.reads == ("strategies", "correct")
     named = method_config.from_config({"method": "poly_epo", "gate": True})
     assert named.adjustment == Gate()
     assert named.objective == methods.poly_epo().objective

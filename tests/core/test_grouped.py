@@ -15,16 +15,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* groups (gets|get) advantages 
 
 @pytest.fixture
 def flat():
-    """Samples of five prompts in a random order, some without a reward or a cluster."""
+    """Samples of five prompts in a random order, some without a reward or a strategy."""
     rng = np.random.default_rng(0)
     groups = rng.permutation([name for name, size in SIZES.items() for _ in range(size)])
     rewards = rng.integers(0, 3, len(groups)) / 2
-    clusters = rng.integers(DEGENERATE, 3, len(groups)).astype(float)
-    rewards[3], clusters[5] = np.nan, np.nan
-    return rewards, groups, clusters
+    strategies = rng.integers(DEGENERATE, 3, len(groups)).astype(float)
+    rewards[3], strategies[5] = np.nan, np.nan
+    return rewards, groups, strategies
 
 
-def one_by_one(rewards, groups, clusters, method):
+def one_by_one(rewards, groups, strategies, method):
     """The definition: each prompt by itself."""
     values = np.empty(len(rewards))
     for name in SIZES:
@@ -32,7 +32,7 @@ def one_by_one(rewards, groups, clusters, method):
         if at.sum() < method.fewest_samples:
             values[at] = 0
             continue
-        dense = method.advantages(rewards[at][None], clusters=clusters[at][None])
+        dense = method.advantages(rewards[at][None], strategies=strategies[at][None])
         values[at] = dense.values_BN[0]
     return values
 
@@ -43,37 +43,37 @@ def one_by_one(rewards, groups, clusters, method):
     ids=lambda method: method.name,
 )
 def test_each_prompt_is_credited_by_itself(flat, method):
-    rewards, groups, clusters = flat
-    got = grouped_advantages(rewards, groups, method, clusters=clusters)
+    rewards, groups, strategies = flat
+    got = grouped_advantages(rewards, groups, method, strategies=strategies)
     assert np.ptp(got) > 0
-    want = one_by_one(rewards, groups, clusters, method)
+    want = one_by_one(rewards, groups, strategies, method)
     np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-15)
 
 
 def test_the_order_of_samples_and_the_names_of_groups_do_not_matter(flat):
-    rewards, groups, clusters = flat
+    rewards, groups, strategies = flat
     method, order = methods.poly_epo(3), np.random.default_rng(1).permutation(len(rewards))
-    got = grouped_advantages(rewards, groups, method, clusters=clusters)
-    moved = grouped_advantages(rewards[order], groups[order], method, clusters=clusters[order])
+    got = grouped_advantages(rewards, groups, method, strategies=strategies)
+    moved = grouped_advantages(rewards[order], groups[order], method, strategies=strategies[order])
     np.testing.assert_allclose(moved, got[order], rtol=0, atol=1e-15)
     _, numbers = np.unique(groups, return_inverse=True)
-    renamed = grouped_advantages(rewards, -7 * numbers, method, clusters=clusters)
+    renamed = grouped_advantages(rewards, -7 * numbers, method, strategies=strategies)
     np.testing.assert_array_equal(renamed, got)
 
 
 def test_tensors_lists_and_object_arrays(flat):
     torch = pytest.importorskip("torch")
 
-    rewards, groups, clusters = flat
+    rewards, groups, strategies = flat
     method = methods.poly_epo(3)
-    want = grouped_advantages(rewards, groups, method, clusters=clusters)
+    want = grouped_advantages(rewards, groups, method, strategies=strategies)
     _, numbers = np.unique(groups, return_inverse=True)
-    tensors = [torch.tensor(values) for values in (rewards, numbers, clusters)]
-    got = grouped_advantages(*tensors[:2], method, clusters=tensors[2])
+    tensors = [torch.tensor(values) for values in (rewards, numbers, strategies)]
+    got = grouped_advantages(*tensors[:2], method, strategies=tensors[2])
     assert isinstance(got, torch.Tensor)
     np.testing.assert_array_equal(got.numpy(), want)
-    labels = [None if np.isnan(label) else int(label) for label in clusters]
-    listed = grouped_advantages(rewards.tolist(), groups.astype(object), method, clusters=labels)
+    labels = [None if np.isnan(label) else int(label) for label in strategies]
+    listed = grouped_advantages(rewards.tolist(), groups.astype(object), method, strategies=labels)
     np.testing.assert_array_equal(listed, want)
 
 
@@ -88,10 +88,10 @@ def test_answers_that_are_texts():
 
 
 @pytest.mark.parametrize("kind", [list, np.array])
-def test_clusters_may_be_names(kind):
+def test_strategies_may_be_names(kind):
     rewards, groups, method = np.array([1.0, 0, 1, 0]), ["a"] * 4, methods.poly_epo(2)
-    named = grouped_advantages(rewards, groups, method, clusters=kind(["x", "y", "x", "z"]))
-    numbered = grouped_advantages(rewards, groups, method, clusters=[0, 1, 0, 2])
+    named = grouped_advantages(rewards, groups, method, strategies=kind(["x", "y", "x", "z"]))
+    numbered = grouped_advantages(rewards, groups, method, strategies=[0, 1, 0, 2])
     np.testing.assert_array_equal(named, numbered)
 
 
@@ -105,7 +105,7 @@ def test_groups_that_are_all_too_small_give_zeros_and_a_warning(groups, set_size
         f"{count} of {count} groups get advantages of 0: .* needs {set_size + 1} usable samples"
     )
     with pytest.warns(UserWarning, match=message):
-        values_M = grouped_advantages(rewards, groups, method, clusters=labels)
+        values_M = grouped_advantages(rewards, groups, method, strategies=labels)
     np.testing.assert_array_equal(values_M, np.zeros(4))
 
 
@@ -129,11 +129,11 @@ def test_nothing_gives_nothing():
     ("changes", "message"),
     [
         ({"groups_M": [1, 2]}, "rewards must have the length 2 of groups_M, got 4"),
-        ({"clusters": [1, 2]}, "clusters must have the length 4 of groups_M, got 2"),
+        ({"strategies": [1, 2]}, "strategies must have the length 4 of groups_M, got 2"),
         ({"rewards_M": np.zeros((2, 2))}, "rewards must have shape (M,), one for each sample"),
         ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4)"),
-        ({"method": methods.poly_epo(2)}, "the objective reads clusters"),
-        ({"cluster": [0, 1, 0, 0]}, "unknown argument 'cluster'; did you mean 'clusters'"),
+        ({"method": methods.poly_epo(2)}, "the objective reads strategies"),
+        ({"strategy": [0, 1, 0, 0]}, "unknown argument 'strategy'; did you mean 'strategies'"),
         ({"pairs": np.eye(4)}, "unknown argument 'pairs'"),
     ],
 )

@@ -12,7 +12,7 @@ from claims.exact import average
 from setrl import DEGENERATE, Samples, credit, mean_set_scores, objectives, set_advantages
 from tests.core.catalogue import EXACT, cases, samples_of
 
-FIELDS = ("correct", "clusters", "answers", "proxy", "pairs", "families", "second")
+FIELDS = ("correct", "strategies", "answers", "proxy", "pairs", "families", "second")
 
 
 def fields_of(listed):
@@ -114,10 +114,10 @@ def test_large_sizes_keep_the_digits_of_small_chances():
 
 def test_means_grow_with_the_size():
     rng = np.random.default_rng(1)
-    rewards, clusters = rng.normal(size=(30, 64)), rng.integers(-1, 12, (30, 64))
+    rewards, strategies = rng.normal(size=(30, 64)), rng.integers(-1, 12, (30, 64))
     for objective in (objectives.any_correct(), objectives.max(), objectives.distinct_correct()):
         found = mean_set_scores(
-            rewards, objective, range(1, 65), clusters=clusters, correct=rewards > 0
+            rewards, objective, range(1, 65), strategies=strategies, correct=rewards > 0
         )
         assert (np.diff(found, axis=0) >= -1e-12).all()
 
@@ -151,5 +151,5 @@ def test_errors_name_what_is_wrong():
         mean_set_scores(rewards, objectives.max(), [1, 5])
     with pytest.raises(ValueError, match="at least one set size"):
         mean_set_scores(rewards, objectives.max(), [])
-    with pytest.raises(ValueError, match="the objective reads clusters"):
+    with pytest.raises(ValueError, match="the objective reads strategies"):
         mean_set_scores(rewards, objectives.distinct(), [1])

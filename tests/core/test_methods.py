@@ -14,7 +14,7 @@ from setrl.train import method_config
 RNG = np.random.default_rng(0)
 BINARY = RNG.integers(0, 2, (6, 8)) * 1.0
 GRADED = RNG.random((6, 8))
-CLUSTERS = RNG.integers(0, 4, (6, 8))
+LABELS = RNG.integers(0, 4, (6, 8))
 
 
 def values(method, rewards, **fields):
@@ -37,16 +37,16 @@ def test_rloo_leaves_one_out():
 
 
 def test_grpo_div_adds_the_rarity():
-    counts = (CLUSTERS[:, :, None] == CLUSTERS[:, None, :]).sum(-1)
+    counts = (LABELS[:, :, None] == LABELS[:, None, :]).sum(-1)
     shaped = BINARY + 0.3 * (8 / counts - 1) / 7
-    found = values(methods.grpo_div(0.3), BINARY, clusters=CLUSTERS)
+    found = values(methods.grpo_div(0.3), BINARY, strategies=LABELS)
     np.testing.assert_allclose(found, shaped - shaped.mean(1, keepdims=True), atol=1e-15)
 
 
 def test_poly_epo_golden_values():
     """N = 8, K = 4, two forms of the diversity; worked out by hand-written enumeration."""
-    rewards, clusters = [[1.0, 0, 1, 0, 1, 0, 0, 1]], [[1, 2, 1, 3, 2, -1, 1, 4]]
-    fields = {"clusters": np.array(clusters)}
+    rewards, strategies = [[1.0, 0, 1, 0, 1, 0, 0, 1]], [[1, 2, 1, 3, 2, -1, 1, 4]]
+    fields = {"strategies": np.array(strategies)}
     code = methods.poly_epo(4).advantages(np.array(rewards), **fields)
     want = [0.030357, -0.048214, 0.030357, -0.008929, 0.057143, -0.080357, -0.069643, 0.089286]
     assert code.mean_B[0] == pytest.approx(0.3410714, abs=1e-7)
@@ -117,11 +117,11 @@ def test_set_rl_as_the_note_writes_it_sums_over_sets():
         {"method": "set_rl", "objective": "polychromic", "set_size": k, "reduction": "sum"}
     )
     assert method == methods.set_rl(set_size=k, reduction="sum")
-    for rewards, clusters in zip(BINARY[:, :n], CLUSTERS[:, :n], strict=True):
-        score = scores.polychromic([int(r) for r in rewards], clusters.tolist())
+    for rewards, strategies in zip(BINARY[:, :n], LABELS[:, :n], strict=True):
+        score = scores.polychromic([int(r) for r in rewards], strategies.tolist())
         mean = exact.average(map(score, sets))
         want = [float(sum(score(s) - mean for s in sets if i in s)) for i in range(n)]
-        found = values(method, rewards[None], clusters=clusters[None])[0]
+        found = values(method, rewards[None], strategies=strategies[None])[0]
         np.testing.assert_allclose(found, want, atol=1e-12)
 
 
@@ -142,10 +142,10 @@ def test_order_grad_is_the_leave_one_out_advantage_of_the_weights():
 
 
 def test_darling_multiplies_by_the_floored_diversity():
-    clusters = np.array([[0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 1, 1, 1, 2, 3, -1]])
+    strategies = np.array([[0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 1, 1, 1, 2, 3, -1]])
     counts = np.array([[8] * 8, [2, 2, 3, 3, 3, 1, 1, 8]])
     shaped = GRADED[:2] * np.maximum((8 - counts) / 7, 0.1)
-    found = values(methods.darling(), GRADED[:2], clusters=clusters)
+    found = values(methods.darling(), GRADED[:2], strategies=strategies)
     np.testing.assert_allclose(found, shaped - shaped.mean(1, keepdims=True), atol=1e-15)
 
 
@@ -186,7 +186,12 @@ def objectives_samples(rewards, proxy):
 
 
 def test_every_method_has_its_name_and_makes_advantages():
-    fields = {"clusters": CLUSTERS, "proxy": GRADED, "families": CLUSTERS // 2, "correct": BINARY}
+    fields = {
+        "strategies": LABELS,
+        "proxy": GRADED,
+        "families": LABELS // 2,
+        "correct": BINARY,
+    }
     for name, make in methods.by_name.items():
         method = make([0.0, 1.0]) if name == "order_grad" else make()
         assert method.name == name
@@ -198,14 +203,14 @@ def test_every_method_has_its_name_and_makes_advantages():
 
 
 def test_a_method_of_several_sizes_is_that_of_over_sizes():
-    rewards, clusters = np.array([[1.0, 0, 1, 0, 1]]), np.array([[0, 0, 1, 2, 1]])
+    rewards, strategies = np.array([[1.0, 0, 1, 0, 1]]), np.array([[0, 0, 1, 2, 1]])
     weights = {1: 0.25, 3: 0.75}
     method = method_config.from_config({"method": "poly_epo", "set_size": weights})
-    found = method.advantages(rewards, clusters=clusters).values_BN
+    found = method.advantages(rewards, strategies=strategies).values_BN
     parts = [
         weight
         * (k / 3)
-        * methods.poly_epo(k).advantages(rewards, clusters=clusters).values_BN
+        * methods.poly_epo(k).advantages(rewards, strategies=strategies).values_BN
         / (1 - k / 5)
         for k, weight in weights.items()
     ]  # u − U of K is (1 − K/N)(u − v), and u − v of the mixture weighs sizes by n_c / K

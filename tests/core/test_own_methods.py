@@ -11,7 +11,7 @@ SOURCE = """
 from setrl import methods, objectives
 from setrl.train import method_config
 
-def second_opinion(rewards, clusters):
+def second_opinion(rewards, strategies):
     return 1.0 * (rewards.max(-1) - rewards.min(-1))
 
 def only_right(correct):
@@ -47,7 +47,7 @@ def test_an_objective_is_a_value_a_function_of_fields_or_what_a_function_returns
     best = made(folder, **size, objective="mine:best")
     assert best.objective == objectives.max() - objectives.mean()
     own = made(folder, **size, objective="mine:second_opinion")
-    assert own.reads == ("rewards", "clusters")
+    assert own.reads == ("rewards", "strategies")
     assert made(folder, **size, objective="mine:only_right").reads == ("correct",)
     power = made(folder, **size, objective={"objective": "mine:power", "exponent": 2})
     wanted = methods.set_rl(objectives.from_function(lambda rewards: rewards.max(-1) ** 2), 2)

@@ -8,7 +8,7 @@ import pytest
 
 from claims import exact, scores
 from setrl import credit, grouped_advantages, methods, objectives, set_advantages
-from setrl.core.adjusting import Gate, InverseClusterSize
+from setrl.core.adjusting import Gate, InverseStrategySize
 from setrl.core.advantages import Sum
 from setrl.idea import Sets
 from setrl.train import method_config
@@ -16,7 +16,7 @@ from tests.core.catalogue import cases
 
 RNG = np.random.default_rng(3)
 REWARDS = RNG.integers(0, 2, (5, 7)) * 1.0
-CLUSTERS = RNG.integers(-1, 3, (5, 7))
+LABELS = RNG.integers(-1, 3, (5, 7))
 MIXED = 0.5 * methods.poly_epo(3) + 2 * methods.maxpo(2) + methods.dr_grpo()
 
 
@@ -25,7 +25,7 @@ def test_a_sum_equals_the_enumeration_of_its_parts_in_fractions():
     n = 6
     both = 0.5 * methods.poly_epo(3) + (-0.75) * methods.maxpo(2) + methods.pkpo(4)
     for case in cases(n):
-        poly = Sets(scores.polychromic(case.rewards, case.clusters), n, 3)
+        poly = Sets(scores.polychromic(case.rewards, case.strategies), n, 3)
         best = Sets(scores.maximum(case.rewards), n, 2)
         gain = Sets(scores.maximum(case.rewards), n, 4)
         want = [
@@ -35,7 +35,7 @@ def test_a_sum_equals_the_enumeration_of_its_parts_in_fractions():
             - gain.w[i]
             for i in range(n)
         ]
-        found = both.advantages([case.rewards], clusters=[case.clusters])
+        found = both.advantages([case.rewards], strategies=[case.strategies])
         np.testing.assert_allclose(found.values_BN[0], np.array(want, dtype=float), atol=1e-13)
         mean = Fraction(1, 2) * poly.U - Fraction(3, 4) * best.U + gain.U
         np.testing.assert_allclose(found.mean_B, float(mean), atol=1e-13)
@@ -52,34 +52,34 @@ def test_sums_are_flat_and_scale():
 
 
 def test_what_a_sum_needs_follows_from_its_parts():
-    assert MIXED.reads == ("rewards", "clusters")
+    assert MIXED.reads == ("rewards", "strategies")
     assert (MIXED.set_size, MIXED.fewest_samples, MIXED.needs_contrast) == (3, 4, True)
     whole = methods.pkpo(8) + methods.dr_grpo()
     assert (whole.fewest_samples, whole.needs_contrast) == (8, True)
     assert not (methods.pkpo(8) + methods.raft()).needs_contrast
     assert (methods.dr_grpo() + methods.grpo()).scale == "group_std"
     with pytest.raises(ValueError, match=r"set_size must be an integer in \[1, 2\] .* got 3"):
-        MIXED.advantages(REWARDS[:, :3], clusters=CLUSTERS[:, :3])
+        MIXED.advantages(REWARDS[:, :3], strategies=LABELS[:, :3])
 
 
 def test_a_sample_that_one_part_cannot_use_is_left_out_by_all():
-    clusters = CLUSTERS * 1.0
-    clusters[0, 2] = np.nan
-    found = set_advantages(REWARDS, MIXED, clusters=clusters)
+    strategies = LABELS * 1.0
+    strategies[0, 2] = np.nan
+    found = set_advantages(REWARDS, MIXED, strategies=strategies)
     kept = [0, 1, 3, 4, 5, 6]
-    want = MIXED.advantages(REWARDS[:1, kept], clusters=CLUSTERS[:1, kept])
+    want = MIXED.advantages(REWARDS[:1, kept], strategies=LABELS[:1, kept])
     np.testing.assert_allclose(found.values_BN[0, kept], want.values_BN[0], atol=1e-15)
     assert found.values_BN[0, 2] == 0
-    clusters[1, :4] = np.nan  # three are too few for one part: all parts skip the prompt
-    found = set_advantages(REWARDS, MIXED, clusters=clusters)
+    strategies[1, :4] = np.nan  # three are too few for one part: all parts skip the prompt
+    found = set_advantages(REWARDS, MIXED, strategies=strategies)
     assert found.skipped_B.tolist() == [False, True, False, False, False]
     assert not found.values_BN[1].any()
 
 
 def test_flat_batches_take_sums():
     groups = np.repeat(np.arange(5), 7)
-    found = grouped_advantages(REWARDS.ravel(), groups, MIXED, clusters=CLUSTERS.ravel())
-    want = MIXED.advantages(REWARDS, clusters=CLUSTERS).values_BN
+    found = grouped_advantages(REWARDS.ravel(), groups, MIXED, strategies=LABELS.ravel())
+    want = MIXED.advantages(REWARDS, strategies=LABELS).values_BN
     np.testing.assert_allclose(found.reshape(5, 7), want, atol=1e-15)
 
 
@@ -101,7 +101,7 @@ def test_the_squares_of_standard_errors_add():
 def test_a_standard_error_that_is_not_known_is_none():
     drawn = methods.pkpo(3, credit.Sampled(12))  # two samplings, both unknown
     assert (drawn + methods.maxpo(2)).advantages(REWARDS, rng=0).stderr_BN is None
-    assert MIXED.advantages(REWARDS, clusters=CLUSTERS).stderr_BN is None
+    assert MIXED.advantages(REWARDS, strategies=LABELS).stderr_BN is None
 
 
 def test_the_mean_update_is_the_sum_of_gradients():
@@ -181,15 +181,18 @@ def test_wrong_sums_in_configs(config, message):
 def test_a_gate_closes_after_the_sum():
     parts = (methods.poly_epo(3), methods.dr_grpo())
     plain, gated = Sum(parts, (2.0, -0.5)), Sum(parts, (2.0, -0.5), Gate())
-    before = plain.advantages(REWARDS, clusters=CLUSTERS).values_BN
-    after = gated.advantages(REWARDS, clusters=CLUSTERS).values_BN
+    before = plain.advantages(REWARDS, strategies=LABELS).values_BN
+    after = gated.advantages(REWARDS, strategies=LABELS).values_BN
     wrong = REWARDS < 0.5
     assert (before[wrong] > 0).any()
     np.testing.assert_array_equal(after, np.where(wrong, np.minimum(before, 0), before))
     one_by_one = [replace(part, adjustment=Gate()) for part in parts]
-    other = Sum(tuple(one_by_one), (2.0, -0.5)).advantages(REWARDS, clusters=CLUSTERS).values_BN
+    other = Sum(tuple(one_by_one), (2.0, -0.5)).advantages(REWARDS, strategies=LABELS).values_BN
     assert (other[wrong] > 0).any()  # gates of the parts are not one of the sum
-    assert Sum((methods.maxpo(2),), (1.0,), InverseClusterSize()).reads == ("rewards", "clusters")
+    assert Sum((methods.maxpo(2),), (1.0,), InverseStrategySize()).reads == (
+        "rewards",
+        "strategies",
+    )
     config = {"method": "sum", "gate": True, "of": [{"method": "dr_grpo"}, {"method": "grpo"}]}
     assert method_config.from_config(config) == replace(
         methods.dr_grpo() + methods.grpo(), adjustment=Gate()

@@ -119,7 +119,7 @@ def train(setting: Setting, base: Path, output: Path, resume: Path | None = None
         Dataset.from_dict({"prompt": PROMPTS * 4}),
         peft_config=adapters() if setting.adapters else None,
         method=setting.method,
-        cluster_func=None if setting.judged else kinds,
+        strategy_func=None if setting.judged else kinds,
         judge=Counted(first_letter) if setting.judged else None,
         fields=FIELDS if setting.fields else None,
         sampler=lambda *asked, **_: written(trainer, *asked),
@@ -204,12 +204,12 @@ def first_letter(text: str) -> str:
 
 
 def fields(batch: ScoredBatch) -> tuple:
-    assert batch.clusters_BN is not None
+    assert batch.strategies_BN is not None
     return (
         batch.prompts_B,
         batch.texts_BN,
         batch.rewards_BN,
-        batch.clusters_BN,
+        batch.strategies_BN,
         batch.advantages.values_BN,
         np.array(sorted(batch.judging.used.items()) if batch.judging else []),
     )

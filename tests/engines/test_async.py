@@ -119,7 +119,7 @@ def test_every_row_gets_the_advantage_of_its_conversation(make_worker, labels):
     credit_worker(worker, method, labels)
     samples = scored(worker)
     rewards_BN = np.array([[1.0, 0.0, 0.0, np.nan]])
-    [expected] = method.advantages(rewards_BN, clusters=np.array([[0, 0, 1, 2]])).values_BN
+    [expected] = method.advantages(rewards_BN, strategies=np.array([[0, 0, 1, 2]])).values_BN
     assert np.ptp(expected) > 0
     assert [sample.input_ids[1] for sample in samples] == [0, 10, 11, 30]
     assert [sample.advantage for sample in samples] == [*expected[[0, 1, 1]], 0.0]
@@ -147,7 +147,7 @@ def too_few(completions, **_):
     return ["a"]
 
 
-def test_a_cluster_function_that_fails_is_named(make_worker):
+def test_a_strategy_function_that_fails_is_named(make_worker):
     worker = make_worker()
     credit_worker(worker, methods.poly_epo(2), too_few)
     with pytest.raises(RunError, match="'too_few' must return one value for each sample, 4, got 1"):
@@ -158,10 +158,10 @@ def test_a_cluster_function_that_fails_is_named(make_worker):
     ("method", "labels", "error", "message"),
     [
         (methods.maxpo(4), None, ValueError, r"in \[1, 3\] with num_generations=4, got 4"),
-        (methods.poly_epo(2), None, ValueError, "poly_epo reads clusters: pass cluster_func"),
+        (methods.poly_epo(2), None, ValueError, "poly_epo reads strategies: pass strategy_func"),
         (methods.poly_epo(2), lambda **_: LABELS, ConfigError, "use functions of a module"),
     ],
-    ids=["size", "clusters", "lambda"],
+    ids=["size", "strategies", "lambda"],
 )
 def test_what_cannot_work_is_refused_before_anything_starts(
     make_worker, method, labels, error, message

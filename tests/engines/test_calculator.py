@@ -80,12 +80,12 @@ def test_groups_of_conversations_are_credited(recipe, tmp_path):
     batch = step(trainer)
     assert batch.rewards_BN.shape == (train.B, train.N)
     assert (batch.rewards_BN == [1.0] * (train.N - 1) + [0.0]).all()
-    for labels, clusters in zip(batch.labels_BN, batch.clusters_BN, strict=True):
+    for labels, strategies in zip(batch.labels_BN, batch.strategies_BN, strict=True):
         assert "multiply → multiply → add" in labels
         assert "add → multiply" in labels
         assert labels[-1] == -1
-        assert len(set(clusters)) >= 3
-    expected = method.advantages(batch.rewards_BN, clusters=batch.clusters_BN).values_BN
+        assert len(set(strategies)) >= 3
+    expected = method.advantages(batch.rewards_BN, strategies=batch.strategies_BN).values_BN
     np.testing.assert_array_equal(batch.advantages.values_BN, expected)
     assert np.ptp(expected[0][:-1]) > 0  # strategies differ in their credit
     assert "add(" in batch.texts_BN[0][1]

@@ -61,7 +61,7 @@ WAYS = {"a name": "correct", "the function": correct, "another function": is_rig
 @pytest.mark.filterwarnings("ignore:concave_counts reads only which samples are right")
 def test_a_format_reward_makes_no_wrong_sample_right(make_chat, way):
     """The README's method with a second reward: with TRL's weights of 1, 0 + 1 is above 1/2."""
-    trainer = make_chat(COUNTS, [correct, formatted], cluster_func=strategy, correct=WAYS[way])
+    trainer = make_chat(COUNTS, [correct, formatted], strategy_func=strategy, correct=WAYS[way])
     batch = step(trainer)
     values, metrics = batch.advantages.values_BN.ravel(), logged(trainer)
     np.testing.assert_array_equal(values == 0, np.array(RIGHT) == 0)
@@ -92,8 +92,8 @@ def test_several_rewards_need_correct_only_for_methods_that_need_it(make_chat):
         r"the key `correct` of the task\): the name of a reward function that returns 1 or 0"
     )
     with pytest.raises(ValueError, match=sentence):
-        make_chat(COUNTS, [correct, formatted], cluster_func=strategy)
-    trainer = make_chat(methods.poly_epo(2), [correct, formatted], cluster_func=strategy)
+        make_chat(COUNTS, [correct, formatted], strategy_func=strategy)
+    trainer = make_chat(methods.poly_epo(2), [correct, formatted], strategy_func=strategy)
     batch = step(trainer)
     assert np.isnan(batch.correct_BN).all()
     assert not OF_RIGHT & logged(trainer).keys()
@@ -107,7 +107,7 @@ def test_one_reward_that_is_not_0_and_1_stops_before_an_update(make_chat, values
     def score(completions, **_):
         return values
 
-    trainer = make_chat(COUNTS, [score], cluster_func=strategy)
+    trainer = make_chat(COUNTS, [score], strategy_func=strategy)
     before = [one.detach().clone() for one in trainer.model.parameters()]
     sentence = rf"the reward function 'score' gave {values[0]:g}, which is neither right \(1\) nor"
     with pytest.raises(RunError, match=sentence + r".*pass correct=\.\.\."):
@@ -117,7 +117,7 @@ def test_one_reward_that_is_not_0_and_1_stops_before_an_update(make_chat, values
 
 
 def test_a_graded_reward_of_a_method_that_needs_no_outcome(make_chat):
-    trainer = make_chat(methods.maxpo(2), [graded], cluster_func=strategy)
+    trainer = make_chat(methods.maxpo(2), [graded], strategy_func=strategy)
     batch = step(trainer)
     np.testing.assert_allclose(batch.rewards_BN.ravel(), np.float32(GRADED))
     assert not OF_RIGHT & logged(trainer).keys()
@@ -127,10 +127,12 @@ def test_a_graded_reward_with_the_users_own_threshold(make_chat):
     def enough(completions, **_):
         return [one > 0.75 for one in GRADED]
 
-    trainer = make_chat(COUNTS, [graded], cluster_func=strategy, correct=enough)
+    trainer = make_chat(COUNTS, [graded], strategy_func=strategy, correct=enough)
     batch = step(trainer)
     np.testing.assert_array_equal(batch.correct_BN.ravel(), enough(None))
-    want = COUNTS.advantages(batch.rewards_BN, correct=batch.correct_BN, clusters=batch.clusters_BN)
+    want = COUNTS.advantages(
+        batch.rewards_BN, correct=batch.correct_BN, strategies=batch.strategies_BN
+    )
     np.testing.assert_array_equal(batch.advantages.values_BN, want.values_BN)
     assert logged(trainer)["reward/pass@1"] == 3 / 8
 
@@ -141,7 +143,7 @@ def test_a_column_says_it_and_an_asynchronous_function_may_not_know(make_chat):
         methods.pass_k_training(2), [graded], correct="solvable", train_dataset=data
     )
     assert set(step(trainer).correct_BN.ravel()) <= {0.0, 1.0}
-    trainer = make_chat(COUNTS, [graded], cluster_func=strategy, correct=is_right_later)
+    trainer = make_chat(COUNTS, [graded], strategy_func=strategy, correct=is_right_later)
     batch = step(trainer)
     assert np.isnan(batch.correct_BN[1, 0])
     assert not batch.advantages.usable_BN[1, 0]
@@ -152,24 +154,24 @@ def test_a_column_says_it_and_an_asynchronous_function_may_not_know(make_chat):
     [
         ("nothing", RunError, "correct: the samples have no column 'nothing'; they have none"),
         (graded, RunError, "'graded' says which samples are right, and must return 1 or 0, got"),
-        (lambda completions, **_: GRADED, RunError, r"<lambda>.* must return True, False or None"),
+        (lambda completions, **_: GRADED, RunError, r"<lambda>.* must return True or False"),
         (0.5, TypeError, "correct must be the name of a reward function or of a column"),
     ],
 )
 def test_what_does_not_say_it(make_chat, given, error, message):
     with pytest.raises(error, match=message):
-        make_chat(COUNTS, [graded], cluster_func=strategy, correct=given).train()
+        make_chat(COUNTS, [graded], strategy_func=strategy, correct=given).train()
 
 
 def test_rewards_without_effect_are_named(make_chat):
     with pytest.warns(UserWarning, match=r"formatted has no effect on advantages; add a method"):
-        make_chat(COUNTS, [correct, formatted], cluster_func=strategy, correct="correct")
+        make_chat(COUNTS, [correct, formatted], strategy_func=strategy, correct="correct")
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*no effect on advantages")
         both = COUNTS + 0.1 * methods.dr_grpo()
-        trainer = make_chat(both, [correct, formatted], cluster_func=strategy, correct="correct")
+        trainer = make_chat(both, [correct, formatted], strategy_func=strategy, correct="correct")
     batch = step(trainer)
-    want = COUNTS.advantages(np.reshape(RIGHT, (2, 4)), clusters=batch.clusters_BN).values_BN
+    want = COUNTS.advantages(np.reshape(RIGHT, (2, 4)), strategies=batch.strategies_BN).values_BN
     want = want + 0.1 * methods.dr_grpo().advantages(BOTH.reshape(2, 4)).values_BN
     np.testing.assert_allclose(batch.advantages.values_BN, want, atol=1e-12)
 

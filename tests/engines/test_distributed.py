@@ -56,14 +56,14 @@ def test_two_processes_train_as_one(make_resolved, base, tmp_path):
         alone = train(SETTINGS[name], base, tmp_path / "alone" / name)
         ranks = [torch.load(tmp_path / f"{name}-{i}.pt", weights_only=False) for i in (0, 1)]
         check(alone, ranks)
-        for prompts, texts_BN, rewards_BN, clusters_BN, values_BN, used in alone.batches:
+        for prompts, texts_BN, rewards_BN, strategies_BN, values_BN, used in alone.batches:
             assert len(prompts) == ROWS // N == 3  # the second group straddles the two
             assert rewards_BN.tolist() == [[len(text) / 8 for text in row] for row in texts_BN]
             assert np.ptp(values_BN[1]) > 0
             requests = [["requests", "3.0"]] if SETTINGS[name].judged else []
             assert [one for one in used.tolist() if one[0] == "requests"] == requests
             if SETTINGS[name].method == METHOD:
-                expected_BN = METHOD.advantages(rewards_BN, clusters=clusters_BN).values_BN
+                expected_BN = METHOD.advantages(rewards_BN, strategies=strategies_BN).values_BN
                 np.testing.assert_array_equal(values_BN, expected_BN)
 
     # And a comparison: all processes train each arm, the first one writes.

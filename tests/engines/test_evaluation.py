@@ -39,7 +39,7 @@ def evaluated(make_chat, args=(), **more):
 
 
 def test_pass_at_k_and_strategies_are_logged(make_chat):
-    _, found = evaluated(make_chat, cluster_func=halves)
+    _, found = evaluated(make_chat, strategy_func=halves)
     passed = {k: found[f"eval_reward/pass@{k}"] for k in (1, 2, 4)}
     assert passed == {1: pytest.approx(1 / 4), 2: pytest.approx(1 / 2), 4: 1.0}
     assert found["eval_strategies/per_prompt"] == 2.0
@@ -48,14 +48,14 @@ def test_pass_at_k_and_strategies_are_logged(make_chat):
 
 
 def test_groups_of_another_size(make_chat):
-    _, found = evaluated(make_chat, {"num_generations_eval": 2}, cluster_func=halves)
+    _, found = evaluated(make_chat, {"num_generations_eval": 2}, strategy_func=halves)
     assert found["eval_reward/pass@1"] == pytest.approx(1 / 4)  # of eight, the first and the fifth
     assert found["eval_reward/pass@2"] == pytest.approx(1 / 2)
     assert "eval_reward/pass@4" not in found
 
 
 def test_single_samples_have_the_metrics_of_trl(make_chat):
-    _, found = evaluated(make_chat, {"num_generations_eval": 1}, cluster_func=halves)
+    _, found = evaluated(make_chat, {"num_generations_eval": 1}, strategy_func=halves)
     assert "eval_reward" in found
     assert not any(key.startswith(("eval_reward/", "eval_strategies/")) for key in found)
 
@@ -75,7 +75,7 @@ def test_a_judge_is_asked_only_in_training(make_chat):
 
 
 def test_rows_of_the_evaluation_have_no_advantage(make_chat, tmp_path):
-    trainer, _ = evaluated(make_chat, {"log_completions": True}, cluster_func=halves)
+    trainer, _ = evaluated(make_chat, {"log_completions": True}, strategy_func=halves)
     tables = [pd.read_parquet(path) for path in (tmp_path / "completions").glob("*.parquet")]
     assert len(tables) == 1  # of the step, and then of its evaluation, too
     rows = tables[0]

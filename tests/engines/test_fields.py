@@ -7,9 +7,10 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods, objectives, schedules
+from setrl.samples.values import read_answer, read_number, read_pairs
 from setrl.support.errors import RunError
 from setrl.train.gathering.functions import functions_of
-from setrl.train.scoring.fields import as_array, read_answer, read_matrix, read_number
+from setrl.train.scoring.fields import as_array
 from setrl.train.trl import SetGRPOTrainer
 from setrl.train.trl.policy import MeanLogprob
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
@@ -57,7 +58,7 @@ METHODS = {
 
 def make(base, folder, method, fields, kind=Losses, **changes):
     ours = {
-        key: changes.pop(key) for key in ("on_batch", "cluster_func", "correct") if key in changes
+        key: changes.pop(key) for key in ("on_batch", "strategy_func", "correct") if key in changes
     }
     rows = [{"prompt": prompt, "number": i} for i, prompt in enumerate(PROMPTS * 6)]
     return kind(
@@ -67,7 +68,7 @@ def make(base, folder, method, fields, kind=Losses, **changes):
         Dataset.from_list(rows),
         method=method,
         fields=fields,
-        **{"cluster_func": first_letters, **ours},
+        **{"strategy_func": first_letters, **ours},
     )
 
 
@@ -88,7 +89,7 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, name):
         }
         assert batch.fields.keys() == given.keys()
         values_BN = method.advantages(
-            batch.rewards_BN, clusters=batch.clusters_BN, abstain=True, **given
+            batch.rewards_BN, strategies=batch.strategies_BN, abstain=True, **given
         ).values_BN
         assert np.ptp(values_BN) > 0
         for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):
@@ -165,7 +166,7 @@ def test_the_mean_log_probability_of_a_sample_is_the_policys(base, tmp_path, ite
         fields,
         kind=Outputs,
         on_batch=batches.append,
-        cluster_func=None,
+        strategy_func=None,
         correct=more_than_one,
         **own,
     )
@@ -199,7 +200,7 @@ def test_a_scheduled_method_trains(base, tmp_path):
         ("best of", {"proxi": vowels}, "unknown field 'proxi'; did you mean 'proxy'"),
         ("majority", {"answers": MeanLogprob()}, "only `proxy` can be a mean log-probability"),
         ("best of", {"proxy": 3}, r"fields\['proxy'\] must be a function or the name .* got 3"),
-        ("best of", {"clusters": vowels}, "fields must not hold clusters: pass cluster_func"),
+        ("best of", {"strategies": vowels}, "fields must not hold strategies: pass strategy_func"),
         ("distance", {"pairs": "number"}, "must be a function, which gets the samples of one"),
         ("families", {}, "poly_families reads families"),
     ],
@@ -224,9 +225,8 @@ def raises(**_):
         ("answers", raises, "answers function 'raises' raised KeyError"),
         ("answers", lambda **_: ["a"], "must return one value for each sample, 4, got 1"),
         ("answers", lambda **_: [["a"]] * 4, r"texts, numbers or None \(unknown\), got \['a'\]"),
-        ("answers", lambda **_: ["a", 1, 2, 3], "must be all texts or all numbers, got both"),
         ("proxy", lambda **_: [np.inf] * 4, "must return finite numbers or None .* got inf"),
-        ("second", lambda **_: ["1"] * 4, "must return finite numbers or None .* got '1'"),
+        ("second", lambda **_: ["x"] * 4, "must return finite numbers or None .* got 'x'"),
         ("families", lambda **_: [0.5] * 4, r"names or integers .* got 0.5"),
     ],
 )
@@ -261,14 +261,14 @@ def test_what_a_function_of_pairs_does_wrong_is_named(base, tmp_path, pairs, mes
 
 def test_matrices():
     known = np.array([[0, 1, 9], [1, 0, 9], [9, 9, np.nan]])
-    found = read_matrix(known, 3, "f")
+    found = read_pairs(known, 3)
     np.testing.assert_array_equal(found, [[0, 1, np.nan], [1, 0, np.nan], [np.nan] * 3])
-    assert np.isnan(read_matrix(None, 2, "f")).all()
+    assert np.isnan(read_pairs(None, 2)).all()
     for wrong in ([[0, 1], [2, 0]], [[0, np.inf], [np.inf, 0]], [[0, np.nan], [np.nan, 0]]):
-        with pytest.raises(RunError, match="f must return 2 × 2 numbers"):
-            read_matrix(wrong, 2, "f")
-    with pytest.raises(RunError, match="2 × 2 numbers for a prompt, got 'ab'"):
-        read_matrix("ab", 2, "f")
+        with pytest.raises(ValueError, match=r"finite numbers between|a symmetric matrix"):
+            read_pairs(wrong, 2)
+    with pytest.raises(ValueError, match="2 × 2 numbers for a prompt, got 'ab'"):
+        read_pairs("ab", 2)
 
 
 def test_arrays_keep_what_is_unknown():
@@ -280,7 +280,7 @@ def test_arrays_keep_what_is_unknown():
 
 def test_an_array_of_one_element_is_its_number():
     assert read_number(torch.tensor([2.0], dtype=torch.bfloat16)) == 2.0
-    assert read_answer(np.array([[3]])) == read_answer(torch.tensor(3)) == 3
+    assert read_answer(np.array([[3]])) == read_answer(torch.tensor(3)) == "3"
     for value in (torch.ones(2), np.ones((1, 2)), torch.tensor(float("inf"))):
         with pytest.raises(ValueError, match="finite numbers or None"):
             read_number(value)

@@ -46,7 +46,7 @@ class Kept(GRPOTrainer):
 def trained(make_chat, method, **options):
     options = {"args": {"max_completion_length": 4, "beta": 0.1}, **options}
     kind = set_credit(Kept)
-    trainer = make_chat(method, equal_rewards, kind=kind, cluster_func=mixed_labels, **options)
+    trainer = make_chat(method, equal_rewards, kind=kind, strategy_func=mixed_labels, **options)
     trainer.train()
     return trainer
 
@@ -91,7 +91,7 @@ def test_ratios_are_logged_beside_the_credit(make_chat):
     logs, ratio = math.log(2.0) * (2.0 * masked - 1), 1.0 - 1.0 * masked
     kind = type("Pretends", (Kept,), {"sampled": (logs, ratio)})
     trainer = make_chat(
-        methods.poly_epo(2), equal_rewards, kind=set_credit(kind), cluster_func=mixed_labels
+        methods.poly_epo(2), equal_rewards, kind=set_credit(kind), strategy_func=mixed_labels
     )
     batch = step(trainer)
     tokens = trainer.entered["completion_mask"].sum(dim=1).double()

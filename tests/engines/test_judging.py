@@ -17,7 +17,7 @@ from setrl.tasks.models import sampler
 from setrl.train.gathering.judging import JudgeQueue, covered, make_judge
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring.batch import JudgingTimes
-from setrl.train.scoring.labels import clusters_of
+from setrl.train.scoring.labels import strategies_of
 from setrl.train.trl import SetGRPOTrainer
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
@@ -90,7 +90,7 @@ def test_a_prompt_that_cannot_be_judged_is_left_out_and_counted(base, tmp_path):
     failed = [prompt == PROMPTS[1] for prompt in batch.prompts_B]
     assert batch.judging.unknown == pytest.approx(np.mean(failed))
     assert any(failed)
-    assert np.isnan(batch.clusters_BN[failed]).all()
+    assert np.isnan(batch.strategies_BN[failed]).all()
     assert (batch.advantages.values_BN[failed] == 0).all()
     assert batch.advantages.skipped_B.tolist() == failed
 
@@ -132,7 +132,7 @@ def test_a_queue_counts_time_and_keeps_the_order():
     groups = [Group.of_texts(str(i), (f"{i}a", f"{i}b")) for i in range(3)]
     queue.ask(groups[2])
     judgements, times = queue.collect(groups)
-    assert [one.clusters_N for one in judgements] == [
+    assert [one.labels_N for one in judgements] == [
         tuple(first_letters(group.texts)) for group in groups
     ]
     assert len(judge.asked) == 3
@@ -150,19 +150,19 @@ def test_time_in_which_no_question_is_open_is_not_the_judge_s():
 
 
 def test_unknown_judgements_are_nan():
-    found = clusters_of([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
+    found = strategies_of([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
     np.testing.assert_array_equal(found, [[0, -1], [np.nan, np.nan]])
 
 
-def test_cluster_function_and_judge_exclude_each_other(base, tmp_path):
-    with pytest.raises(ValueError, match="cluster_func or judge, not both"):
+def test_strategy_function_and_judge_exclude_each_other(base, tmp_path):
+    with pytest.raises(ValueError, match="strategy_func or judge, not both"):
         SetGRPOTrainer(
             str(base),
             length,
             arguments(tmp_path),
             Dataset.from_dict({"prompt": PROMPTS}),
             method=methods.poly_epo(2),
-            cluster_func=first_letters,
+            strategy_func=first_letters,
             judge=Letters(),
         )
 

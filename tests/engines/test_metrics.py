@@ -13,20 +13,20 @@ from setrl.train.scoring.batch import JudgingTimes
 
 NAN = math.nan
 REWARDS_BN = np.array([[1.0, 1, 0, 0], [0, 0, 0, NAN]])
-CLUSTERS_BN = np.array([[5.0, 5, 7, -1], [5, NAN, 7, 7]])
+LABELS_BN = np.array([[5.0, 5, 7, -1], [5, NAN, 7, 7]])
 NAMES_BN = [["x=5", "x=5", "x=7", None], ["x=5", None, "x=7", "x=7"]]
 
 
-def labels(clusters_BN):
-    return [None if math.isnan(one) else int(one) for one in clusters_BN.ravel()]
+def labels(strategies_BN):
+    return [None if math.isnan(one) else int(one) for one in strategies_BN.ravel()]
 
 
-def make_batch(method, rewards_BN=REWARDS_BN, clusters_BN=CLUSTERS_BN):
+def make_batch(method, rewards_BN=REWARDS_BN, strategies_BN=LABELS_BN):
     columns = Columns(
         prompts_B=["p", "q"],
         texts_BN=[["a", "b", "c", "d"], ["e", "f", "g", "h"]],
         rewards_R=[rewards_BN.ravel()],
-        strategies=None if clusters_BN is None else labels(clusters_BN),
+        strategies=None if strategies_BN is None else labels(strategies_BN),
     )
     return score(columns, method)
 
@@ -75,13 +75,13 @@ def test_what_is_undefined_is_nan():
 
 def test_what_was_never_judged_is_nan():
     nobody_BN = np.full((2, 4), NAN)
-    metrics = batch_metrics(make_batch(methods.poly_epo(2), clusters_BN=nobody_BN))
+    metrics = batch_metrics(make_batch(methods.poly_epo(2), strategies_BN=nobody_BN))
     measured = {key: value for key, value in metrics.items() if key.startswith("strategies/")}
     assert len(measured) == 5
     assert all(math.isnan(value) for value in measured.values())
     assert metrics["advantage/skipped"] == 1
     half_BN = np.array([[0.0, 0, 1, -1], [NAN] * 4])
-    metrics = batch_metrics(make_batch(methods.poly_epo(2), clusters_BN=half_BN))
+    metrics = batch_metrics(make_batch(methods.poly_epo(2), strategies_BN=half_BN))
     assert metrics["strategies/per_prompt"] == 2
     assert metrics["strategies/correct_per_prompt"] == 1
     assert metrics["strategies/top_share"] == 1 / 2
@@ -89,11 +89,11 @@ def test_what_was_never_judged_is_nan():
     assert metrics["advantage/skipped"] == 1 / 2
 
 
-def test_without_clusters():
-    batch = make_batch(methods.dr_grpo(), clusters_BN=None)
+def test_without_strategies():
+    batch = make_batch(methods.dr_grpo(), strategies_BN=None)
     assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]
     [record, _] = rollout_records(batch, None, 1, methods.dr_grpo())
-    assert record["samples"][0]["cluster"] is None
+    assert record["samples"][0]["strategy"] is None
     assert set(record["samples"][0]["counterfactual"]) == {"grpo", "maxpo"}
 
 
@@ -117,7 +117,7 @@ def test_records_of_samples():
     first, second = rollout_records(batch, NAMES_BN, 30, method)
     assert (first["step"], first["group"], first["prompt"]) == (30, 0, "p")
     assert [sample["text"] for sample in second["samples"]] == ["e", "f", "g", "h"]
-    assert [sample["cluster"] for sample in second["samples"]] == [5, None, 7, 7]
+    assert [sample["strategy"] for sample in second["samples"]] == [5, None, 7, 7]
     assert ["unknown" in sample for sample in second["samples"]] == [False, True, False, False]
     assert [sample["strategy"] for sample in first["samples"]] == NAMES_BN[0]
     for b, record in enumerate((first, second)):
@@ -125,7 +125,7 @@ def test_records_of_samples():
             assert sample["advantage"] == batch.advantages.values_BN[b, i]
             others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(2), "poly_epo": method}
             for name, other in others.items():
-                values_BN = other.advantages(REWARDS_BN, clusters=CLUSTERS_BN).values_BN
+                values_BN = other.advantages(REWARDS_BN, strategies=LABELS_BN).values_BN
                 assert sample["counterfactual"][name] == values_BN[b, i]
 
 

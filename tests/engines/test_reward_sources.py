@@ -1,4 +1,4 @@
-"""Where rewards and clusters come from: functions, models and environments, alone and together."""
+"""Where rewards and strategies come from: functions, models and environments, or together."""
 
 import asyncio
 
@@ -41,10 +41,12 @@ class World:
 
 
 @pytest.mark.parametrize("factory", [World, lambda: World()], ids=["class", "function"])
-def test_the_reward_of_an_environment_is_no_cluster(make_chat, factory):
-    trainer = make_chat(methods.poly_epo(2), cluster_func=fixed_labels, environment_factory=factory)
+def test_the_reward_of_an_environment_is_no_strategy(make_chat, factory):
+    trainer = make_chat(
+        methods.poly_epo(2), strategy_func=fixed_labels, environment_factory=factory
+    )
     batch = step(trainer)
-    np.testing.assert_array_equal(batch.clusters_BN.ravel(), LABELS)
+    np.testing.assert_array_equal(batch.strategies_BN.ravel(), LABELS)
     np.testing.assert_array_equal(batch.rewards_BN.ravel(), np.add(REWARDS, 100.0))
 
 
@@ -87,40 +89,40 @@ class Slow:
         return self.values
 
 
-@pytest.mark.parametrize("slow", [("rewards",), ("cluster_func",), ("rewards", "cluster_func")])
+@pytest.mark.parametrize("slow", [("rewards",), ("strategy_func",), ("rewards", "strategy_func")])
 def test_objects_with_an_async_call(make_chat, slow):
-    usual = {"rewards": fixed_rewards, "cluster_func": fixed_labels}
-    slowly = {"rewards": Slow(REWARDS), "cluster_func": Slow(LABELS)}
+    usual = {"rewards": fixed_rewards, "strategy_func": fixed_labels}
+    slowly = {"rewards": Slow(REWARDS), "strategy_func": Slow(LABELS)}
     trainer = make_chat(methods.poly_epo(2), **usual | {part: slowly[part] for part in slow})
     batch = step(trainer)
     np.testing.assert_array_equal(batch.rewards_BN.ravel(), REWARDS)
-    np.testing.assert_array_equal(batch.clusters_BN.ravel(), LABELS)
+    np.testing.assert_array_equal(batch.strategies_BN.ravel(), LABELS)
 
 
-@pytest.mark.parametrize("part", ["rewards", "cluster_func"])
+@pytest.mark.parametrize("part", ["rewards", "strategy_func"])
 def test_an_async_function_that_fails_is_named(make_chat, part):
     async def broken(completions, **_):
         raise KeyError("gold")
 
-    usual = {"rewards": fixed_rewards, "cluster_func": fixed_labels}
+    usual = {"rewards": fixed_rewards, "strategy_func": fixed_labels}
     trainer = make_chat(methods.poly_epo(2), **{**usual, part: broken})
-    with pytest.raises(RunError, match=r"the (reward|cluster) function 'broken' raised KeyError"):
+    with pytest.raises(RunError, match=r"the (reward|strategy) function 'broken' raised KeyError"):
         trainer.train()
 
 
 @pytest.mark.parametrize("names", ["abcdabcd", ["factor", "square"] * 4])
-def test_an_async_cluster_function_may_give_names(make_chat, names):
+def test_an_async_strategy_function_may_give_names(make_chat, names):
     async def named(completions, **_):
         return list(names)
 
-    batch = step(make_chat(methods.poly_epo(2), cluster_func=named))
+    batch = step(make_chat(methods.poly_epo(2), strategy_func=named))
     same = np.equal.outer(list(names), list(names))
-    labels = batch.clusters_BN.ravel()
+    labels = batch.strategies_BN.ravel()
     np.testing.assert_array_equal(np.equal.outer(labels, labels), same)
     assert [label for row in batch.labels_BN for label in row] == list(names)
 
 
-def test_a_cluster_function_sees_what_a_reward_function_sees(make_chat):
+def test_a_strategy_function_sees_what_a_reward_function_sees(make_chat):
     seen = {}
 
     def keep(name, values):
@@ -134,17 +136,17 @@ def test_a_cluster_function_sees_what_a_reward_function_sees(make_chat):
     trainer = make_chat(
         methods.poly_epo(2),
         rewards=keep("reward", REWARDS),
-        cluster_func=keep("cluster", LABELS),
+        strategy_func=keep("strategy", LABELS),
         train_dataset=data,
         environment_factory=World,
     )
     trainer.train()
-    assert seen["cluster"] == seen["reward"]
-    assert seen["cluster"]["gold"] == list("aaaabbbb")
+    assert seen["strategy"] == seen["reward"]
+    assert seen["strategy"]["gold"] == list("aaaabbbb")
 
 
 @pytest.mark.parametrize("wrap", [list, lambda ones: ones[0]], ids=["list", "alone"])
-def test_a_reward_model_beside_a_cluster_function(chat_model, make_chat, wrap):
+def test_a_reward_model_beside_a_strategy_function(chat_model, make_chat, wrap):
     tokenizer = PreTrainedTokenizerFast.from_pretrained(chat_model)
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -152,12 +154,12 @@ def test_a_reward_model_beside_a_cluster_function(chat_model, make_chat, wrap):
     trainer = make_chat(
         methods.poly_epo(2),
         rewards=[model],
-        cluster_func=fixed_labels,
+        strategy_func=fixed_labels,
         reward_processing_classes=wrap([tokenizer]),
     )
     batch = step(trainer)
     assert np.ptp(batch.rewards_BN) > 0
-    np.testing.assert_array_equal(batch.clusters_BN.ravel(), LABELS)
+    np.testing.assert_array_equal(batch.strategies_BN.ravel(), LABELS)
 
 
 @pytest.mark.parametrize("method", [methods.grpo(), methods.poly_epo(2)], ids=["grpo", "poly_epo"])
@@ -165,7 +167,7 @@ def test_a_step_without_any_reward_trains_on_nothing(make_chat, method):
     def nothing(completions, **_):
         return [None] * len(completions)
 
-    trainer = make_chat(method, rewards=nothing, cluster_func=fixed_labels, stop_rule=None)
+    trainer = make_chat(method, rewards=nothing, strategy_func=fixed_labels, stop_rule=None)
     before = [weight.detach().clone() for weight in trainer.model.parameters()]
     with pytest.warns(UserWarning, match="no sample of step 1 got a reward from nothing: the step"):
         batch = step(trainer)
@@ -208,7 +210,7 @@ class Namer(Judge):
     name = "namer"
 
     def judge(self, groups):
-        first = Judgement((0, 1, 2, DEGENERATE), strategies=("factor", "square", None, None))
+        first = Judgement((0, 1, 2, DEGENERATE), names_N=("factor", "square", None, None))
         return [first, Judgement(None, reason="timeout")]
 
 
@@ -221,10 +223,10 @@ def test_strategies_are_names_in_the_table_of_completions(make_chat, tmp_path, c
     def strategy(completions, **_):
         return NAMES
 
-    trainer = make_chat(methods.poly_epo(2), cluster_func=strategy, args={"log_completions": True})
+    trainer = make_chat(methods.poly_epo(2), strategy_func=strategy, args={"log_completions": True})
     batch = step(trainer)
     table = completions_table(tmp_path)
-    assert [None if pd.isna(one) else one for one in table["cluster"]] == SHOWN
+    assert [None if pd.isna(one) else one for one in table["strategy"]] == SHOWN
     assert "strategy" not in table.columns
     np.testing.assert_array_equal(table["fixed_rewards"], REWARDS)
     np.testing.assert_allclose(table["advantage"], batch.advantages.values_BN.ravel())
@@ -233,22 +235,22 @@ def test_strategies_are_names_in_the_table_of_completions(make_chat, tmp_path, c
 
 def test_strategies_of_a_judge_are_in_the_table_too(make_chat, tmp_path):
     make_chat(methods.poly_epo(2), judge=Namer(), args={"log_completions": True}).train()
-    found = [None if pd.isna(one) else one for one in completions_table(tmp_path)["cluster"]]
+    found = [None if pd.isna(one) else one for one in completions_table(tmp_path)["strategy"]]
     assert found == ["factor", "square", "2", "degenerate", None, None, None, None]
 
 
 def test_a_column_that_the_user_logs_stays(make_chat, tmp_path):
     def own(completions, log_extra, **_):
-        log_extra("cluster", [f"own {i}" for i in range(len(completions))])
+        log_extra("strategy", [f"own {i}" for i in range(len(completions))])
         return LABELS
 
     args = {"log_completions": True, "max_steps": 2}
-    make_chat(methods.poly_epo(2), cluster_func=own, args=args).train()
+    make_chat(methods.poly_epo(2), strategy_func=own, args=args).train()
     for path in (tmp_path / "completions").glob("*.parquet"):
-        assert list(pd.read_parquet(path)["cluster"]) == [f"own {i}" for i in range(8)]
+        assert list(pd.read_parquet(path)["strategy"]) == [f"own {i}" for i in range(8)]
 
 
-def test_evaluation_knows_no_reward_of_clusters(make_chat):
+def test_evaluation_knows_no_reward_of_strategies(make_chat):
     def strategy(completions, **_):
         return ["factor"] * len(completions)
 
@@ -258,10 +260,10 @@ def test_evaluation_knows_no_reward_of_clusters(make_chat):
     trainer = make_chat(
         methods.poly_epo(2),
         rewards=length,
-        cluster_func=strategy,
+        strategy_func=strategy,
         eval_dataset=Dataset.from_dict({"prompt": PROMPTS}),
         args={"per_device_eval_batch_size": 8, "num_generations_eval": 2},
     )
     metrics = trainer.evaluate()
     assert metrics["eval_reward"] == metrics["eval_rewards/length/mean"]
-    assert not [key for key in metrics if "strategy" in key or "cluster" in key]
+    assert not [key for key in metrics if "strategy" in key or "strategy" in key]

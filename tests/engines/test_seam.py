@@ -15,7 +15,7 @@ from setrl.train.trl import SetCredit, seam, set_credit
 from tests.engines.chat import LABELS, REWARDS, fixed_labels, fixed_rewards
 
 METHOD = methods.poly_epo(3)
-EXPECTED = METHOD.advantages(np.reshape(REWARDS, (2, 4)), clusters=np.reshape(LABELS, (2, 4)))
+EXPECTED = METHOD.advantages(np.reshape(REWARDS, (2, 4)), strategies=np.reshape(LABELS, (2, 4)))
 
 
 def rewritten():
@@ -69,7 +69,7 @@ def trained(make_chat, kind):
             entered.append(inputs["advantages"].clone())
             return super()._compute_loss(model, inputs)
 
-    trainer = make_chat(METHOD, kind=Losses, cluster_func=fixed_labels)
+    trainer = make_chat(METHOD, kind=Losses, strategy_func=fixed_labels)
     trainer.train()
     [advantages] = entered
     return trainer, sorted(advantages.tolist())
@@ -93,7 +93,7 @@ class Prefetching(GRPOTrainer):
 
 def test_a_loss_of_samples_that_were_not_credited_stops_the_training(make_chat):
     with pytest.raises(RunError, match="SetPrefetching computes a loss from samples that set cred"):
-        make_chat(METHOD, kind=set_credit(Prefetching), cluster_func=fixed_labels).train()
+        make_chat(METHOD, kind=set_credit(Prefetching), strategy_func=fixed_labels).train()
 
 
 def own_rewards(self, inputs):
@@ -133,7 +133,7 @@ FAULTS = [
 def test_trainers_that_score_otherwise_are_refused(make_chat, changes, message):
     kind = type("SetLater", (SetCredit, type("Later", (GRPOTrainer,), changes)), {})
     with pytest.raises(ConfigError, match=f"this trainer of TRL .*: .*{message}.*; it was tested"):
-        make_chat(METHOD, kind=kind, cluster_func=fixed_labels)
+        make_chat(METHOD, kind=kind, strategy_func=fixed_labels)
 
 
 def test_a_class_without_the_methods_is_refused():
@@ -152,22 +152,22 @@ def raising(self, inputs):
 def test_a_version_that_was_not_tested_is_tried(make_chat, monkeypatch):
     monkeypatch.setattr(seam.trl, "__version__", "1.99.0")
     with pytest.warns(UserWarning, match=r"and this is 1.99.0: what it needs of TRL was tried"):
-        make_chat(METHOD, cluster_func=fixed_labels)
+        make_chat(METHOD, strategy_func=fixed_labels)
     kind = type("Later", (GRPOTrainer,), {"_generate_and_score_completions": raising})
     with pytest.raises(ConfigError, match=r"TRL 1.99.0: Later cannot score .*no such device"):
-        make_chat(METHOD, kind=set_credit(kind), cluster_func=fixed_labels)
+        make_chat(METHOD, kind=set_credit(kind), strategy_func=fixed_labels)
 
 
 def test_the_version_that_needs_triton_is_refused_on_a_cpu(make_chat, monkeypatch):
     monkeypatch.setattr(seam.trl, "__version__", "1.15.0")
     with pytest.raises(ConfigError, match=r"TRL 1.15.0 does not train on the device cpu, .* trl=="):
-        make_chat(METHOD, cluster_func=fixed_labels)
+        make_chat(METHOD, strategy_func=fixed_labels)
 
 
 def test_a_tested_version_that_cannot_be_tried_is_warned_of(make_chat):
     kind = type("Patched", (GRPOTrainer,), {"_generate_and_score_completions": raising})
     with pytest.warns(UserWarning, match="Patched cannot score .*: set credit was not checked"):
-        make_chat(METHOD, kind=set_credit(kind), cluster_func=fixed_labels)
+        make_chat(METHOD, kind=set_credit(kind), strategy_func=fixed_labels)
 
 
 def test_the_trial_calls_nobody_and_leaves_nothing(make_chat):
@@ -177,7 +177,7 @@ def test_the_trial_calls_nobody_and_leaves_nothing(make_chat):
         asked.append(completions)
         return fixed_rewards(completions)
 
-    trainer = make_chat(METHOD, rewards, cluster_func=fixed_labels)
+    trainer = make_chat(METHOD, rewards, strategy_func=fixed_labels)
     assert asked == []
     assert trainer.reward_funcs[0].__name__ == "rewards"
     assert "_generate_single_turn" not in vars(trainer)
@@ -193,7 +193,7 @@ def test_adapters_start_from_the_seed_of_the_arguments(make_chat):
     def adapters(kind):
         torch.rand(3)
         config = LoraConfig(r=2, target_modules="all-linear", init_lora_weights=False)
-        made = make_chat(METHOD, peft_config=config, cluster_func=fixed_labels)
+        made = make_chat(METHOD, peft_config=config, strategy_func=fixed_labels)
         return torch.cat([one.flatten() for one in made.model.parameters() if one.requires_grad])
 
     assert torch.equal(adapters(0), adapters(1))

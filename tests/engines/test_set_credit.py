@@ -58,13 +58,13 @@ def test_the_losses_of_other_trainers_get_the_methods_advantages(
         method,
         kind=entering(set_credit(kind), entered),
         args={**args, "max_steps": 2},
-        cluster_func=fixed_labels,
+        strategy_func=fixed_labels,
         on_batch=batches.append,
     )
     assert not [one for one in recwarn if "set credit" in str(one.message)]  # it was tried
     trainer.train()
-    rewards_BN, clusters_BN = np.reshape(REWARDS, (2, 4)) * factor, np.reshape(LABELS, (2, 4))
-    expected = method.advantages(rewards_BN, clusters=clusters_BN).values_BN
+    rewards_BN, strategies_BN = np.reshape(REWARDS, (2, 4)) * factor, np.reshape(LABELS, (2, 4))
+    expected = method.advantages(rewards_BN, strategies=strategies_BN).values_BN
     assert np.ptp(expected) > 0
     assert len(entered) == len(batches) == 2
     for advantages, batch in zip(entered, batches, strict=True):  # TRL shuffles the rows

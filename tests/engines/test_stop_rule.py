@@ -43,7 +43,7 @@ def trainer_with(base, folder, judge=None, labels=None, steps=12, **own):
         arguments(folder, max_steps=steps, save_strategy="steps", save_steps=1),
         Dataset.from_dict({"prompt": PROMPTS * 12}),
         judge=judge,
-        cluster_func=labels,
+        strategy_func=labels,
         sampler=sampler.sample_ids,
         judge_parts=1,
         **own,

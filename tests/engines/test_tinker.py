@@ -424,8 +424,8 @@ def test_the_advantages_that_are_sent_are_those_of_the_core(base, tokenizer, tmp
         texts = [text for texts in batch.texts_BN for text in texts]
         rewards_BN = np.array(length(texts)).reshape(B, N)
         letters = first_letter(texts)
-        clusters_BN = np.array([sorted(set(letters)).index(x) for x in letters]).reshape(B, N)
-        want = METHOD.advantages(rewards_BN, clusters=clusters_BN).values_BN
+        strategies_BN = np.array([sorted(set(letters)).index(x) for x in letters]).reshape(B, N)
+        want = METHOD.advantages(rewards_BN, strategies=strategies_BN).values_BN
         for sample, value in zip(samples.samples, want.flatten(), strict=True):
             inputs = engine.datum(sample).loss_fn_inputs
             found = max(inputs["advantages"].tolist(), key=abs)
@@ -583,6 +583,6 @@ def test_the_snippet_for_tinker_cookbook(monkeypatch):
     ]
     final = asyncio.run(space["SetGroupBuilder"]().compute_group_rewards(group, []))
     totals = np.array([value for value, _ in final]) + rewards
-    clusters = ["abc".index(name) for name in names]
-    want = methods.poly_epo(4).advantages([rewards], clusters=[clusters]).values_BN[0]
+    strategies = ["abc".index(name) for name in names]
+    want = methods.poly_epo(4).advantages([rewards], strategies=[strategies]).values_BN[0]
     np.testing.assert_allclose(totals - totals.mean(), want, atol=1e-12)

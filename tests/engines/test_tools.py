@@ -136,7 +136,7 @@ def test_tools_with_a_sampler(make_chat, chat_model):
 
 
 class Listener(Judge):
-    """Keeps what it is asked; every sample is a cluster of its own."""
+    """Keeps what it is asked; every sample is a strategy of its own."""
 
     name = "listener"
 
@@ -176,7 +176,7 @@ def test_several_environments(make_chat, chat_model, monkeypatch):
     data = {"prompt": PROMPTS, "environment": ["count", "double"] * 2, "start": [1, 2, 3, 4]}
     seen = []
 
-    def cluster(environments, **_):
+    def strategy(environments, **_):
         seen.extend(type(one).__name__ for one in environments)
         return [one.total for one in environments]
 
@@ -185,13 +185,13 @@ def test_several_environments(make_chat, chat_model, monkeypatch):
             methods.poly_epo(2),
             results,
             environment_factory={"count": Counter, "double": Doubler},
-            cluster_func=cluster,
+            strategy_func=strategy,
             args=LONG,
             train_dataset=Dataset.from_dict(data),
         )
     )
     totals = np.array([[1, 2, 3, 4], [4, 4, 4, 4]])
-    np.testing.assert_array_equal(batch.clusters_BN, totals)
+    np.testing.assert_array_equal(batch.strategies_BN, totals)
     np.testing.assert_array_equal(batch.rewards_BN, 2 * totals + [[0], [1000]])
     assert seen == ["Counter"] * 4 + ["Doubler"] * 4
 

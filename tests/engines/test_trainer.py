@@ -22,7 +22,7 @@ def length(completions, **_):
 
 
 def first_letters(completions, **_):
-    """Clusters: samples that begin alike; the empty one is degenerate."""
+    """Strategies: samples that begin alike; the empty one is degenerate."""
     return [
         int.from_bytes(text[:2].encode(), "big") if text else DEGENERATE for text in completions
     ]
@@ -39,7 +39,7 @@ def arguments(folder, **changes):
     return chat.arguments(folder, **{**usual, **changes})
 
 
-def make(base, folder, method, rewards=length, clusters=first_letters, **changes):
+def make(base, folder, method, rewards=length, strategies=first_letters, **changes):
     ours = {key: changes.pop(key) for key in ("sampler", "on_batch", "schedule") if key in changes}
     return SetGRPOTrainer(
         str(base),
@@ -47,7 +47,7 @@ def make(base, folder, method, rewards=length, clusters=first_letters, **changes
         arguments(folder, **changes),
         Dataset.from_dict({"prompt": PROMPTS * 6}),
         method=method,
-        cluster_func=clusters,
+        strategy_func=strategies,
         **ours,
     )
 
@@ -80,7 +80,7 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, method):
         arguments(tmp_path, max_steps=2),
         Dataset.from_dict({"prompt": PROMPTS * 6}),
         method=method,
-        cluster_func=first_letters,
+        strategy_func=first_letters,
         on_batch=batches.append,
     )
     trainer.train()
@@ -90,10 +90,10 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, method):
         assert batch.prompts_B == PROMPTS
         flat = [text for texts in batch.texts_BN for text in texts]
         rewards_BN = np.reshape(length(flat), (4, 4))
-        clusters_BN = np.reshape(first_letters(flat), (4, 4))
+        strategies_BN = np.reshape(first_letters(flat), (4, 4))
         np.testing.assert_array_equal(batch.rewards_BN, rewards_BN)
-        np.testing.assert_array_equal(batch.clusters_BN, clusters_BN)
-        values_BN = method.advantages(rewards_BN, clusters=clusters_BN).values_BN
+        np.testing.assert_array_equal(batch.strategies_BN, strategies_BN)
+        values_BN = method.advantages(rewards_BN, strategies=strategies_BN).values_BN
         assert np.ptp(values_BN) > 0
         for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):
             advantages = np.float32(values).tolist()
@@ -103,8 +103,8 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, method):
 
 
 def test_dr_grpo_is_trls_own(base, tmp_path):
-    """Without clusters and with r − mean r, nothing is left of us: TRL's own steps."""
-    ours = make(base, tmp_path, methods.dr_grpo(), clusters=None)
+    """Without strategies and with r − mean r, nothing is left of us: TRL's own steps."""
+    ours = make(base, tmp_path, methods.dr_grpo(), strategies=None)
     ours.train()
     theirs = GRPOTrainer(
         str(base),
@@ -202,7 +202,7 @@ def test_our_metrics_are_logged_beside_trls(base, tmp_path):
     assert logged["time/credit"] == batch.seconds["credit"]
 
 
-def test_clusters_may_be_names(base, tmp_path):
+def test_strategies_may_be_names(base, tmp_path):
     """A name is a label like any other; −1 is degenerate and None unknown all the same."""
     names = {0: "factoring", 1: DEGENERATE, 2: "formula", 3: None}
 
@@ -210,15 +210,15 @@ def test_clusters_may_be_names(base, tmp_path):
         return [names[len(text) % 4] for text in completions]
 
     batches = []
-    changes = {"clusters": named, "on_batch": batches.append, "max_steps": 1}
+    changes = {"strategies": named, "on_batch": batches.append, "max_steps": 1}
     make(base, tmp_path, methods.poly_epo(1), **changes).train()
     labels = [named(texts) for texts in batches[0].texts_BN]
-    for row, clusters in zip(labels, batches[0].clusters_BN, strict=True):
-        assert (np.isnan(clusters) == [label is None for label in row]).all()
-        assert ((clusters == DEGENERATE) == [label == DEGENERATE for label in row]).all()
-        for label, cluster in zip(row, clusters, strict=True):
+    for row, strategies in zip(labels, batches[0].strategies_BN, strict=True):
+        assert (np.isnan(strategies) == [label is None for label in row]).all()
+        assert ((strategies == DEGENERATE) == [label == DEGENERATE for label in row]).all()
+        for label, strategy in zip(row, strategies, strict=True):
             alike = [label == other for other in row if label is not None]
-            assert (clusters == cluster).sum() == sum(alike)
+            assert (strategies == strategy).sum() == sum(alike)
     assert {label for row in labels for label in row} == set(names.values())
 
 
@@ -254,7 +254,7 @@ def test_weights_of_rewards_are_kept(base, tmp_path):
     np.testing.assert_allclose(batches[0].rewards_BN.ravel(), expected, rtol=1e-6)
 
 
-def test_samples_without_reward_or_cluster_are_left_out(base, tmp_path):
+def test_samples_without_reward_or_strategy_are_left_out(base, tmp_path):
     batches = []
 
     def sometimes(completions, **_):
@@ -269,14 +269,14 @@ def test_samples_without_reward_or_cluster_are_left_out(base, tmp_path):
         tmp_path,
         methods.poly_epo(1),
         rewards=sometimes,
-        clusters=unsure,
+        strategies=unsure,
         on_batch=batches.append,
         max_steps=1,
     )
     trainer.train()
     [batch] = batches
     assert np.isnan(batch.rewards_BN[:, 1]).all()
-    assert np.isnan(batch.clusters_BN[:, 2]).all()
+    assert np.isnan(batch.strategies_BN[:, 2]).all()
     assert (batch.advantages.values_BN[:, 1:3] == 0).all()
     assert not batch.advantages.usable_BN[:, 1:3].any()
     assert batch.advantages.usable_BN[:, [0, 3]].all()
@@ -317,21 +317,25 @@ def huge(completions, **_):
 
 
 @pytest.mark.parametrize(
-    ("rewards", "clusters", "message"),
+    ("rewards", "strategies", "message"),
     [
         (raises, first_letters, "the reward function 'raises' raised KeyError: 'gold'"),
         (too_few, first_letters, "'too_few' must return one value for each sample, 16, got 15"),
         (words, first_letters, "'words' must return finite numbers or None .*, got 'good'"),
         (infinite, first_letters, "function 'infinite' must return finite .*, got inf"),
         (forgets, first_letters, "'forgets' must return one value for each sample, 16, got None"),
-        (length, raises, "the cluster function 'raises' raised KeyError"),
-        (length, pairs, r"the cluster function 'pairs' must return names or integers .*, got \[0"),
-        (length, halves, r"the cluster function 'halves' must return names or integers .* got 0.5"),
+        (length, raises, "the strategy function 'raises' raised KeyError"),
+        (length, pairs, r"the strategy function 'pairs' must return names or integers .*, got \[0"),
+        (
+            length,
+            halves,
+            r"the strategy function 'halves' must return names or integers .* got 0.5",
+        ),
         (length, huge, r"'huge' must return names or integers in \[0, 2\^53\)"),
     ],
 )
-def test_functions_that_fail_are_named(base, tmp_path, rewards, clusters, message):
-    trainer = make(base, tmp_path, methods.poly_epo(2), rewards, clusters, max_steps=1)
+def test_functions_that_fail_are_named(base, tmp_path, rewards, strategies, message):
+    trainer = make(base, tmp_path, methods.poly_epo(2), rewards, strategies, max_steps=1)
     with pytest.raises(RunError, match=message):
         trainer.train()
 
@@ -350,7 +354,11 @@ def test_functions_that_fail_are_named(base, tmp_path, rewards, clusters, messag
             r"maxpo: set_size must .* in \[1, 3\] with num_generations=4, got 4",
         ),
         (methods.pkpo(5), {}, r"pkpo: set_size must .* in \[1, 4\] with num_generations=4, got 5"),
-        (methods.poly_epo(2), {"clusters": None}, "poly_epo reads clusters: pass cluster_func"),
+        (
+            methods.poly_epo(2),
+            {"strategies": None},
+            "poly_epo reads strategies: pass strategy_func",
+        ),
         (methods.grpo(), {"rewards": []}, "No reward source provided: pass reward_funcs with"),
     ],
 )
@@ -367,7 +375,7 @@ def test_the_arguments_are_left_as_they_were(base, tmp_path):
         args,
         Dataset.from_dict({"prompt": PROMPTS}),
         method=methods.grpo(),
-        cluster_func=first_letters,
+        strategy_func=first_letters,
     )
     assert args.reward_weights is None
     assert args.scale_rewards == "group"

@@ -79,5 +79,5 @@ def test_differ_at_two_is_simpson_s_index_without_bias(law):
     counts = outcomes(n, len(law))
     weights = np.array([float(chance(c, law)) for c in counts])
     labels = np.array([np.repeat(np.arange(len(law)), c) for c in counts])
-    differ = mean_set_scores(np.zeros(labels.shape), objectives.differ(), [2], clusters=labels)[0]
+    differ = mean_set_scores(np.zeros(labels.shape), objectives.differ(), [2], strategies=labels)[0]
     assert weights @ differ == pytest.approx(1 - float(sum(p * p for p in law)), abs=1e-13)

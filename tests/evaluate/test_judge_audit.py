@@ -91,7 +91,7 @@ def test_pairs_are_not_blamed_for_degenerate_samples():
     groups = [Group.of_texts("p", ("a", "?", "b", "a", "??"))]
     judge = ExactJudge(key=lambda text: None if "?" in text else text)
     pairs = PairwiseJudge(ByJudge(judge), "all_pairs")
-    assert pairs.judge(groups)[0].clusters_N == (0, 1, 2, 0, 3)
+    assert pairs.judge(groups)[0].labels_N == (0, 1, 2, 0, 3)
     assert audit(groups, always(judge), pairwise=pairs).pairwise["flips"] == [0.0]
 
 
@@ -114,7 +114,7 @@ def test_values_are_means_over_pairs_of_orders_by_hand():
         precision = [agreement(labels, GOLD[place]).precision for labels in labelings]
         assert found.gold["precision"][place] == pytest.approx(np.mean(precision))
         rewards = np.array([REWARDS[place]] * 4)
-        credited = method.advantages(rewards, clusters=np.array(labelings)).values_BN
+        credited = method.advantages(rewards, strategies=np.array(labelings)).values_BN
         changed = np.mean([
             np.mean(np.sign(first.round(12)) != np.sign(second.round(12)))
             for first, second in combinations(credited, 2)

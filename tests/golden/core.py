@@ -87,16 +87,16 @@ def batch(num_prompts: int, num_samples: int) -> dict[str, np.ndarray]:
     features_BND = rng.normal(size=(*shape, 3))
     fields = {
         "rewards": np.where(rng.random(shape) < 0.5, rng.integers(0, 2, shape), rng.random(shape)),
-        "clusters": rng.integers(-1, 4, shape).astype(float),
+        "strategies": rng.integers(-1, 4, shape).astype(float),
         "answers": rng.integers(0, 4, shape),
         "proxy": rng.normal(size=shape),
         "pairs": features_BND @ features_BND.swapaxes(1, 2) + np.eye(num_samples) / 4,
         "mask": np.ones(shape, dtype=bool),
     }
-    fields["rewards"][0], fields["clusters"][0] = 1.0, 2
+    fields["rewards"][0], fields["strategies"][0] = 1.0, 2
     fields["rewards"][1, [2, 5]] = np.nan
     fields["mask"][2, -2:] = False
-    fields["clusters"][3, :5] = [-1, -1, np.nan, -1, -1]
+    fields["strategies"][3, :5] = [-1, -1, np.nan, -1, -1]
     fields["mask"][4, 2:] = False
     fields["correct"] = np.where(np.isnan(fields["rewards"]), np.nan, fields["rewards"] > 0.5)
     return fields

@@ -286,7 +286,7 @@ def _credited(row: dict[str, Any]) -> dict[str, Any]:
         "method": credit["method"],
         "set_size": credit["set_size"],
         "rewards": [float(one["correct"]) for one in samples],
-        "clusters": [one["cluster"] for one in samples],
+        "strategies": [one["cluster"] for one in samples],
         "advantages": [one["advantage"] for one in samples],
         "skipped": credit["skipped"],
     }

@@ -19,4 +19,4 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         print("stopped by the keyboard")
         sys.exit(130)
-    print(json.dumps([found[order.index(i)].clusters_N for i in range(40)]))
+    print(json.dumps([found[order.index(i)].labels_N for i in range(40)]))

@@ -85,9 +85,9 @@ def test_equal_texts_are_one_cluster_before_a_judge_is_asked():
             Group.of_texts("p", ()),
         ]
     )
-    assert same.clusters_N == (0,) * 5
+    assert same.labels_N == (0,) * 5
     assert mixed == Judgement((0, 1, 0, 2), ("b", "a", "b", "c"))
-    assert none.clusters_N == ()
+    assert none.labels_N == ()
     assert [one.texts for one in judge.seen] == [("a",), ("b", "a", "c"), ()]
 
 
@@ -100,8 +100,8 @@ def test_equal_texts_are_one_cluster_in_the_background():
     assert [group.texts for group, _ in judge.open] == [("a",), ("a", "b")]
     assert not same.done()
     judge.answer()
-    assert same.result().clusters_N == (0, 0)
-    assert different.result().clusters_N == (0, 1)
+    assert same.result().labels_N == (0, 0)
+    assert different.result().labels_N == (0, 1)
 
 
 def test_an_error_in_the_background_reaches_the_caller():
@@ -114,4 +114,4 @@ def test_an_error_in_the_background_reaches_the_caller():
 
 def test_a_judge_may_ask_to_see_copies():
     (judgement,) = NoisyJudge(ExactJudge(), 1.0).judge([Group.of_texts("p", ("a",) * 6)])
-    assert len(set(judgement.clusters_N)) > 1
+    assert len(set(judgement.labels_N)) > 1

@@ -119,10 +119,10 @@ def test_a_first_setting_is_the_number_that_the_judge_declares(monkeypatch):
 def test_keys_and_embeddings_may_be_functions_of_ones_own():
     groups = [Group.of_texts("p", ("1+1=2", "3-1=2", "3"))]
     answers = from_config({"judge": "exact", "key": "studies.clusters:last_number"})
-    assert answers.judge(groups)[0].clusters_N == (0, 0, 1)
+    assert answers.judge(groups)[0].labels_N == (0, 0, 1)
     settings = {"encode": "studies.clusters:runs_of_letters", "threshold": 0.5}
     near = from_config({"judge": "embedding", **settings})
-    assert near.judge([Group.of_texts("p", ("1+1=2", "1+1=3", "(4-5)"))])[0].clusters_N == (0, 0, 1)
+    assert near.judge([Group.of_texts("p", ("1+1=2", "1+1=3", "(4-5)"))])[0].labels_N == (0, 0, 1)
     assert near.name == "embedding:studies.clusters:runs_of_letters, threshold 0.5"
 
 

@@ -30,7 +30,7 @@ def test_samples_within_the_threshold_are_together():
         Group.of_texts("q", ("0", "25")),
         Group.of_texts("r", ()),
     ]
-    clusters = [judgement.clusters_N for judgement in judge.judge(groups)]
+    clusters = [judgement.labels_N for judgement in judge.judge(groups)]
     assert clusters == [(0, 1, 0, 1, 2), (0, 1), ()]
 
 
@@ -45,7 +45,7 @@ def test_blank_texts_and_zero_embeddings_are_degenerate():
         return np.array([[0.0, 0.0] if text == "?" else [1.0, 0.0] for text in texts])
 
     (judgement,) = EmbeddingJudge(encode, 0.1).judge([Group.of_texts("p", ("?", "a", "", "b"))])
-    assert judgement.clusters_N == (-1, 0, -1, 0)
+    assert judgement.labels_N == (-1, 0, -1, 0)
 
 
 def test_all_groups_are_encoded_in_one_call():
@@ -87,7 +87,7 @@ def test_characters_tell_something_of_what_people_call_the_same():
     characters.fit(texts)
     groups = [Group.of_texts(pair["prompt"], (pair["a"], pair["b"])) for pair in pairs]
     judge = EmbeddingJudge(lambda some: characters.transform(some).toarray(), 0.5)
-    found = np.array([judgement.clusters_N == (0, 0) for judgement in judge.judge(groups)])
+    found = np.array([judgement.labels_N == (0, 0) for judgement in judge.judge(groups)])
     same = np.array([pair["same"] for pair in pairs])
     hit_rate, false_alarms = found[same].mean(), found[~same].mean()
     assert hit_rate > false_alarms + 0.2
@@ -127,9 +127,9 @@ def sentence_transformers(monkeypatch):
 def test_models_are_loaded_by_name_or_folder(sentence_transformers, tmp_path):
     group = Group.of_texts("p", ("0", "5", "90", "0"))
     near = from_config({"judge": "embedding", "model": "some/model", "threshold": 0.1})
-    assert near.judge([group])[0].clusters_N == (0, 0, 1, 0)
+    assert near.judge([group])[0].labels_N == (0, 0, 1, 0)
     same = from_config(f"cross_encoder:{tmp_path}")
-    assert same.judge([group])[0].clusters_N == (0, 1, 2, 0)  # 0.5 is not above the threshold
+    assert same.judge([group])[0].labels_N == (0, 1, 2, 0)  # 0.5 is not above the threshold
     assert sentence_transformers == ["some/model", str(tmp_path)]
 
 

@@ -24,7 +24,7 @@ class Fixed:
 
 
 def majority(*judges, **options):
-    size = max(len(judge.judgement.clusters_N or ()) for judge in judges)
+    size = max(len(judge.judgement.labels_N or ()) for judge in judges)
     (judgement,) = EnsembleJudge(judges, **options).judge(
         [Group.of_texts("p", tuple(map(str, range(size))))]
     )
@@ -34,44 +34,44 @@ def majority(*judges, **options):
 def test_two_of_three_win():
     judges = Fixed(0, 0, 1, 1), Fixed(0, 0, 1, 2), Fixed(0, 1, 2, 2)
     assert isinstance(EnsembleJudge(judges), Judge)
-    assert majority(*judges).clusters_N == (0, 0, 1, 1)
+    assert majority(*judges).labels_N == (0, 0, 1, 1)
 
 
 def test_half_is_no_majority():
-    assert majority(Fixed(0, 0), Fixed(0, 1)).clusters_N == (0, 1)
+    assert majority(Fixed(0, 0), Fixed(0, 1)).labels_N == (0, 1)
 
 
 def test_one_sample_between_two_does_not_join_them():
     # 0 with 1: two of three; 1 with 2: two of three; 0 with 2: one of three.
     judges = Fixed(0, 0, 0), Fixed(0, 0, 1), Fixed(0, 1, 1)
-    assert len(set(majority(*judges).clusters_N)) == 2
+    assert len(set(majority(*judges).labels_N)) == 2
 
 
 def test_degenerate_needs_a_majority_too():
-    assert majority(Fixed(-1, 0), Fixed(-1, 0), Fixed(0, 0)).clusters_N == (-1, 0)
+    assert majority(Fixed(-1, 0), Fixed(-1, 0), Fixed(0, 0)).labels_N == (-1, 0)
     # Two of three have it in a cluster; one of three has it together with the other sample.
-    assert majority(Fixed(-1, 0), Fixed(1, 0), Fixed(0, 0)).clusters_N == (0, 1)
+    assert majority(Fixed(-1, 0), Fixed(1, 0), Fixed(0, 0)).labels_N == (0, 1)
 
 
 def test_too_few_judges_make_a_group_unknown():
     silent, first = Fixed(), Fixed(0, 0)
     assert majority(silent, silent, first) == Judgement(None, reason="too_few_judges")
-    assert majority(silent, first, first).clusters_N == (0, 0)
-    assert majority(silent, silent, first, quorum=1).clusters_N == (0, 0)
+    assert majority(silent, first, first).labels_N == (0, 0)
+    assert majority(silent, silent, first, quorum=1).labels_N == (0, 0)
     assert majority(silent, first, first, quorum=3) == Judgement(None, reason="too_few_judges")
 
 
 def test_one_judge_is_itself():
-    assert majority(Fixed(0, 1, -1, 0, 2)).clusters_N == (0, 1, -1, 0, 2)
+    assert majority(Fixed(0, 1, -1, 0, 2)).labels_N == (0, 1, -1, 0, 2)
 
 
 def test_many_noisy_judges_are_better_than_one():
     truth = ("a",) * 5 + ("b",) * 5 + ("c",) * 5
     groups = [Group.of_texts(f"p{number}", truth) for number in range(40)]
-    exact = [judgement.clusters_N for judgement in ExactJudge().judge(groups)]
+    exact = [judgement.labels_N for judgement in ExactJudge().judge(groups)]
 
     def wrong_pairs(judge):
-        found = [judgement.clusters_N for judgement in judge.judge(groups)]
+        found = [judgement.labels_N for judgement in judge.judge(groups)]
         return np.mean([
             (ours[i] == ours[j]) != (right[i] == right[j])
             for ours, right in zip(found, exact, strict=True)

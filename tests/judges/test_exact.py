@@ -43,15 +43,15 @@ def test_a_million_braces_are_read_once():
 def test_clusters_are_equal_keys_in_order_of_appearance():
     group = Group.of_texts("", ("b", "a", " B.", "", "c", "a"))
     (judgement,) = ExactJudge().judge([group])
-    assert judgement.clusters_N == (0, 1, 0, -1, 2, 1)
-    assert judgement.strategies == ("b", "a", "b", None, "c", "a")
+    assert judgement.labels_N == (0, 1, 0, -1, 2, 1)
+    assert judgement.names_N == ("b", "a", "b", None, "c", "a")
     assert judgement.reason is None
 
 
 def test_a_key_of_one_s_own_may_be_anything_hashable():
     judge = ExactJudge(key=lambda text: len(text) if text else None)
     judgements = judge.judge([Group.of_texts("", ("aa", "bb", "c", "")), Group.of_texts("", ())])
-    assert [one.clusters_N for one in judgements] == [(0, 0, 1, -1), ()]
+    assert [one.labels_N for one in judgements] == [(0, 0, 1, -1), ()]
 
 
 def test_finals_that_were_published_cluster_as_they_are_counted():
@@ -59,7 +59,7 @@ def test_finals_that_were_published_cluster_as_they_are_counted():
     for record in map(json.loads, filter(None, lines)):
         finals = tuple(final or "" for final in record["finals"])
         (judgement,) = ExactJudge().judge([Group.of_texts(record["problem"], finals)])
-        sizes = Counter(judgement.clusters_N)
+        sizes = Counter(judgement.labels_N)
         assert sorted(sizes.values()) == sorted(Counter(finals).values())
 
 
@@ -67,9 +67,9 @@ def test_full_solutions_are_together_when_they_are_equally_right():
     for record in map(json.loads, filter(None, MATH.read_text().split("\n"))):
         ends = tuple(sample["end"] for sample in record["samples"])
         (judgement,) = ExactJudge().judge([Group.of_texts("", ends)])
-        assert -1 not in judgement.clusters_N
+        assert -1 not in judgement.labels_N
         right = [sample["correct"] for sample in record["samples"]]
-        labels_of_right = {n for n, ok in zip(judgement.clusters_N, right, strict=True) if ok}
-        labels_of_wrong = {n for n, ok in zip(judgement.clusters_N, right, strict=True) if not ok}
+        labels_of_right = {n for n, ok in zip(judgement.labels_N, right, strict=True) if ok}
+        labels_of_wrong = {n for n, ok in zip(judgement.labels_N, right, strict=True) if not ok}
         assert len(labels_of_right) <= 1
         assert not labels_of_right & labels_of_wrong

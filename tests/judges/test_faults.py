@@ -38,10 +38,10 @@ def test_a_fault_that_stays_is_unknown_for_its_reason(fault):
     ):
         judgements = judge.judge(groups)
     if FAULTS[fault] is None:
-        assert [j.clusters_N for j in judgements] == [right_clusters(group) for group in groups]
+        assert [j.labels_N for j in judgements] == [right_clusters(group) for group in groups]
         assert judge.counts.requests == 3
     else:
-        assert [(j.clusters_N, j.reason) for j in judgements] == [(None, FAULTS[fault])] * 3
+        assert [(j.labels_N, j.reason) for j in judgements] == [(None, FAULTS[fault])] * 3
         assert judge.counts.unknown == {FAULTS[fault]: 3}
         assert judge.counts.requests == 6  # a second attempt, or a repair
         assert judge.counts.failures == server.counted == {FAULTS[fault]: 6}
@@ -56,11 +56,11 @@ def test_all_faults_at_once():
             judgements = judge.judge(groups)
         assert wait_until(lambda: server.open == 0), "a socket was left open"
     assert len(judgements) == len(groups)
-    known = [j.clusters_N is not None for j in judgements]
-    assert [j.clusters_N for j in judgements if j.clusters_N is not None] == [
+    known = [j.labels_N is not None for j in judgements]
+    assert [j.labels_N for j in judgements if j.labels_N is not None] == [
         right_clusters(group) for group, is_known in zip(groups, known, strict=True) if is_known
     ]
-    unknown = [j.reason for j in judgements if j.clusters_N is None]
+    unknown = [j.reason for j in judgements if j.labels_N is None]
     assert set(unknown) <= set(FAULTS.values()) - TRANSPORT  # twenty attempts get through
     counts = judge.counts
     assert counts.failures == server.counted
@@ -78,7 +78,7 @@ def test_what_is_unknown_is_asked_again_by_the_next_run(tmp_path):
             assert all(j.reason == "unparsable" for j in judge.judge(groups))
         server.faults = {}
         with make_judge(server.url, cache=cache) as judge:
-            assert [j.clusters_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
+            assert [j.labels_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
             assert judge.counts.cached == 0
 
 
@@ -153,7 +153,7 @@ def test_a_damaged_row_of_the_cache_is_asked_about_again(tmp_path):
                     database.execute(damage)
             with make_judge(server.url, cache=tmp_path / "judge.sqlite") as judge:
                 (judgement,) = judge.judge([group])
-            assert judgement.clusters_N == right_clusters(group)
+            assert judgement.labels_N == right_clusters(group)
     assert len(server.log) == 2
 
 
@@ -186,5 +186,5 @@ def test_a_reply_that_did_not_end_by_itself_is_a_failure(finish, monkeypatch):
     monkeypatch.setattr(CutServer, "finish", finish)
     with CutServer() as server, make_judge(server.url, {"attempts": 2}) as judge:
         judgements = judge.judge(groups)
-    assert [(j.clusters_N, j.reason) for j in judgements] == [(None, "truncated")] * 3
+    assert [(j.labels_N, j.reason) for j in judgements] == [(None, "truncated")] * 3
     assert judge.counts.failures == {"truncated": 6}  # the reply and its repair

@@ -27,7 +27,7 @@ def test_judgements_come_in_the_order_of_the_groups(server):
     with make_judge(server.url) as judge:
         assert isinstance(judge, BackgroundJudge)
         judgements = judge.judge(groups)
-    assert [j.clusters_N for j in judgements] == [right_clusters(group) for group in groups]
+    assert [j.labels_N for j in judgements] == [right_clusters(group) for group in groups]
     assert all(j.reason is None for j in judgements)
     assert len(server.log) == 40, "one request a prompt"
 
@@ -45,12 +45,12 @@ def test_submit_does_not_wait(server):
     with make_judge(server.url) as judge:
         future = judge.submit(group)
         assert not future.done()
-        assert future.result().clusters_N == right_clusters(group)
+        assert future.result().labels_N == right_clusters(group)
 
 
 def test_no_samples_need_no_request(server):
     with make_judge(server.url) as judge:
-        assert judge.judge([Group.of_texts("p", ())])[0].clusters_N == ()
+        assert judge.judge([Group.of_texts("p", ())])[0].labels_N == ()
         assert judge.judge([]) == []
     assert server.log == []
 
@@ -59,8 +59,8 @@ def test_permuting_samples_permutes_labels_and_asks_nothing_new(server):
     one = Group.of_texts("p", ("a: 1", "b: 2", "degenerate: 3", "a: 4"))
     other = Group.of_texts("p", tuple(one.texts[i] for i in (2, 1, 3, 0)))
     with make_judge(server.url) as judge:
-        assert judge.judge([one])[0].clusters_N == (0, 1, -1, 0)
-        assert judge.judge([other])[0].clusters_N == (-1, 0, 1, 1)
+        assert judge.judge([one])[0].labels_N == (0, 1, -1, 0)
+        assert judge.judge([other])[0].labels_N == (-1, 0, 1, 1)
     assert len(server.log) == 1
 
 
@@ -83,7 +83,7 @@ def test_an_attack_gains_nothing(attack):
         make_judge(server.url, sample_tokens=10**6) as judge,
     ):
         judgement = judge.judge([Group.of_texts("a problem", samples)])[0]
-    assert judgement.clusters_N == (0, 0, 0, -1, 0, 0, 0)
+    assert judgement.labels_N == (0, 0, 0, -1, 0, 0, 0)
 
 
 def test_a_judge_that_quotes_an_attack_is_asked_again():
@@ -147,7 +147,7 @@ def test_the_same_group_at_the_same_time_is_asked_about_once(server):
     server.delay_s = 0.02
     group = make_groups(1)[0]
     with make_judge(server.url) as judge:
-        assert {j.clusters_N for j in judge.judge([group] * 8)} == {right_clusters(group)}
+        assert {j.labels_N for j in judge.judge([group] * 8)} == {right_clusters(group)}
     assert len(server.log) == 1
 
 
@@ -158,7 +158,7 @@ def test_a_broken_cache_costs_requests_and_no_judgement(server, tmp_path):
         database = sqlite3.connect(cache)
         database.execute("DROP TABLE judgements")
         database.close()
-        assert [j.clusters_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
+        assert [j.labels_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
     assert judge.counts.cache_errors == 8
 
 
@@ -170,7 +170,7 @@ def test_a_damaged_entry_is_asked_again(server, tmp_path):
         database.execute("UPDATE judgements SET clusters = '[0, 1'")
         database.commit()
         database.close()
-        assert judge.judge(groups)[0].clusters_N == right_clusters(groups[0])
+        assert judge.judge(groups)[0].labels_N == right_clusters(groups[0])
     assert len(server.log) == 2
 
 
@@ -197,7 +197,7 @@ def test_cached_groups_cost_nothing_of_the_budget(server, tmp_path):
     with make_judge(server.url, cache=cache) as judge:
         judge.judge(groups)
     with make_judge(server.url, {"max_requests": 1}, cache=cache) as judge:
-        assert all(j.clusters_N for j in judge.judge([*groups, *make_groups(1, seed=9)]))
+        assert all(j.labels_N for j in judge.judge([*groups, *make_groups(1, seed=9)]))
 
 
 def test_cost(server):
@@ -242,7 +242,7 @@ def test_wait_goes_on_until_the_service_answers(caplog):
             time.sleep(0.005)
         assert not future.done()
         server.faults = {}
-        assert future.result(timeout=5).clusters_N == right_clusters(group)
+        assert future.result(timeout=5).labels_N == right_clusters(group)
     assert "does not answer: server_error (HTTP 500: Internal Server Error); waiting" in caplog.text
     assert len(caplog.records) == 1
 
@@ -267,7 +267,7 @@ def test_stop_raises_and_keeps_what_was_judged(tmp_path):
             with pytest.raises(RunError, match="fails too often"):
                 judge.judge(groups)
         with make_judge(server.url, cache=cache) as judge:
-            assert all(j.clusters_N is not None for j in judge.judge(groups[:10]))
+            assert all(j.labels_N is not None for j in judge.judge(groups[:10]))
 
 
 # the ladder
@@ -290,7 +290,7 @@ def formats(server):
 def test_the_strictest_format_that_the_server_takes_is_found_once(refuses, taken):
     groups = make_groups(8)
     with FaultyServer(refuses=refuses) as server, make_judge(server.url) as judge:
-        assert judge.judge(groups[:1])[0].clusters_N == right_clusters(groups[0])
+        assert judge.judge(groups[:1])[0].labels_N == right_clusters(groups[0])
         probing = len(server.bodies)
         judge.judge(groups[1:])
     assert probing == 1 + sum(2 if status == 500 else 1 for status in refuses.values())
@@ -304,7 +304,7 @@ def test_a_request_that_is_refused_for_itself_lowers_nothing():
         assert judge.judge(groups[:1])[0].reason == "refused"
         assert len(server.log) == 3
         server.refuses = {}
-        assert all(j.clusters_N for j in judge.judge(groups[1:]))
+        assert all(j.labels_N for j in judge.judge(groups[1:]))
         assert formats(server)[3:] == ["json_schema"] * 2
         server.refuses = everything
         assert judge.judge(make_groups(1, seed=5))[0].reason == "refused"
@@ -346,8 +346,8 @@ def test_families_come_with_the_clusters_in_one_request():
         assert judge.name.endswith("families True")
         assert len(server.log) == 2, "the reply, its repair, and no question for another order"
         asked = server.bodies[1]
-    assert (first.clusters_N, first.families_N) == ((0, 1, -1, 2), (0, 0, -1, 1))
-    assert (second.clusters_N, second.families_N) == ((0, -1, 1, 2), (0, -1, 1, 1))
+    assert (first.labels_N, first.families_N) == ((0, 1, -1, 2), (0, 0, -1, 1))
+    assert (second.labels_N, second.families_N) == ((0, -1, 1, 2), (0, -1, 1, 1))
     schema = asked["response_format"]["json_schema"]["schema"]
     assert schema["required"] == ["clusters", "families"]
     assert 'no JSON object with the key "clusters" and "families"' in str(asked["messages"])

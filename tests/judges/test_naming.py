@@ -111,7 +111,7 @@ class FirstLettersJudge(Judge):
 
 def test_a_judge_of_your_own_has_its_settings_in_its_name():
     judge = FirstLettersJudge(2)
-    assert judge.judge([Group.of_texts("p", ("ab", "abc", "b"))])[0].clusters_N == (0, 0, 1)
+    assert judge.judge([Group.of_texts("p", ("ab", "abc", "b"))])[0].labels_N == (0, 0, 1)
     assert judge.name == "first_letters:2"
     assert FirstLettersJudge(2, fold=True).name == "first_letters:2, fold True"
     assert FirstLettersJudge(count=len).name == "first_letters:builtins:len"

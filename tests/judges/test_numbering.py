@@ -20,7 +20,7 @@ def from_zero(samples):
 
 def asked(groups, numbers):
     with FaultyServer(numbers=numbers) as server, make_judge(server.url) as judge:
-        return [judgement.clusters_N for judgement in judge.judge(groups)]
+        return [judgement.labels_N for judgement in judge.judge(groups)]
 
 
 @pytest.mark.parametrize("num_samples", [3, 6])
@@ -29,7 +29,7 @@ def test_a_judge_that_counts_from_zero_is_warned_about_once(num_samples, caplog)
     groups = [Group.of_texts(f"problem {number}", samples) for number in range(20)]
     with caplog.at_level(logging.WARNING):
         found = asked(groups, from_zero)
-    assert all(-1 in clusters_N for clusters_N in found), "no reply is corrected"
+    assert all(-1 in labels_N for labels_N in found), "no reply is corrected"
     [record] = caplog.records
     assert "counts clusters from 0" in record.getMessage()
 

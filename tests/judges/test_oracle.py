@@ -21,13 +21,13 @@ def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
     assert judge.name == f"oracle:{name}"
     for group, judgement in zip(groups, judge.judge(groups), strict=True):
         read = tuple(domain.read(group.prompt, text).strategy for text in group.texts)
-        assert judgement.strategies == read
+        assert judgement.names_N == read
         for i, first in enumerate(read):
-            assert (judgement.clusters_N[i] == -1) == (first is None)
+            assert (judgement.labels_N[i] == -1) == (first is None)
             for j, second in enumerate(read):
-                same = judgement.clusters_N[i] == judgement.clusters_N[j]
+                same = judgement.labels_N[i] == judgement.labels_N[j]
                 assert same == (first == second)
-    assert any(len(set(one.clusters_N)) > 2 for one in judge.judge(groups))
+    assert any(len(set(one.labels_N)) > 2 for one in judge.judge(groups))
 
 
 def test_families_of_strategies_and_of_texts():
@@ -35,9 +35,9 @@ def test_families_of_strategies_and_of_texts():
     judge = OracleJudge(by_name("polynomial"), family=lambda name: "-" in name)
     assert judge.gives_families
     [found] = judge.judge([group])
-    assert (found.clusters_N, found.families_N) == ((0, 1, 2, -1, 0), (0, 1, 0, -1, 0))
+    assert (found.labels_N, found.families_N) == ((0, 1, 2, -1, 0), (0, 1, 0, -1, 0))
     [found] = ExactJudge(str.lower, family=len).judge([Group.of_texts("p", ("a", "B", "a", "cc"))])
-    assert (found.clusters_N, found.families_N) == ((0, 1, 0, 2), (0, 0, 0, 1))
+    assert (found.labels_N, found.families_N) == ((0, 1, 0, 2), (0, 0, 0, 1))
     assert not ExactJudge().gives_families
 
 
@@ -47,5 +47,5 @@ def test_a_prompt_of_something_else_is_unknown():
         Group.of_texts("x^2-5x+6=0: ", ("no idea",)),
     ]
     other, own = OracleJudge(by_name("quadratic")).judge(groups)
-    assert (other.clusters_N, other.reason) == (None, "other_domain")
-    assert own.clusters_N == (-1,)
+    assert (other.labels_N, other.reason) == (None, "other_domain")
+    assert own.labels_N == (-1,)

@@ -23,7 +23,7 @@ def test_a_consistent_judge_of_pairs_gives_its_classes(ask):
     judge = PairwiseJudge(equal, ask)
     assert isinstance(judge, Judge)
     (judgement,) = judge.judge([GROUP])
-    assert judgement.clusters_N == (0, 1, 0, 2, 1, 0, 3, 0)
+    assert judgement.labels_N == (0, 1, 0, 2, 1, 0, 3, 0)
     assert judge.counts.intransitive == judge.counts.unanswered == 0
 
 
@@ -58,11 +58,11 @@ def chain(_prompt, pairs):
 def test_union_find_joins_chains_and_counts_what_it_overrules():
     every = PairwiseJudge(chain, "all_pairs")
     (judgement,) = every.judge([Group.of_texts("p", tuple("abcd"))])
-    assert judgement.clusters_N == (0, 0, 0, 0)
+    assert judgement.labels_N == (0, 0, 0, 0)
     assert every.counts.triples == 4
     assert every.counts.intransitive == 2  # abc and bcd
     (by_first,) = PairwiseJudge(chain).judge([Group.of_texts("p", tuple("abcd"))])
-    assert by_first.clusters_N == (0, 0, 1, 1)
+    assert by_first.labels_N == (0, 0, 1, 1)
 
 
 def test_intransitive_triples_by_enumeration():
@@ -95,7 +95,7 @@ def test_a_missing_answer_that_decides_nothing_is_counted_only():
 
     judge = PairwiseJudge(same, "all_pairs")
     (judgement,) = judge.judge([Group.of_texts("p", tuple("abc"))])
-    assert judgement.clusters_N == (0, 0, 0)
+    assert judgement.labels_N == (0, 0, 0)
     assert judge.counts.unanswered == 1
 
 
@@ -105,7 +105,7 @@ def test_a_missing_answer_between_clusters_makes_the_group_unknown(ask):
     known, unknown = judge.judge(
         [Group.of_texts("p", ("a", "c", "a")), Group.of_texts("p", ("a", "b", "c"))]
     )
-    assert known.clusters_N == (0, 1, 0)
+    assert known.labels_N == (0, 1, 0)
     assert unknown == Judgement(None, reason="unanswered")
     assert judge.counts.unanswered == 1
 
@@ -120,7 +120,7 @@ def test_blank_samples_are_degenerate_and_cost_nothing(ask):
             Group.of_texts("p", ()),
         ]
     )
-    assert [one.clusters_N for one in judgements] == [(-1, 0, -1, 0), (-1,), ()]
+    assert [one.labels_N for one in judgements] == [(-1, 0, -1, 0), (-1,), ()]
     assert judge.counts.questions == 1
 
 
@@ -130,8 +130,8 @@ def test_permuting_samples_permutes_clusters():
     shuffled = Group.of_texts("p", tuple(GROUP.texts[place] for place in order))
     for ask in ("representatives", "all_pairs"):
         first, second = PairwiseJudge(equal, ask).judge([GROUP, shuffled])
-        expected = by_first_appearance([first.clusters_N[place] for place in order])
-        assert second.clusters_N == expected
+        expected = by_first_appearance([first.labels_N[place] for place in order])
+        assert second.labels_N == expected
 
 
 def test_too_few_answers_are_an_error():

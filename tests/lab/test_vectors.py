@@ -41,7 +41,7 @@ def test_the_shares_of_water_filling_are_the_optimum(written):
         success, alpha = np.array(row["success"]), row["alpha"]
         size = len(success)
         # A sample of strategy a is worth its chance of success, on average and in a product.
-        table = ActionTable(success, clusters=np.arange(size))
+        table = ActionTable(success, strategies=np.arange(size))
         objective = (1 - alpha) * objectives.mean() + alpha * objectives.polychromic()
         shares = np.array(row["shares"])
         gain = TabularObjective(objective, table, 2).advantages(shares / shares.sum())

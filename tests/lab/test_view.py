@@ -45,8 +45,8 @@ def sample(text, reward, cluster, advantage=0.5):
     return {
         "text": text,
         "reward": reward,
-        "strategy": strategy,
-        "cluster": cluster,
+        "strategy": cluster,
+        "read": strategy,
         "advantage": advantage,
         "counterfactual": {},
     }
@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
     (run / "run.json").write_text(json.dumps(about))
     (run / "config.yaml").write_text("name: mine\nsteps: 2\narms: {grpo: {method: grpo}, poly: "
                                      "{method: poly_epo, set_size: 3}}\n")  # fmt: skip
-    advantages = methods.poly_epo(3).advantages([REWARDS], clusters=[CLUSTERS]).values_BN[0]
+    advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[CLUSTERS]).values_BN[0]
     credited = [
         sample(f"y = {i}", *both)
         for i, both in enumerate(zip(REWARDS, CLUSTERS, advantages.tolist(), strict=True))
@@ -97,7 +97,7 @@ def folder(tmp_path_factory):
     dead = [sample("same", 1, 0, 0.0)] * 4
     hostile = [sample(text, 1, i, 0.1) for i, text in enumerate(HOSTILE)]
     unjudged = group(2, 1, [sample("a", 1, None, 0.01), sample("b", 0, None, -0.01)], "unjudged")
-    unjudged["judged"] = {"cluster": {"unknown": "the judge failed"}}
+    unjudged["judged"] = {"strategy": {"unknown": "the judge failed"}}
     seed = run / "poly" / "seed_0"
     write(seed / "rollouts" / "step_000001.jsonl",
           [group(1, 0, dead, "dead"), group(1, 1, credited, "Surprise <b>")])  # fmt: skip
@@ -184,7 +184,7 @@ def test_groups_are_summed_up_sorted_and_filtered(ask):
     first = found["rows"][0]
     assert (first["prompt"], first["samples"], first["correct"]) == ("Surprise <b>", 6, 5)
     assert (first["strategies"], first["dead"]) == (2, 0)
-    advantages = methods.poly_epo(3).advantages([REWARDS], clusters=[CLUSTERS]).values_BN[0]
+    advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[CLUSTERS]).values_BN[0]
     assert first["largest"] == pytest.approx(np.abs(advantages).max())
     assert first["surprise"] == pytest.approx(advantages[5])  # wrong, and credited
     assert advantages[5] > 0
@@ -224,8 +224,8 @@ def test_one_group_has_what_the_core_computes(ask):
     }
     assert found["others"].keys() == wanted.keys() == found["methods"].keys()
     for name, method in wanted.items():
-        clusters = [CLUSTERS] if "clusters" in method.reads else None
-        values = method.advantages(np.array([REWARDS], float), clusters=clusters).values_BN[0]
+        clusters = [CLUSTERS] if "strategies" in method.reads else None
+        values = method.advantages(np.array([REWARDS], float), strategies=clusters).values_BN[0]
         assert found["others"][name] == pytest.approx(values.tolist()), name
     used = [one["advantage"] for one in found["samples"]]
     assert used == pytest.approx(found["others"]["poly_epo"])
@@ -371,11 +371,11 @@ def test_unknown_sorts_are_refused_and_pages_end(ask):
         {"samples": None},
         {"samples": [1]},
         {"samples": [{"reward": 1}]},
-        {"samples": [{"text": "a", "cluster": "x"}]},
-        {"samples": [{"text": "a", "cluster": math.inf}]},
+        {"samples": [{"text": "a", "strategy": 1.5}]},
+        {"samples": [{"text": "a", "strategy": math.inf}]},
         {"samples": [{"text": "a", "reward": 10**400}]},
         {"samples": [], "judged": "no"},
-        {"samples": [], "judged": {"cluster": 3}},
+        {"samples": [], "judged": {"strategy": 3}},
     ],
 )
 def test_a_line_that_is_no_group_is_a_sentence_with_its_place(tmp_path, wrong):
@@ -755,8 +755,8 @@ def test_ctrl_c_ends_the_server_without_an_error(folder, setrl, monkeypatch):
 
 def page(method, advantages=None, origin=None, **asked):
     """The page of a group with the credit of a method."""
-    found = method.advantages(np.array([REWARDS], float), **(
-        {"clusters": [CLUSTERS]} if "clusters" in method.reads else {})).values_BN[0]  # fmt: skip
+    labels = {"strategies": [CLUSTERS]} if "strategies" in method.reads else {}
+    found = method.advantages(np.array([REWARDS], float), **labels).values_BN[0]
     values = found if advantages is None else advantages
     samples = tuple(map(made, "abcdef", map(float, REWARDS), values, CLUSTERS))
     return group_page(Group("p", "p", samples, step=1), origin=origin or Origin("loss"), **asked)
@@ -785,7 +785,7 @@ def test_why_explains_the_method_of_the_log():
 def test_a_sample_without_a_label_does_not_make_the_credit_another(kind, left_out):
     """It has no credit in the log, nor by the method; in a loss it counts 0."""
     labels = [*CLUSTERS[:-1], np.nan]
-    values = methods.poly_epo(2).advantages(np.array([REWARDS], float), clusters=[labels])
+    values = methods.poly_epo(2).advantages(np.array([REWARDS], float), strategies=[labels])
     given = [*values.values_BN[0, :-1].tolist(), left_out]
     known = [*CLUSTERS[:-1], None]
     samples = [*map(made, "abcdef", map(float, REWARDS), given, known)]

@@ -54,7 +54,7 @@ class Group(NamedTuple):
         """Return the case as arguments of `set_advantages`, one prompt."""
         return {
             "correct": np.array([self.rewards]) > 0.5,  # as the page has it
-            "clusters": np.array([self.clusters]),
+            "strategies": np.array([self.clusters]),
             "answers": np.array([self.answers]),
         }
 
@@ -175,12 +175,12 @@ def _sampled() -> Iterator[dict[str, Any]]:
 
 def _methods() -> Iterator[dict[str, Any]]:
     for group in GROUPS:
-        rewards_BN, clusters = np.array([group.rewards]), group.fields["clusters"]
+        rewards_BN, clusters = np.array([group.rewards]), group.fields["strategies"]
 
         def values(
             method: Method, rewards: Any = rewards_BN, labels: Any = clusters
         ) -> list[float]:
-            fields = {"clusters": labels, "correct": rewards > 0.5}
+            fields = {"strategies": labels, "correct": rewards > 0.5}
             return method.advantages(rewards, **fields).values_BN[0].tolist()
 
         yield {
@@ -202,7 +202,7 @@ def _scores() -> Iterator[dict[str, Any]]:
             continue
         samples = Samples(
             rewards=np.array([group.rewards]),
-            clusters=group.fields["clusters"],
+            strategies=group.fields["strategies"],
             answers=group.fields["answers"],
             correct=group.fields["correct"],
         )
@@ -221,7 +221,7 @@ def _decomposition() -> Iterator[dict[str, Any]]:
     for group in GROUPS:
         for set_size in group.set_sizes:
             found = decompose_group(
-                np.array([group.rewards]), set_size=set_size, clusters=group.fields["clusters"]
+                np.array([group.rewards]), set_size=set_size, strategies=group.fields["strategies"]
             )
             yield {
                 **_inputs(group),

@@ -32,13 +32,13 @@ STEPS = (1, 10, 20)
 
 def group(step, number, texts, rewards, clusters, prompt):
     """A group of Poly-EPO, as training logs it."""
-    found = methods.poly_epo(4).advantages(np.array([rewards], float), clusters=[clusters])
+    found = methods.poly_epo(4).advantages(np.array([rewards], float), strategies=[clusters])
     samples = [
         {
             "text": text,
             "reward": reward,
-            "strategy": "completing the square" if cluster else "factoring",
-            "cluster": cluster,
+            "strategy": cluster,
+            "read": "completing the square" if cluster else "factoring",
             "advantage": advantage,
             "counterfactual": {},
         }

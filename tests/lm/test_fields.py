@@ -106,7 +106,7 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
         want = method.advantages(
             batch.rewards_BN,
             correct=batch.correct_BN,
-            clusters=batch.clusters_BN,
+            strategies=batch.strategies_BN,
             abstain=True,
             **read,
         ).values_BN
@@ -215,7 +215,7 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
     [
         ({}, "arm 'best_of': set_rl reads proxy, which nothing gives: add fields: {proxy: …}"),
         ({"proxi": FIELDS["proxy"]}, "unknown field 'proxi'; did you mean 'proxy'"),
-        ({"clusters": FIELDS["proxy"]}, "clusters come from a judge, or from the task"),
+        ({"strategies": FIELDS["proxy"]}, "clusters come from a judge, or from the task"),
         (
             {"proxy": "length"},
             r"proxy must be mean_logprob, \{function: module:name\} or .*, got 'length'",

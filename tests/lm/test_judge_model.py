@@ -35,7 +35,7 @@ def test_replies_are_the_oracles_in_the_order_shown():
 def test_groups_are_of_few_and_of_many_strategies_and_hold_broken_samples():
     domain, rng = by_name("polynomial"), np.random.default_rng(0)
     groups = [sample_group(domain, 16, rng, list) for _ in range(200)]
-    labels = [one.clusters_N for one in OracleJudge(domain).judge(groups)]
+    labels = [one.labels_N for one in OracleJudge(domain).judge(groups)]
     counts = {len(set(row) - {DEGENERATE}) for row in labels}
     assert min(counts) == 1
     assert max(counts) >= 10

@@ -51,8 +51,8 @@ def test_recorded_advantages_are_those_of_the_core(trained):
     for record in records:
         samples = record["samples"]
         rewards_BN = np.array([[one["reward"] for one in samples]])
-        clusters_BN = np.array([[one["cluster"] for one in samples]])
-        want = methods.poly_epo(2).advantages(rewards_BN, clusters=clusters_BN).values_BN[0]
+        strategies_BN = np.array([[one["strategy"] for one in samples]])
+        want = methods.poly_epo(2).advantages(rewards_BN, strategies=strategies_BN).values_BN[0]
         np.testing.assert_allclose([one["advantage"] for one in samples], want, atol=1e-12)
 
 

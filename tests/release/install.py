@@ -21,7 +21,12 @@ from tests.release.contents import ROOT, built, version
 
 PYTHONS = ("3.11", "3.12", "3.13")
 TORCH = "torch==2.13.0"  # by this version: any other request may pull gigabytes of GPU packages
-GROUP = {"prompt": "1 + 1", "rewards": [1, 0, 1], "clusters": [0, 1, 2], "texts": ["2", "3", "two"]}
+GROUP = {
+    "prompt": "1 + 1",
+    "rewards": [1, 0, 1],
+    "strategies": [0, 1, 2],
+    "texts": ["2", "3", "two"],
+}
 PROBLEM = {"problem": "1 / 2", "answer": r"\frac{1}{2}"}
 VIEW = """
 import subprocess, sys, urllib.request

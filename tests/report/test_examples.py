@@ -98,7 +98,7 @@ def test_unreadable_rollouts_and_strange_values_are_passed_over(tmp_path):
     run = fake_run.make(tmp_path / "r", arms=("grpo",), seeds=(0,), steps=10, evaluated=False)
     first, last = sorted((run / "grpo/seed_0/rollouts").iterdir())
     first.write_text("not JSON\n")
-    change(last, lambda _, record: record["samples"][0].update(advantage=None, reward="x"))
+    change(last, lambda _, record: record["samples"][0].update(advantage=None, reward=None))
     [found] = worst_credit(read_run(run))
     assert found["samples"] == 32
     last.write_text("[]\n")
@@ -111,7 +111,7 @@ def test_pairs_on_which_the_judge_disagrees_with_the_texts(tmp_path):
 
     def agree(_, record):
         for sample in record["samples"]:
-            sample["cluster"] = -1 if sample["strategy"] is None else hash(sample["strategy"])
+            sample["strategy"] = -1 if sample["read"] is None else f"is {sample['read']}"
 
     change(path, agree)
     assert disagreements(read_run(run)) == []
@@ -120,7 +120,7 @@ def test_pairs_on_which_the_judge_disagrees_with_the_texts(tmp_path):
         names = ["a", "a", "b", "c"] if place == 0 else ["a", "a", "a", "a"]
         labels = [1, 2, 3, 3] if place == 0 else [5, 5, 5, 5]
         record["samples"] = [
-            {**record["samples"][i], "strategy": names[i], "cluster": labels[i]} for i in range(4)
+            {**record["samples"][i], "read": names[i], "strategy": labels[i]} for i in range(4)
         ]
 
     change(path, split_two)

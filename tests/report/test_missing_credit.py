@@ -117,7 +117,9 @@ def test_samples_that_were_never_judged_show_no_number(run_dir):
     for path in run_dir.rglob("rollouts/*.jsonl"):
         records = files.read_lines(path)
         for record in records:
-            record["samples"] = [{**one, "strategy": None} for one in record["samples"]]
+            record["samples"] = [
+                {**one, "strategy": None, "read": None} for one in record["samples"]
+            ]
         files.write_lines(path, records)
     html = write_report(run_dir).read_text()
     assert "strategies: —, " in html

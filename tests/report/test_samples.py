@@ -71,7 +71,7 @@ def test_long_texts_and_many_samples_are_cut_and_counted(tmp_path):
 def test_samples_without_strategies_or_counterfactuals(tmp_path):
     run = fake_run.make(tmp_path / "r", arms=("grpo",), seeds=(0,), steps=1, evaluated=False)
     path = run / "grpo/seed_0/rollouts/step_000001.jsonl"
-    sample = {"text": "7", "reward": None, "strategy": None, "cluster": None, "advantage": 0.0}
+    sample = {"text": "7", "reward": None, "strategy": None, "read": None, "advantage": 0.0}
     path.write_text(json.dumps({"prompt": "p", "samples": [sample] * 2}) + "\n")
     arm = samples_by_step(read_run(run))[0].arms[0]
     assert arm.methods == ("used",)

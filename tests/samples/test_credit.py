@@ -39,13 +39,13 @@ def credited(path, method):
 def test_advantages_equal_the_core_s_on_ragged_groups(tmp_path):
     path = write(
         tmp_path,
-        {"rewards": [1, 1, 0, 1], "clusters": [5, 5, -1, 7]},
-        {"rewards": [1, 0, 1], "clusters": ["a", "b", "c"]},
+        {"rewards": [1, 1, 0, 1], "strategies": [5, 5, -1, 7]},
+        {"rewards": [1, 0, 1], "strategies": ["a", "b", "c"]},
     )
     method = methods.poly_epo(set_size=2)
     values = credited(path, method)
-    first = method.advantages(np.array([[1.0, 1, 0, 1]]), clusters=np.array([[0, 0, -1, 1]]))
-    second = method.advantages(np.array([[1.0, 0, 1]]), clusters=np.array([[0, 1, 2]]))
+    first = method.advantages(np.array([[1.0, 1, 0, 1]]), strategies=np.array([[0, 0, -1, 1]]))
+    second = method.advantages(np.array([[1.0, 0, 1]]), strategies=np.array([[0, 1, 2]]))
     np.testing.assert_array_equal(values[0], first.values_BN[0])
     np.testing.assert_array_equal(values[1], second.values_BN[0])
 
@@ -138,7 +138,7 @@ def test_an_answer_is_not_a_strategy_until_it_is_named(tmp_path, capsys):
     ]
     path = write(tmp_path, *rows)
     [one] = credited(path, methods.poly_epo(2))
-    want = methods.poly_epo(2).advantages(np.array([[0.0, 1, 1, 1]]), clusters=np.zeros((1, 4)))
+    want = methods.poly_epo(2).advantages(np.array([[0.0, 1, 1, 1]]), strategies=np.zeros((1, 4)))
     np.testing.assert_array_equal(one, want.values_BN[0])
     bare = write(tmp_path, *[{k: v for k, v in row.items() if k != "approach"} for row in rows])
     code, _, err = run(capsys, "credit", bare)
@@ -177,7 +177,7 @@ def test_real_logs_of_another_model(capsys):
         ("{", "groups.jsonl:1: is not JSON"),
         ("[1]", "row 1: must be an object, got int"),
         ('{"prompt": "p", "cluster": 1}', "no field holds rewards: name it with --reward"),
-        ('{"rewards": [1, 0], "clusters": [1]}', "lists of one problem must be equally long"),
+        ('{"rewards": [1, 0], "strategies": [1]}', "lists of one problem must be equally long"),
         ('{"prompt": "p", "reward": "maybe"}', "but it holds 'maybe': values must be true or"),
         ("", "is empty"),
     ],
@@ -191,7 +191,7 @@ def test_a_wrong_file_is_named(tmp_path, capsys, line, message):
 
 
 def test_wrong_usage_leaves_with_2(tmp_path, capsys):
-    path = write(tmp_path, {"rewards": [1, 0, 1], "clusters": [0, 1, 1]})
+    path = write(tmp_path, {"rewards": [1, 0, 1], "strategies": [0, 1, 1]})
     code, _, err = run(capsys, "credit", path, "--method", "polyepo")
     assert (code, "did you mean 'poly_epo'?" in err) == (2, True)
     code, out, err = run(capsys, "credit", path, "--set-size", 9)
@@ -202,7 +202,7 @@ def test_wrong_usage_leaves_with_2(tmp_path, capsys):
 
 
 def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
-    path = write(tmp_path, {"rewards": [1, 0, 1], "clusters": [0, 1, 1]})
+    path = write(tmp_path, {"rewards": [1, 0, 1], "strategies": [0, 1, 1]})
     code, _, err = run(capsys, "credit", path, "--set-size", 3)
     assert (code, "and no group has more than 3" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "unlikeliness")
@@ -212,7 +212,7 @@ def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
 
 
 def test_output_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):
-    path = write(tmp_path, {"rewards": [1, None, 1, 0], "clusters": [0, 1, 1, 2]})
+    path = write(tmp_path, {"rewards": [1, None, 1, 0], "strategies": [0, 1, 1, 2]})
     output = tmp_path / "new" / "out.jsonl"
     usual = ("credit", path, "--set-size", 2)
     code, [printed], _ = run(capsys, *usual)
@@ -260,7 +260,10 @@ def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
     log = open_log(write(tmp_path, *missing))
     assert len([*log, *log, log[0]]) == 3  # a group that is read again is not counted again
     assert any(note.startswith("1 sample has no label") for note in log.notes())
-    lists = [{"rewards": [1, 0], "clusters": [None, -1]}, {"rewards": [1, 0], "clusters": [0, 1]}]
+    lists = [
+        {"rewards": [1, 0], "strategies": [None, -1]},
+        {"rewards": [1, 0], "strategies": [0, 1]},
+    ]
     said = LogOptions(degenerate="null")
     for options, first in ((None, [None, -1]), (said, [-1, -1])):
         group = next(iter(open_log(write(tmp_path, *lists), options)))

@@ -12,9 +12,9 @@ import pytest
 from setrl.evaluate.loading import load_samples
 from setrl.rewards.verifier import MathVerifier
 from setrl.samples import Fields, LogOptions, open_log
-from setrl.samples.field_values import verdict
 from setrl.samples.recognition import recognise
 from setrl.samples.rows import Rows
+from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -51,7 +51,7 @@ def nested(key):
 
 
 def as_lists():
-    keys = {"correct": "is_right", "preds": "pred", "outputs": "output", "clusters": "cluster"}
+    keys = {"correct": "is_right", "preds": "pred", "outputs": "output", "strategies": "cluster"}
     return [
         {"id": name, **{to: [r[one] for r in ROWS if r["qid"] == name] for to, one in keys.items()}}
         for name in VERDICTS
@@ -277,7 +277,7 @@ def test_a_file_of_damaged_lines_says_so(tmp_path):
 def test_rows_after_the_first_are_checked_as_they_are_read(tmp_path):
     rows = [{"qid": f"q{i % 9}", "correct": i % 2} for i in range(2500)]
     path = write(tmp_path / "log.jsonl", [*rows, {"qid": "q1", "correct": "maybe"}])
-    with pytest.raises(DataError, match=r"log.jsonl:2501: correct: it must be true or false"):
+    with pytest.raises(DataError, match=r"log.jsonl:2501: correct must be true or false"):
         load(path)
 
 
@@ -289,7 +289,7 @@ def test_an_odd_reward_among_rewards_is_named_with_its_line(tmp_path, needs, oth
     if other and needs == ["correct"]:  # what is not needed may be odd
         assert open_log(path, needs=needs)[0].samples[3].correct
         return
-    message = r"log.jsonl:4: reward: it must .*, got 'n/a'; write null where it is missing"
+    message = r"log.jsonl:4: reward must be .*, got 'n/a'; write null where it is missing"
     with pytest.raises(DataError, match=message):
         open_log(path, needs=needs)
 
@@ -333,11 +333,11 @@ def test_numbered_samples_are_found_only_where_they_differ_within_a_problem():
 
 
 def test_verdicts():
-    assert [verdict(one) for one in ("FAIL", "passed", " no ", "1.0", "", None, False)] == [
+    assert [read_score(one) for one in ("FAIL", "passed", " no ", "1.0", "", None, False)] == [
         0, 1, 0, 1, None, None, 0]  # fmt: skip
     for wrong in ("maybe", float("inf"), "inf", {}, []):
-        with pytest.raises(ValueError, match="must be"):
-            verdict(wrong)
+        with pytest.raises(ValueError, match="true or false"):
+            read_score(wrong)
 
 
 def test_rows_are_not_all_held_in_memory(tmp_path):

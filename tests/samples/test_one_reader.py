@@ -19,7 +19,6 @@ from setrl.evaluate.sides import load_side
 from setrl.judges.exact import ExactJudge
 from setrl.samples import Fields, LogOptions, open_log
 from setrl.samples.conversation import sample_text
-from setrl.samples.strategies import numbered
 from setrl.show.lab.view.catalogue import Catalogue
 
 # Problem → (is it correct, which approach) of each sample; "-1" is in no cluster.
@@ -97,7 +96,8 @@ def nested(key, **names):
 def lists():
     return [
         {"problem": f"What is {p}?", "rewards": [r for r, _ in TRUTH[p]],
-         "clusters": [w for _, w in TRUTH[p]], "texts": [text(p, i) for i in range(len(TRUTH[p]))],
+         "strategies": [w for _, w in TRUTH[p]],
+         "texts": [text(p, i) for i in range(len(TRUTH[p]))],
          "kept": {"x": 1}}
         for p in TRUTH
     ]  # fmt: skip
@@ -140,8 +140,8 @@ def rollouts():
     ways = {"-1": DEGENERATE, "x": 4, "y": 0, "z": 2}
     return [
         {"schema_version": 1, "step": 5, "group": g, "prompt": f"What is {p}?", "samples": [
-            {"text": text(p, i), "reward": float(right), "strategy": f"named {i}",
-             "cluster": ways[way], "advantage": 0.5, "counterfactual": {"grpo": 0.1}}
+            {"text": text(p, i), "reward": float(right), "read": f"named {i}",
+             "strategy": ways[way], "advantage": 0.5, "counterfactual": {"grpo": 0.1}}
             for i, (right, way) in enumerate(TRUTH[p])]}
         for g, p in enumerate(TRUTH)
     ]  # fmt: skip
@@ -261,7 +261,11 @@ def run(capsys, *arguments):
 
 
 def ways(strategies):
-    return [None if n != n else int(n) for n in numbered(strategies)]
+    """Labels by their first appearance."""
+    number = {None: None, DEGENERATE: DEGENERATE}
+    for label in strategies:
+        number.setdefault(label, len(number) - 2)
+    return [number[label] for label in strategies]
 
 
 def of_evaluation(found):
@@ -373,7 +377,7 @@ def test_credit_is_added_to_the_same_groups(log, tmp_path, capsys):
         padded = np.array([one + [np.nan] * (3 - len(one))], dtype=float)
         if clusters is not None and clusters.shape != padded.shape:
             clusters = np.pad(clusters, ((0, 0), (0, 1)), constant_values=np.nan)
-        core = getattr(methods, method)(size).advantages(padded, clusters=clusters)
+        core = getattr(methods, method)(size).advantages(padded, strategies=clusters)
         known = core.usable_BN[0] & ~core.skipped_B[0]
         values = zip(core.values_BN[0].tolist(), known, strict=True)
         expected += [value if is_known else None for value, is_known in values][: len(one)]
@@ -391,7 +395,7 @@ def test_labels_are_added_to_the_same_groups(log, tmp_path, capsys):
         *case.options)  # fmt: skip
     groups = list(open_log(path, options_of(case), ["text"]))
     labels = [value for row in read(output) for value in values_in(row, "label")]
-    assert labels == [n for one in ExactJudge().judge(groups) for n in one.clusters_N]
+    assert labels == [n for one in ExactJudge().judge(groups) for n in one.labels_N]
     assert len(set(labels)) > 1
     options = replace(options_of(case), fields=replace(options_of(case).fields, strategy=None))
     if case.options == ("--strategy", "approach") or path.is_dir():

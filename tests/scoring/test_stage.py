@@ -162,7 +162,7 @@ def test_every_rule_is_its_definition(name, truncation):
         np.testing.assert_array_equal(batch.correct_BN, np.array(rights, dtype=float))
         arrays = fields_of(fields)
         if kind != "none":
-            arrays["clusters"] = clusters_of(kind)
+            arrays["strategies"] = strategies_of(kind)
         credit = method_of(kind, fields).advantages(batch.rewards_BN, abstain=True, **arrays)
         np.testing.assert_array_equal(batch.advantages.values_BN, credit.values_BN)
         np.testing.assert_array_equal(batch.advantages.usable_BN, credit.usable_BN)
@@ -189,7 +189,7 @@ def method_of(kind, fields):
     return methods.dr_grpo() + strategies + FIELDS[fields]
 
 
-def clusters_of(kind):
+def strategies_of(kind):
     """Equal where the labels are, so that any other numbers give the same credit."""
     if kind == "labels":
         return [[100, 7, 200, 100], [-1, 100, NAN, 300], [7, 8, 7, 7]]
@@ -211,15 +211,15 @@ def test_labels_and_judgements_are_kept_for_people():
     rule = Truncation()
     batch = scored("one reward", rule, "labels", ())
     assert batch.labels_BN == [LABELS[:4], LABELS[4:8], LABELS[8:]]
-    numbers = batch.clusters_BN.ravel()
+    numbers = batch.strategies_BN.ravel()
     assert numbers[[1, 4, 7, 9]].tolist() == [7, -1, numbers[7], 8]  # integers stay
     assert len({numbers[0], numbers[2], numbers[7]} - {7, 8}) == 3  # names get numbers of their own
     assert numbers[0] == numbers[3] == numbers[5]
     judged = scored("one reward", rule, "judgements", ())
     assert judged.labels_BN == [["plan", 1, 1, -1], [None] * 4, [0, 0, 1, 2]]
-    np.testing.assert_array_equal(judged.clusters_BN, clusters_of("judgements"))
+    np.testing.assert_array_equal(judged.strategies_BN, strategies_of("judgements"))
     nobody = scored("one reward", rule, "none", ())
-    assert (nobody.clusters_BN, nobody.labels_BN) == (None, None)
+    assert (nobody.strategies_BN, nobody.labels_BN) == (None, None)
 
 
 def test_what_each_function_gave_is_kept():
@@ -263,7 +263,7 @@ def test_a_failed_column_is_raised_or_unknown_with_its_sentence(part):
     assert not batch.advantages.values_BN.any()
     is_known = {
         "rewards": not np.isnan(batch.rewards_BN).all(),
-        "strategies": not np.isnan(batch.clusters_BN).all(),
+        "strategies": not np.isnan(batch.strategies_BN).all(),
         **{name: not np.isnan(np.array(one, float)).all()
            for name, one in batch.fields.items() if name != "answers"},
     }  # fmt: skip
@@ -277,13 +277,15 @@ def test_without_one_reward_no_sum_is_a_reward():
 
 
 def test_values_that_do_not_fit_together_are_a_problem_too():
-    fields = {"answers": ["4", 4.0, *range(10)]}
+    fields = {"answers": ["4", [4], *range(10)]}
     columns = Columns(["p", "q", "r"], [list("abcd")] * B, [OUTCOME], fields=fields)
     method = methods.set_rl(objectives.majority(), 2)
-    with pytest.raises(RunError, match="all texts or all numbers"):
+    with pytest.raises(RunError, match="texts, numbers or None"):
         score(columns, method)
     batch = score(columns, method, goes_on=True)
-    assert batch.problems == ("fields['answers'] must be all texts or all numbers, got both",)
+    assert batch.problems == (
+        "fields['answers'] must hold texts, numbers or None (unknown), got [4]",
+    )
 
 
 def test_rewards_may_be_numbers_of_any_library():
@@ -348,12 +350,12 @@ def test_no_other_line_of_the_library_compares_rewards_with_a_threshold():
 
 def test_families_of_a_judge_are_a_field_unless_it_is_given():
     rewards, texts = [1.0, 0, 1, 0] * 2, [list("abcd")] * 2
-    clusters, families = (0, 1, 2, 3), (0, 0, 1, -1)
-    told = [Judgement(clusters, families_N=families), Judgement(None, reason="timeout")]
+    strategies, families = (0, 1, 2, 3), (0, 0, 1, -1)
+    told = [Judgement(strategies, families_N=families), Judgement(None, reason="timeout")]
     method = methods.poly_families(2, variant_weight=0.25)
     batch = score(Columns(["p", "q"], texts, [rewards], strategies=told), method)
     want = method.advantages(
-        np.array([rewards[:4]]), clusters=np.array([clusters]), families=np.array([families])
+        np.array([rewards[:4]]), strategies=np.array([strategies]), families=np.array([families])
     )
     np.testing.assert_array_equal(batch.advantages.values_BN[:1], want.values_BN)
     assert np.ptp(want.values_BN) > 0

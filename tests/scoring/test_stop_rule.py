@@ -106,7 +106,7 @@ def test_a_prompt_says_what_its_samples_lack():
     proxy = method_config.from_config({"method": "set_rl", "objective": "best_of", "set_size": 2})
     lacking = Columns(["p"], [list("abcd")], [[1.0, 0.0] * 2], fields={"proxy": unknown})
     assert reasons(score(lacking, proxy)) == ["no proxy"]
-    # A method that reads no clusters does not miss them.
+    # A method that reads no strategies does not miss them.
     assert reasons(batch([PROSE], method=methods.dr_grpo())) == [None]
 
 

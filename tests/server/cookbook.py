@@ -49,7 +49,7 @@ def main():
         final = asyncio.run(builder.compute_group_rewards(group, []))
         whole = TrajectoryGroup(group, [one for one, _ in final], [logs for _, logs in final])
         got = compute_advantages([whole])[0].numpy()
-        want = methods.poly_epo(4).advantages([rewards], clusters=[strategies]).values_BN[0]
+        want = methods.poly_epo(4).advantages([rewards], strategies=[strategies]).values_BN[0]
         largest = max(largest, float(np.abs(got - want).max()))
     print(f"tinker-cookbook: |A − A of the core| ≤ {largest:.1e} over {GROUPS} groups")
     assert largest < 1e-6

@@ -113,8 +113,10 @@ def largest_difference(folder, arm, method):
         for record in files.read_lines(path):
             samples = record["samples"]
             rewards_BN = np.array([[one["reward"] for one in samples]])
-            clusters_BN = np.array([[one["cluster"] for one in samples]], dtype=float)
-            want = method.advantages(rewards_BN, clusters=clusters_BN, abstain=True).values_BN[0]
+            strategies_BN = np.array([[one["strategy"] for one in samples]], dtype=float)
+            want = method.advantages(rewards_BN, strategies=strategies_BN, abstain=True).values_BN[
+                0
+            ]
             got = np.array([one["advantage"] for one in samples])
             largest, count = max(largest, float(np.abs(want - got).max())), count + got.size
     return largest, count

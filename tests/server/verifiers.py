@@ -71,7 +71,7 @@ def compare(episode):
     rewards = [trace.metrics["task_reward"] for trace in good]
     clusters = [int(trace.info["strategy"].split()[1]) for trace in good]
     given = np.array([trace.reward for trace in good], dtype=np.float32)
-    want = methods.poly_epo(4).advantages([rewards], clusters=[clusters]).values_BN[0]
+    want = methods.poly_epo(4).advantages([rewards], strategies=[clusters]).values_BN[0]
     return float(np.abs(given - given.mean() - want).max()), float(np.abs(want).max())
 
 

@@ -83,7 +83,7 @@ def test_odd_usage_is_estimated(usage, monkeypatch):
             return web.json_response(odd)
 
         server._fine = reply
-        assert judge.judge(make_groups(1))[0].clusters_N == (0,) * 5
+        assert judge.judge(make_groups(1))[0].labels_N == (0,) * 5
         assert judge.counts.estimated == 1
         assert judge.counts.prompt_tokens > 0
         assert judge.counts.reply_tokens > 0
@@ -116,7 +116,7 @@ def test_a_key_that_the_server_sends_back_is_never_shown(status, spelled, monkey
     with FaultyServer() as server, make_judge(server.url) as judge:
         monkeypatch.setattr(server, "answer", reply)
         [judgement] = judge.judge(make_groups(1))
-        assert judgement.clusters_N is None
+        assert judgement.labels_N is None
         assert judgement.detail is not None
         assert key[:8] not in str(judgement)
         assert escaped(key[5:12]) not in str(judgement)
@@ -156,4 +156,4 @@ def test_half_of_a_letter_is_no_reason_to_stop(monkeypatch):
 
     with FaultyServer() as server, make_judge(server.url) as judge:
         monkeypatch.setattr(server, "answer", reply)
-        assert judge.judge(make_groups(1))[0].clusters_N == (0,) * 5
+        assert judge.judge(make_groups(1))[0].labels_N == (0,) * 5

@@ -80,9 +80,9 @@ def test_advantages_are_those_of_the_core(sampled):
     _, batch = sampled
     rewards_BN = batch.right_M.reshape(2, 8).astype(float)
     names = {None: -1, "x=0": 0, "x=1": 1, "x=2": 2}
-    clusters_BN = np.array([names[name] for name in batch.strategies_M]).reshape(2, 8)
+    strategies_BN = np.array([names[name] for name in batch.strategies_M]).reshape(2, 8)
     for method in (methods.poly_epo(4), methods.concave_counts(0.0)):
-        wanted = method.advantages(rewards_BN, clusters=clusters_BN).values_BN.ravel()
+        wanted = method.advantages(rewards_BN, strategies=strategies_BN).values_BN.ravel()
         np.testing.assert_allclose(batch.advantages(method), wanted)
 
 

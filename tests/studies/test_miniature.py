@@ -98,7 +98,7 @@ def test_mistaken_labels_are_those_of_the_noisy_judge():
     drawn = mistaken(np.tile(labels, (runs, 1)), 0.5, 2, rng)
     judge = NoisyJudge(Oracle(labels), 0.5)
     groups = [Group.of_texts(str(run), ("a", "b", "c", "d")) for run in range(4000)]
-    wanted = np.array([one.clusters_N for one in judge.judge(groups)])
+    wanted = np.array([one.labels_N for one in judge.judge(groups)])
     for together in (drawn, wanted):
         assert ((together == -1).sum(axis=0)[:3] == 0).all()
     shares = [
@@ -128,7 +128,7 @@ def test_degenerate_samples_die_out():
     [
         (lambda: Strategies.of_groups([[1.0]], [[-1]]), "no sample has a strategy"),
         (lambda: Strategies.of_groups([[1.0]], [[1, 2]]), "must have one shape"),
-        (lambda: Strategies.of_groups([[1.0]], [["a"]]), "clusters_BN must be integers"),
+        (lambda: Strategies.of_groups([[1.0]], [["a"]]), "strategies_BN must be integers"),
         (lambda: Strategies(np.array([0.0]), np.array([1.0]), "a"), "must be positive"),
         (lambda: Strategies(np.array([0.5]), np.array([1.5]), "a"), r"must be in \[0, 1\]"),
         (lambda: Strategies(np.array([0.5]), np.array([0.5]), "ab"), "equally long"),

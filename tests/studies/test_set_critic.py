@@ -85,7 +85,7 @@ def test_mean_credit_over_all_draws_is_the_set_advantage(
 
 
 def test_set_values_of_outcomes_are_those_of_a_tree_that_branches_once() -> None:
-    table = ActionTable([one.score for one in ENDS], clusters=[0, 1, -1])
+    table = ActionTable([one.score for one in ENDS], strategies=[0, 1, -1])
     tree = SetMDP([[[1.0]] * 3], [TabularObjective(objectives.polychromic(), table, 3)], gamma=0.0)
     chances_XV = np.array([CHANCES_V], dtype=float)
     of_outcomes_V = (tree.action_values(chances_XV) - tree.values(chances_XV)[:, None])[0]
@@ -105,8 +105,8 @@ def test_draws_have_the_chances_of_their_row() -> None:
 def test_what_is_right_goes_with_the_outcome() -> None:
     outcomes = Outcomes()
     numbers = np.array([outcomes.number(Outcome(0.4, "a", right)) for right in (True, False)])
-    assert outcomes.fields(numbers, ("clusters", "correct"))["correct"].tolist() == [1.0, 0.0]
-    assert outcomes.fields(numbers, ("clusters",))["clusters"].tolist() == [0, 0]
+    assert outcomes.fields(numbers, ("strategies", "correct"))["correct"].tolist() == [1.0, 0.0]
+    assert outcomes.fields(numbers, ("strategies",))["strategies"].tolist() == [0, 0]
     assert "correct" not in seen().fields(np.array([0]), ("correct",))
 
 

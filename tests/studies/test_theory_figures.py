@@ -27,7 +27,7 @@ def test_the_picture_of_sets_has_the_credit_of_the_library():
     """The figure's arrows lead from v to u of the polychromic objective."""
     table: ActionTable = figures.GROUP
     method = methods.poly_epo(set_size=2)
-    credit = method.advantages(np.array([table.rewards]), clusters=np.array([table.clusters]))
+    credit = method.advantages(np.array([table.rewards]), strategies=np.array([table.strategies]))
     _, axes = figures.sets_and_marginals().axes
     without, with_ = (line.get_xdata() for line in axes.lines)
     np.testing.assert_allclose(with_, credit.with_BN[0])

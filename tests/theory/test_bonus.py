@@ -11,16 +11,16 @@ from setrl import methods
 from setrl.theory import ActionTable, TabularMethod
 from setrl.theory.bonus import bonus_needed
 
-REWARDS, CLUSTERS = [1, 0, 0], [0, 0, 1]
-TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
+REWARDS, LABELS = [1, 0, 0], [0, 0, 1]
+TABLE = ActionTable(REWARDS, strategies=LABELS)
 
 
 def by_hand(policy, action, num_samples):
-    """λ at which E[r₁ + λd₁ − mean(r + λd) | y₁ = action] = 0, dᵢ = (N/|cluster| − 1)/(N − 1)."""
+    """λ at which E[r₁ + λd₁ − mean(r + λd) | y₁ = action] = 0, dᵢ = (N/|strategy| − 1)/(N − 1)."""
     credited, bonus = Fraction(0), Fraction(0)
     for rest in product(range(3), repeat=num_samples - 1):
         group, chance = (action, *rest), exact.probability(rest, policy)
-        labels = [CLUSTERS[a] for a in group]
+        labels = [LABELS[a] for a in group]
         rarity = [(Fraction(num_samples, labels.count(c)) - 1) / (num_samples - 1) for c in labels]
         credited += chance * (
             REWARDS[action] - Fraction(sum(REWARDS[a] for a in group), num_samples)

@@ -13,14 +13,14 @@ from setrl.theory.decomposition import decompose_group, decompose_policy
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(3, 20), Fraction(1, 20)]
 PROBABILITIES = [float(p) for p in POLICY]
-REWARDS, CLUSTERS = [1, 0, 1, 0], [0, 1, 1, -1]
-TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
+REWARDS, LABELS = [1, 0, 1, 0], [0, 1, 1, -1]
+TABLE = ActionTable(REWARDS, strategies=LABELS)
 CLOSE = {"rtol": 1e-13, "atol": 1e-15}
 
 
 @pytest.mark.parametrize("set_size", [2, 3, 4])
 def test_parts_of_a_policy_are_those_of_equation_15(set_size):
-    reward, diversity = scores.mean(REWARDS), scores.distinct_share(CLUSTERS)
+    reward, diversity = scores.mean(REWARDS), scores.distinct_share(LABELS)
     found = decompose_policy(PROBABILITIES, TABLE, set_size)
     cov = exact.covariance(reward, diversity, POLICY, set_size)
     means = exact.expected(reward, POLICY, set_size) * exact.expected(diversity, POLICY, set_size)
@@ -35,14 +35,14 @@ def test_parts_of_a_policy_are_those_of_equation_15(set_size):
         cov_with = exact.covariance(first, second, POLICY, set_size - 1)
         np.testing.assert_allclose(found.means_part[y], float(of_r * of_d - means), **CLOSE)
         np.testing.assert_allclose(found.covariance_part[y], float(cov_with - cov), **CLOSE)
-    wanted = exact.advantages(scores.polychromic(REWARDS, CLUSTERS), POLICY, set_size)
+    wanted = exact.advantages(scores.polychromic(REWARDS, LABELS), POLICY, set_size)
     np.testing.assert_allclose(found.advantages, [float(a) for a in wanted], **CLOSE)
 
 
 def test_the_last_covariance_is_that_of_one_samples_reward():
     """Eq. 15 has Cov(r(Y₁), d) where this has Cov(mean reward, d): equal, as d is symmetric."""
     found = decompose_policy(PROBABILITIES, TABLE, 3)
-    share, draws = scores.distinct_share(CLUSTERS), list(exact.ordered_draws(POLICY, 3))
+    share, draws = scores.distinct_share(LABELS), list(exact.ordered_draws(POLICY, 3))
     joint = sum(chance * REWARDS[draw[0]] * share(draw) for draw, chance in draws)
     mean_reward = exact.expected(scores.mean(REWARDS), POLICY, 1)
     one = joint - mean_reward * exact.expected(share, POLICY, 3)
@@ -69,11 +69,13 @@ def moments(sets, reward, diversity):
 
 @pytest.mark.parametrize("set_size", [1, 2, 3, 5])
 def test_parts_of_a_group_are_those_of_its_sets(set_size):
-    rewards, clusters = [1, 0, 1, 1, 0, Fraction(1, 4)], [0, 0, 1, 2, 3, -1]
-    reward, diversity = scores.mean(rewards), scores.distinct_share(clusters)
+    rewards, strategies = [1, 0, 1, 1, 0, Fraction(1, 4)], [0, 0, 1, 2, 3, -1]
+    reward, diversity = scores.mean(rewards), scores.distinct_share(strategies)
     sets = list(combinations(range(6), set_size))
     found = decompose_group(
-        np.array([[float(r) for r in rewards]]), clusters=np.array([clusters]), set_size=set_size
+        np.array([[float(r) for r in rewards]]),
+        strategies=np.array([strategies]),
+        set_size=set_size,
     )
     of_all = moments(sets, reward, diversity)
     for i in range(6):
@@ -87,10 +89,10 @@ def test_parts_of_logged_groups_add_up_to_the_advantage_of_poly_epo():
     rng = np.random.default_rng(0)
     rewards = rng.integers(0, 2, (5, 32)).astype(float)
     rewards[0, 3] = np.nan
-    clusters = rng.integers(-1, 6, (5, 32)).astype(float)
-    clusters[1, 7] = np.nan
-    found = decompose_group(rewards, clusters=clusters, set_size=8)
-    expected = methods.poly_epo(set_size=8).advantages(rewards, clusters=clusters)
+    strategies = rng.integers(-1, 6, (5, 32)).astype(float)
+    strategies[1, 7] = np.nan
+    found = decompose_group(rewards, strategies=strategies, set_size=8)
+    expected = methods.poly_epo(set_size=8).advantages(rewards, strategies=strategies)
     usable = expected.usable_BN
     np.testing.assert_allclose(found.advantages[usable], expected.values_BN[usable], atol=1e-15)
     assert np.isnan(found.covariance_part[~usable]).all()
@@ -98,10 +100,10 @@ def test_parts_of_logged_groups_add_up_to_the_advantage_of_poly_epo():
 
 
 def test_a_sample_of_unknown_strategy_leaves_the_rewards_of_the_sets_too():
-    rewards, clusters = np.array([[1.0, 0, 1, 1, 0]]), np.array([[0.0, 1, np.nan, 2, 2]])
+    rewards, strategies = np.array([[1.0, 0, 1, 1, 0]]), np.array([[0.0, 1, np.nan, 2, 2]])
     left = [0, 1, 3, 4]
-    found = decompose_group(rewards, clusters=clusters, set_size=2)
-    smaller = decompose_group(rewards[:, left], clusters=clusters[:, left], set_size=2)
+    found = decompose_group(rewards, strategies=strategies, set_size=2)
+    smaller = decompose_group(rewards[:, left], strategies=strategies[:, left], set_size=2)
     np.testing.assert_allclose(found.reward, smaller.reward)
     np.testing.assert_allclose(found.means_part[:, left], smaller.means_part, **CLOSE)
     np.testing.assert_allclose(found.covariance_part[:, left], smaller.covariance_part, **CLOSE)
@@ -109,15 +111,15 @@ def test_a_sample_of_unknown_strategy_leaves_the_rewards_of_the_sets_too():
 
 def test_any_two_factors_of_a_group_decompose():
     rng = np.random.default_rng(1)
-    rewards, clusters = rng.random((2, 7)), rng.integers(0, 3, (2, 7))
+    rewards, strategies = rng.random((2, 7)), rng.integers(0, 3, (2, 7))
     found = decompose_group(
         rewards,
         set_size=3,
         reward=objectives.max(),
         diversity=objectives.differ(),
-        clusters=clusters,
+        strategies=strategies,
     )
     expected = set_advantages(
-        rewards, objective=objectives.max() * objectives.differ(), set_size=3, clusters=clusters
+        rewards, objective=objectives.max() * objectives.differ(), set_size=3, strategies=strategies
     )
     np.testing.assert_allclose(found.advantages, expected.values_BN, atol=1e-15)

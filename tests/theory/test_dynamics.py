@@ -7,7 +7,7 @@ from setrl import credit, methods, objectives
 from setrl.theory import ActionTable, TabularMethod, TabularObjective, entropy
 from setrl.theory.dynamics import Success, expected_steps, gradient_flow, simulate
 
-TABLE = ActionTable([1, 1, 1, 1, 1, 0], clusters=range(6))
+TABLE = ActionTable([1, 1, 1, 1, 1, 0], strategies=range(6))
 POLICY = np.array([0.30, 0.20, 0.12, 0.08, 0.05, 0.25])
 REWARD_ONLY = [methods.dr_grpo(), methods.grpo(), methods.rloo(), methods.maxpo(4), methods.pkpo(3)]
 

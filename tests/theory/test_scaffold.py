@@ -12,12 +12,12 @@ from setrl.theory import ActionTable, TabularObjective, diminish, scaffold_value
 
 POLICY = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
 PROBABILITIES = [float(p) for p in POLICY]
-REWARDS, CLUSTERS = [1, 0, 1], [0, 1, 1]
-SCORE = scores.polychromic(REWARDS, CLUSTERS)
+REWARDS, LABELS = [1, 0, 1], [0, 1, 1]
+SCORE = scores.polychromic(REWARDS, LABELS)
 
 
 def poly(set_size):
-    table = ActionTable(REWARDS, clusters=CLUSTERS)
+    table = ActionTable(REWARDS, strategies=LABELS)
     return TabularObjective(objectives.polychromic(), table, set_size)
 
 
@@ -48,7 +48,7 @@ def test_scaffold_of_copies_is_probability_times_advantage(set_size):
 
 def test_diminishing_and_specular_sets_are_those_of_the_ledgers_fractions():
     """Two objectives, every policy over four actions denominators ≤ 8, all supported actions."""
-    table = ActionTable([1, 0, 1, 0], clusters=range(4))
+    table = ActionTable([1, 0, 1, 0], strategies=range(4))
     pairs = {
         objectives.differ(): scores.differ(),
         objectives.polychromic(): scores.polychromic((1, 0, 1, 0)),
@@ -70,7 +70,7 @@ def test_diminishing_and_specular_sets_are_those_of_the_ledgers_fractions():
 
 def test_actions_that_the_policy_never_takes_gain_nothing_and_are_in_no_specular_set():
     np.testing.assert_allclose(diminish([0.5, 0.3, 0.2, 0.0], [0]), [0, 0.55, 0.45, 0], atol=1e-15)
-    differ = TabularObjective(objectives.differ(), ActionTable([1] * 4, clusters=range(4)), 2)
+    differ = TabularObjective(objectives.differ(), ActionTable([1] * 4, strategies=range(4)), 2)
     assert specular_sets(differ, [0.6, 0.3, 0.1, 0.0], action=1) == [(0,)]
     assert specular_sets(poly(2), [0.9, 0.1, 0.0], action=0) == []
 

@@ -10,7 +10,7 @@ from setrl.theory import ActionTable, TabularObjective, entropy, shift_logits, s
 from setrl.theory.policies import entropy_rate, log_rate
 
 POLICY = np.array([0.5, 0.3, 0.15, 0.05])
-TABLE = ActionTable([1, 0, 1, 0], clusters=[0, 1, 1, -1])
+TABLE = ActionTable([1, 0, 1, 0], strategies=[0, 1, 1, -1])
 
 
 def poly(set_size):

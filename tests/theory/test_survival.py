@@ -53,9 +53,11 @@ def test_a_rare_strategy_grows_if_its_success_exceeds_right_strategies_per_sampl
     shares, success, count = np.array([0.7, 0.29, 0.01]), np.array([0.9, 0.5, 0.45]), 4
     chance = np.concatenate([shares * success, shares * (1 - success)])  # right, wrong by strategy
     draws = np.array(list(product(range(6), repeat=count)))
-    rewards, clusters = (draws < 3) * 1.0, draws % 3
-    credit = set_advantages(rewards, methods.concave_counts(alpha=0), clusters=clusters).values_BN
-    score = (clusters[..., None] == np.arange(3)) - shares
+    rewards, strategies = (draws < 3) * 1.0, draws % 3
+    credit = set_advantages(
+        rewards, methods.concave_counts(alpha=0), strategies=strategies
+    ).values_BN
+    score = (strategies[..., None] == np.arange(3)) - shares
     moved = chance[draws].prod(axis=1) @ (credit[..., None] * score).mean(axis=1)
     per_sample = (1 - (1 - shares * success) ** count) / count
     np.testing.assert_allclose(moved, per_sample - shares * per_sample.sum(), atol=1e-12)

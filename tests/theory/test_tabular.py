@@ -12,14 +12,14 @@ from setrl.theory import ActionTable, TabularMethod, TabularObjective
 
 POLICY = [Fraction(3, 10), Fraction(1, 2), Fraction(3, 20), Fraction(1, 20)]
 REWARDS = [1, 0, 1, 0]
-CLUSTERS = [0, 1, 1, -1]
+LABELS = [0, 1, 1, -1]
 PROBABILITIES = [float(p) for p in POLICY]
-TABLE = ActionTable(REWARDS, clusters=CLUSTERS)
+TABLE = ActionTable(REWARDS, strategies=LABELS)
 CASES = {
     "mean": (objectives.mean(), scores.mean(REWARDS)),
     "max": (objectives.max(), scores.maximum(REWARDS)),
-    "distinct": (objectives.distinct(), scores.distinct(CLUSTERS)),
-    "polychromic": (objectives.polychromic(), scores.polychromic(REWARDS, CLUSTERS)),
+    "distinct": (objectives.distinct(), scores.distinct(LABELS)),
+    "polychromic": (objectives.polychromic(), scores.polychromic(REWARDS, LABELS)),
 }
 
 
@@ -73,7 +73,7 @@ def expected_by_groups(method, num_samples):
     """E[(1/N) Σᵢ Aᵢ ∇ log π(yᵢ)] and E[A₁ | y₁], over all A^N ordered groups."""
     draws = np.array(list(product(range(4), repeat=num_samples)))
     chance = np.array(PROBABILITIES)[draws].prod(axis=1)
-    fields = {"clusters": np.array(CLUSTERS)[draws]}
+    fields = {"strategies": np.array(LABELS)[draws]}
     values = method.advantages(np.array(REWARDS, dtype=float)[draws], **fields).values_BN
     score = (draws[..., None] == np.arange(4)) - np.array(PROBABILITIES)
     update = np.einsum("s,si,sia->a", chance, values, score) / num_samples
@@ -109,7 +109,7 @@ def test_unbiased_methods_step_along_the_gradient(make):
 
 
 def test_six_actions_in_sets_of_six_are_462_multisets():
-    table = ActionTable(np.arange(6.0), clusters=range(6))
+    table = ActionTable(np.arange(6.0), strategies=range(6))
     tabular = TabularObjective(objectives.polychromic(), table, set_size=6)
     assert len(tabular.scores_S) == 462
     policy = np.full(6, 1 / 6)
@@ -121,13 +121,16 @@ def test_six_actions_in_sets_of_six_are_462_multisets():
     ("make", "message"),
     [
         (lambda: ActionTable([[1, 0]]), r"rewards must have shape \(A,\)"),
-        (lambda: ActionTable([1, 0], clusters=[0]), r"clusters must have shape \(2,\), got \(1,\)"),
+        (
+            lambda: ActionTable([1, 0], strategies=[0]),
+            r"strategies must have shape \(2,\), got \(1,\)",
+        ),
         (lambda: ActionTable([1, np.nan]), "action 1 has a NaN"),
-        (lambda: ActionTable([1, 0], clusters=[0, np.nan]), "action 1 has a NaN"),
-        (lambda: ActionTable([1, 0], clusters=[0, -3]), "got -3"),
+        (lambda: ActionTable([1, 0], strategies=[0, np.nan]), "action 1 has a NaN"),
+        (lambda: ActionTable([1, 0], strategies=[0, -3]), "got -3"),
         (
             lambda: TabularObjective(objectives.distinct(), ActionTable([1, 0]), 2),
-            "reads clusters: pass ActionTable",
+            "reads strategies: pass ActionTable",
         ),
         (
             lambda: TabularObjective(objectives.max(), ActionTable([1, 0]), 0),

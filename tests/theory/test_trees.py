@@ -31,7 +31,7 @@ def random_mdp(seed: int, size: int, states: int = 3, actions: int = 2, reach: f
     worth = [
         TabularObjective(
             objectives.max() if x % 2 else objectives.polychromic(),
-            ActionTable(rng.random(actions), clusters=list(range(actions))),
+            ActionTable(rng.random(actions), strategies=list(range(actions))),
             size,
         )
         for x in range(states)
@@ -85,7 +85,7 @@ def test_values_are_those_of_the_ledgers_fractions():
     )
     tables = [
         TabularObjective(objectives.max(), ActionTable([1, 0]), 2),
-        TabularObjective(objectives.differ(), ActionTable([0, 0], clusters=[0, 1]), 2),
+        TabularObjective(objectives.differ(), ActionTable([0, 0], strategies=[0, 1]), 2),
     ]
     mdp = SetMDP(np.eye(2)[np.array(moves)], tables, 0.2)
     pi = [[1 / 3, 2 / 3], [3 / 5, 2 / 5]]
@@ -110,7 +110,7 @@ def test_the_gap_is_that_of_the_ledgers_fractions():
     new, old = list(note_sequential._pairs())[5]
     tables = [
         TabularObjective(objectives.max(), ActionTable([1, 0]), 2),
-        TabularObjective(objectives.differ(), ActionTable([0, 0], clusters=[0, 1]), 2),
+        TabularObjective(objectives.differ(), ActionTable([0, 0], strategies=[0, 1]), 2),
     ]
     mdp = SetMDP(np.eye(2)[np.array(new.moves)], tables, float(new.gamma))
     found = mdp.gap(*(np.array(one.policies, dtype=float) for one in (new, old)), [1, 0])

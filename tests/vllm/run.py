@@ -120,8 +120,8 @@ def check_judging(server, texts, folder):
     judge = ["--judge", "lm", "--endpoint", server.url, "--model", NAME, "--max-unknown", 0]
     seconds = setrl("judge", path, *judge)
     lines = list(files.read_lines(folder / "groups.judged.jsonl"))
-    assert [len(line["clusters"]) for line in lines] == [GROUP] * PROBLEMS
-    different = {tuple(line["clusters"]) for line in lines}
+    assert [len(line["strategies"]) for line in lines] == [GROUP] * PROBLEMS
+    different = {tuple(line["strategies"]) for line in lines}
     print(f"judge: {len(lines)} groups of {GROUP} in {seconds:.0f} s, none unknown, "
           f"{len(different)} different clusterings")  # fmt: skip
     plain = [is_readable(server, json.dumps(group)) for group in groups[:8]]
@@ -155,7 +155,7 @@ def check_training(server, model, judged_by, folder):
         gaps = [record[gap] for record in records]
         largest = training.largest_difference(batches, logged)
         assert len(batches) == len(records) == steps
-        assert not np.isnan(batches[-1].clusters_BN).any()
+        assert not np.isnan(batches[-1].strategies_BN).any()
         print(f"TRL, weights {name}: {steps} steps in {time.monotonic() - began:.0f} s, "
               f"|A − A of the core| ≤ {largest:.1e}")  # fmt: skip
         shown = ", ".join(f"{value:.1e}" for value in gaps)

@@ -17,7 +17,7 @@ Two.
 <!-- docstrings
 ::: setrl.support.errors.ConfigError
 
-::: setrl.samples.strategies.DEGENERATE
+::: setrl.samples.values.DEGENERATE
     options:
       heading_level: 3
 -->
@@ -44,8 +44,7 @@ def test_a_table_has_a_row_for_each_mark_and_no_other():
     filled = reference.filled(PAGE)
     assert "| [`ConfigError`](../../src/setrl/support/errors.py) | A config" in filled
     assert (
-        "| [`setrl.samples.strategies.DEGENERATE`](../../src/setrl/samples/strategies.py) | The"
-        in filled
+        "| [`setrl.samples.values.DEGENERATE`](../../src/setrl/samples/values.py) | The" in filled
     )
     assert "RunError" not in filled
     assert reference.filled(filled) == filled
@@ -60,14 +59,12 @@ def test_a_bar_of_an_equation_does_not_end_a_cell():
 def test_the_site_has_the_marks_and_links_names_to_them():
     shown = reference.for_site(reference.filled(PAGE))
     assert "| [`ConfigError`](#setrl.support.errors.ConfigError) | A config" in shown
-    assert (
-        "| [`setrl.samples.strategies.DEGENERATE`](#setrl.samples.strategies.DEGENERATE) |" in shown
-    )
+    assert "| [`setrl.samples.values.DEGENERATE`](#setrl.samples.values.DEGENERATE) |" in shown
     assert "<!--" not in shown
     assert "-->" not in shown
     assert "\n\n::: setrl.support.errors.ConfigError\n" in shown
 
 
 def test_a_name_without_a_docstring_is_named():
-    with pytest.raises(ValueError, match=r"setrl\.samples\.strategies\.NULL has no docstring"):
-        reference.filled(PAGE.replace("DEGENERATE", "NULL"))
+    with pytest.raises(ValueError, match=r"setrl\.samples\.values\.RIGHT has no docstring"):
+        reference.filled(PAGE.replace("DEGENERATE", "RIGHT"))

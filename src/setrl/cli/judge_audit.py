@@ -14,8 +14,8 @@ from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.samples.field_names import STRATEGIES
 from setrl.samples.log import Log, open_log
-from setrl.samples.strategies import numbered
 from setrl.samples.types import Group
+from setrl.samples.values import numbered
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import read_json, refuse_file_of_others, refuse_own_input
 

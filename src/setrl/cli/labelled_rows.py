@@ -30,11 +30,11 @@ def labelled_rows(
     log: Log, place: int, group: Group, judgement: Judgement, judge: str, into: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a group with a judge's clusters of their samples."""
-    columns: dict[str, Sequence[Any]] = {into: judgement.clusters_N or (None,) * len(group)}
-    if judgement.strategies is not None:
-        columns[f"{into}_name"] = judgement.strategies
+    columns: dict[str, Sequence[Any]] = {into: judgement.labels_N or (None,) * len(group)}
+    if judgement.names_N is not None:
+        columns[f"{into}_name"] = judgement.names_N
     by = {"judge": judge}
-    if judgement.clusters_N is None:
+    if judgement.labels_N is None:
         by["unknown"] = judgement.reason or "unknown"
     return rows_with(log, place, group, columns, JUDGED, {into: by})
 

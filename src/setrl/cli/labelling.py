@@ -15,8 +15,8 @@ from tqdm import tqdm
 from setrl.cli.labelled_rows import Done, labelled_rows, read_back
 from setrl.judges.base import BackgroundJudge, Judge, Judgement
 from setrl.samples.log import Log
-from setrl.samples.strategies import DEGENERATE
 from setrl.samples.types import Group
+from setrl.samples.values import DEGENERATE
 from setrl.samples.writing import refuse_taken
 from setrl.support import files
 from setrl.support.files.progress import progress_bar
@@ -50,15 +50,15 @@ class Labelled:
     def of(cls, done: Sequence[Done], kept: int) -> Labelled:
         """Count what was judged."""
         judgements = [one.judgement for one in done]
-        known = [one.clusters_N for one in judgements if one.clusters_N is not None]
-        reasons = [one.reason or "unknown" for one in judgements if one.clusters_N is None]
+        known = [one.labels_N for one in judgements if one.labels_N is not None]
+        reasons = [one.reason or "unknown" for one in judgements if one.labels_N is None]
         return cls(
             groups=len(done),
             kept=kept,
             unknown=Counter(reasons),
             samples=sum(one.samples for one in done),
-            degenerate=sum(clusters_N.count(DEGENERATE) for clusters_N in known),
-            clusters=sum(len(set(clusters_N) - {DEGENERATE}) for clusters_N in known),
+            degenerate=sum(labels_N.count(DEGENERATE) for labels_N in known),
+            clusters=sum(len(set(labels_N) - {DEGENERATE}) for labels_N in known),
         )
 
     def summary(self) -> str:
@@ -94,7 +94,7 @@ def label_log(
     files.refuse_own_input(output, log.path)
     refuse_taken(log, [into])
     done = read_back(output, log, judge.name, into)
-    again = [place for place, one in enumerate(done) if one.judgement.clusters_N is None]
+    again = [place for place, one in enumerate(done) if one.judgement.labels_N is None]
     kept, written = len(done) - len(again), len(done)
     output.parent.mkdir(parents=True, exist_ok=True)
     bar = progress_bar(show_progress, desc="judge", unit="group", total=len(log))
@@ -152,7 +152,7 @@ def _shown(
 ) -> Iterator[tuple[Group, Judgement]]:
     unknown = 0
     for group, judgement in judged:
-        unknown += judgement.clusters_N is None
+        unknown += judgement.labels_N is None
         bar.set_postfix(unknown=unknown, refresh=False)
         bar.update()
         yield group, judgement

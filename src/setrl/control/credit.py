@@ -27,7 +27,7 @@ class ScoredVines(NamedTuple):
 
     Attributes:
         scores_BN: The worth of each whole episode; NaN leaves the sets.
-        fields: "clusters" (B, N), "correct" (B, N), "pairs" (B, N, N): what methods read besides.
+        fields: "strategies" (B, N), "correct" (B, N), "pairs" (B, N, N): what methods read besides.
         actions_BN: Integers, equal for equal first actions; −1 for a vine without an action.
     """
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 if TYPE_CHECKING:
     from setrl.control.trajectories import Trajectory

@@ -94,19 +94,19 @@ class _Episode(Growing):
         self.env, self.index = env, index
 
 
-def label_counts(clusters_N: ArrayLike) -> np.ndarray:
+def label_counts(labels_N: ArrayLike) -> np.ndarray:
     """Return how many of N samples have each label ≥ 0, by label."""
-    labels_N = np.asarray(clusters_N, dtype=np.int64)
+    labels_N = np.asarray(labels_N, dtype=np.int64)
     return np.bincount(labels_N[labels_N >= 0], minlength=1)
 
 
-def effective_labels(clusters_N: ArrayLike) -> float:
+def effective_labels(labels_N: ArrayLike) -> float:
     """exp(entropy) of the labels of N samples, without degenerate ones; 0 if all are degenerate.
 
     >>> effective_labels([0, 1, 1, 0, -1])
     2.0
     """
-    count_C = label_counts(clusters_N)
+    count_C = label_counts(labels_N)
     return float(estimators.effective_number(count_C[None])[0]) if count_C.sum() else 0.0
 
 
@@ -154,7 +154,7 @@ def layout_metrics(
     correct_PN = np.asarray(correct_PN, dtype=bool)
     correct_P, n = correct_PN.sum(axis=-1), correct_PN.shape[-1]
     of_all, of_correct = (
-        float(mean_set_scores(correct_PN, objective, [n], clusters=rooms_PN).mean())
+        float(mean_set_scores(correct_PN, objective, [n], strategies=rooms_PN).mean())
         for objective in (objectives.distinct(), objectives.distinct_correct())
     )
     return {
@@ -171,10 +171,10 @@ def layout_metrics(
 
 
 def strategy_metrics(
-    scores_N: ArrayLike, clusters_N: ArrayLike, lengths_N: ArrayLike
+    scores_N: ArrayLike, labels_N: ArrayLike, lengths_N: ArrayLike
 ) -> dict[str, float]:
     """Measure N episodes by their scores, the labels of their strategies, and their lengths."""
-    labels_N = np.asarray(clusters_N)
+    labels_N = np.asarray(labels_N)
     return {
         "score": float(np.asarray(scores_N).mean()),
         "labelled": float(np.mean(labels_N >= 0)),

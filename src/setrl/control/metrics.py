@@ -59,8 +59,8 @@ def vine_metrics(
         squares = xp.where(credited_BN, advantages_BN, 0.0) ** 2
         found["without_credit"] = (wanted_BN & ~credited_BN).sum()
         found["advantage_size"] = xp.sqrt(_ratio(xp, squares.sum(), credited_BN.sum()))
-    if "clusters" in scored.fields:
-        labels_BN = xp.where(known_BN, scored.fields["clusters"], -1)
+    if "strategies" in scored.fields:
+        labels_BN = xp.where(known_BN, scored.fields["strategies"], -1)
         found["distinct"] = _ratio(xp, _num_different(xp, labels_BN).sum(), with_score)
         found["degenerate"] = _ratio(xp, (known_BN & (labels_BN < 0)).sum(), known)
     return {f"vines/{name}": value for name, value in found.items()}

@@ -72,12 +72,12 @@ def vines(
     row: int,
 ) -> list[dict[str, Any]]:
     """Return the records of the vines of a state, which is a row of `scored`."""
-    clusters_BN = scored.fields.get("clusters")
+    strategies_BN = scored.fields.get("strategies")
     return [
         {
             **one,
             "score": float(scored.scores_BN[row, n]),
-            "cluster": None if clusters_BN is None else int(clusters_BN[row, n]),
+            "cluster": None if strategies_BN is None else int(strategies_BN[row, n]),
             "advantage": float(advantages_BN[row, n]),
         }
         for n, one in enumerate(outcomes_N)

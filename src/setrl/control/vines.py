@@ -153,7 +153,7 @@ def check_vines(
 
 
 def _check_fields(method: AnyMethod, vines: VineChoices, task: object | None) -> None:
-    givers = {"clusters": "label", "pairs": "distances"}
+    givers = {"strategies": "label", "pairs": "distances"}
     for field in method.reads:
         if field in ("rewards", "correct"):
             continue

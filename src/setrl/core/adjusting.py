@@ -62,18 +62,18 @@ class HardPrompts:
 
 
 @dataclass(frozen=True)
-class InverseClusterSize:
+class InverseStrategySize:
     """A / m with m the number of the prompt's samples that use the same strategy.
 
     UARL (arXiv:2601.08763). Degenerate samples use no strategy; together they count as one.
     """
 
-    reads: ClassVar[tuple[str, ...]] = ("clusters",)
+    reads: ClassVar[tuple[str, ...]] = ("strategies",)
 
     def __call__(self, values_BN: np.ndarray, samples: Samples) -> tuple[np.ndarray, float]:
-        """One over the size of each sample's cluster."""
-        clusters = samples.clusters
-        return 1 / (clusters[..., :, None] == clusters[..., None, :]).sum(axis=-1), 0.0
+        """One over the size of each sample's strategy."""
+        strategies = samples.strategies
+        return 1 / (strategies[..., :, None] == strategies[..., None, :]).sum(axis=-1), 0.0
 
 
 @dataclass(frozen=True)

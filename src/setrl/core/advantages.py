@@ -39,7 +39,7 @@ def set_advantages(
     method: AnyMethod | None = None,
     *,
     correct: Array | None = None,
-    clusters: Array | None = None,
+    strategies: Array | None = None,
     answers: Array | None = None,
     proxy: Array | None = None,
     pairs: Array | None = None,
@@ -68,7 +68,7 @@ def set_advantages(
         rewards_BN: (B, N) rewards; NaN or None marks a sample without one, which leaves the sets:
             its advantage is 0.0, and its `usable_BN` False. `setrl credit` writes null for it.
         method: A value of `setrl.methods`, a `Method` of your own, or a sum of methods.
-        correct, clusters, answers, proxy, pairs, families, second, mask, abstain: What else
+        correct, strategies, answers, proxy, pairs, families, second, mask, abstain: What else
             describes the samples, where the method reads it; see `setrl.Fields`.
         objective, set_size, baseline, reduction, scale, shaping, estimator, adjustment: The fields
             of a `setrl.Method`, instead of a method; only `objective` must be given.
@@ -83,7 +83,7 @@ def set_advantages(
     >>> import numpy as np
     >>> from setrl import methods, set_advantages
     >>> rewards, strategies = np.array([[1.0, 1, 1, 0]]), np.array([[0, 0, 1, 2]])
-    >>> adv = set_advantages(rewards, methods.poly_epo(set_size=2), clusters=strategies)
+    >>> adv = set_advantages(rewards, methods.poly_epo(set_size=2), strategies=strategies)
     >>> adv.values_BN.round(3)
     array([[ 0.   ,  0.   ,  0.167, -0.167]])
     """
@@ -101,7 +101,7 @@ def set_advantages(
     return require_method(method, given).advantages(
         rewards_BN,
         correct=correct,
-        clusters=clusters,
+        strategies=strategies,
         answers=answers,
         proxy=proxy,
         pairs=pairs,

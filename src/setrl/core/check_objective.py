@@ -15,7 +15,7 @@ from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import check_set_size
 from setrl.core.objectives import Objective, SetMeans, from_function
 from setrl.core.samples import Samples
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 TOLERANCE = 1e-9
 CHECKED_SETS = 2_000  # of a prompt, at most
@@ -84,9 +84,9 @@ def check_objective(
     """Try an objective on prompts of all kinds and report what is wrong with it.
 
     It looks for errors; for scores that are not finite, or that change from call to call, with the
-    order of the members, with the other sets in the call or with the numbering of the clusters; for
-    arguments that are written into; for a closed form that is not the mean of the definition; and
-    for scores that are all the same or only add up over members. A bad objective raises nothing:
+    order of the members, with the other sets in the call or with the numbering of the strategies;
+    for arguments that are written into; for a closed form that is not the mean of the definition;
+    and for scores that are all the same or only add up over members. A bad one raises nothing:
     `problems` names what is wrong. `notes` says, among others, when a higher reward of one member
     can lower the score, so that a worse sample can get more credit than a better one.
 
@@ -135,25 +135,25 @@ def draw_samples(
 
     A sample in eight is degenerate. Samples with the same answer have the same reward, and a reward
     above ½ is right. The pairs are a kernel from 0 to 1: squared inner products of unit vectors,
-    near 1 within a cluster. A family has two clusters.
+    near 1 within a strategy. A family has two strategies.
     """
     shape = (num_prompts, num_samples)
-    clusters_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
+    strategies_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
     answers_BN = rng.integers(0, 1 + rng.integers(1, 6, (num_prompts, 1)), shape)
     graded_BA = rng.random((num_prompts, 6))
     reward_BA = (graded_BA < rng.random((num_prompts, 1))) * 1.0
     reward_BA[num_prompts // 2 :] = graded_BA[num_prompts // 2 :]
     rewards_BN = np.take_along_axis(reward_BA, answers_BN, axis=1)
-    feature_BNF = np.eye(6)[clusters_BN] + 0.3 * rng.normal(size=(*shape, 6))
+    feature_BNF = np.eye(6)[strategies_BN] + 0.3 * rng.normal(size=(*shape, 6))
     feature_BNF /= np.linalg.norm(feature_BNF, axis=-1, keepdims=True)
-    clusters_BN = np.where(rng.random(shape) < 1 / 8, DEGENERATE, clusters_BN)
+    strategies_BN = np.where(rng.random(shape) < 1 / 8, DEGENERATE, strategies_BN)
     return Samples(
         rewards=rewards_BN,
-        clusters=clusters_BN,
+        strategies=strategies_BN,
         answers=answers_BN,
         proxy=rewards_BN + 0.5 * rng.normal(size=shape),
         pairs=(feature_BNF @ np.swapaxes(feature_BNF, -1, -2)) ** 2 if with_pairs else None,
-        families=clusters_BN // 2,  # of a degenerate sample −1 // 2 = −1
+        families=strategies_BN // 2,  # of a degenerate sample −1 // 2 = −1
         second=np.roll(rewards_BN, 1, axis=-1),
         correct=rewards_BN > 0.5,
     )
@@ -211,10 +211,10 @@ def _problems(
     alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _prompts(samples)]
     if gap := gap_of(np.array(alone_B), scores_BS[:, 0]):
         yield f"the sets scored together with a set change its score, by {gap:.3g}: check the axes"
-    if "clusters" in objective.reads:
-        renumbered = replace(samples, clusters=_renumbered(samples.clusters, rng))
+    if "strategies" in objective.reads:
+        renumbered = replace(samples, strategies=_renumbered(samples.strategies, rng))
         if gap := change(renumbered.sets(sets_SK)):
-            yield f"the numbering of the clusters changes the score, by up to {gap:.3g}"
+            yield f"the numbering of the strategies changes the score, by up to {gap:.3g}"
     if np.ptp(scores_BS, axis=-1).max() <= TOLERANCE:
         yield "all sets of a prompt have the same score: there is nothing to learn"
     closed = objective.set_means(samples, sets_SK.shape[1])
@@ -287,10 +287,10 @@ def _written_fields(objective: Objective, members: Samples) -> list[str]:
     ]
 
 
-def _renumbered(clusters_BN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the same clusters under other numbers; degenerate stays degenerate."""
-    number_C = rng.permutation(100 + int(clusters_BN.max()))
-    return np.where(clusters_BN == DEGENERATE, DEGENERATE, number_C[clusters_BN])
+def _renumbered(strategies_BN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the same strategies under other numbers; degenerate stays degenerate."""
+    number_C = rng.permutation(100 + int(strategies_BN.max()))
+    return np.where(strategies_BN == DEGENERATE, DEGENERATE, number_C[strategies_BN])
 
 
 def _additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:

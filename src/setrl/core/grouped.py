@@ -37,7 +37,7 @@ def grouped_advantages(
             uid: numbers or strings.
         method: A value of `setrl.methods`.
         rng: A generator, or its seed; needed where sets are sampled.
-        **fields: Clusters, answers and whatever else the method reads, (M,) each; see
+        **fields: Strategies, answers and whatever else the method reads, (M,) each; see
             `setrl.Fields`. `pairs` and `mask` have no flat form.
 
     Returns:

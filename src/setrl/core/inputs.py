@@ -8,7 +8,7 @@ get the same bits as everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,12 +17,21 @@ import array_api_compat
 import numpy as np
 
 from setrl.core.samples import Array, Fields, Samples, right_by_reward
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import (
+    DEGENERATE,
+    LARGEST_LABEL,
+    known_of_pairs,
+    no_outcomes,
+    numbered,
+    read_all,
+    read_answer,
+    read_label,
+    read_number,
+    read_outcome,
+)
 from setrl.support import names
 
 Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
-
-LARGEST_LABEL = 2**53  # float64, which knows NaN, keeps integers apart up to here
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
     for name, value in given.items():
         read = names.look_up("argument", name, _FIELDS)
         if value is not None:
-            checked, is_known_BN = read(value, rewards.shape)
+            checked, is_known_BN = read(name, value, rewards.shape)
             if abstain and name == "answers":
                 checked[~is_known_BN] = DEGENERATE
                 is_known_BN[:] = True
@@ -217,12 +226,21 @@ def _why_unreadable(array: Array, error: Exception) -> str:
 
 
 def _numbers(name: str, value: Array) -> np.ndarray:
+    """Float64, NaN where a number is unknown."""
     array = read_array(name, value)
-    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
-        return array.astype(np.float64)  # None becomes NaN
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    return _each(name, array, read_number).astype(np.float64)
+
+
+def _each(name: str, array: np.ndarray, read: Callable[[Any], Any]) -> np.ndarray:
+    """Read each value of an array of objects."""
+    found = np.empty(array.size, dtype=object)
+    try:
+        found[:] = read_all(read, array.ravel().tolist())
+    except ValueError as error:
+        raise ValueError(f"{name} must hold {error}") from None
+    return found.reshape(array.shape)
 
 
 def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -239,109 +257,75 @@ def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
     return array.copy()
 
 
-def _clusters(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    return _strategies("clusters", value, shape)
+def _labels(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of strategies as integers, and which are known."""
+    array = _shaped(name, read_array(name, value), shape)
+    if array.dtype.kind not in "fiub" or not _are_labels(array):  # then a label says what is wrong
+        array = numbered(_each(name, array, read_label).ravel()).reshape(shape)
+    if array.dtype.kind in "iub":
+        return array.astype(np.int64, copy=False), np.ones(shape, dtype=bool)
+    known_BN = ~np.isnan(array)
+    return np.where(known_BN, array, DEGENERATE).astype(np.int64), known_BN
 
 
-def _families(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    return _strategies("families", value, shape)
+def _are_labels(numbers: np.ndarray) -> bool:
+    if numbers.dtype.kind == "f":
+        numbers = numbers[~np.isnan(numbers)]
+        if (numbers != np.floor(numbers)).any():
+            return False
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    return bool(low >= DEGENERATE and high < LARGEST_LABEL)
 
 
-def _strategies(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = read_array(name, value)
-    if array.dtype.kind in "OU" and any(isinstance(label, str) for label in array.flat):
-        return _named_strategies(name, array.astype(object), shape)
-    if array.dtype.kind in "iu":
-        labels_BN, known_BN = _shaped(name, array, shape), np.ones(shape, dtype=bool)
+def _answers(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Answers as integers in the order of numbers, or else of texts, and which are known."""
+    array = _shaped(name, read_array(name, value), shape)
+    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "fiub":
+        array = _each(name, array, read_answer)
+        known_BN = np.array([one is not None for one in array.flat]).reshape(shape)
     else:
-        numbers_BN = _shaped(name, _numbers(name, array), shape)
-        known_BN = ~np.isnan(numbers_BN)
-        labels_BN = np.where(known_BN, numbers_BN, DEGENERATE)
-    low, high = labels_BN.min(initial=0), labels_BN.max(initial=0)
-    is_whole = labels_BN.dtype.kind != "f" or bool((labels_BN == np.floor(labels_BN)).all())
-    if low < DEGENERATE or high > LARGEST_LABEL or not is_whole:
-        is_wrong_BN = (labels_BN < DEGENERATE) | (labels_BN > LARGEST_LABEL)
-        is_wrong_BN |= labels_BN != np.floor(labels_BN)
-        raise ValueError(
-            f"{name} must be integers from 0 to 2^53, {DEGENERATE} (degenerate) or NaN "
-            f"(unknown), got {labels_BN[is_wrong_BN][0]:g}"
-        )
-    return labels_BN.astype(np.int64, copy=False), known_BN
-
-
-def _named_strategies(
-    name: str, array: np.ndarray, shape: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Labels that are names; −1 among them is degenerate, as among numbers."""
-    is_degenerate_BN = _shaped(name, array, shape) == DEGENERATE
-    array[is_degenerate_BN] = None
-    labels_BN, known_BN = _labels(name, array, shape)
-    labels_BN[is_degenerate_BN] = DEGENERATE
-    return labels_BN, known_BN | is_degenerate_BN
-
-
-def _answers(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    return _labels("answers", read_array("answers", value), shape)
-
-
-def _labels(name: str, array: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Integers in the order of the values, and which are known: not None, not NaN."""
-    array = _shaped(name, array, shape)
-    if array.dtype.kind == "O":
-        is_known = [label is not None and label == label for label in array.ravel()]
-        known_BN = np.array(is_known, dtype=bool).reshape(shape)
-    else:
-        known_BN = array == array  # NaN is not itself
+        known_BN = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(shape, dtype=bool)
     labels_BN = np.zeros(shape, dtype=np.int64)
-    try:
-        labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
-    except TypeError:
-        raise ValueError(f"{name} must be all numbers or all strings, got both") from None
+    labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
     return labels_BN, known_BN
 
 
-def _correct(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped("correct", _numbers("correct", value), shape)
-    others = array[(array != 0) & (array != 1) & ~np.isnan(array)]
-    if others.size:
+def _outcomes(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped(name, read_array(name, value), shape)
+    if array.dtype.kind not in "fiub":
+        array = _each(name, array, read_outcome)
+    array = array.astype(np.float64, copy=False)  # None becomes NaN
+    if (others := no_outcomes(array)).size:
         raise ValueError(
-            "correct must be True or False (1 or 0), or None where it is not known, got "
-            f"{others[0]:g}: compare with a threshold yourself, such as correct=scores > 0.5"
+            f"{name} must be True or False (1 or 0), or None where it is not known, got "
+            f"{others[0]:g}: compare with a threshold yourself, such as {name}=scores > 0.5"
         )
     return array == 1, ~np.isnan(array)
 
 
-def _proxy(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped("proxy", _numbers("proxy", value), shape)
-    return array, ~np.isnan(array)
-
-
-def _second(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped("second", _numbers("second", value), shape)
+def _finite(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped(name, _numbers(name, value), shape)
     if np.isinf(array).any():
-        raise ValueError("second must be finite, or NaN where there is no second reward; got inf")
+        raise ValueError(f"{name} must be finite, or NaN where it is not known; got inf")
     return array, ~np.isnan(array)
 
 
-def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped("pairs", _numbers("pairs", value), (*shape, shape[1]))
-    if not np.allclose(array, np.swapaxes(array, -1, -2), equal_nan=True):
-        raise ValueError("pairs must be symmetric: pairs[b, i, j] == pairs[b, j, i]")
-    known_BN = ~np.isnan(np.diagonal(array, axis1=-2, axis2=-1))
-    if np.isnan(array[known_BN[:, :, None] & known_BN[:, None, :]]).any():
-        raise ValueError(
-            "pairs is NaN between two samples whose own entry pairs[b, i, i] is known; "
-            "a sample that is not known has NaN on the diagonal"
-        )
-    return array, known_BN
+def _pairs(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    array = _shaped(name, _numbers(name, value), (*shape, shape[1]))
+    try:
+        return array, known_of_pairs(array)
+    except ValueError as error:
+        raise ValueError(f"{name} must hold {error}") from None
 
 
 _FIELDS = {
-    "correct": _correct,
-    "clusters": _clusters,
+    "correct": _outcomes,
+    "strategies": _labels,
     "answers": _answers,
-    "proxy": _proxy,
+    "proxy": _finite,
     "pairs": _pairs,
-    "families": _families,
-    "second": _second,
+    "families": _labels,
+    "second": _finite,
 }

@@ -62,7 +62,7 @@ def set_advantages(
         method: A value of `setrl.methods`, or a `setrl.Method`; it is fixed when JAX traces.
         rng: An integer seed, needed where sets are sampled. It may be traced, such as
             `jax.random.bits(key)`; an equal seed draws equal sets.
-        **fields: Clusters, answers and whatever else the method reads; see `setrl.Fields`. Arrays
+        **fields: Strategies, answers and whatever else the method reads; see `setrl.Fields`. Arrays
             of numbers in the shape of the rewards.
 
     Raises:

@@ -38,7 +38,7 @@ def mean_set_scores(
         set_sizes: The sizes K, each from 1 to N.
         rng: A generator, or its seed; needed where sets are sampled, because the objective has no
             closed form and the sets are many.
-        **fields: Clusters, answers and whatever else the objective reads; see `setrl.Fields`.
+        **fields: Strategies, answers and whatever else the objective reads; see `setrl.Fields`.
 
     Returns:
         (sizes, B) float64, an array of the kind of `rewards_BN`; NaN where a prompt has fewer than

@@ -74,7 +74,7 @@ class AnyMethod(ABC):
     @property
     @abstractmethod
     def reads(self) -> tuple[str, ...]:
-        """The fields that it must be given, such as "rewards", "clusters" and "answers"."""
+        """The fields that it must be given, such as "rewards", "strategies" and "answers"."""
 
     @property
     @abstractmethod
@@ -193,7 +193,7 @@ class Method(AnyMethod):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The fields that it must be given: of "rewards", "correct", "clusters", …."""
+        """The fields that it must be given: of "rewards", "correct", "strategies", …."""
         others = [part for part in (self.shaping, self.adjustment) if part is not None]
         own = all_reads(self.objective, *others)
         if self.shaping is None or "rewards" in self.shaping.reads:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from setrl.core import objectives
 from setrl.core.adaptive import AdaptiveK
-from setrl.core.adjusting import HardPrompts, InverseClusterSize, Uniformity
+from setrl.core.adjusting import HardPrompts, InverseStrategySize, Uniformity
 from setrl.core.credit import Estimator
 from setrl.core.method import AnyMethod, Method, Reduction, Scale
 from setrl.core.objectives import Objective
@@ -266,7 +266,7 @@ def uarl() -> Method:
 
     Biased: prompts are re-weighted, the other samples count as constants, and the sum is not 0.
     """
-    adjustment = InverseClusterSize()
+    adjustment = InverseStrategySize()
     return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
 
 

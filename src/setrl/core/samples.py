@@ -8,9 +8,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from setrl.samples.values import no_outcomes
+
 Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 
-LABELS = ("clusters", "answers", "families")  # fields whose numbers are only names
+LABELS = ("strategies", "answers", "families")  # fields whose numbers are only names
 
 
 class Fields(TypedDict, total=False):
@@ -22,11 +24,11 @@ class Fields(TypedDict, total=False):
     Attributes:
         correct: (B, N) whether a sample is right, True or False (1 or 0). If it is not given, the
             rewards must be 0 and 1, and say it.
-        clusters: (B, N) strategies, as integers or names; −1 is in no cluster.
+        strategies: (B, N) strategies, as integers or names; −1 is of no strategy.
         answers: (B, N) final answers, numbers or strings.
         proxy: (B, N) numbers by which a selector chooses.
         pairs: (B, N, N) a number for each pair of samples: a distance, or a kernel.
-        families: (B, N) families of strategies, labelled as clusters are.
+        families: (B, N) families of strategies, labelled as strategies are.
         second: (B, N) another reward, for objectives of two.
         mask: (B, N) bool, False where a prompt has no such sample (ragged groups).
         abstain: Whether a sample without an answer stays in the sets and votes for nobody. By
@@ -34,7 +36,7 @@ class Fields(TypedDict, total=False):
     """
 
     correct: Array | None
-    clusters: Array | None
+    strategies: Array | None
     answers: Array | None
     proxy: Array | None
     pairs: Array | None
@@ -52,18 +54,18 @@ class Samples:
 
     Attributes:
         rewards: (…, N) float64.
-        clusters: (…, N) int64, the strategy that a sample uses; `DEGENERATE` is in no cluster.
+        strategies: (…, N) int64, the strategy that a sample uses; `DEGENERATE` is of no strategy.
         answers: (…, N) int64, labels of final answers, ordered as the answers are.
         proxy: (…, N) float64, the number by which a selector that cannot see the rewards chooses.
         pairs: (…, N, N) float64, a number for every pair of samples: a distance, or a kernel.
         families: (…, N) int64, the family of strategies that a sample's strategy belongs to, with
-            `DEGENERATE` as in `clusters`.
+            `DEGENERATE` as in `strategies`.
         second: (…, N) float64, another reward, for objectives of two.
         correct: (…, N) bool, whether a sample is right; read it as `right`.
     """
 
     rewards: np.ndarray
-    clusters: Any = None
+    strategies: Any = None
     answers: Any = None
     proxy: Any = None
     pairs: Any = None
@@ -133,14 +135,9 @@ def right_by_reward(rewards: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: Showing a reward that is neither 0 nor 1.
     """
-    right = rewards == 1
-    is_binary = right | (rewards == 0)
-    if is_binary.all():
-        return right
-    others = rewards[~(is_binary | np.isnan(rewards))]
-    if others.size:
+    if (others := no_outcomes(rewards)).size:
         raise ValueError(
             f"only rewards of 0 and 1 say which samples are right, got {others[0]:g}: pass "
             "correct=..., True or False for each sample, such as correct=rewards > 0.5"
         )
-    return right
+    return rewards == 1

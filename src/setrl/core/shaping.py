@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from setrl.core.objectives.clusters import find_clusters
+from setrl.core.objectives.labels import find_labels
 from setrl.core.samples import Samples
 
 
@@ -25,7 +25,7 @@ class Shaping(Protocol):
 
 @dataclass(frozen=True)
 class DiversityBonus:
-    """r + λ·d with dᵢ = (N / |cluster of i| − 1) / (N − 1): GRPO+DIV of arXiv:2604.17654.
+    """r + λ·d with dᵢ = (N / |strategy of i| − 1) / (N − 1): GRPO+DIV of arXiv:2604.17654.
 
     d is 1 for a strategy that no other sample uses and 0 for one that all use. A degenerate sample
     has d = 0. The paper does not give its λ.
@@ -33,32 +33,32 @@ class DiversityBonus:
 
     weight: float
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "strategies")
 
     def __call__(self, samples: Samples) -> np.ndarray:
         """Return the rewards with the bonus."""
         n = samples.num_samples
-        clusters = find_clusters(samples.clusters)
-        rarity_CB = (n / np.maximum(clusters.size_CB, 1) - 1) / max(n - 1, 1)
-        return samples.rewards + self.weight * clusters.of_own(rarity_CB)
+        strategies = find_labels(samples.strategies)
+        rarity_CB = (n / np.maximum(strategies.size_CB, 1) - 1) / max(n - 1, 1)
+        return samples.rewards + self.weight * strategies.of_own(rarity_CB)
 
 
 @dataclass(frozen=True)
 class QualityTimesDiversity:
-    """r · max(d, floor) with dᵢ = (N − |cluster of i|) / (N − 1): DARLING (arXiv:2509.02534).
+    """r · max(d, floor) with dᵢ = (N − |strategy of i|) / (N − 1): DARLING (arXiv:2509.02534).
 
     A degenerate sample has d = 0.
     """
 
     floor: float = 0.1
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "strategies")
 
     def __call__(self, samples: Samples) -> np.ndarray:
         """Return the rewards times the diversity."""
         n = samples.num_samples
-        clusters = find_clusters(samples.clusters)
-        others_BN = clusters.of_own((n - clusters.size_CB) / max(n - 1, 1))
+        strategies = find_labels(samples.strategies)
+        others_BN = strategies.of_own((n - strategies.size_CB) / max(n - 1, 1))
         return samples.rewards * np.maximum(others_BN, self.floor)
 
 
@@ -113,7 +113,7 @@ class ConcaveCounts:
     alpha: float
     penalty: float = 0.0
 
-    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "strategies")
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
@@ -124,8 +124,8 @@ class ConcaveCounts:
     def __call__(self, samples: Samples) -> np.ndarray:
         """Return the credit of each sample."""
         right_BN = samples.right
-        clusters = find_clusters(samples.clusters)
-        count_BN = clusters.of_own(clusters.total(right_BN))
+        strategies = find_labels(samples.strategies)
+        count_BN = strategies.of_own(strategies.total(right_BN))
         is_paid_BN = right_BN & (count_BN > 0)
         gain_BN = np.where(is_paid_BN, np.maximum(count_BN, 1.0) ** (self.alpha - 1), 0.0)
         return gain_BN - self.penalty * ~right_BN

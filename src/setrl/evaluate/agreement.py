@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.judges.partition import load, together
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 Labels = Sequence[int]
 

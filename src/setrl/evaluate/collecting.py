@@ -13,8 +13,8 @@ from setrl.evaluate.sample_file import SampleFile
 from setrl.judges.serving.generators import Ask, Completion, Failure, Generator
 from setrl.samples.recording import record
 from setrl.samples.records import read_records
-from setrl.samples.strategies import DEGENERATE
 from setrl.samples.types import Sample
+from setrl.samples.values import DEGENERATE
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.progress import progress_bar

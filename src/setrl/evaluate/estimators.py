@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from setrl.core.objectives.chances import chances, marked_chances
-from setrl.core.objectives.clusters import find_clusters
+from setrl.core.objectives.labels import find_labels
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -207,7 +207,7 @@ def count_labels(labels_PN: ArrayLike) -> Counts:
     array([[1, 2],
            [4, 0]])
     """
-    size_PC, _ = find_clusters(np.asarray(labels_PN)).sizes(by_size=False)
+    size_PC, _ = find_labels(np.asarray(labels_PN)).sizes(by_size=False)
     return size_PC if size_PC.size else np.zeros((len(size_PC), 1), dtype=np.int64)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from setrl.core.advantages import AnyMethod
 from setrl.evaluate.agreement import Labels, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.support.files.progress import watched
 
 NO_SIGNAL = 1e-12  # an advantage of this size is rounding error, and counts as 0
@@ -86,7 +86,7 @@ def audit(
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders}")
     labelings_GR = rejudge(groups, judge_for, orders, seed)
-    others = [one.clusters_N for one in pairwise.judge(groups)] if pairwise else None
+    others = [one.labels_N for one in pairwise.judge(groups)] if pairwise else None
     tables: dict[str, list[dict[str, float]]] = {"itself": [], "pairwise": [], "gold": []}
     for place, labelings in enumerate(labelings_GR):
         other = others[place] if others else None
@@ -123,7 +123,7 @@ def rejudge(
         ]
         judged = judge_for(number).judge(asked)
         for labelings, order, judgement in zip(labelings_GR, shuffles, judged, strict=True):
-            labelings.append(_put_back(judgement.clusters_N, order))
+            labelings.append(_put_back(judgement.labels_N, order))
     return labelings_GR
 
 
@@ -163,7 +163,7 @@ class _Credit:
         if not known:
             return
         rewards_LN = np.tile(np.asarray(self._rewards, dtype=float), (len(known), 1))
-        found = self._method.advantages(rewards_LN, clusters=np.array(known))
+        found = self._method.advantages(rewards_LN, strategies=np.array(known))
         for row, labels in enumerate(known):
             if not found.skipped_B[row]:
                 self._values[labels] = found.values_BN[row][found.usable_BN[row]]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl import mean_set_scores, objectives
-from setrl.core.objectives.clusters import find_clusters
+from setrl.core.objectives.labels import find_labels
 from setrl.evaluate.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluate.estimators import (
     Floats,
@@ -240,9 +240,9 @@ SetScore = tuple[Any, objectives.Objective, dict[str, Any]]  # rewards (None: no
 SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
     "majority": lambda e: (_right_answers(e), objectives.majority(), _votes(e)),
     "vote_share": lambda e: (e.correct_PN, objectives.vote_share(), _votes(e)),
-    "strategies": lambda e: (e.correct_PN, objectives.distinct(), {"clusters": e.strategies_PN}),
+    "strategies": lambda e: (e.correct_PN, objectives.distinct(), {"strategies": e.strategies_PN}),
     "correct_strategies": lambda e: (
-        e.correct_PN, objectives.distinct_correct(), {"clusters": e.strategies_PN}
+        e.correct_PN, objectives.distinct_correct(), {"strategies": e.strategies_PN}
     ),
     "max": _max,
     "best_of": _best_of,
@@ -251,7 +251,7 @@ SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
 
 def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
     """Whether each sample's answer is right: some sample that gave it was verified correct."""
-    answers = find_clusters(evaluation.answers_PN)
+    answers = find_labels(evaluation.answers_PN)
     verified_CB = answers.total(evaluation.correct_PN) > 0
     return answers.of_own(verified_CB) > 0
 

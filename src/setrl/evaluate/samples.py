@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from setrl.samples.options import Ungraded
 from setrl.samples.recording import Graded
 from setrl.samples.settings import Settings
-from setrl.samples.strategies import DEGENERATE
 from setrl.samples.types import Group
+from setrl.samples.values import DEGENERATE
 from setrl.support.errors import DataError
 from setrl.support.wording import count
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from setrl.judges.naming import name_of
-from setrl.samples.strategies import DEGENERATE
 from setrl.samples.types import Group
+from setrl.samples.values import DEGENERATE
 
 T = TypeVar("T")
 
@@ -20,17 +20,17 @@ class Judgement:
     """The clusters of one prompt's samples, or why they are unknown.
 
     Attributes:
-        clusters_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample in no cluster;
+        labels_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample in no cluster;
             None if the group could not be judged.
-        strategies: The name of each sample's strategy, if the judge gives names.
+        names_N: The name of each sample's strategy, if the judge gives names.
         reason: Why the clusters are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
         families_N: The family of each sample's strategy (its macro-strategy), labelled as clusters;
             None if the judge gives only clusters.
     """
 
-    clusters_N: tuple[int, ...] | None
-    strategies: tuple[str | None, ...] | None = None
+    labels_N: tuple[int, ...] | None
+    names_N: tuple[str | None, ...] | None = None
     reason: str | None = None
     detail: str | None = field(default=None, compare=False)
     families_N: tuple[int, ...] | None = None
@@ -67,7 +67,7 @@ def _different_texts(group: Group) -> tuple[Group, list[int]]:
 
 def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
     """Give each sample what its text got."""
-    if judgement.clusters_N is None or len(judgement.clusters_N) == len(places_N):
+    if judgement.labels_N is None or len(judgement.labels_N) == len(places_N):
         return judgement
 
     def for_all(values: Sequence[T] | None) -> tuple[T, ...] | None:
@@ -75,8 +75,8 @@ def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
 
     return replace(
         judgement,
-        clusters_N=for_all(judgement.clusters_N),
-        strategies=for_all(judgement.strategies),
+        labels_N=for_all(judgement.labels_N),
+        names_N=for_all(judgement.names_N),
         families_N=for_all(judgement.families_N),
     )
 
@@ -162,7 +162,7 @@ def judgement_by_names(
 ) -> Judgement:
     """Put equal names into one cluster; a sample without a name is degenerate.
 
-    >>> judgement_by_names(["factoring", None, "formula", "factoring"]).clusters_N
+    >>> judgement_by_names(["factoring", None, "formula", "factoring"]).labels_N
     (0, -1, 1, 0)
     """
     return Judgement(

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, spread, together
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 TOO_FEW = "too_few_judges"
 
@@ -51,14 +51,14 @@ class EnsembleJudge(Judge):
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the majority for each group; the judges are asked one after the other."""
         answers = zip(*(judge.judge(groups) for judge in self.judges), strict=True)
-        return [self._majority([one.clusters_N for one in judgements]) for judgements in answers]
+        return [self._majority([one.labels_N for one in judgements]) for judgements in answers]
 
     def _majority(self, labelings: Sequence[tuple[int, ...] | None]) -> Judgement:
-        known = [clusters_N for clusters_N in labelings if clusters_N is not None]
+        known = [labels_N for labels_N in labelings if labels_N is not None]
         if len(known) < (self.quorum or len(self.judges) // 2 + 1):
             return Judgement(None, reason=TOO_FEW)
-        votes_N = np.mean([np.equal(clusters_N, DEGENERATE) for clusters_N in known], axis=0)
+        votes_N = np.mean([np.equal(labels_N, DEGENERATE) for labels_N in known], axis=0)
         kept = np.flatnonzero(votes_N <= 0.5)
-        shares_NN = np.mean([together(clusters_N) for clusters_N in known], axis=0)
+        shares_NN = np.mean([together(labels_N) for labels_N in known], axis=0)
         labels = linked(1.0 - shares_NN[np.ix_(kept, kept)], 0.5)
         return Judgement(spread(kept.tolist(), labels, len(votes_N)))

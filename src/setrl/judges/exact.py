@@ -45,7 +45,7 @@ class ExactJudge(Judge):
         family: A sample's text → the family of its key, which `poly_families` reads; None: the
             judge gives no families.
 
-    >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].clusters_N
+    >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].labels_N
     (0, 0, 1, -1)
     """
 

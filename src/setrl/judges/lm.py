@@ -186,8 +186,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             return self._unknown(failure)
         self.counts.groups += 1
         self.counts.known += 1
-        clusters_N, *families = map(by_first_appearance, found)
-        return Judgement(clusters_N, families_N=families[0] if self.gives_families else None)
+        labels_N, *families = map(by_first_appearance, found)
+        return Judgement(labels_N, families_N=families[0] if self.gives_families else None)
 
     def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1

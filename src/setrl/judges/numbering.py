@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 FEWEST_REPLIES = 5  # of a judge that finds 30% of the samples in no cluster, 1 in 400 starts so
 

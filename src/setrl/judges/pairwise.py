@@ -158,7 +158,7 @@ class ByJudge:
         """Return whether the samples of each pair are together; None without an answer."""
         judgements = self.of.judge([Group.of_texts(prompt, pair) for pair in pairs])
         return [
-            None if judgement.clusters_N is None else judgement.clusters_N == (0, 0)
+            None if judgement.labels_N is None else judgement.labels_N == (0, 0)
             for judgement in judgements
         ]
 

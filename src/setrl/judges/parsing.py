@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from setrl.judges.rendering import LEVELS, NO_CLUSTER
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 LONGEST_REPLY = 50_000  # characters without thoughts; what is longer is not read
 THOUGHTS = re.compile(r"^.*</think>|<think>.*$", re.DOTALL)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.judges.base import by_first_appearance
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.support.installing import install
 
 
@@ -47,9 +47,9 @@ def linked(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ..
     return by_first_appearance([int(label) for label in model.fit_predict(distances_NN)])
 
 
-def together(clusters_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
+def together(labels_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which pairs are in one cluster, (N, N); a degenerate sample is only with itself."""
-    labels_N = np.asarray(clusters_N)
+    labels_N = np.asarray(labels_N)
     same_NN = (labels_N[:, None] == labels_N) & (labels_N != DEGENERATE)
     return same_NN | np.eye(len(labels_N), dtype=bool)
 

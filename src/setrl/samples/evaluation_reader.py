@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from setrl.samples.fields import label
 from setrl.samples.records import GRADED, checked, problem_of
 from setrl.samples.settings import NAMES, count_settings
 from setrl.samples.strategies import DEGENERATE, strategy_of
-from setrl.samples.types import Group, Sample, Strategy
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import Label, read_answer
 from setrl.support.errors import DataError
 
 UNGRADED = ("ungraded", "ungraded_are", "as_wrong")  # keys of samples without a grade
@@ -101,7 +101,7 @@ class EvaluationReader:
                 bool(record["correct"][i]),
                 None if rewards[i] is None else float(rewards[i]),
                 strategies[i],
-                label(record["answers"][i]),
+                read_answer(record["answers"][i]),
                 more={"proxy": proxies[i]} if proxies else None,
             )
             for i in range(record["n"])
@@ -121,7 +121,7 @@ class EvaluationReader:
         return []
 
 
-def strategies_of(record: Mapping[str, Any]) -> list[Strategy]:
+def strategies_of(record: Mapping[str, Any]) -> list[Label]:
     """Return the strategies of a record: the labels that `setrl judge` added, else its own."""
     judged = record.get("judged")
     key = next(iter(judged), None) if isinstance(judged, dict) else None

@@ -8,42 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from setrl.samples.conversation import is_messages, prompt_text
-from setrl.samples.fields import label
-
-RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
-WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected",
-         "i"}  # fmt: skip
-
-
-def verdict(value: Any) -> float | None:
-    """Return the verdict of a field: 1 correct, 0 wrong, or a score; None where it says nothing.
-
-    >>> verdict(True), verdict("Correct"), verdict("0"), verdict(0.25), verdict(float("nan"))
-    (1.0, 1.0, 0.0, 0.25, None)
-
-    Raises:
-        ValueError: When it is something else.
-    """
-    if value is None or value != value:
-        return None
-    if isinstance(value, bool | int | float):
-        if abs(value) == float("inf"):
-            raise ValueError(f"a score must be finite, got {value}")
-        return float(value)
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in RIGHT | WRONG:
-            return float(word in RIGHT)
-        if word in ("", "nan", "null", "none"):
-            return None
-        try:
-            number = float(word)
-        except ValueError:
-            number = float("inf")
-        if abs(number) != float("inf"):
-            return number
-    raise ValueError("it must be true or false, a number, or a word such as correct or wrong, "
-                     f"got {str(value)[:60]!r}; write null where it is missing")  # fmt: skip
+from setrl.samples.fields import text_of
+from setrl.samples.values import read_score
 
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
@@ -135,7 +101,7 @@ def is_verdict(value: Any) -> bool:
 def why_no_verdict(value: Any) -> str:
     """Return why a value cannot say whether a sample is correct; empty if it can."""
     try:
-        verdict(value)
+        read_score(value)
     except ValueError as error:
         return str(error)
     return ""
@@ -166,7 +132,7 @@ def group_name(values: Sequence[Any]) -> str:
     """
     parts = []
     for value in values:
-        one = prompt_text(value) if is_messages(value) else label(value)
+        one = prompt_text(value) if is_messages(value) else text_of(value)
         if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
             not is_messages(value))):  # fmt: skip
             raise ValueError(f"the group must be text or a number, got {json.dumps(value)}")

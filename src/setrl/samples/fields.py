@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import inf
 from pathlib import Path
 from typing import Any
 
+from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
 
 
@@ -74,22 +74,21 @@ def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
 
 
 def number(value: Any, where: str) -> float | None:
-    """Return a score as a number; None for null and NaN.
+    """Return a score as a number, or a verdict as 1 or 0; None if it is unknown.
 
     Raises:
-        DataError: When it is not a number.
+        DataError: When it is neither.
     """
-    if value is None or value != value:
-        return None
-    if not isinstance(value, bool | int | float) or abs(value) == inf:
-        raise DataError(f"{where}: a score must be a finite number, got {value!r}")
-    return float(value)
+    try:
+        return read_score(value)
+    except ValueError as error:
+        raise DataError(f"{where}: a score must be {error}") from None
 
 
-def label(value: Any) -> str | None:
-    """Return an answer as text; None for null and NaN.
+def text_of(value: Any) -> str | None:
+    """Return a gold, an id or a setting as text; None for null and NaN.
 
-    >>> label(3.0), label("7/2"), label(None)
+    >>> text_of(3.0), text_of("7/2"), text_of(None)
     ('3', '7/2', None)
     """
     if value is None or value != value:

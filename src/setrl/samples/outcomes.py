@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setrl.samples.types import Sample
+from setrl.samples.values import is_outcome
 
 GRADED_NOTE = (
     "The rewards are neither 0 nor 1, so that the log does not say which samples are correct."
@@ -22,7 +23,7 @@ def with_outcomes(samples: Sequence[Sample], above: float | None = None) -> tupl
     [None, None, True, None]
     """
     known = [one.reward for one in samples if one.reward is not None]
-    is_clear = above is not None or all(reward in (0, 1) for reward in known)
+    is_clear = above is not None or all(map(is_outcome, known))
     if not is_clear or any(one.correct is not None for one in samples):
         return tuple(samples)
     least = 0.5 if above is None else above

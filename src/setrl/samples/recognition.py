@@ -47,10 +47,10 @@ from setrl.samples.field_values import (
     or_list,
     plain_name,
     shown,
-    verdict,
     why_no_verdict,
 )
 from setrl.samples.roles import Fields, Recognised
+from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
 
 SNIFFED = 2000  # rows that decide what the fields are
@@ -308,7 +308,7 @@ class _Search:
 
     def _verdicts(self, path: str) -> list[Any]:
         return [
-            [verdict(one) for one in value] if isinstance(value, list) else verdict(value)
+            [read_score(one) for one in value] if isinstance(value, list) else read_score(value)
             for value in self.columns[path].values()
         ]
 
@@ -527,7 +527,7 @@ class _Search:
             odd = [(place, why) for place, why in each if why]
             if 0 < len(odd) < len(each) / 2:
                 place, why = odd[0]
-                self.odd.setdefault(role, (self.row_of[place], f"{path}: {why}"))
+                self.odd.setdefault(role, (self.row_of[place], f"{path} must be {why}"))
 
     def _unclear(self) -> str | None:
         """Return the field that has the name of a verdict, and a value that is not a verdict."""

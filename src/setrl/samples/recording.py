@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from setrl.samples.log import Log
 from setrl.samples.options import Ungraded
 from setrl.samples.records import SCHEMA_VERSION, TEXTS_KEPT, Record
-from setrl.samples.strategies import DEGENERATE
-from setrl.samples.types import Group, Sample, Strategy
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import DEGENERATE, Label
 from setrl.support.errors import DataError
 from setrl.support.wording import count
 
@@ -121,5 +121,5 @@ def record(
     }
 
 
-def _written(strategy: Strategy) -> Strategy:
+def _written(strategy: Label) -> Label:
     return strategy if strategy is None or strategy == DEGENERATE else str(strategy)

@@ -6,18 +6,20 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from math import inf
 from typing import Any
 
 from setrl.samples.conversation import is_messages, message_text, prompt_text
-from setrl.samples.field_values import group_name, token_count, verdict
-from setrl.samples.fields import label
+from setrl.samples.field_values import group_name, token_count
+from setrl.samples.fields import text_of
 from setrl.samples.options import CONTRADICT, LogOptions
 from setrl.samples.recognition import names_prompt, unrolled, value_at
 from setrl.samples.roles import Recognised
 from setrl.samples.settings import count_settings, setting_of
 from setrl.samples.strategies import strategy_of
-from setrl.samples.types import Group, Sample, Strategy
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import Label, is_outcome, read_answer, read_label, read_score
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import count, have
 
@@ -27,6 +29,7 @@ MOST_COUNTED = 1_000_000  # samples of a problem given by counts: each takes mem
 MISSING = object()
 
 Record = dict[str, Any]
+MORE = {"proxy": read_score, "second": read_score, "family": read_label}  # further fields
 Item = tuple[int, Record]  # the number of a row, and an object of it that holds samples
 
 
@@ -112,12 +115,12 @@ class RowReader:
         if self.fields.correct and self._verify is None:
             for score in self._all_scores("correct", item):
                 self._low, self._high = min(self._low, score), max(self._high, score)
-                self._has_grades = self._has_grades or score not in (0, 1)
+                self._has_grades = self._has_grades or not is_outcome(score)
                 if len(self._scores) < 3:
                     self._scores.add(score)
         if self.fields.reward and not self._has_rewards:
             rewards = self._all_scores("reward", item)
-            self._has_rewards = any(score not in (0, 1) for score in rewards)
+            self._has_rewards = not all(map(is_outcome, rewards))
             self._compare(rewards, item)
 
     def _named_settings(self, item: Record) -> Iterator[tuple[str, Any]]:
@@ -272,7 +275,7 @@ class RowReader:
 
     def _prompt(self, item: Record) -> str | None:
         def read(value: Any) -> str | None:
-            return label(value) if isinstance(value, int | float) else prompt_text(value)
+            return text_of(value) if isinstance(value, int | float) else prompt_text(value)
 
         return self._optional("prompt", item, read)
 
@@ -291,7 +294,7 @@ class RowReader:
 
     def _gold(self, name: str, known: str | None, item: Record, first: int) -> str | None:
         """Return the right answer of a problem."""
-        found = self._optional("gold", item, label)
+        found = self._optional("gold", item, text_of)
         why = self.recognised.why.get("group", "")
         if None not in (known, found) and known != found and names_prompt(self.fields.group, why):
             raise ValueError(
@@ -324,15 +327,15 @@ class RowReader:
 
     def _sample(self, one: Mapping[str, Any], gold: str | None) -> Sample:
         get = one.get
-        answer = None if (value := get("answer")) is MISSING else label(value)
+        answer = self._read("answer", read_answer, get("answer"))
         score = self._score(get("correct"), answer, gold)
         reward = self._verdict("reward", get("reward")) if "reward" in one else score
         strategy = self._strategy(get("strategy")) if "strategy" in one else None
         is_unclear = score is None or self.is_graded
         text, turns = _text(get("text"))
         more = {
-            key: label(one[key]) if key == "family" else _number(one[key])
-            for key in ("proxy", "second", "family")
+            key: self._read(key, read, one[key])
+            for key, read in MORE.items()
             if key in one and one[key] is not MISSING
         }
         return Sample(
@@ -341,15 +344,17 @@ class RowReader:
             reward,
             strategy,
             None if answer is None else sys.intern(answer),
-            None if "advantage" not in one else _number(one["advantage"]),
+            self._read("advantage", read_score, get("advantage")),
             turns,
             more or None,
             token_count(get("tokens")),
         )
 
-    def _strategy(self, value: Any) -> Strategy:
+    def _strategy(self, value: Any) -> Label:
         """Return the strategy of a sample; a missing label is the same as null."""
-        found = strategy_of(None if value is MISSING else value, self.options.degenerate)
+        value = None if value is MISSING else value
+        read = partial(strategy_of, degenerate=self.options.degenerate)
+        found = self._read("strategy", read, value)
         self.counted["unlabelled"] += found is None
         return found
 
@@ -361,12 +366,16 @@ class RowReader:
         return self._verdict("correct", value)
 
     def _verdict(self, role: str, value: Any) -> float | None:
+        return self._read(role, read_score, value)
+
+    def _read(self, role: str, read: Callable[[Any], Any], value: Any) -> Any:
+        """Read a value of a sample; a missing field is unknown."""
         if value is MISSING:
             return None
         try:
-            return verdict(value)
+            return read(value)
         except ValueError as error:
-            raise ValueError(f"{getattr(self.fields, role)}: {error}") from None
+            raise ValueError(f"{getattr(self.fields, role)} must be {error}") from None
 
     def _counted(self, item: Record) -> list[Sample]:
         fields = self.fields
@@ -432,10 +441,6 @@ def _text(value: Any) -> tuple[str, tuple[Any, ...]]:
     if not is_messages(value):
         raise TypeError(f"neither text nor messages: {str(value)[:80]!r}")
     return Sample.of(value)[0], tuple(value)
-
-
-def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and value == value else None
 
 
 def _is_list(value: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from setrl.samples.field_values import plain_name
-from setrl.samples.fields import label
+from setrl.samples.fields import text_of
 
 NAMES = {  # setting → the names of its fields in plain letters
     "temperature": ("temperature", "temp", "samplingtemperature"),
@@ -41,7 +41,7 @@ def setting_of(path: str) -> str | None:
 def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
     """Count the values of settings in one row; what is no text or number is left out."""
     for setting, value in values:
-        if isinstance(value, str | int | float) and (text := label(value)) is not None:
+        if isinstance(value, str | int | float) and (text := text_of(value)) is not None:
             found.setdefault(setting, Counter())[text] += 1
 
 

@@ -1,67 +1,36 @@
-"""A strategy in a log: the one meaning that every command gives to a label."""
+"""A label in a log, and the marks of samples of no strategy that users and other codes have."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from setrl.samples.types import Strategy
-
-DEGENERATE = -1
-"""The label of a sample that is in no cluster, as noise is in scikit-learn."""
+from setrl.samples.values import DEGENERATE, Label, read_label
 
 NULL = "null"  # what --degenerate calls a label that is null or missing
 POLY_EPO_DEGENERATE = 100  # the label of degenerate samples in the published code of Poly-EPO
 DEGENERATE_NOTE = (
     "the labels have 100 and small numbers: if it marks degenerate samples, as in Poly-EPO's "
-    "code, give --degenerate 100; now it counts as one more cluster"
+    "code, give --degenerate 100; now it counts as one more strategy"
 )
 
 
-def strategy_of(value: Any, degenerate: str | None = None) -> Strategy:
-    """Return the strategy that a value in a log names.
+def strategy_of(value: Any, degenerate: str | None = None) -> Label:
+    """Return the label that a value in a log is, where a user says what means no strategy.
 
     Null and NaN are unknown, unless `degenerate` is "null". −1 and the label `degenerate` mean that
-    the sample is in no cluster. A number and its digits are one label.
+    the sample is of no strategy.
 
-    >>> [strategy_of(one) for one in (3.0, "3", "factoring", None, -1)]
-    [3, 3, 'factoring', None, -1]
     >>> strategy_of(100, degenerate="100"), strategy_of(None, degenerate="null")
     (-1, -1)
+
+    Raises:
+        ValueError: If it is no label; see `read_label`.
     """
-    if value is None or value != value:
+    label = read_label(value)
+    if label is None:
         return DEGENERATE if degenerate == NULL else None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    text = value if isinstance(value, str) else str(value)
-    if text == degenerate or text == "-1":
-        return DEGENERATE
-    return int(text) if text.isdecimal() and str(int(text)) == text else sys.intern(text)
-
-
-def strategy_in(record: Mapping[str, Any], key: str | None, degenerate: str | None) -> Strategy:
-    """Return the strategy under a key of a record, where a missing label is null."""
-    return None if key is None else strategy_of(record.get(key), degenerate)
-
-
-def numbered(strategies: Sequence[Strategy]) -> list[float]:
-    """Return labels as small numbers in the order of first appearance.
-
-    A degenerate sample stays −1, and an unknown strategy becomes NaN.
-
-    >>> numbered(["b", 7, -1, None, "b"])
-    [0.0, 1.0, -1.0, nan, 0.0]
-    """
-    numbers: dict[Strategy, float] = {None: float("nan"), DEGENERATE: float(DEGENERATE)}
-    for one in strategies:
-        numbers.setdefault(one, float(len(numbers) - 2))
-    return [numbers[one] for one in strategies]
-
-
-def names_of(strategies: Iterable[Strategy]) -> list[str | None]:
-    """Return labels as text; None for a sample in no cluster and for an unknown strategy."""
-    return [None if one is None or one == DEGENERATE else str(one) for one in strategies]
+    return DEGENERATE if str(label) == degenerate else label
 
 
 class MarksOf100:
@@ -77,14 +46,14 @@ class MarksOf100:
         self._possible, self._seen = True, False
 
     @classmethod
-    def found_in(cls, groups: Iterable[Sequence[Strategy]]) -> bool:
+    def found_in(cls, groups: Iterable[Sequence[Label]]) -> bool:
         """Return the answer for the labels of some groups."""
         marks = cls()
         for labels in groups:
             marks.add(labels)
         return marks.found
 
-    def add(self, labels: Sequence[Strategy]) -> None:
+    def add(self, labels: Sequence[Label]) -> None:
         """Take the labels of a group into account."""
         known = [one for one in labels if one is not None and one != DEGENERATE]
         others = [one for one in known if one != POLY_EPO_DEGENERATE]

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from setrl.samples.conversation import Message, Text, message_text, sample_text
-
-Strategy = str | int | None  # a name or a number; DEGENERATE (−1): in no cluster; None: unknown
+from setrl.samples.values import Label
 
 
 class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a million times a log
@@ -31,7 +30,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
     text: str = ""
     correct: bool | None = None
     reward: float | None = None
-    strategy: Strategy = None
+    strategy: Label = None
     answer: str | None = None
     advantage: float | None = None
     turns: tuple[Message, ...] = ()

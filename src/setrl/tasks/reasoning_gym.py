@@ -19,7 +19,7 @@ from importlib import metadata
 from typing import Any
 
 from setrl.samples.conversation import Text, plain_text
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.support import files, names
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.files.cache import cache_folder

@@ -8,7 +8,7 @@ from typing import Any
 from setrl.rewards.config import RewardSet
 from setrl.rewards.interface import as_samples
 from setrl.samples.conversation import Text, plain_text
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
 from setrl.tasks.domains import Problem

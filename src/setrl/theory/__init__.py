@@ -6,7 +6,7 @@ multisets of actions that a set, or a group, can be.
 
 >>> from setrl import objectives
 >>> from setrl.theory import ActionTable, TabularObjective
->>> table = ActionTable([1, 1, 0], clusters=[0, 1, 2])
+>>> table = ActionTable([1, 1, 0], strategies=[0, 1, 2])
 >>> poly = TabularObjective(objectives.polychromic(), table, set_size=2)
 >>> poly.advantages([0.8, 0.1, 0.1]).round(3)
 array([-0.025,  0.325, -0.125])

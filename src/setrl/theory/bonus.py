@@ -25,7 +25,7 @@ def bonus_needed(
     `methods.grpo_div`.
 
     Args:
-        table: The actions, with clusters.
+        table: The actions, with strategies.
         policy_A: Probabilities (…, A).
         action: y.
         num_samples: N ≥ 3.

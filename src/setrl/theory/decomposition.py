@@ -111,7 +111,7 @@ def decompose_group(
         set_size: K, from 1 to N − 1.
         reward: φ, `objectives.mean()` by default.
         diversity: ψ, `objectives.distinct_share()` by default.
-        **fields: `clusters`, and other fields that the two objectives read, as in
+        **fields: `strategies`, and other fields that the two objectives read, as in
             `setrl.set_advantages`.
 
     Returns:

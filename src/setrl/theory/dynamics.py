@@ -120,9 +120,9 @@ class Success:
 
     @property
     def table(self) -> ActionTable:
-        """The 2A outcomes: reward 1 or 0, and the strategy as the cluster."""
+        """The 2A outcomes: reward 1 or 0, and the strategy as the strategy."""
         num = len(self._rates)
-        return ActionTable(np.repeat([1.0, 0.0], num), clusters=np.tile(np.arange(num), 2))
+        return ActionTable(np.repeat([1.0, 0.0], num), strategies=np.tile(np.arange(num), 2))
 
     def outcomes(self, policy_A: ArrayLike) -> np.ndarray:
         """Return the outcomes' probabilities, (…, 2A), for a policy over strategies (…, A)."""

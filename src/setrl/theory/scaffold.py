@@ -5,7 +5,7 @@ action 1 has a positive scaffold value as long as both others are there, and los
 
 >>> from setrl import objectives
 >>> from setrl.theory import ActionTable, TabularObjective
->>> differ = TabularObjective(objectives.differ(), ActionTable([1, 1, 1], clusters=[0, 1, 2]), 2)
+>>> differ = TabularObjective(objectives.differ(), ActionTable([1, 1, 1], strategies=[0, 1, 2]), 2)
 >>> scaffold_values(differ, [0.6, 0.3, 0.1]).round(3)
 array([-0.084,  0.048,  0.036])
 >>> diminish([0.6, 0.3, 0.1], [2])

@@ -25,7 +25,7 @@ from setrl.core.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 
-FIELDS = ("correct", "clusters", "answers", "proxy", "pairs", "families", "second")
+FIELDS = ("correct", "strategies", "answers", "proxy", "pairs", "families", "second")
 CHUNK = 1 << 21  # samples given to a method at once
 
 
@@ -35,18 +35,18 @@ class ActionTable:
 
     Attributes:
         rewards: (A,) rewards.
-        clusters: (A,) strategy labels, integers; −1 is in no cluster.
+        strategies: (A,) strategy labels, integers; −1 is of no strategy.
         answers: (A,) final answers, numbers or strings.
         proxy: (A,) the number by which a selector chooses.
         pairs: (A, A) a number for each pair of actions. The diagonal is for two samples of the same
             action.
-        families: (A,) labels of the families of strategies, as clusters.
+        families: (A,) labels of the families of strategies, as strategies.
         second: (A,) another reward.
         correct: (A,) whether an action is right; without it, rewards of 0 and 1 say it.
     """
 
     rewards: ArrayLike
-    clusters: ArrayLike | None = None
+    strategies: ArrayLike | None = None
     answers: ArrayLike | None = None
     proxy: ArrayLike | None = None
     pairs: ArrayLike | None = None

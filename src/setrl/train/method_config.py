@@ -24,7 +24,7 @@ from setrl.support.files.loading import is_reference, load
 
 OBJECTIVES = ("objective", "diversity", "left", "right")  # options that are objectives
 FOLDER = "folder"  # where the module of a reference is looked up first
-FIELDS = ("rewards", "correct", "clusters", "answers", "proxy", "pairs", "families", "second")
+FIELDS = ("rewards", "correct", "strategies", "answers", "proxy", "pairs", "families", "second")
 IN_A_FILE = (
     "a config cannot hold the function of {name}: write objective: module:name, the function or "
     "the objective in a file next to the config"
@@ -143,8 +143,8 @@ def _own(reference: str, options: dict[str, Any], kind: Any, must: str) -> Any:
 def _own_objective(reference: str, options: dict[str, Any]) -> Objective:
     """Return the objective that a module of the user defines, as a value or a function.
 
-    A function whose parameters are fields, such as `rewards, clusters`, scores sets itself; another
-    function returns an objective.
+    A function whose parameters are fields, such as `rewards, strategies`, scores sets itself;
+    another function returns an objective.
     """
     value = load(reference, options.get(FOLDER, ".")).value
     if callable(value) and not isinstance(value, Objective) and set(options) <= {FOLDER}:

@@ -73,7 +73,7 @@ def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None
 def test_scores_and_labels_are_about_whole_episodes(marginal: Any) -> None:
     sampled, _ = marginal[3]
     goals = np.asarray(sampled.vines.ends.goal).reshape(4, 3)
-    np.testing.assert_array_equal(sampled.scored.fields["clusters"], goals)
+    np.testing.assert_array_equal(sampled.scored.fields["strategies"], goals)
     np.testing.assert_array_equal(sampled.scored.scores_BN, (goals >= 0).astype(float))
 
 
@@ -96,7 +96,7 @@ def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
     scores[0, 1] = np.nan
     vines, key = make(num_vines=4, credit=credit).vines, jax.random.key(4)
     assert vines is not None
-    scored = ScoredVines(scores, {"clusters": labels}, actions)
+    scored = ScoredVines(scores, {"strategies": labels}, actions)
     found = jax.jit(lambda given: on_jax.set_advantages(METHOD, vines, given, key))(scored)
     drawn = np.random.default_rng(int(jax.random.bits(key)))
     np.testing.assert_allclose(found, set_advantages(METHOD, vines, scored, drawn), atol=1e-6)

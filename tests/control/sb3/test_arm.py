@@ -237,7 +237,7 @@ def test_records_hold_what_every_vine_did_and_its_advantage(whole: Trained) -> N
     assert 0 < state["time"] < len(families[0]["actions"])
     assert len(state["vines"]) == 4
     vine = state["vines"][0]
-    assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
+    assert set(vine) == {"return", "terminated", "actions", "score", "strategy", "advantage"}
 
 
 def test_rollouts_of_credit_without_vines_have_the_trunks_advantages(whole: Trained) -> None:

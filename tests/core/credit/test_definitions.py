@@ -24,7 +24,7 @@ def arguments(entry, listed: list[Case]) -> dict:
         "objective": entry.objective,
         "rewards_BN": samples.rewards,
         "correct": samples.correct,
-        "clusters": samples.clusters,
+        "strategies": samples.strategies,
     }
 
 
@@ -148,7 +148,7 @@ def test_sets_are_made_by_index_not_by_value():
         np.array([[1.0, 1, 1, 1]]),
         objective=objectives.polychromic(),
         set_size=2,
-        clusters=np.zeros((1, 4)),
+        strategies=np.zeros((1, 4)),
         reduction="sum",
         baseline="none",
     )

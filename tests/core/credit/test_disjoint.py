@@ -11,7 +11,7 @@ from setrl.core.advantages import Method
 from setrl.theory import ActionTable, TabularMethod
 
 POLICY = np.array([0.2, 0.3, 0.5])
-REWARDS, CLUSTERS = np.array([1.0, 1.0, 0.0]), np.array([0, 1, 2])
+REWARDS, LABELS = np.array([1.0, 1.0, 0.0]), np.array([0, 1, 2])
 
 
 def advantages(actions_BN, size, seed, baseline="leave_one_out", estimator=None):
@@ -20,7 +20,7 @@ def advantages(actions_BN, size, seed, baseline="leave_one_out", estimator=None)
         objective=objectives.polychromic(),
         set_size=size,
         baseline=baseline,
-        clusters=CLUSTERS[actions_BN],
+        strategies=LABELS[actions_BN],
         estimator=estimator or credit.Disjoint(),
         rng=seed,
     ).values_BN
@@ -61,11 +61,11 @@ def test_one_split_is_own_set_less_the_others():
 
 def test_all_sets_are_its_mean_over_all_splits():
     """So u − v of all sets has no larger a variance."""
-    rewards, clusters = np.array([[1.0, 0.7, 0.2, 0.0]]), np.array([[0, 1, 1, 2]])
+    rewards, strategies = np.array([[1.0, 0.7, 0.2, 0.0]]), np.array([[0, 1, 1, 2]])
 
     def credited(estimator, seed):
         method = Method("poly", objectives.polychromic(), 2, "leave_one_out", estimator=estimator)
-        return method.advantages(rewards, clusters=clusters, rng=seed).values_BN[0]
+        return method.advantages(rewards, strategies=strategies, rng=seed).values_BN[0]
 
     found = {tuple(credited(credit.Disjoint(), seed).round(12)) for seed in range(40)}
     assert len(found) == 3
@@ -82,7 +82,7 @@ def test_sets_of_one_are_all_sets():
 def test_a_split_is_not_enumerated_by_the_theory():
     """It sorts the samples of a group, which would put like samples in one set."""
     method = Method("naive", objectives.polychromic(), 2, estimator=credit.Disjoint())
-    tabular = TabularMethod(method, ActionTable(REWARDS, clusters=CLUSTERS), 4)
+    tabular = TabularMethod(method, ActionTable(REWARDS, strategies=LABELS), 4)
     with pytest.raises(ValueError, match="samples its sets"):
         tabular.update(POLICY)
 

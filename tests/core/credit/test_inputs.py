@@ -27,21 +27,26 @@ WRONG = [
     ({"objective": objectives.max}, "objective must be a value such as objectives.max(), or"),
     ({"objective": np.max}, "or objectives.from_function(f) for a function, got <function max"),
     ({"estimator": credit.Exact}, "estimator must be a value such as credit.Exact(), got <class"),
-    ({"answers": [["a", None, 1, "b"]]}, "answers must be all numbers or all strings, got both"),
+    ({"answers": [["a", None, 1, 1j]]}, "answers must hold texts, numbers or None (unknown)"),
     (
-        {"clusters": [[1, 2], [1]]},
-        "clusters must have rows of one length: fill short ones with NaN",
+        {"strategies": [[1, 2], [1]]},
+        "strategies must have rows of one length: fill short ones with NaN",
     ),
-    ({"objective": objectives.polychromic()}, "the objective reads clusters: pass clusters=..."),
     (
-        {"clusters": np.zeros((1, 3))},
-        "clusters must have the shape (1, 4) of rewards_BN, got (1, 3)",
+        {"objective": objectives.polychromic()},
+        "the objective reads strategies: pass strategies=...",
     ),
-    ({"clusters": [[0, 1, -2, 0]]}, "clusters must be integers from 0 to 2^53, -1 (degenerate)"),
-    ({"clusters": [[0, 1, 0.5, 0]]}, "got 0.5"),
-    ({"clusters": [[0, 1, np.inf, 0]]}, "(degenerate) or NaN (unknown), got inf"),
-    ({"clusters": np.full((1, 4), 2**63, np.uint64)}, "got 9.22337e+18"),
-    ({"clusters": [["a", "b", 3, "d"]]}, "clusters must be all numbers or all strings, got both"),
+    (
+        {"strategies": np.zeros((1, 3))},
+        "strategies must have the shape (1, 4) of rewards_BN, got (1, 3)",
+    ),
+    (
+        {"strategies": [[0, 1, -2, 0]]},
+        "strategies must hold names or integers from",
+    ),
+    ({"strategies": [[0, 1, 0.5, 0]]}, "−1 (degenerate) or None (unknown), got 0.5"),
+    ({"strategies": [[0, 1, np.inf, 0]]}, "(unknown), got inf"),
+    ({"strategies": np.full((1, 4), 2**63, np.uint64)}, "got 9223372036854775808"),
     ({"method": "maxpo"}, "method must be a value such as methods.poly_epo(set_size=4), or"),
     ({"method": methods.maxpo(2)}, "a method has its own objective, set_size: use dataclasses."),
     ({"mask": np.ones((1, 4))}, "mask must be bool, got dtype float64"),
@@ -54,16 +59,19 @@ WRONG = [
     ({"scale": "std"}, "scale must be one of None, 'group_std', 'score_std', 'total', got 'std'"),
     ({"estimator": credit.Sampled(3)}, "needs rng=np.random.default_rng(seed)"),
     ({"estimator": credit.Enumerated(max_sets=5)}, "use Exact() or Sampled(num_sets)"),
-    ({"pairs": np.arange(16.0).reshape(1, 4, 4)}, "pairs must be symmetric"),
-    ({"pairs": np.where(np.eye(4), 1, np.nan)[None]}, "pairs is NaN between two samples"),
+    ({"pairs": np.arange(16.0).reshape(1, 4, 4)}, "pairs must hold a symmetric matrix"),
+    (
+        {"pairs": np.where(np.eye(4), 1, np.nan)[None]},
+        "pairs must hold finite numbers between samples that",
+    ),
 ]
 
 
 def test_an_argument_that_is_unknown_is_named():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'cluster'"):
-        set_advantages(REWARDS, methods.maxpo(2), cluster=[[0, 1, 1, 2]])
-    with pytest.raises(ValueError, match="unknown argument 'cluster'; did you mean 'clusters'"):
-        methods.maxpo(2).advantages(REWARDS, cluster=[[0, 1, 1, 2]])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'strategy'"):
+        set_advantages(REWARDS, methods.maxpo(2), strategy=[[0, 1, 1, 2]])
+    with pytest.raises(ValueError, match="unknown argument 'strategy'; did you mean 'strategies'"):
+        methods.maxpo(2).advantages(REWARDS, strategy=[[0, 1, 1, 2]])
 
 
 @pytest.mark.parametrize(("changes", "message"), WRONG, ids=[m for _, m in WRONG])
@@ -83,7 +91,7 @@ def test_wrong_arguments_are_named(changes, message):
         (np.zeros((4, 0)), "rewards_BN must have shape (B, N)"),
         ([[1.0, 0.0], [1.0]], "rewards_BN must have rows of one length"),
         (np.array([[np.inf, 0, 0]]), "must be finite, or NaN where there is no reward"),
-        (np.array([["1", "0"]]), "rewards_BN must hold numbers"),
+        (np.array([["1", "right"]]), "rewards_BN must hold finite numbers or None"),
     ],
 )
 def test_wrong_rewards_are_named(rewards, message):
@@ -107,7 +115,7 @@ def test_a_sum_that_has_no_float_is_refused():
 
 
 def test_the_objective_s_variance_is_asked_for():
-    adv = {"objective": objectives.polychromic(), "set_size": 2, "clusters": [[0, 1, 1, 2]]}
+    adv = {"objective": objectives.polychromic(), "set_size": 2, "strategies": [[0, 1, 1, 2]]}
     with pytest.raises(ValueError, match="no closed form for polychromic"):
         set_advantages(REWARDS, scale="score_std", **adv)
     enumerated = set_advantages(REWARDS, scale="score_std", estimator=credit.Enumerated(), **adv)
@@ -130,11 +138,11 @@ def test_answers_may_be_strings():
 
 
 @pytest.mark.parametrize("kind", [list, lambda rows: np.array(rows, dtype=object)])
-def test_clusters_may_be_names(kind):
+def test_strategies_may_be_names(kind):
     method, rewards = methods.poly_epo(2), np.array([[1.0, 0, 1, 0, 1, 0]])
     named = kind([["try", "sum", "try", None, -1, float("nan")]])
     numbered = np.array([[1, 0, 1, np.nan, -1, np.nan]])
-    found, want = (method.advantages(rewards, clusters=labels) for labels in (named, numbered))
+    found, want = (method.advantages(rewards, strategies=labels) for labels in (named, numbered))
     np.testing.assert_array_equal(found.values_BN, want.values_BN)
     assert found.usable_BN.tolist() == [[True, True, True, False, True, False]]
 
@@ -160,9 +168,9 @@ def test_answers_that_nobody_gave_are_left_out():
 
 def test_none_is_what_nan_is():
     method = methods.poly_epo(2)
-    rewards, clusters = [1.0, np.nan, 0, 1, 0], [0, 1, np.nan, 2, 0]
-    nan = method.advantages(np.array([rewards]), clusters=np.array([clusters]))
-    none = method.advantages([[1.0, None, 0, 1, 0]], clusters=[[0, 1, None, 2, 0]])
+    rewards, strategies = [1.0, np.nan, 0, 1, 0], [0, 1, np.nan, 2, 0]
+    nan = method.advantages(np.array([rewards]), strategies=np.array([strategies]))
+    none = method.advantages([[1.0, None, 0, 1, 0]], strategies=[[0, 1, None, 2, 0]])
     np.testing.assert_array_equal(none.values_BN, nan.values_BN)
     assert none.usable_BN.tolist() == [[True, False, False, True, True]]
 
@@ -190,7 +198,7 @@ def test_float64_tensors_keep_their_digits():
 def test_a_batch_without_prompts_has_no_advantages(name):
     estimator = {"exact": None, "sampled": credit.Sampled(3), "enumerated": credit.Enumerated()}
     method = methods.poly_epo(2, estimator=estimator[name])
-    adv = method.advantages(np.zeros((0, 4)), clusters=np.zeros((0, 4)), rng=0)
+    adv = method.advantages(np.zeros((0, 4)), strategies=np.zeros((0, 4)), rng=0)
     assert adv.values_BN.shape == adv.with_BN.shape == (0, 4)
     assert adv.mean_B.shape == adv.skipped_B.shape == (0,)
 
@@ -221,8 +229,8 @@ OWN = [objectives.from_function(hollow), objectives.from_counts(hollow_counts)]
 @pytest.mark.parametrize("objective", OWN, ids=["from_function", "from_counts"])
 def test_nan_of_an_objective_is_refused_by_name(objective, estimator):
     method = Method("own", objective, set_size=2, estimator=estimator)
-    rewards, clusters = np.array([1.0, 0, 0, 0, 0]), np.zeros(5)
+    rewards, strategies = np.array([1.0, 0, 0, 0, 0]), np.zeros(5)
     with pytest.raises(ValueError, match=r"must give finite scores, and .*hollow"):
-        method.advantages(rewards[None], clusters=clusters[None], rng=0)
+        method.advantages(rewards[None], strategies=strategies[None], rng=0)
     with pytest.raises(ValueError, match=r"must give finite scores, and .*hollow"):
-        grouped_advantages(rewards, [0] * 5, method, clusters=clusters, rng=0)
+        grouped_advantages(rewards, [0] * 5, method, strategies=strategies, rng=0)

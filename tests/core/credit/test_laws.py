@@ -23,8 +23,8 @@ def prompts(rng, num_prompts=5, num_samples=9):
     return rewards, rng.integers(-1, 4, (num_prompts, num_samples))
 
 
-def advantages(objective, rewards, clusters, set_size=3, **options):
-    fields = {"clusters": clusters} if "clusters" in objective.reads else {}
+def advantages(objective, rewards, strategies, set_size=3, **options):
+    fields = {"strategies": strategies} if "strategies" in objective.reads else {}
     if "correct" in objective.reads:
         fields["correct"] = rewards > 0.5
     return set_advantages(rewards, objective=objective, set_size=set_size, **fields, **options)
@@ -35,28 +35,28 @@ def advantages(objective, rewards, clusters, set_size=3, **options):
 @given(seed=st.integers(0, 10_000))
 def test_permuting_samples_permutes_advantages(objective, seed):
     rng = np.random.default_rng(seed)
-    rewards, clusters = prompts(rng)
+    rewards, strategies = prompts(rng)
     order = rng.permutation(rewards.shape[1])
-    plain = advantages(objective, rewards, clusters).values_BN
-    permuted = advantages(objective, rewards[:, order], clusters[:, order]).values_BN
+    plain = advantages(objective, rewards, strategies).values_BN
+    permuted = advantages(objective, rewards[:, order], strategies[:, order]).values_BN
     np.testing.assert_allclose(permuted, plain[:, order], atol=1e-13)
 
 
 @pytest.mark.parametrize("objective", [objectives.distinct(), objectives.polychromic()])
-def test_relabelling_clusters_changes_nothing(objective):
+def test_relabelling_strategies_changes_nothing(objective):
     rng = np.random.default_rng(0)
-    rewards, clusters = prompts(rng)
+    rewards, strategies = prompts(rng)
     names = np.array([900_001, 7, 12_345_678, 3, DEGENERATE])
-    plain = advantages(objective, rewards, clusters).values_BN
-    renamed = advantages(objective, rewards, names[clusters]).values_BN
+    plain = advantages(objective, rewards, strategies).values_BN
+    renamed = advantages(objective, rewards, names[strategies]).values_BN
     np.testing.assert_allclose(renamed, plain, atol=1e-14)
 
 
 @pytest.mark.parametrize("baseline", ["all_sets", "leave_one_out"])
 @every_objective
 def test_advantages_sum_to_zero(objective, baseline):
-    rewards, clusters = prompts(np.random.default_rng(1))
-    values = advantages(objective, rewards, clusters, baseline=baseline).values_BN
+    rewards, strategies = prompts(np.random.default_rng(1))
+    values = advantages(objective, rewards, strategies, baseline=baseline).values_BN
     np.testing.assert_allclose(values.sum(axis=1), 0, atol=1e-13)
 
 
@@ -71,9 +71,9 @@ def test_a_constant_added_to_every_score_changes_nothing(objective):
 
 @every_objective
 def test_leave_one_out_is_all_sets_scaled(objective):
-    rewards, clusters = prompts(np.random.default_rng(3))
-    whole = advantages(objective, rewards, clusters)
-    left_out = advantages(objective, rewards, clusters, baseline="leave_one_out")
+    rewards, strategies = prompts(np.random.default_rng(3))
+    whole = advantages(objective, rewards, strategies)
+    left_out = advantages(objective, rewards, strategies, baseline="leave_one_out")
     np.testing.assert_allclose(whole.values_BN, left_out.values_BN * (1 - 3 / 9), atol=1e-14)
     np.testing.assert_allclose(left_out.values_BN, whole.with_BN - whole.without_BN, atol=1e-13)
 
@@ -81,12 +81,12 @@ def test_leave_one_out_is_all_sets_scaled(objective):
 @every_objective
 def test_a_ragged_prompt_is_the_short_prompt(objective):
     rng = np.random.default_rng(4)
-    rewards, clusters = prompts(rng)
+    rewards, strategies = prompts(rng)
     mask = rng.random(rewards.shape) < 0.75
-    ragged = advantages(objective, rewards, clusters, mask=mask)
+    ragged = advantages(objective, rewards, strategies, mask=mask)
     for b in range(len(rewards)):
         kept = mask[b]
-        short = advantages(objective, rewards[b : b + 1, kept], clusters[b : b + 1, kept])
+        short = advantages(objective, rewards[b : b + 1, kept], strategies[b : b + 1, kept])
         np.testing.assert_allclose(ragged.values_BN[b, kept], short.values_BN[0], atol=1e-15)
         assert (ragged.values_BN[b, ~kept] == 0).all()
         assert np.isnan(ragged.with_BN[b, ~kept]).all()
@@ -103,17 +103,17 @@ def test_missing_is_not_zero():
     assert np.isnan(adv.mean_B[1])
 
 
-def test_an_unknown_cluster_leaves_the_sets_only_where_clusters_are_read():
-    rewards, clusters = np.array([[1.0, 1, 0, 1]]), np.array([[0, np.nan, 1, 2]])
-    poly = methods.poly_epo(set_size=2).advantages(rewards, clusters=clusters)
-    grpo = methods.grpo().advantages(rewards, clusters=clusters)
+def test_an_unknown_strategy_leaves_the_sets_only_where_strategies_are_read():
+    rewards, strategies = np.array([[1.0, 1, 0, 1]]), np.array([[0, np.nan, 1, 2]])
+    poly = methods.poly_epo(set_size=2).advantages(rewards, strategies=strategies)
+    grpo = methods.grpo().advantages(rewards, strategies=strategies)
     np.testing.assert_array_equal(poly.usable_BN, [[True, False, True, True]])
     assert grpo.usable_BN.all()
 
 
 def test_a_degenerate_sample_adds_no_strategy_but_its_reward_counts():
-    rewards, clusters = np.array([[1.0, 1.0, 0.0]]), np.array([[0, -1, -1]])
-    adv = methods.poly_epo(set_size=2).advantages(rewards, clusters=clusters)
+    rewards, strategies = np.array([[1.0, 1.0, 0.0]]), np.array([[0, -1, -1]])
+    adv = methods.poly_epo(set_size=2).advantages(rewards, strategies=strategies)
     # Sets: {0,1} 1·1/2, {0,2} 1/2·1/2, {1,2} 1/2·0.
     np.testing.assert_allclose(adv.with_BN[0], [0.375, 0.25, 0.125])
 
@@ -127,9 +127,9 @@ def test_equal_samples_have_no_credit(objective):
 @every_objective
 def test_torch_in_torch_out(objective):
     torch = pytest.importorskip("torch")
-    rewards, clusters = prompts(np.random.default_rng(5))
-    plain = advantages(objective, rewards, clusters)
-    tensor = advantages(objective, torch.tensor(rewards).float(), torch.tensor(clusters))
+    rewards, strategies = prompts(np.random.default_rng(5))
+    plain = advantages(objective, rewards, strategies)
+    tensor = advantages(objective, torch.tensor(rewards).float(), torch.tensor(strategies))
     assert isinstance(tensor.values_BN, torch.Tensor)
     assert tensor.values_BN.dtype == torch.float64
     np.testing.assert_array_equal(tensor.values_BN.numpy(), plain.values_BN)
@@ -139,14 +139,14 @@ def test_torch_in_torch_out(objective):
 @every_objective
 def test_sampled_sets_tend_to_the_exact_credit(objective):
     """The z-scores of 400 independent samplings look like an unbiased estimate's."""
-    rewards, clusters = prompts(np.random.default_rng(6), num_prompts=1)
-    exact = advantages(objective, rewards, clusters, baseline="leave_one_out").values_BN
+    rewards, strategies = prompts(np.random.default_rng(6), num_prompts=1)
+    exact = advantages(objective, rewards, strategies, baseline="leave_one_out").values_BN
     rng = np.random.default_rng(7)
     runs = [
         advantages(
             objective,
             rewards,
-            clusters,
+            strategies,
             baseline="leave_one_out",
             estimator=credit.Sampled(40),
             rng=rng,
@@ -161,10 +161,10 @@ def test_sampled_sets_tend_to_the_exact_credit(objective):
 
 
 def test_sampling_every_set_is_exact():
-    rewards, clusters = prompts(np.random.default_rng(8))
+    rewards, strategies = prompts(np.random.default_rng(8))
     poly = objectives.polychromic()
-    exact = advantages(poly, rewards, clusters)
-    sampled = advantages(poly, rewards, clusters, estimator=credit.Sampled(comb(9, 3)))
+    exact = advantages(poly, rewards, strategies)
+    sampled = advantages(poly, rewards, strategies, estimator=credit.Sampled(comb(9, 3)))
     np.testing.assert_allclose(sampled.values_BN, exact.values_BN, atol=1e-14)
     assert sampled.stderr_BN is None
     assert exact.stderr_BN is None
@@ -225,8 +225,8 @@ def test_4096_samples_stay_within_1e_9_of_big_integers(k, c):
 def big_polychromic(n: int, k: int, sizes: list[int]) -> list[Fraction]:
     """K(u − v) of distinct/K with all samples correct: −Σ_c of the chances to miss c."""
 
-    def missed(cluster: int, size: int) -> Fraction:
-        if cluster == size:  # the sample's own cluster
+    def missed(strategy: int, size: int) -> Fraction:
+        if strategy == size:  # the sample's own strategy
             return -Fraction(comb(n - size, k), comb(n - 1, k))
         without = Fraction(comb(n - 1 - size, k), comb(n - 1, k))
         return Fraction(comb(n - 1 - size, k - 1), comb(n - 1, k - 1)) - without
@@ -242,9 +242,9 @@ def big_polychromic(n: int, k: int, sizes: list[int]) -> list[Fraction]:
 )
 def test_polychromic_credit_of_4096_samples(k, sizes):
     n = sum(sizes)
-    clusters = np.repeat(np.arange(len(sizes)), sizes)[None]
+    strategies = np.repeat(np.arange(len(sizes)), sizes)[None]
     adv = advantages(
-        objectives.polychromic(), np.ones((1, n)), clusters, k, baseline="leave_one_out"
+        objectives.polychromic(), np.ones((1, n)), strategies, k, baseline="leave_one_out"
     )
     first = np.cumsum([0, *sizes[:-1]])
     want = [float(value) for value in big_polychromic(n, k, sizes)]

@@ -13,17 +13,17 @@ from setrl.core.credit.regression import _fit
 
 POLY = objectives.polychromic()
 POLICY = [0.2, 0.3, 0.5]
-ACTION_REWARD, ACTION_CLUSTER = [1.0, 0.5, 0.0], [0, 0, 1]
+ACTION_REWARD, ACTION_STRATEGY = [1.0, 0.5, 0.0], [0, 0, 1]
 
 
 def prompts(num_prompts, n, seed=0):
     """Eight strategies of unequal shares and success rates."""
     rng = np.random.default_rng(seed)
     share_C = 1 / np.arange(1, 9)
-    clusters_BN = rng.choice(8, (num_prompts, n), p=share_C / share_C.sum())
+    strategies_BN = rng.choice(8, (num_prompts, n), p=share_C / share_C.sum())
     success_C = rng.beta(0.6, 0.9, 8)
-    rewards_BN = (rng.random(clusters_BN.shape) < success_C[clusters_BN]) * 1.0
-    return Samples(rewards_BN, clusters=clusters_BN)
+    rewards_BN = (rng.random(strategies_BN.shape) < success_C[strategies_BN]) * 1.0
+    return Samples(rewards_BN, strategies=strategies_BN)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1.0, 30.0])
@@ -36,7 +36,7 @@ def test_every_design_gives_the_gradient(ridge, seed):
         np.array(ACTION_REWARD)[draws],
         objective=POLY,
         set_size=k,
-        clusters=np.array(ACTION_CLUSTER)[draws],
+        strategies=np.array(ACTION_STRATEGY)[draws],
         baseline="leave_one_out",
         estimator=credit.Regression(6, ridge),
         rng=np.random.default_rng(seed),
@@ -47,8 +47,8 @@ def test_every_design_gives_the_gradient(ridge, seed):
     found = np.einsum("d,dn,dna->a", chance_D, adv.values_BN, one_hot_DNA)
 
     def score(draw):
-        rewards, clusters = [ACTION_REWARD[a] for a in draw], [ACTION_CLUSTER[a] for a in draw]
-        return float(scores.polychromic(rewards, clusters)(range(k)))
+        rewards, strategies = [ACTION_REWARD[a] for a in draw], [ACTION_STRATEGY[a] for a in draw]
+        return float(scores.polychromic(rewards, strategies)(range(k)))
 
     want = n / k * np.array(exact.logit_gradient(score, POLICY, k), dtype=float)
     np.testing.assert_allclose(found, want, atol=1e-12)

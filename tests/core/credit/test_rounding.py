@@ -48,7 +48,7 @@ def test_drawn_sets_that_all_score_alike_give_exactly_no_credit(estimator):
     rewards, strategies = np.full((2, 7), 0.7), np.array([range(7), [0] * 7])
     poly = methods.poly_epo(3)
     found = set_advantages(
-        rewards, objective=poly.objective, set_size=3, clusters=strategies, estimator=estimator,
+        rewards, objective=poly.objective, set_size=3, strategies=strategies, estimator=estimator,
         rng=0,
     )  # fmt: skip
     assert found.estimator.startswith(("sampled", "regression"))
@@ -90,8 +90,8 @@ def test_a_gain_that_is_small_but_real_stays():
 
 def test_one_prompt_without_credit_leaves_the_others_as_they_are():
     rewards, strategies = np.array([[1.0] * 7, [0.0] * 6 + [1.0]]), np.tile(np.arange(7), (2, 1))
-    both = methods.poly_epo(2).advantages(rewards, clusters=strategies).values_BN
-    alone = methods.poly_epo(2).advantages(rewards[1:], clusters=strategies[1:]).values_BN
+    both = methods.poly_epo(2).advantages(rewards, strategies=strategies).values_BN
+    alone = methods.poly_epo(2).advantages(rewards[1:], strategies=strategies[1:]).values_BN
     assert not both[0].any()
     assert both[1].all()
     assert (both[1] == alone[0]).all()
@@ -110,17 +110,21 @@ def test_chances_far_below_any_rounding_error_stay_at_4096_samples():
 
 
 def test_small_chances_between_clusters_stay_at_4096_samples():
-    """Sets of 200 in only one of two clusters: about 1e-60, slightly more for the smaller one."""
+    """Sets of 200 in only one of two strategies: about 1e-60, slightly more for the smaller one."""
     n, k, first = 4096, 200, 2040
-    clusters = np.repeat([0, 1], [first, n - first])[None]
+    strategies = np.repeat([0, 1], [first, n - first])[None]
     differ = objectives.differ()
     found = set_advantages(
-        np.ones((1, n)), objective=differ, set_size=k, clusters=clusters, baseline="leave_one_out"
+        np.ones((1, n)),
+        objective=differ,
+        set_size=k,
+        strategies=strategies,
+        baseline="leave_one_out",
     ).values_BN[0]
     sizes = (first, n - first)
 
     def alone(own: int, other: int) -> Fraction:
-        """P(one cluster only): with a sample of `own`, less that without it."""
+        """P(one strategy only): with a sample of `own`, less that without it."""
         without = comb(own - 1, k) + comb(other, k)
         return Fraction(comb(own - 1, k - 1), comb(n - 1, k - 1)) - Fraction(
             without, comb(n - 1, k)
@@ -133,7 +137,7 @@ def test_small_chances_between_clusters_stay_at_4096_samples():
 
 @pytest.mark.parametrize("num_vines", [5, 7, 8])
 def test_every_credit_of_vines_is_exactly_zero_where_all_are_worth_the_same(num_vines):
-    scores, fields = np.full((3, num_vines), 0.7), {"clusters": np.tile(range(num_vines), (3, 1))}
+    scores, fields = np.full((3, num_vines), 0.7), {"strategies": np.tile(range(num_vines), (3, 1))}
     method, rng = methods.poly_epo(2), np.random.default_rng(0)
     actions = np.tile(np.arange(num_vines) % 3, (3, 1))
     assert not vine_credit.by_trajectory(method, scores, fields).any()

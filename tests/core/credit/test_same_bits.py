@@ -61,12 +61,12 @@ def test_credit_does_not_depend_on_the_batch(entry, estimator):
 
 @pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if {"clusters", "answers"} & set(entry.objective.reads)],
+    [entry for entry in ENTRIES if {"strategies", "answers"} & set(entry.objective.reads)],
     ids=lambda entry: entry.name,
 )
 def test_a_prompt_without_any_label_has_the_same_credit_alone(entry):
     fields = dict(fields_of(entry.objective))
-    for name in {"clusters", "answers"} & fields.keys():
+    for name in {"strategies", "answers"} & fields.keys():
         fields[name] = np.where(np.arange(7)[:, None] == 2, np.nan, fields[name])
     options = {"abstain": True}
     whole = credit_of(entry.objective, fields, SAMPLES.rewards, **options)
@@ -122,15 +122,17 @@ def test_draws_for_prompts_of_one_size_do_not_depend_on_other_sizes():
 def test_each_prompt_has_its_closed_form_or_not():
     """A prompt with too many compositions does not change how the others are credited."""
     few = objectives.from_counts(lambda counts: counts[..., 1].max(-1), max_compositions=15)
-    clusters = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5]])
+    strategies = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5]])
     rewards = np.array([[1.0, 0, 1, 0, 1, 0], [1, 0, 1, 0, 1, 0]])
     how = {"objective": few, "set_size": 3, "baseline": "smaller_sets", "rng": 0}
     options = {**how, "estimator": credit.Exact(max_sets=5, num_sets=10)}
-    whole = set_advantages(rewards, clusters=clusters, **options)
+    whole = set_advantages(rewards, strategies=strategies, **options)
     assert whole.estimator == "closed form; sampled (10 of 20 sets)"
     assert not whole.is_exact
     for row in (0, 1):
-        found = set_advantages(rewards[row : row + 1], clusters=clusters[row : row + 1], **options)
+        found = set_advantages(
+            rewards[row : row + 1], strategies=strategies[row : row + 1], **options
+        )
         np.testing.assert_array_equal(found.values_BN[0], whole.values_BN[row])
 
 

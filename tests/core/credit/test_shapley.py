@@ -32,7 +32,7 @@ def test_equals_the_mean_over_orders(entry):
         listed = cases(n)
         fields = {
             name: np.array([getattr(case, name) for case in listed])
-            for name in ("correct", "clusters", "answers", "proxy", "pairs", "families", "second")
+            for name in ("correct", "strategies", "answers", "proxy", "pairs", "families", "second")
         }
         rewards = np.array([case.rewards for case in listed])
         found = credit.shapley(entry.objective, rewards, **fields)
@@ -52,7 +52,7 @@ def highest_less_lowest(k):
     ("objective", "definition"),
     [
         (objectives.any_correct(), lambda case: scores.any_correct(case.correct)),
-        (objectives.polychromic(), lambda case: scores.polychromic(case.rewards, case.clusters)),
+        (objectives.polychromic(), lambda case: scores.polychromic(case.rewards, case.strategies)),
         (SPREAD, lambda case: scores.l_statistic(case.rewards, highest_less_lowest)),
     ],
     ids=["any_correct", "polychromic", "function"],
@@ -67,7 +67,7 @@ def test_the_baseline_is_the_mean_share_of_a_sample_in_its_sets(objective, defin
         found = methods.set_rl(objective, k, "shapley").advantages(
             np.array([case.rewards]),
             correct=np.array([case.correct]),
-            clusters=np.array([case.clusters]),
+            strategies=np.array([case.strategies]),
         )
         np.testing.assert_allclose(found.values_BN[0], np.array(want, float), atol=1e-12)
         total = 4 / k * exact.average(score(held) for held in combinations(range(4), k))

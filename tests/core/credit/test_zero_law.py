@@ -22,10 +22,10 @@ def alike(n: int) -> list[Case]:
     for _ in range(5):
         kind_N = rng.integers(0, rng.integers(1, 4), n)
         rewards, proxy = rng.integers(0, 5, (2, 3)) / 10
-        clusters, answers = rng.integers(-1, 2, 3), rng.integers(0, 2, 3)
+        strategies, answers = rng.integers(-1, 2, 3), rng.integers(0, 2, 3)
         features = rng.integers(-1, 2, (3, 3)) / 3
         kernel = features @ features.T + 0.1 * np.eye(3)
-        of_kinds = (rewards, clusters, answers, proxy)
+        of_kinds = (rewards, strategies, answers, proxy)
         pairs = ((kernel + kernel.T) / 2)[kind_N][:, kind_N]
         found.append(Case(*(field[kind_N].tolist() for field in of_kinds), pairs.tolist()))
     return found
@@ -45,9 +45,9 @@ def abstaining(rewards: Sequence[float], answers: Sequence[int], ties: str) -> e
     return score
 
 
-# Some answers are missing: by the cluster, which is degenerate in some cases.
+# Some answers are missing: by the strategy, which is degenerate in some cases.
 ABSTAINING = [
-    Entry(objectives.majority(ties), lambda c, ties=ties: abstaining(c.rewards, c.clusters, ties))
+    Entry(objectives.majority(ties), lambda c, ties=ties: abstaining(c.rewards, c.strategies, ties))
     for ties in ("uniform", "lexicographic")
 ]
 
@@ -61,7 +61,7 @@ def padded(entry: Entry, votes: bool) -> dict:
     for name in names:
         rows = []
         for n, samples in blocks.items():
-            value = getattr(samples, "clusters" if votes and name == "answers" else name) * 1.0
+            value = getattr(samples, "strategies" if votes and name == "answers" else name) * 1.0
             width = [(0, 0)] + [(0, most - n)] * (value.ndim - 1)
             rows.append(np.pad(value, width, constant_values=np.nan))
         fields[name] = np.concatenate(rows)

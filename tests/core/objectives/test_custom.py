@@ -7,12 +7,12 @@ from setrl import objectives, set_advantages
 
 REWARDS = np.array([[1.0, 0, 0, 5, -2]])
 RIGHT = np.array([[1, 0, 0, 0, 0]])
-CLUSTERS = np.array([[0, 1, 1, 0, 2]])
+LABELS = np.array([[0, 1, 1, 0, 2]])
 
 
 def credit(objective):
     found = set_advantages(
-        REWARDS, objective=objective, set_size=2, correct=RIGHT, clusters=CLUSTERS
+        REWARDS, objective=objective, set_size=2, correct=RIGHT, strategies=LABELS
     )
     return found.values_BN[0]
 
@@ -26,10 +26,10 @@ def test_a_parameter_that_names_a_field_gets_the_field():
 
 
 def test_several_parameters_are_read_in_their_order():
-    def apart(clusters, rewards):
-        return (clusters[..., 0] != clusters[..., 1]) * rewards.sum(-1)
+    def apart(strategies, rewards):
+        return (strategies[..., 0] != strategies[..., 1]) * rewards.sum(-1)
 
-    assert objectives.from_function(apart).reads == ("clusters", "rewards")
+    assert objectives.from_function(apart).reads == ("strategies", "rewards")
     assert np.isfinite(credit(objectives.from_function(apart))).all()
 
 

@@ -25,7 +25,7 @@ class Kind:
 
     size: int
     reward: float
-    cluster: int
+    strategy: int
     answer: int
     proxy: float
 
@@ -54,7 +54,7 @@ def case_of(kinds: list[Kind], most: int) -> tuple[Case, list[int]]:
     rows = [kind for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
     case = Case(
         [kind.reward for kind in rows],
-        [kind.cluster for kind in rows],
+        [kind.strategy for kind in rows],
         [kind.answer for kind in rows],
         [kind.proxy for kind in rows],
         pairs=[],
@@ -104,7 +104,7 @@ def test_large_groups_against_big_integers(entry, name):
         objective=entry.objective,
         set_size=k,
         correct=np.array([case.correct]),
-        clusters=np.array([case.clusters]),
+        strategies=np.array([case.strategies]),
         answers=np.array([case.answers]),
         proxy=np.array([case.proxy]),
         families=np.array([case.families]),

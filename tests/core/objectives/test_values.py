@@ -49,8 +49,8 @@ REFUSED = [
         "objectives made for sets of 2 and of 3 do not compose",
     ),
     (
-        lambda: objectives.from_function(len, reads=("cluster",)),
-        "unknown field 'cluster'; did you mean 'clusters'? Known: rewards, clusters, answers",
+        lambda: objectives.from_function(len, reads=("strategy",)),
+        "unknown field 'strategy'; did you mean 'strategies'? Known: rewards, strategies, answers",
     ),
     (lambda: np.inf * objectives.max(), "the weights of a sum must be finite, got (inf,)"),
 ]
@@ -208,13 +208,13 @@ def test_an_objective_without_a_score_is_refused_when_it_is_made() -> None:
 def test_rarest_reward_is_the_note_s_f_srl_with_graded_rewards():
     """Against enumeration in fractions; with rewards of 0 and 1 it is `rarest_correct`."""
     for case in cases(6)[:6]:
-        fields = {"clusters": np.array([case.clusters]), "correct": np.array([case.correct])}
+        fields = {"strategies": np.array([case.strategies]), "correct": np.array([case.correct])}
         rewards = np.abs([case.rewards])
         found = set_advantages(
             rewards, objective=objectives.rarest_reward(), set_size=3, baseline="leave_one_out",
             **fields,
         )  # fmt: skip
-        want = Sets(scores.rarest_reward(rewards[0].tolist(), case.clusters), 6, 3)
+        want = Sets(scores.rarest_reward(rewards[0].tolist(), case.strategies), 6, 3)
         np.testing.assert_allclose(found.with_BN[0], np.array(want.u, float), atol=1e-12)
         np.testing.assert_allclose(found.without_BN[0], np.array(want.v, float), atol=1e-12)
         of_two = samples_of([case])
@@ -223,5 +223,5 @@ def test_rarest_reward_is_the_note_s_f_srl_with_graded_rewards():
     with pytest.raises(ValueError, match="rarest_reward needs rewards of at least 0, got -1"):
         set_advantages(
             np.array([[1.0, -1, 0]]), objective=objectives.rarest_reward(), set_size=2,
-            clusters=np.array([[0, 1, 2]]),
+            strategies=np.array([[0, 1, 2]]),
         )  # fmt: skip

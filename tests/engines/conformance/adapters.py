@@ -86,7 +86,7 @@ def dense(case: Case, method: AnyMethod, _: Any) -> Rows:
         rewards_BN[row, : len(places)] = rewards_of(case)[places]
         labels_BN[row, : len(places)] = [case.samples[place].label for place in places]
         mask_BN[row, : len(places)] = True
-    found = set_advantages(rewards_BN, method, clusters=labels_BN, mask=mask_BN)
+    found = set_advantages(rewards_BN, method, strategies=labels_BN, mask=mask_BN)
     assert not found.values_BN[~torch.as_tensor(mask_BN)].any()
     values = dict(zip(chain(*groups), found.values_BN[torch.as_tensor(mask_BN)], strict=True))
     return in_rows(case, [values[place] for place in range(len(case.samples))])
@@ -98,7 +98,7 @@ def flat(case: Case, method: AnyMethod, _: Any) -> Rows:
     rewards_M = torch.cat([rewards_of(case), torch.full((pad,), torch.nan)])
     names = [one.group for one in case.samples] + ["padding"] * pad
     labels_M = [one.label for one in case.samples] + [None] * pad
-    values = grouped_advantages(rewards_M, names, method, clusters=labels_M)
+    values = grouped_advantages(rewards_M, names, method, strategies=labels_M)
     assert not values[len(case.samples) :].any()
     return in_rows(case, values[: len(case.samples)])
 
@@ -122,7 +122,7 @@ def log(case: Case, method: AnyMethod, folder: Path) -> Rows:
 def _record(sample: Sample) -> dict[str, Any]:
     missing = sample.reward != sample.reward
     record = {"group": sample.group, "reward": None if missing else sample.reward}
-    return record if sample.label is None else record | {"cluster": sample.label}
+    return record if sample.label is None else record | {"strategy": sample.label}
 
 
 def trl(case: Case, method: AnyMethod, trainer: Any) -> Rows:
@@ -187,7 +187,7 @@ def example(case: Case, method: AnyMethod, _: Any) -> Rows:
         len(next(iter(groups.values()))),
         lambda prompt, i: (groups[prompt][i], False),
         method=method,
-        cluster_func=Fixed(labels_of(case), "labels"),
+        strategy_func=Fixed(labels_of(case), "labels"),
     )
     loop.train()
     weights = [loop.weights[one.group, names[i]] for i, one in enumerate(case.samples)]

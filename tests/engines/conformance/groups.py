@@ -167,7 +167,7 @@ class Definition:
 
     def usable(self, sample: Sample) -> bool:
         """Whether the method can score a set with it."""
-        labelled = sample.label is not None or "clusters" not in self.method.reads
+        labelled = sample.label is not None or "strategies" not in self.method.reads
         return labelled and not math.isnan(sample.reward)
 
     def __call__(self, case: Case) -> list[float]:

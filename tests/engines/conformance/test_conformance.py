@@ -38,7 +38,7 @@ def trainer(chat_model, tmp_path_factory):
         arguments(tmp_path_factory.mktemp("trainer"), max_completion_length=1),
         Dataset.from_dict({"prompt": PROMPTS}),
         method=DEFINITIONS["grpo"].method,
-        cluster_func=lambda completions, **_: made.fixed[1],
+        strategy_func=lambda completions, **_: made.fixed[1],
     )
     made.model.train()
     return made
@@ -60,7 +60,7 @@ def engine(request, tmp_path):
 def test_every_engine_gives_the_advantages_of_the_definition(adapter, case, engine):
     way, groups = ADAPTERS[adapter], CASES[case]
     for definition in DEFINITIONS.values():
-        if way.rewards_only and "clusters" in definition.method.reads:
+        if way.rewards_only and "strategies" in definition.method.reads:
             continue
         found = way.credit(groups, definition.method, engine(adapter))
         assert [len(rows) for rows in found] == [one.rows for one in groups.samples]
@@ -93,7 +93,9 @@ def test_no_feature_can_be_dropped(name):
     feature = FEATURES[name]
     if feature.stops:
         return
-    labels = {"clusters": np.arange(8).reshape(2, 4)} if "clusters" in feature.method.reads else {}
+    labels = (
+        {"strategies": np.arange(8).reshape(2, 4)} if "strategies" in feature.method.reads else {}
+    )
     fields = {"proxy": np.array(REWARDS)} if "proxy" in feature.method.reads else {}
     right = {"correct": np.array(REWARDS) == 1} if "correct" in feature.method.reads else {}
     plain = feature.method.advantages(np.array(REWARDS), **labels, **fields, **right).values_BN

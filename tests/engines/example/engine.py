@@ -25,17 +25,17 @@ STOP_RULE = StopRule()
 class SetLoop(Loop):
     """A `Loop` in which a method decides the advantage of each sample."""
 
-    def __init__(self, prompts, reward_funcs, num_samples, draw, *, method, cluster_func=None,
+    def __init__(self, prompts, reward_funcs, num_samples, draw, *, method, strategy_func=None,
                  judge=None, correct=None, fields=None, combine=None, truncated=NO_RULES,
                  stop_rule=STOP_RULE, seed=0, **others):  # fmt: skip
-        if cluster_func is not None and judge is not None:
-            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
+        if strategy_func is not None and judge is not None:
+            raise ValueError("pass strategy_func or judge, not both: each gives samples strategies")
         # What cannot work is refused now, and not after an hour of sampling.
         check_method(method, num_samples, "num_samples", FIELDS | set(fields or {}))
-        if "clusters" in method.reads and cluster_func is None and judge is None:
-            raise ValueError(f"{method.name} reads clusters: pass cluster_func=… or judge=…")
+        if "strategies" in method.reads and strategy_func is None and judge is None:
+            raise ValueError(f"{method.name} reads strategies: pass strategy_func=… or judge=…")
         # Errors of the user's functions name the function from here on.
-        self.sources = Sources.of(reward_funcs, cluster_func, correct, fields)
+        self.sources = Sources.of(reward_funcs, strategy_func, correct, fields)
         check_correct(method, self.sources.correct, combine, self.sources.names_R)
         self.method, self.combine, self.truncated = method, combine, truncated
         self.judge_queue = judge and JudgeQueue(judge)

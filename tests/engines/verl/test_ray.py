@@ -39,7 +39,7 @@ REWARDS = {"p": [1.0, 1.0, 1.0, 0.0], "q": [0.0, 1.0, 0.0, 0.0], "r": [1.0, 1.0,
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cluster():
+def strategy():
     """Start a Ray of only this machine, whose processes find this file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
@@ -77,7 +77,7 @@ class Writer(agent_loop_tq.AgentLoopWorkerTQ.__ray_metadata__.modified_class):
         outputs = [_output(uid, text) for text in WRITTEN[uid][session]]
         outputs[-1].reward_score = REWARDS[uid][session]
         strategy = WRITTEN[uid][session][0][0]
-        outputs[-1].extra_fields["reward_extra_info"] = {"cluster": strategy}
+        outputs[-1].extra_fields["reward_extra_info"] = {"strategy": strategy}
         fields.pop("agent_name")
         await self._agent_loop_postprocess(outputs, trajectory["validate"], **fields)
 

@@ -41,14 +41,14 @@ def put(store, case, labels=True):
         members[sample.group].append(place)
         for output in range(sample.rows):
             key = f"{sample.group}_{session}_{output}"
-            extra = {"cluster": sample.label} if labels else {"acc": 1.0}
+            extra = {"strategy": sample.label} if labels else {"acc": 1.0}
             last = output == sample.rows - 1
             _put_row(store, key, sample.group, sample.reward if last else 0.125, extra, 1 + place)
             keys.append(key)
             tags.append({"status": "success"})
     pad = f"pad{uuid.UUID(int=7).hex}"
     for i in range(case.padding):
-        _put_row(store, f"{pad}_{i}_0", pad, 0.0, {"cluster": "a"}, 1, mask=0)
+        _put_row(store, f"{pad}_{i}_0", pad, 0.0, {"strategy": "a"}, 1, mask=0)
         keys.append(f"{pad}_{i}_0")
         tags.append({"is_padding": True})
     kind = torch.bfloat16 if "bf16" in case.needs else torch.float32
@@ -132,7 +132,7 @@ def test_every_method_has_an_estimator(store):
 
 def test_a_sum_and_other_keys(store):
     parts = [{"method": "dr_grpo"}, {"method": "poly_epo", "set_size": 2, "weight": 0.5}]
-    both = {"method": "sum", "of": parts, "fields": {"clusters": "cluster"}}
+    both = {"method": "sum", "of": parts, "fields": {"strategies": "strategy"}}
     case = CASES["names of strategies"]
     found = trained_on(store, case, {"adv_estimator": "setrl", "setrl": both})
     poly = np.array(DEFINITIONS["poly_epo"](case))
@@ -192,7 +192,7 @@ def test_a_training_without_signal_stops_unless_it_resumed(store, first, stops):
 
 
 class Later(BackgroundJudge):
-    """Answers on request: equal samples are one cluster; "?" is not judged."""
+    """Answers on request: equal samples are one strategy; "?" is not judged."""
 
     name = "later"
 
@@ -203,9 +203,9 @@ class Later(BackgroundJudge):
         self.asked.append(group)
         answer = Future()
         letters = sorted(set(group.texts))
-        clusters = tuple(map(letters.index, group.texts))
+        strategies = tuple(map(letters.index, group.texts))
         unsure = Judgement(None, reason="unsure", detail="Who knows?")
-        answer.set_result(unsure if "?" in letters else Judgement(clusters))
+        answer.set_result(unsure if "?" in letters else Judgement(strategies))
         return answer
 
 
@@ -245,7 +245,7 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     store.tags["q"]["status"] = "finished"
     look()
     assert [group.prompt for group in judge.asked] == ["p", "q"]  # each once
-    found = trainer._rows(batch).fields["clusters"]
+    found = trainer._rows(batch).fields["strategies"]
     assert [group.prompt for group in judge.asked] == ["p", "q", "r"]  # the rest when needed
     of_p = [0, 0, 1, 1, 0, 0, 2, 2]
     unsure = [Missing("judge: unsure", "Who knows?")] * 4
@@ -295,7 +295,7 @@ def test_what_cannot_work_is_refused_before_anything_starts(store, changes, mess
 
 def test_a_method_of_strategies_says_what_it_needs(store):
     config = {"setrl": {"set_size": 2}}
-    with pytest.raises(ConfigError, match=r"trainer_mode=setrl_sync .* return 'cluster' beside"):
+    with pytest.raises(ConfigError, match=r"trainer_mode=setrl_sync .* return 'strategy' beside"):
         ours.estimator("setrl_poly_epo")(
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
@@ -305,7 +305,7 @@ def test_a_method_of_strategies_says_what_it_needs(store):
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     batch = put(store, CASES["names of strategies"], labels=False)
-    with pytest.raises(RunError, match="must return 'cluster' besides 'score'; it returned 'acc'"):
+    with pytest.raises(RunError, match="must return 'strategy' besides 'score'; it returned 'acc'"):
         VERL.make("sync", POLY)._compute_advantage(batch, {})
 
 
@@ -356,9 +356,9 @@ def test_a_key_of_the_result_says_which_samples_are_right(store, key, named):
     trainer._compute_advantage(batch, {})
     found = [store.rows[row]["advantages"][0].item() for row in batch.keys]
     correct = np.array(right, dtype=object).reshape(2, 4)
-    clusters = np.array([one.label for one in case.samples], dtype=object).reshape(2, 4)
+    strategies = np.array([one.label for one in case.samples], dtype=object).reshape(2, 4)
     want = methods.concave_counts(0).advantages(
-        np.zeros((2, 4)), correct=correct, clusters=clusters
+        np.zeros((2, 4)), correct=correct, strategies=strategies
     )
     np.testing.assert_allclose(found, want.values_BN.ravel(), atol=1e-6)
 

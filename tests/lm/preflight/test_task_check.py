@@ -102,8 +102,10 @@ def test_nothing_wrong_ends_with_0_and_a_group_is_credited_as_in_training(own, c
     values_BN = resolved.arms["grpo"].method.advantages(rewards_BN).values_BN
     assert [one["advantages"]["grpo"] for one in samples] == pytest.approx(values_BN[0].tolist())
     names = [one["strategies"]["poly"] for one in samples]
-    clusters_BN = np.array([[-1 if name == "degenerate" else names.index(name) for name in names]])
-    credited = resolved.arms["poly"].method.advantages(rewards_BN, clusters=clusters_BN)
+    strategies_BN = np.array(
+        [[-1 if name == "degenerate" else names.index(name) for name in names]]
+    )
+    credited = resolved.arms["poly"].method.advantages(rewards_BN, strategies=strategies_BN)
     assert [one["advantages"]["poly"] for one in samples] == pytest.approx(
         credited.values_BN[0].tolist()
     )

@@ -30,7 +30,7 @@ def test_moves_go_evenly_to_every_place_that_makes_a_difference():
     judgements = judge.judge(groups_of(["a", "a", "b", "c"], count))
     # Samples 2 and 3 are alone: their places are the two other clusters, by labels before moves.
     places = Counter()
-    for labels in (judgement.clusters_N for judgement in judgements):
+    for labels in (judgement.labels_N for judgement in judgements):
         places["0 with 1"] += labels[0] == labels[1]
         places["all apart"] += len(set(labels)) == 4
     # 0 and 1 are together again where both joined b, or both joined c: 2 · (1/3)².
@@ -44,29 +44,29 @@ def test_moves_go_evenly_to_every_place_that_makes_a_difference():
 def test_a_sample_alone_in_its_cluster_never_stays_alone_by_a_new_name():
     moved = NoisyJudge(ExactJudge(), 1.0).judge(groups_of(["a", "b"], 200))
     # Both are alone, and change places with each other's cluster: the same partition.
-    assert {judgement.clusters_N for judgement in moved} == {(0, 1)}
+    assert {judgement.labels_N for judgement in moved} == {(0, 1)}
 
 
 def test_the_rate_is_that_of_single_samples():
     texts = ["a"] * 8 + ["b"] * 8 + ["c"] * 8
     judge = NoisyJudge(ExactJudge(), 0.05)
     truth = tuple([0] * 8 + [1] * 8 + [2] * 8)
-    shares = [flips(one.clusters_N, truth) for one in judge.judge(groups_of(texts, 800))]
+    shares = [flips(one.labels_N, truth) for one in judge.judge(groups_of(texts, 800))]
     assert np.mean(shares) == pytest.approx(0.05, abs=0.005)
 
 
 def test_degenerate_samples_are_moved_and_none_becomes_degenerate():
     judgements = NoisyJudge(ExactJudge(), 0.5, seed=1).judge(groups_of(["", "", "a", "a"], 500))
-    stayed = np.mean([[label == -1 for label in one.clusters_N[:2]] for one in judgements])
+    stayed = np.mean([[label == -1 for label in one.labels_N[:2]] for one in judgements])
     assert stayed == pytest.approx(0.5, abs=0.05)
-    assert all(-1 not in judgement.clusters_N[2:] for judgement in judgements)
+    assert all(-1 not in judgement.labels_N[2:] for judgement in judgements)
 
 
 def test_a_lone_sample_stays():
     judgements = NoisyJudge(ExactJudge(), 1.0).judge(
         [Group.of_texts("p", ("a",)), Group.of_texts("p", ())]
     )
-    assert [one.clusters_N for one in judgements] == [(0,), ()]
+    assert [one.labels_N for one in judgements] == [(0,), ()]
 
 
 def test_noise_depends_on_seed_and_group_alone():
@@ -76,12 +76,12 @@ def test_noise_depends_on_seed_and_group_alone():
     other = NoisyJudge(ExactJudge(), 0.3, seed=6).judge(groups)
     assert first == again
     assert first != other
-    assert len({judgement.clusters_N for judgement in first}) > 5
+    assert len({judgement.labels_N for judgement in first}) > 5
     same_prompt = [
         Group.of_texts("p", tuple(f"{letter}{n}" for letter in "ab" * 4)) for n in range(20)
     ]
     noisy = NoisyJudge(ExactJudge(), 0.3).judge(same_prompt)
-    assert len({judgement.clusters_N for judgement in noisy}) > 5  # samples count, too
+    assert len({judgement.labels_N for judgement in noisy}) > 5  # samples count, too
 
 
 def test_noise_is_the_same_in_another_process():
@@ -89,11 +89,11 @@ def test_noise_is_the_same_in_another_process():
         "from setrl.judges import Group; from studies.faulty import NoisyJudge;"
         "from setrl.judges.exact import ExactJudge;"
         "group = Group.of_texts('p', tuple('abcabc'));"
-        "print(NoisyJudge(ExactJudge(), 0.5).judge([group])[0].clusters_N)"
+        "print(NoisyJudge(ExactJudge(), 0.5).judge([group])[0].labels_N)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     (here,) = NoisyJudge(ExactJudge(), 0.5).judge([Group.of_texts("p", tuple("abcabc"))])
-    assert ran.stdout.strip() == str(here.clusters_N)
+    assert ran.stdout.strip() == str(here.labels_N)
 
 
 def test_unknown_stays_unknown():

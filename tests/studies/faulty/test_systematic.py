@@ -38,7 +38,7 @@ def test_named_strategies_count_as_one():
         "strategies": [["x=0", "x=1"]],
     }
     (judgement,) = from_config(settings).judge([Group.of_texts(PROMPT, POINTS)])
-    assert judgement.clusters_N == (0, 0, 1, 0, -1, 0)
+    assert judgement.labels_N == (0, 0, 1, 0, -1, 0)
     merged = "x=0 or x=1"
     assert judgement.strategies == (merged, merged, "x=2", merged, None, merged)
 
@@ -46,7 +46,7 @@ def test_named_strategies_count_as_one():
 def test_several_lists_and_names_that_nobody_uses():
     judge = MergedJudge(ExactJudge(), (("a", "b"), ("c", "unused", "d")))
     (judgement,) = judge.judge([Group.of_texts("p", ("a", "c", "b", "d", "e"))])
-    assert judgement.clusters_N == (0, 1, 0, 1, 2)
+    assert judgement.labels_N == (0, 1, 0, 1, 2)
     assert judge.name == "merged:exact, strategies ((a, b), (c, unused, d))"
 
 
@@ -79,7 +79,7 @@ def test_lists_that_are_none_are_refused(strategies, message):
 
 def split_labels(texts, count, **settings):
     groups = [Group.of_texts(f"prompt {number}", tuple(texts)) for number in range(count)]
-    return [one.clusters_N for one in SplitJudge(BY_LETTER, **settings).judge(groups)]
+    return [one.labels_N for one in SplitJudge(BY_LETTER, **settings).judge(groups)]
 
 
 def test_only_the_largest_cluster_is_split_and_all_parts_are_as_likely():
@@ -115,8 +115,8 @@ def test_by_wording_equal_texts_are_together_in_every_group():
     for number in range(50):
         chosen = [texts[place] for place in rng.integers(40, size=16)]
         (judgement,) = judge.judge([Group.of_texts(f"prompt {number}", tuple(chosen))])
-        for first, own in zip(chosen, judgement.clusters_N, strict=True):
-            for second, other in zip(chosen, judgement.clusters_N, strict=True):
+        for first, own in zip(chosen, judgement.labels_N, strict=True):
+            for second, other in zip(chosen, judgement.labels_N, strict=True):
                 part_of[first, second].add(own == other)
     # Two wordings are together always or never, whatever the prompt and the other samples are.
     assert all(len(found) == 1 for found in part_of.values())
@@ -142,7 +142,7 @@ def test_the_parts_depend_on_the_seed_and_the_texts_alone(by):
         "from setrl.judges import Group; from studies.faulty import SplitJudge;"
         "from setrl.judges.exact import ExactJudge;"
         f"judge = SplitJudge(ExactJudge(lambda text: text[:1]), 3, by={by!r}, seed=1);"
-        f"print(judge.judge([Group.of_texts('prompt 0', tuple({texts!r}))])[0].clusters_N)"
+        f"print(judge.judge([Group.of_texts('prompt 0', tuple({texts!r}))])[0].labels_N)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == str(first[0])
@@ -196,8 +196,8 @@ def test_errors_combine_on_a_domain():
     texts = tuple(domain.write(problem, rng).text for _ in range(64))
     (found,) = judge.judge([Group.of_texts(problem.prompt, texts)])
     (merged,) = judge.of.judge([Group.of_texts(problem.prompt, texts)])
-    pairs = {(a, b) for a, b in zip(merged.clusters_N, found.clusters_N, strict=True) if a >= 0}
+    pairs = {(a, b) for a, b in zip(merged.labels_N, found.labels_N, strict=True) if a >= 0}
     parts = Counter(merged_label for merged_label, _ in pairs)
-    largest = Counter(label for label in merged.clusters_N if label >= 0).most_common(1)[0][0]
+    largest = Counter(label for label in merged.labels_N if label >= 0).most_common(1)[0][0]
     assert parts[largest] == 4
     assert all(count == 1 for label, count in parts.items() if label != largest)

@@ -37,7 +37,7 @@ export function pythonOf(state: Credit): string {
     "    ),",
     "}",
     "for name, method in compared.items():",
-    "    found = set_advantages(rewards, method, correct=right, clusters=strategies, answers=answers)",
+    "    found = set_advantages(rewards, method, correct=right, strategies=strategies, answers=answers)",
     `    print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))`,
     "",
   ].join("\n");
@@ -93,8 +93,8 @@ export function pythonOfFormula({ text, uses, readsLabels }: Formula, size: numb
   const bound: Readonly<Record<string, string>> = {
     N: "float(len(r))",
     eps: String(EPSILON),
-    size: "(clusters[:, None] == clusters).sum(axis=1) * 1.0",
-    m: "(clusters[:, None] == clusters) @ (1.0 * (r > 0.5))",
+    size: "(strategies[:, None] == strategies).sum(axis=1) * 1.0",
+    m: "(strategies[:, None] == strategies) @ (1.0 * (r > 0.5))",
   };
   return [
     ...imports,
@@ -104,7 +104,7 @@ export function pythonOfFormula({ text, uses, readsLabels }: Formula, size: numb
     "from setrl.theory.audit import audit",
     "",
     "",
-    `def estimator(rewards${readsLabels ? ", clusters" : ""}):`,
+    `def estimator(rewards${readsLabels ? ", strategies" : ""}):`,
     "    r = np.asarray(rewards, dtype=float)",
     ...names.filter((name) => name in bound).map((name) => `    ${name} = ${bound[name]}`),
     ...ofNumPy.map((name) => `    ${name} = np.${name}`),

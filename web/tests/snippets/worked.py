@@ -36,5 +36,5 @@ compared = {
     ),
 }
 for name, method in compared.items():
-    found = set_advantages(rewards, method, correct=right, clusters=strategies, answers=answers)
+    found = set_advantages(rewards, method, correct=right, strategies=strategies, answers=answers)
     print(f"{name:16}", *(f"{value:+.4f}" for value in found.values_BN[0]))

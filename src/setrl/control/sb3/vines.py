@@ -66,8 +66,8 @@ class Vines(VineChoices):
     ) -> dict[str, Any]:
         """Return the fields that a method reads besides the scores; `check_vines` checked them."""
         found: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
-        if "clusters" in reads and (label := self.label) is not None:
-            found["clusters"] = lambda row: clusters([label(one) for one in row])
+        if "strategies" in reads and (label := self.label) is not None:
+            found["strategies"] = lambda row: clusters([label(one) for one in row])
         if "correct" in reads and (right := self.correct) is not None:
             found["correct"] = lambda row: np.array([right(one) for one in row], dtype=np.float64)
         if "pairs" in reads and self.distances is not None:

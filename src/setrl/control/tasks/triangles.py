@@ -206,15 +206,15 @@ class Triangles:
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng, parallel=512)
         labels = [self.label(one) for one in sampled]
         found = {label for label in labels if label is not None}
-        clusters_N = clusters(labels)
-        count_C = measures.label_counts(clusters_N)
+        labels_N = clusters(labels)
+        count_C = measures.label_counts(labels_N)
         coverage = measures.coverage_at_k(
             count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_F3)
         )
         return {
             "validity": float(np.mean([label is not None for label in labels])),
             "distinct": float(len(found)),
-            "effective": measures.effective_labels(clusters_N),
+            "effective": measures.effective_labels(labels_N),
             "coverage@1024": coverage,
             "new_distinct": float(len(found - self.graph.shown)),
             "new_share": float(

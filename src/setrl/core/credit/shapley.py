@@ -29,7 +29,7 @@ def shapley(objective: Objective, rewards_BN: Array, **fields: Unpack[Fields]) -
     Args:
         objective: What a set is worth, for sets of every size.
         rewards_BN: (B, N) rewards; NaN marks a sample without one.
-        **fields: Clusters, answers and whatever else the objective reads; see `setrl.Fields`.
+        **fields: Strategies, answers and whatever else the objective reads; see `setrl.Fields`.
 
     Returns:
         (B, N), of the kind of `rewards_BN`; 0 for samples that were left out.

@@ -1,4 +1,4 @@
-"""Set objectives: (rewards, clusters, answers, …) of a set → its score.
+"""Set objectives: (rewards, strategies, answers, …) of a set → its score.
 
 Each name here makes a value. Values are frozen, so that two of the same are equal, print as they
 are written, and compose:

@@ -100,12 +100,12 @@ class Objective(ABC):
     >>> from setrl import objectives
     >>> coverage = objectives.any_correct() + 0.1 * objectives.distinct()
     >>> coverage.reads
-    ('correct', 'clusters')
+    ('correct', 'strategies')
     """
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of the fields that it reads: "rewards", "clusters", "answers", …."""
+        """The names of the fields that it reads: "rewards", "strategies", "answers", …."""
         return ("rewards",)
 
     @property
@@ -281,7 +281,7 @@ class Product(Objective):
     """f(S) = left(S) · right(S).
 
     Exact where one factor is a mean and the other knows its means times another: two means, mean
-    reward × distinct clusters, mean reward × mean pairwise distance …
+    reward × distinct strategies, mean reward × mean pairwise distance …
     """
 
     left: Objective

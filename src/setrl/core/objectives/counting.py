@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setrl.core.objectives.clusters import find_clusters
+from setrl.core.objectives.labels import find_labels
 from setrl.core.sums import over_rows
 
 KEPT = 1 << 22  # numbers that are kept on the way up: 32 MB
@@ -108,7 +108,7 @@ def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
 
     Degenerate samples are a class of their own, the last one, where there are any.
     """
-    found = find_clusters(labels_BN)
+    found = find_labels(labels_BN)
     size_BC, place_CB = found.sizes(by_size)
     if found.degenerate_B.any():
         place_CB[0] = size_BC.shape[1]

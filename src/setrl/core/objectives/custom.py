@@ -13,7 +13,7 @@ from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.objectives.counting import binomials
 from setrl.core.samples import Samples
 from setrl.core.sums import total
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.support import names
 
 OVER_MEMBERS = (
@@ -50,7 +50,7 @@ class FromFunction(OfFunction):
     Attributes:
         function: Fields of the set's members, arrays of shape (…, K) → scores (…). It must be
             symmetric in the members.
-        reads: The names of the fields that it takes, in order: "rewards", "correct", "clusters",
+        reads: The names of the fields that it takes, in order: "rewards", "correct", "strategies",
             "answers", "proxy", "pairs", "families", "second". By default the names of its
             parameters; a single parameter of another name takes the rewards.
         one_set_at_a_time: Call it with the fields of a single set, shape (K,); slower. For a
@@ -103,8 +103,8 @@ class FromFunction(OfFunction):
 def _parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
     """Return the fields that a function names as its parameters; rewards for one other name.
 
-    >>> _parameters(lambda correct, clusters: 0), _parameters(lambda r: 0)
-    (('correct', 'clusters'), ('rewards',))
+    >>> _parameters(lambda correct, strategies: 0), _parameters(lambda r: 0)
+    (('correct', 'strategies'), ('rewards',))
 
     Raises:
         ValueError: If it needs several values, and one of them is not named after a field.
@@ -124,21 +124,21 @@ def _parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
     if len(needed) > 1:
         raise ValueError(
             f"the function takes {', '.join(needed)}: say which fields these are, such as "
-            "reads=('rewards', 'clusters')"
+            "reads=('rewards', 'strategies')"
         )
     return ("rewards",)
 
 
 @dataclass(frozen=True, repr=False)
 class FromCounts(OfFunction):
-    """Any function of how many correct and wrong members of each cluster a set holds; exact.
+    """Any function of how many correct and wrong members of each strategy a set holds; exact.
 
     Attributes:
         function: Counts of shape (…, C + 1, 2) → scores (…). counts[…, c, 1] is the number of
-            correct members of cluster c, counts[…, c, 0] of its wrong ones; the last row is of
-            degenerate samples. Clusters come in no order, and there may be rows of zeros.
+            correct members of strategy c, counts[…, c, 0] of its wrong ones; the last row is of
+            degenerate samples. Strategies come in no order, and there may be rows of zeros.
         max_compositions: Give up on the exact form where a prompt has more ways than this to take K
-            members out of its (cluster, correct) cells, and score sets instead.
+            members out of its (strategy, correct) cells, and score sets instead.
 
     >>> from setrl import objectives
     >>> objectives.from_counts(lambda counts: (counts[..., :-1, 1] >= 2).sum(-1))
@@ -148,22 +148,22 @@ class FromCounts(OfFunction):
     function: Callable[[np.ndarray], np.ndarray]
     max_compositions: int = 100_000
 
-    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "strategies")
 
     def __repr__(self) -> str:
         return f"from_counts({self._name})"
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the function of each set's counts: fields of shape (…, K) → (…)."""
-        clusters, k = members.clusters, members.num_samples
-        first = (clusters[..., :, None] == clusters[..., None, :]).argmax(axis=-1)
-        row = np.where(clusters == DEGENERATE, k, first)
+        strategies, k = members.strategies, members.num_samples
+        first = (strategies[..., :, None] == strategies[..., None, :]).argmax(axis=-1)
+        row = np.where(strategies == DEGENERATE, k, first)
         in_row = (row[..., None] == np.arange(k + 1)) * 1.0
         kind = members.right[..., None] == [False, True]
         return self._scores(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
-        """Return sums over all compositions of K into the cells (cluster, correct) of a prompt.
+        """Return sums over all compositions of K into the cells (strategy, correct) of a prompt.
 
         None where a prompt has more than `max_compositions`.
         """
@@ -180,7 +180,7 @@ class FromCounts(OfFunction):
 
     def _cells(self, samples: Samples) -> list[_Cells]:
         correct_BN = samples.right
-        return [_cells(*prompt) for prompt in zip(samples.clusters, correct_BN, strict=True)]
+        return [_cells(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)]
 
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
@@ -190,8 +190,8 @@ class FromCounts(OfFunction):
         """
         n, k = len(cells.at_N), set_size
         held_MG = _compositions(cells.size_G, k)
-        counts_MCT = np.zeros((len(held_MG), max(cells.cluster_G.max(), 0) + 2, 2))
-        counts_MCT[:, cells.cluster_G, cells.correct_G] = held_MG
+        counts_MCT = np.zeros((len(held_MG), max(cells.strategy_G.max(), 0) + 2, 2))
+        counts_MCT[:, cells.strategy_G, cells.correct_G] = held_MG
         chance_M = np.prod(binomials(n, k)[cells.size_G, held_MG], axis=1) / binomials(n, k)[n, k]
         scores_M = self._scores(counts_MCT)
         usual = scores_M[chance_M.argmax()]
@@ -201,31 +201,31 @@ class FromCounts(OfFunction):
 
     def _scores(self, counts: np.ndarray) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
-        hint = "the last two axes of its argument run over the clusters and over wrong, correct"
+        hint = "the last two axes of its argument run over the strategies and over wrong, correct"
         scores = np.asarray(self.function(counts), dtype=np.float64)
         return finite(self, self._checked(scores, counts.shape[:-2], hint))
 
 
 class _Cells(NamedTuple):
-    """The kinds of a prompt's samples, by cluster (−1 is degenerate) and correctness.
+    """The kinds of a prompt's samples, by strategy (−1 is degenerate) and correctness.
 
     Attributes:
         at_N: The cell of each sample.
-        cluster_G: The cluster of each cell, from 0, or −1.
+        strategy_G: The strategy of each cell, from 0, or −1.
         correct_G: 1 for correct, 0 for wrong.
         size_G: How many samples it has.
     """
 
     at_N: np.ndarray
-    cluster_G: np.ndarray
+    strategy_G: np.ndarray
     correct_G: np.ndarray
     size_G: np.ndarray
 
 
-def _cells(clusters_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
+def _cells(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
     """Return the cells of one prompt that have samples."""
-    labels, cluster_N = np.unique(clusters_N, return_inverse=True)
-    key_N = 2 * (cluster_N - (labels[0] == DEGENERATE)) + correct_N
+    labels, strategy_N = np.unique(labels_N, return_inverse=True)
+    key_N = 2 * (strategy_N - (labels[0] == DEGENERATE)) + correct_N
     key_G, at_N, size_G = np.unique(key_N, return_inverse=True, return_counts=True)
     return _Cells(at_N, key_G // 2, key_G % 2, size_G)
 

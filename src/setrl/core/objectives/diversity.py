@@ -1,4 +1,4 @@
-"""Set objectives of the clusters: how many strategies a set holds, alone or times the mean reward.
+"""Set objectives of strategies: how many a set holds, alone or times the mean reward.
 
 Degenerate samples add no strategy.
 """
@@ -14,64 +14,64 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances
-from setrl.core.objectives.clusters import count_distinct, find_clusters
+from setrl.core.objectives.labels import count_distinct, find_labels
 from setrl.core.objectives.misses import Misses, times_mean
 from setrl.core.samples import Samples
 from setrl.core.sums import mean
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 
-class ClusterDiversity(Objective):
+class StrategyDiversity(Objective):
     """A function of the number of different strategies in a set that is made of `Misses`."""
 
     is_light = True
-    reads: ClassVar[tuple[str, ...]] = ("clusters",)
+    reads: ClassVar[tuple[str, ...]] = ("strategies",)
 
     @abstractmethod
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
-        """Return the form of the diversity for prompts of `count` clusters."""
+        """Return the form of the diversity for prompts of `count` strategies."""
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """Return the means of the diversity times a mean of ones; O(N + C)."""
-        return self.times_mean(np.ones(samples.clusters.shape), samples, set_size)
+        return self.times_mean(np.ones(samples.strategies.shape), samples, set_size)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
-        """Add up over the clusters, each by itself: exact in O(N + C)."""
-        clusters = find_clusters(samples.clusters)
-        form = self.misses((clusters.size_CB > 0).sum(axis=0), set_size)
-        return times_mean(form, values_BN, clusters, set_size)
+        """Add up over the strategies, each by itself: exact in O(N + C)."""
+        strategies = find_labels(samples.strategies)
+        form = self.misses((strategies.size_CB > 0).sum(axis=0), set_size)
+        return times_mean(form, values_BN, strategies, set_size)
 
 
 @dataclass(frozen=True, repr=False)
-class Distinct(ClusterDiversity):
+class Distinct(StrategyDiversity):
     """f(S) = |{cᵢ : i∈S, cᵢ ≠ DEGENERATE}|, the number of different strategies in the set."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """Return the number of different clusters of each set; degenerate samples count in none."""
-        return count_distinct(members.clusters)
+        """Return the number of different strategies of each set; degenerate ones do not count."""
+        return count_distinct(members.strategies)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """Return a sum over clusters of the chance that a set hits it; O(N + C)."""
+        """Return a sum over strategies of the chance that a set hits it; O(N + C)."""
         table = chances(samples.num_samples, set_size)
-        clusters = find_clusters(samples.clusters)
-        size_CB = clusters.size_CB
+        strategies = find_labels(samples.strategies)
+        size_CB = strategies.size_CB
         missed_CB = table.missed_with[size_CB]
-        alone_CB = clusters.kept(table.missed_without[size_CB - 1])
+        alone_CB = strategies.kept(table.missed_without[size_CB - 1])
         paid_CB = size_CB * missed_CB
-        with_BN = clusters.gather(clusters.kept(1.0) + clusters.others(1.0 - missed_CB))
+        with_BN = strategies.gather(strategies.kept(1.0) + strategies.others(1.0 - missed_CB))
         return SetMeans(
             with_BN=with_BN,
-            contrast_BN=clusters.gather(alone_CB - clusters.others(paid_CB) / table.outside),
+            contrast_BN=strategies.gather(alone_CB - strategies.others(paid_CB) / table.outside),
             mean_B=mean(with_BN),
-            size_B=clusters.of_all(paid_CB) / table.outside + alone_CB.max(axis=0),
-            gain=lambda: clusters.of_own(table.missed_with[size_CB - 1]),
+            size_B=strategies.of_all(paid_CB) / table.outside + alone_CB.max(axis=0),
+            gain=lambda: strategies.of_own(table.missed_with[size_CB - 1]),
         )
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
         """Σ_c 1 − C(N−m_c, K)/C(N, K): rarefaction (Hurlbert, Ecology 52, 1971)."""
-        clusters = find_clusters(samples.clusters)
+        strategies = find_labels(samples.strategies)
         tables = (chances(samples.num_samples, k) for k in set_sizes)
-        return np.stack([clusters.of_all(table.hit[clusters.size_CB]) for table in tables])
+        return np.stack([strategies.of_all(table.hit[strategies.size_CB]) for table in tables])
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
         """C − Σ_c 1{S misses c}."""
@@ -83,14 +83,14 @@ class DistinctCorrect(Objective):
     """f(S) = |{cᵢ : i∈S correct, cᵢ ≠ DEGENERATE}|: the strategies that succeed."""
 
     is_light = True
-    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "strategies")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """Return the number of different clusters of each set's correct members."""
+        """Return the number of different strategies of each set's correct members."""
         return Distinct()(self._of_correct(members))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """Return the means of `distinct`, where a wrong sample is in no cluster; O(N + C)."""
+        """Return the means of `distinct`, where a wrong sample is of no strategy; O(N + C)."""
         return Distinct().set_means(self._of_correct(samples), set_size)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
@@ -103,17 +103,17 @@ class DistinctCorrect(Objective):
 
     def _of_correct(self, samples: Samples) -> Samples:
         # A product: a choice for each sample takes ten times as long on mixed prompts.
-        kept_BN = (samples.clusters - DEGENERATE) * samples.right
-        return replace(samples, clusters=kept_BN + DEGENERATE)
+        kept_BN = (samples.strategies - DEGENERATE) * samples.right
+        return replace(samples, strategies=kept_BN + DEGENERATE)
 
 
 @dataclass(frozen=True, repr=False)
-class DistinctShare(ClusterDiversity):
+class DistinctShare(StrategyDiversity):
     """f(S) = |{cᵢ : i∈S}| / K, from 1/K to 1: the diversity of Poly-EPO (arXiv:2604.17654)."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """Return the number of different clusters of each set per member."""
-        return count_distinct(members.clusters) / members.num_samples
+        """Return the number of different strategies of each set per member."""
+        return count_distinct(members.strategies) / members.num_samples
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
         """(C − Σ_c 1{S misses c}) / K."""
@@ -121,12 +121,12 @@ class DistinctShare(ClusterDiversity):
 
 
 @dataclass(frozen=True, repr=False)
-class ExtraShare(ClusterDiversity):
+class ExtraShare(StrategyDiversity):
     """f(S) = (|{cᵢ : i∈S}| − 1)₊ / (K − 1), from 0 to 1; 0 for K = 1, where there is no other."""
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """Return the number of clusters beyond the first, per member beyond the first."""
-        extra = np.maximum(count_distinct(members.clusters) - 1, 0.0)
+        """Return the number of strategies beyond the first, per member beyond the first."""
+        extra = np.maximum(count_distinct(members.strategies) - 1, 0.0)
         return extra / max(members.num_samples - 1, 1)
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
@@ -136,15 +136,15 @@ class ExtraShare(ClusterDiversity):
 
 
 @dataclass(frozen=True, repr=False)
-class MixedShare(ClusterDiversity):
+class MixedShare(StrategyDiversity):
     """f(S) = |{cᵢ : i∈S}| / K · 1{|{cᵢ : i∈S}| > 1}: `DistinctShare`, but 0 for one strategy.
 
     The diversity in Algorithm 2 of Poly-EPO (arXiv:2604.17654); its code leaves the indicator out.
     """
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """Return the number of different clusters per member, where there are two or more."""
-        count = count_distinct(members.clusters)
+        """Return the number of different strategies per member, where there are two or more."""
+        count = count_distinct(members.strategies)
         return np.where(count > 1, count, 0.0) / members.num_samples
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
@@ -154,18 +154,18 @@ class MixedShare(ClusterDiversity):
 
 
 @dataclass(frozen=True, repr=False)
-class Differ(ClusterDiversity):
+class Differ(StrategyDiversity):
     """f(S) = 1{two members of S differ in strategy}: Set RL, Example 3.6.
 
-    With degenerate samples: 1 where at least two clusters are present.
+    With degenerate samples: 1 where at least two strategies are present.
     """
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """1.0 for each set that holds two clusters, else 0.0."""
-        return (count_distinct(members.clusters) > 1) * 1.0
+        """1.0 for each set that holds two strategies, else 0.0."""
+        return (count_distinct(members.strategies) > 1) * 1.0
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """Return the means of a cluster diversity; a score of 0 or 1 has variance U(1 − U)."""
+        """Return the means of a strategy diversity; a score of 0 or 1 has variance U(1 − U)."""
         means = super().set_means(samples, set_size)
         return replace(means, variance=lambda: means.mean_B * (1 - means.mean_B))
 
@@ -208,8 +208,8 @@ class Polychromic(Objective):
 
     @property
     def is_light(self) -> bool:
-        """Whether the diversity is one of clusters."""
-        return isinstance(self.diversity, ClusterDiversity)
+        """Whether the diversity is one of strategies."""
+        return isinstance(self.diversity, StrategyDiversity)
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the polychromic score of each set."""

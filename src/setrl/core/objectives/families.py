@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans, weighted_means
-from setrl.core.objectives.clusters import count_distinct
 from setrl.core.objectives.diversity import DistinctShare
+from setrl.core.objectives.labels import count_distinct
 from setrl.core.samples import Samples
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,11 +22,11 @@ class FamilyShare(Objective):
     v variants costs 1 + α(v − 1), and a variant of a family that stays costs α. At α = 1 it is
     `distinct_share` of the variants, at α = 0 of the families. Poly-EPO's judge
     (arXiv:2604.17654, §A.1) names a macro-strategy, the framework, and a micro-strategy, the method
-    at key steps, and its clusters count both alike (α = 1).
+    at key steps, and its strategies count both alike (α = 1).
 
-    Families are a separate field, `families`, next to `clusters`, and not a part of a cluster's
+    Families are a separate field, `families`, next to `strategies`, and not a part of a strategy's
     name, because labels are often integers in a tensor, and because another judge may give each
-    level. A variant is a pair (family, cluster): two families may use the same cluster label. A
+    level. A variant is a pair (family, strategy): two families may use the same strategy label. A
     sample that is degenerate at one level is in neither.
 
     Attributes:
@@ -35,7 +35,7 @@ class FamilyShare(Objective):
 
     variant_weight: float = 0.5
 
-    reads: ClassVar[tuple[str, ...]] = ("clusters", "families")
+    reads: ClassVar[tuple[str, ...]] = ("strategies", "families")
 
     def __post_init__(self) -> None:
         if not 0 <= self.variant_weight <= 1:
@@ -45,7 +45,7 @@ class FamilyShare(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the weighted number of families and variants of each set, per member."""
-        families, variants = (count_distinct(level.clusters) for level in _levels(members))
+        families, variants = (count_distinct(level.strategies) for level in _levels(members))
         return (families + self.variant_weight * (variants - families)) / members.num_samples
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
@@ -65,13 +65,13 @@ class FamilyShare(Objective):
 
 
 def _levels(samples: Samples) -> tuple[Samples, Samples]:
-    """Return the samples with their families, and with their variants, as clusters."""
-    in_none = (samples.clusters == DEGENERATE) | (samples.families == DEGENERATE)
+    """Return the samples with their families, and with their variants, as strategies."""
+    in_none = (samples.strategies == DEGENERATE) | (samples.families == DEGENERATE)
     # Labels may be hashes, whose product would not fit into an integer.
     family = np.unique(samples.families, return_inverse=True)[1].reshape(in_none.shape)
-    labels, cluster = np.unique(samples.clusters, return_inverse=True)
-    variant = family * len(labels) + cluster.reshape(in_none.shape)
+    labels, strategy = np.unique(samples.strategies, return_inverse=True)
+    variant = family * len(labels) + strategy.reshape(in_none.shape)
     return (
-        replace(samples, clusters=np.where(in_none, DEGENERATE, family)),
-        replace(samples, clusters=np.where(in_none, DEGENERATE, variant)),
+        replace(samples, strategies=np.where(in_none, DEGENERATE, family)),
+        replace(samples, strategies=np.where(in_none, DEGENERATE, variant)),
     )

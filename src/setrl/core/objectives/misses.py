@@ -1,4 +1,4 @@
-"""Mean scores of diversities that are made of chances to miss clusters, times a mean of values."""
+"""Mean scores of diversities that are made of chances to miss strategies, times a mean."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from setrl.core.objectives.base import SetMeans
 from setrl.core.objectives.chances import chances
-from setrl.core.objectives.clusters import Clusters
+from setrl.core.objectives.labels import LabelTable
 from setrl.core.objectives.rewards import centre
 from setrl.core.sums import over_rows, total
 
 
 class Misses(NamedTuple):
-    """A diversity as chances to miss: of the clusters of a prompt,
+    """A diversity as chances to miss: of the strategies of a prompt,
 
     constant + each·Σ_c 1{S misses c} + rest·Σ_c 1{S misses all but c} + none·1{S misses all}.
     """
@@ -27,20 +27,22 @@ class Misses(NamedTuple):
     none_B: np.ndarray | float | None = None
 
 
-def times_mean(form: Misses, values_BN: np.ndarray, clusters: Clusters, set_size: int) -> SetMeans:
+def times_mean(
+    form: Misses, values_BN: np.ndarray, strategies: LabelTable, set_size: int
+) -> SetMeans:
     """Return the means of (the diversity) · (1/K) Σ_{i∈S} xᵢ; O(N + C)."""
     n, k = values_BN.shape[-1], set_size
     mean_B, contrast_BN = centre(values_BN)
-    values = _Values.of(values_BN, clusters)
+    values = _Values.of(values_BN, strategies)
     constant_B = form.constant_B / k
     slope_B = constant_B * (n / max(n - 1, 1))
     contrast_BN *= slope_B[:, None]
     mean_B = k * constant_B * mean_B
     size_B = np.abs(slope_B) * (values.high_B - values.low_B)
-    for factor, line in _lines(form, values, clusters, k):
-        part_BN = clusters.gather(factor * line.slope_CB)
+    for factor, line in _lines(form, values, strategies, k):
+        part_BN = strategies.gather(factor * line.slope_CB)
         part_BN *= values_BN
-        part_BN += clusters.gather(factor * line.level_CB)
+        part_BN += strategies.gather(factor * line.level_CB)
         contrast_BN += part_BN
         mean_B = mean_B + factor * line.mean_B
         size_B = size_B + np.abs(factor) * line.size_B
@@ -58,17 +60,19 @@ class _Values(NamedTuple):
     num_samples: int
 
     @staticmethod
-    def of(values_BN: np.ndarray, clusters: Clusters) -> _Values:
+    def of(values_BN: np.ndarray, strategies: LabelTable) -> _Values:
         low_B, high_B, sum_B = values_BN.min(axis=1), values_BN.max(axis=1), total(values_BN)
         reach_B = sum_B if low_B.min() >= 0 else total(np.abs(values_BN))
-        return _Values(clusters.total(values_BN), sum_B, reach_B, low_B, high_B, values_BN.shape[1])
+        return _Values(
+            strategies.total(values_BN), sum_B, reach_B, low_B, high_B, values_BN.shape[1]
+        )
 
 
 class _Line(NamedTuple):
     """U, and u − v = slope·xᵢ + level, of a sum R(S)·1{…}, R(S) = Σ_{i∈S} xᵢ.
 
     Attributes:
-        slope_CB: A number for each cluster; the first row is for degenerate samples.
+        slope_CB: A number for each strategy; the first row is for degenerate samples.
         level_CB: As `slope_CB`.
         mean_B: U.
         size_B: How large the numbers are that u − v is added up from.
@@ -81,60 +85,60 @@ class _Line(NamedTuple):
 
 
 def _lines(
-    form: Misses, values: _Values, clusters: Clusters, set_size: int
+    form: Misses, values: _Values, strategies: LabelTable, set_size: int
 ) -> Iterator[tuple[np.ndarray | float, _Line]]:
     """Yield the terms of the diversity, with their factors."""
     if form.each:
-        yield form.each / set_size, _each_cluster(values, clusters, set_size)
+        yield form.each / set_size, _each_strategy(values, strategies, set_size)
     if form.rest:
-        yield form.rest / set_size, _each_rest(values, clusters, set_size)
+        yield form.rest / set_size, _each_rest(values, strategies, set_size)
     if form.none_B is not None:
-        yield form.none_B / set_size, _all_clusters(values, clusters, set_size)
+        yield form.none_B / set_size, _all_strategies(values, strategies, set_size)
 
 
-def _each_cluster(values: _Values, clusters: Clusters, set_size: int) -> _Line:
-    """Σ_c R(S)·1{S misses cluster c}."""
-    group = _missed(values, set_size, clusters.size_CB, values.sum_B - values.total_CB)
-    own = group.lines * (clusters.size_CB > 0)
+def _each_strategy(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
+    """Σ_c R(S)·1{S misses strategy c}."""
+    group = _missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
+    own = group.lines * (strategies.size_CB > 0)
     every = over_rows(own)
     slope_CB, level_CB = every[:2, None] - own[:2]
-    level_CB += clusters.kept(group.held)
-    return _Line(slope_CB, level_CB, every[2], every[3] + _largest(clusters, group))
+    level_CB += strategies.kept(group.held)
+    return _Line(slope_CB, level_CB, every[2], every[3] + _largest(strategies, group))
 
 
-def _each_rest(values: _Values, clusters: Clusters, set_size: int) -> _Line:
-    """Σ_c R(S)·1{S misses every cluster but c}: S has no strategy but c.
+def _each_rest(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
+    """Σ_c R(S)·1{S misses every strategy but c}: S has no strategy but c.
 
-    "All but c" is a group too: its samples are in the other clusters of the prompt.
+    "All but c" is a group too: its samples are in the other strategies of the prompt.
     """
-    size_CB, is_cluster_CB = clusters.size_CB, clusters.size_CB > 0
+    size_CB, is_strategy_CB = strategies.size_CB, strategies.size_CB > 0
     others_CB = size_CB.sum(axis=0) - size_CB
     group = _missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
-    slope_B, level_B, mean_B, size_B = over_rows(group.lines * is_cluster_CB)
-    level_CB = clusters.others(group.held) + group.lines[1]
+    slope_B, level_B, mean_B, size_B = over_rows(group.lines * is_strategy_CB)
+    level_CB = strategies.others(group.held) + group.lines[1]
     return _Line(
-        np.where(is_cluster_CB, group.lines[0], slope_B),
-        np.where(is_cluster_CB, level_CB, level_B),
+        np.where(is_strategy_CB, group.lines[0], slope_B),
+        np.where(is_strategy_CB, level_CB, level_B),
         mean_B,
-        size_B + _largest(clusters, group),
+        size_B + _largest(strategies, group),
     )
 
 
-def _all_clusters(values: _Values, clusters: Clusters, set_size: int) -> _Line:
-    """R(S)·1{S misses every cluster}: S has only degenerate samples."""
-    group = _missed(values, set_size, clusters.size_CB.sum(axis=0), values.total_CB[0])
+def _all_strategies(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
+    """R(S)·1{S misses every strategy}: S has only degenerate samples."""
+    group = _missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
     slope_B, level_B, mean_B, size_B = group.lines
-    is_cluster_CB = clusters.size_CB > 0
+    is_strategy_CB = strategies.size_CB > 0
     return _Line(
-        np.where(is_cluster_CB, 0.0, slope_B),
-        np.where(is_cluster_CB, group.held, level_B),
+        np.where(is_strategy_CB, 0.0, slope_B),
+        np.where(is_strategy_CB, group.held, level_B),
         mean_B,
         np.maximum(size_B, group.held_size),
     )
 
 
-def _largest(clusters: Clusters, group: _Missed) -> np.ndarray:
-    return clusters.kept(group.held_size).max(axis=0)
+def _largest(strategies: LabelTable, group: _Missed) -> np.ndarray:
+    return strategies.kept(group.held_size).max(axis=0)
 
 
 class _Missed(NamedTuple):

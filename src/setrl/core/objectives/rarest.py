@@ -11,7 +11,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.objectives.clusters import find_clusters
 from setrl.core.objectives.counting import (
     Classes,
     Step,
@@ -20,8 +19,9 @@ from setrl.core.objectives.counting import (
     in_parts,
     sweep,
 )
+from setrl.core.objectives.labels import find_labels
 from setrl.core.samples import Samples
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 ALL = slice(0, 1)  # the one phase that there is
 
@@ -33,20 +33,20 @@ class RarestCorrect(Objective):
     A degenerate sample has no strategy, and earns nothing.
     """
 
-    reads: ClassVar[tuple[str, ...]] = ("correct", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("correct", "strategies")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """One over the size of the smallest cluster with a correct member."""
-        size = _cluster_sizes(members.clusters)
+        """One over the size of the smallest strategy with a correct member."""
+        size = _strategy_sizes(members.strategies)
         return np.where(self._earns(members), 1 / size, 0.0).max(axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """Σₖ (1/k − 1/(k+1))·P(a cluster with a correct member has at most k); O(K²·min(N, C·K)).
+        """Σₖ (1/k − 1/(k+1))·P(a strategy with a correct member has at most k); O(K²·min(N, C·K)).
 
         The sum over k from 1 to K, with 1/K for the last.
         """
         correct_BN = self._earns(samples)
-        classes = find_classes(_strategies(samples.clusters, correct_BN), by_size=True)
+        classes = find_classes(_strategies(samples.strategies, correct_BN), by_size=True)
 
         def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
             return _sweep_rare(part, correct_BN[at], set_size)
@@ -55,7 +55,7 @@ class RarestCorrect(Objective):
         return SetMeans.above(mean_B, extra_BN, set_size)
 
     def _earns(self, samples: Samples) -> np.ndarray:
-        return samples.right & (samples.clusters != DEGENERATE)
+        return samples.right & (samples.strategies != DEGENERATE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,28 +66,28 @@ class RarestReward(Objective):
     no strategy, and earns nothing.
     """
 
-    reads: ClassVar[tuple[str, ...]] = ("rewards", "clusters")
+    reads: ClassVar[tuple[str, ...]] = ("rewards", "strategies")
 
     def __call__(self, members: Samples) -> np.ndarray:
-        """Return the best reward, where the members of a cluster share what one of them earns."""
+        """Return the best reward, where the members of a strategy share what one of them earns."""
         if (members.rewards < 0).any():
             raise ValueError(
                 f"rarest_reward needs rewards of at least 0, got {members.rewards.min():g}"
             )
-        shares = members.rewards / _cluster_sizes(members.clusters)
-        return np.where(members.clusters != DEGENERATE, shares, 0.0).max(axis=-1)
+        shares = members.rewards / _strategy_sizes(members.strategies)
+        return np.where(members.strategies != DEGENERATE, shares, 0.0).max(axis=-1)
 
 
-def _cluster_sizes(clusters: np.ndarray) -> np.ndarray:
-    """Return how many members of its set are in each member's cluster, (…, K)."""
-    return (clusters[..., :, None] == clusters[..., None, :]).sum(axis=-1)
+def _strategy_sizes(strategies: np.ndarray) -> np.ndarray:
+    """Return how many members of its set are in each member's strategy, (…, K)."""
+    return (strategies[..., :, None] == strategies[..., None, :]).sum(axis=-1)
 
 
-def _strategies(clusters_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
-    """Labels from 1 of the clusters that have a correct member, and 0 for all other samples."""
-    found = find_clusters(clusters_BN)
+def _strategies(strategies_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
+    """Labels from 1 of the strategies that have a correct member, and 0 for all other samples."""
+    found = find_labels(strategies_BN)
     succeeds_BN = found.of_own(found.total(correct_BN)) > 0
-    return np.where(succeeds_BN, clusters_BN + 1, 0)
+    return np.where(succeeds_BN, strategies_BN + 1, 0)
 
 
 def _weights(set_size: int) -> np.ndarray:
@@ -99,7 +99,7 @@ def _weights(set_size: int) -> np.ndarray:
 def _sweep_rare(
     classes: Classes, correct_BN: np.ndarray, set_size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """U (B,) and u − U (B, N), from P(no cluster with a correct member has at most k)."""
+    """U (B,) and u − U (B, N), from P(no strategy with a correct member has at most k)."""
     n, k = classes.at_BN.shape[1], set_size
     right_BC = np.zeros(classes.size_BC.shape, dtype=np.int64)
     np.add.at(right_BC, (np.arange(len(correct_BN))[:, None], classes.at_BN), correct_BN)
@@ -128,7 +128,7 @@ class _Term(NamedTuple):
 
 
 def _class_terms(size_B: np.ndarray, right_B: np.ndarray, n: int, k: int) -> list[_Term]:
-    """Return a cluster's terms, by how many members a set holds: 0, over k, or up to k wrong."""
+    """Return a strategy's terms, by how many members a set holds: 0, over k, or up to k wrong."""
     chance_mj = binomials(n, k)
     wrong_B = size_B - right_B
     no_right_B = chance_mj[right_B, 0]

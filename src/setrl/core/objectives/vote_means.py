@@ -38,7 +38,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from setrl.core.objectives.clusters import find_clusters
+from setrl.core.objectives.labels import find_labels
 
 NEGLIGIBLE = 1e-13  # chance that an answer reaches a count, or that a count wins
 NEGLIGIBLE_TOTAL = (
@@ -74,9 +74,9 @@ class Ballots:
     @staticmethod
     def count(answers_BN: np.ndarray, rewards_BN: np.ndarray) -> Ballots:
         """Count the votes; `DEGENERATE` abstains."""
-        clusters = find_clusters(answers_BN)
-        given = clusters.size_CB > 0
-        votes_C, reward_C = clusters.size_CB[given], clusters.total(rewards_BN)[given]
+        strategies = find_labels(answers_BN)
+        given = strategies.size_CB > 0
+        votes_C, reward_C = strategies.size_CB[given], strategies.total(rewards_BN)[given]
         num_prompts, n = answers_BN.shape
         key_G, group_C, repeats_G = np.unique(
             np.nonzero(given)[1] * (n + 1) + votes_C, return_inverse=True, return_counts=True

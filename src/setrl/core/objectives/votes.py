@@ -21,7 +21,7 @@ from setrl.core.objectives.counting import (
 )
 from setrl.core.objectives.vote_means import Ballots, mean_reward, mean_votes
 from setrl.core.samples import Samples
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 
 Ties = Literal["uniform", "first", "lexicographic"]
 NO_WINNER, WINNER, EITHER = slice(0, 1), slice(1, 2), slice(0, 2)

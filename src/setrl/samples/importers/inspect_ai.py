@@ -18,10 +18,11 @@ from typing import Any
 from setrl.samples import parquet
 from setrl.samples.conversation import message_text, prompt_text
 from setrl.samples.field_values import token_count
-from setrl.samples.fields import choose_score, field, label, number, reading
+from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_answer
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.gzipped import most_unpacked
 from setrl.support.files.kinds import ZIP, refuse_other_kinds
@@ -176,7 +177,7 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
         scorer = choose_score(list(scores), options.fields.reward, where)
     target = field(sample, "target", where)
     text = _resolved(_completion(sample), attached)
-    answer = label(scores[scorer].get("answer")) if scorer else None
+    answer = read_answer(scores[scorer].get("answer")) if scorer else None
     one = Sample(
         text,
         reward=_value(scores[scorer].get("value"), where) if scorer else None,
@@ -185,7 +186,7 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
         tokens=token_count(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
-    gold = label(target[0] if isinstance(target, list) and target else target)
+    gold = text_of(target[0] if isinstance(target, list) and target else target)
     return Group(str(field(sample, "id", where)), prompt, (one,), gold)
 
 

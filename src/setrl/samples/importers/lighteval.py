@@ -14,7 +14,7 @@ from typing import Any
 
 from setrl.samples import parquet
 from setrl.samples.field_values import token_count
-from setrl.samples.fields import choose_score, field, label, number, reading
+from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.types import Group, Sample
@@ -62,7 +62,7 @@ def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
 def _gold(doc: dict[str, Any]) -> str | None:
     choices, index = doc.get("choices"), doc.get("gold_index")
     index = index[0] if isinstance(index, list) and index else index
-    return label(choices[index]) if choices and isinstance(index, int) else None
+    return text_of(choices[index]) if choices and isinstance(index, int) else None
 
 
 def _opens(path: Path, start: bytes) -> bool:

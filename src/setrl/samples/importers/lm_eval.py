@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.samples.fields import choose_score, field, label, number, reading
+from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_answer
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
 
@@ -64,7 +65,7 @@ def _group(record: dict[str, Any], options: LogOptions, where: str) -> Group:
         for text, answer in zip(texts, answers, strict=True)
     )
     key = options.fields.gold
-    gold = label(record["doc"].get(key) if key else record.get("target"))
+    gold = text_of(record["doc"].get(key) if key else record.get("target"))
     return Group(str(field(record, "doc_id", where)), _prompt(record), samples, gold)
 
 
@@ -88,7 +89,7 @@ def _answers(filtered: Any, count: int) -> list[str | None]:
         filtered = filtered[0]
     if not isinstance(filtered, list) or len(filtered) != count:
         return [None] * count
-    return [None if answer == "[invalid]" else label(answer) for answer in filtered]
+    return [None if answer == "[invalid]" else read_answer(answer) for answer in filtered]
 
 
 def _prompt(record: dict[str, Any]) -> str:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from setrl.samples.conversation import plain_text
-from setrl.samples.fields import field, label, number, reading
+from setrl.samples.fields import field, number, reading, text_of
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_answer
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files import json_lines
@@ -104,11 +105,11 @@ def _sample(
     sample = Sample(
         text or "",
         reward=_score(record, fields.reward, where),
-        answer=label(field(logs, fields.answer, where)) if fields.answer else None,
+        answer=read_answer(field(logs, fields.answer, where)) if fields.answer else None,
         strategy=strategy,
         tokens=_tokens(record),
     )
-    gold = label(field(logs, fields.gold, where)) if fields.gold else None
+    gold = text_of(field(logs, fields.gold, where)) if fields.gold else None
     prompt = f"{always} ({tags}), whose prompt is not logged" if prompt is None else prompt
     return Group(f"{split}, step {step}: group {place}", prompt, (sample,), gold, step)
 

@@ -17,12 +17,13 @@ from setrl.samples import parquet
 from setrl.samples.conversation import prompt_text
 from setrl.samples.field_names import TOKENS_OF_TRAINERS
 from setrl.samples.field_values import plain_name, tokens_in
-from setrl.samples.fields import choose_score, field, label, number, reading
+from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.roles import Fields
 from setrl.samples.strategies import strategy_of
-from setrl.samples.types import Group, Sample, Strategy
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import Label, is_outcome, read_answer
 from setrl.support.errors import ConfigError
 from setrl.support.wording import count
 
@@ -109,11 +110,11 @@ def _sample(
         correct=_is_correct(row, options, where),
         reward=_total(row, reward, where),
         strategy=_strategy(row, options, where),
-        answer=label(named(options.fields.answer)),
+        answer=read_answer(named(options.fields.answer)),
         advantage=number(row.get("advantage"), where),
         tokens=tokens_in(row, TOKENS_OF_TRAINERS),
     )
-    gold = label(named(options.fields.gold))
+    gold = text_of(named(options.fields.gold))
     return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
 
 
@@ -130,12 +131,12 @@ def _is_correct(row: dict[str, Any], options: LogOptions, where: str) -> bool | 
     value = None if key is None else number(row[key], where)
     if value is None:
         return None
-    if value not in (0, 1) and options.correct_above is None:
+    if not is_outcome(value) and options.correct_above is None:
         raise ConfigError(f"{where}: {key} is graded: --correct-above X says what is correct")
     return value > (0.5 if options.correct_above is None else options.correct_above)
 
 
-def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Strategy:
+def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Label:
     """Return the strategy of a row; None without a column."""
     column = options.fields.strategy or (LABEL_COLUMN if LABEL_COLUMN in row else None)
     if column is None:

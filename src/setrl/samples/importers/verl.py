@@ -15,11 +15,12 @@ from typing import Any
 from setrl.samples.conversation import prompt_text
 from setrl.samples.field_names import TOKENS_OF_TRAINERS
 from setrl.samples.field_values import tokens_in
-from setrl.samples.fields import field, label, number, reading
+from setrl.samples.fields import field, number, reading, text_of
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
-from setrl.samples.strategies import strategy_in
+from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_answer
 from setrl.support.errors import ConfigError
 from setrl.support.files import json_lines
 
@@ -45,15 +46,15 @@ def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, wher
     uid = str(record.get("uid") or "")
     match = SAMPLE_UID.fullmatch(uid)
     group = uid if shared_uids and uid else match[1] if match else prompt
-    fields = options.fields
+    fields, key = options.fields, options.fields.strategy
     sample = Sample.of(
         field(record, "output", where),
         reward=number(field(record, fields.reward or "score", where), where),
-        answer=label(record.get(fields.answer)) if fields.answer else None,
-        strategy=strategy_in(record, fields.strategy, options.degenerate),
+        answer=None if fields.answer is None else read_answer(record.get(fields.answer)),
+        strategy=None if key is None else strategy_of(record.get(key), options.degenerate),
         tokens=tokens_in(record, TOKENS_OF_TRAINERS),
     )
-    gold = label(record.get(fields.gold or "gts"))
+    gold = text_of(record.get(fields.gold or "gts"))
     return Group(f"step {step}: {group}", prompt, (sample,), gold, step)
 
 

@@ -26,7 +26,7 @@ def draw_audit(found: Audit, path: Path) -> None:
     table = found.table
     right_A, policies_PA = _path(table)
     success, curves = policies_PA @ right_A, found.curves(policies_PA)
-    name, labels = found.estimator.name, table.clusters is not None
+    name, labels = found.estimator.name, table.strategies is not None
     figure, axes = canvas(LIGHT, _title(found), columns=2 + labels, gap=0.75, margins=(0.7, 0.2))
     panels = iter(axes)
     _curves(next(panels), success, curves, right_A, "update towards right samples", name)

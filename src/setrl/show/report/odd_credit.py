@@ -17,8 +17,8 @@ from setrl.evaluate.looks import label
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.outcomes import against
 from setrl.samples.rollouts import group_of_rollout
-from setrl.samples.strategies import DEGENERATE
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import DEGENERATE
 from setrl.show.report.run import ArmRun, RunData
 from setrl.show.report.style import cut, main_arms
 from setrl.support.errors import DataError
@@ -75,8 +75,8 @@ def _sorted(heap: list[Entry]) -> list[Entry]:
 def _credit(seed: int, group: Group, place: int) -> dict[str, Any]:
     """Describe a sample whose credit is odd, and its group."""
     sample = group.samples[place]
-    cluster = _more(sample, "cluster")
-    with_label = sum(_more(one, "cluster") == cluster for one in group.samples)
+    strategy = sample.strategy
+    with_label = sum(one.strategy == strategy for one in group.samples)
     others = _more(sample, "counterfactual")
     return {
         "kind": KINDS[bool(sample.correct)],
@@ -87,8 +87,8 @@ def _credit(seed: int, group: Group, place: int) -> dict[str, Any]:
         "reward": sample.reward,
         "advantage": sample.advantage,
         "strategy": _more(sample, "name"),
-        "degenerate": cluster == DEGENERATE,
-        "same_strategy": with_label if cluster not in (None, DEGENERATE) else None,
+        "degenerate": strategy == DEGENERATE,
+        "same_strategy": with_label if strategy not in (None, DEGENERATE) else None,
         "samples": len(group),
         "correct": sum(bool(one.correct) for one in group.samples),
         "why_wrong": why_wrong(group, sample),
@@ -127,7 +127,7 @@ def _steps_to_read(run: ArmRun, most_bytes: int) -> list[int]:
 def disagreements(data: RunData) -> list[dict[str, Any]]:
     """Return, for each arm, pairs of samples on which judge and reader of strategies disagree.
 
-    A rollout has the judge's label (cluster) and the strategy that the domain reads from the text.
+    A rollout has the judge's label and the strategy that the domain reads from the text.
     Nothing is shown for an arm in which the two always agree, or which has only one of them.
     """
     found = []
@@ -135,7 +135,7 @@ def disagreements(data: RunData) -> list[dict[str, Any]]:
         pairs = different = not_judged = 0
         kept: list[Entry] = []
         for number, (seed, group) in enumerate(_groups(data, arm)):
-            judged = [s for s in group.samples if _more(s, "cluster") is not None]
+            judged = [s for s in group.samples if s.strategy is not None]
             known = [s for s in judged if _more(s, "name")]
             not_judged += not judged
             odd = [(a, b) for a, b in combinations(known, 2) if _together(a, b) != _alike(a, b)]
@@ -151,8 +151,7 @@ def disagreements(data: RunData) -> list[dict[str, Any]]:
 
 def _together(a: Sample, b: Sample) -> bool:
     """Whether the judge says that two samples use one strategy."""
-    cluster = _more(a, "cluster")
-    return bool(cluster == _more(b, "cluster") and cluster != DEGENERATE)
+    return a.strategy == b.strategy and a.strategy != DEGENERATE
 
 
 def _alike(a: Sample, b: Sample) -> bool:
@@ -167,6 +166,6 @@ def _pair(seed: int, group: Group, a: Sample, b: Sample) -> dict[str, Any]:
         "together": _together(a, b),
         "samples": [
             {"text": cut(one.text), "strategy": _more(one, "name"),
-             "degenerate": _more(one, "cluster") == DEGENERATE} for one in (a, b)
+             "degenerate": one.strategy == DEGENERATE} for one in (a, b)
         ],
     }  # fmt: skip

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from setrl.samples.conversation import Text, plain_text
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains import Domain, Reading
 
 LABELS = 2**24  # TRL keeps rewards in float32, which holds every integer up to this one

@@ -258,7 +258,7 @@ class Audit:
             "called_as": self.estimator.shape.name,
             "group_size": self.paid.num_samples,
             "rewards": np.asarray(table.rewards).tolist(),
-            "labels": None if table.clusters is None else np.asarray(table.clusters).tolist(),
+            "labels": None if table.strategies is None else np.asarray(table.strategies).tolist(),
             "objective": _match(self.objective),
             "nearest": _match(self.nearest),
             "claim": _match(self.claim),
@@ -313,8 +313,8 @@ def audit(
     estimator is called on every group of N of them, so the results hold for every policy.
 
     Args:
-        function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N), of
-            NumPy or of PyTorch; a function for a trainer; or a `Method`.
+        function: `f(rewards)` or `f(rewards, strategies)`, of one group (N,) or of a batch (B, N),
+            of NumPy or of PyTorch; a function for a trainer; or a `Method`.
         group_size: N; by default 4, or as many as a method needs.
         rewards: The rewards that samples may get.
         labels: How many strategies samples may use; 3 if the estimator reads labels, otherwise 1.
@@ -377,7 +377,7 @@ def kinds(rewards: Sequence[float], num_labels: int = 1) -> ActionTable:
     if num_labels == 1:
         return ActionTable(levels)
     labels = np.tile(np.arange(num_labels), len(levels))
-    return ActionTable(np.repeat(levels, num_labels), clusters=labels)
+    return ActionTable(np.repeat(levels, num_labels), strategies=labels)
 
 
 def _other_sizes(subject: Estimator, paid: Paid) -> dict[int, Match]:

@@ -17,8 +17,8 @@ import numpy as np
 from setrl.core.method import AnyMethod
 from setrl.theory.tabular import ActionTable
 
-LABELS = ("clusters", "labels", "strategies", "clusters_BN", "labels_BN", "strategy", "cluster",
-          "label", "cluster_ids", "strategy_ids")  # fmt: skip
+LABELS = ("strategies", "labels", "clusters", "strategies_BN", "labels_BN", "strategy", "cluster",
+          "label", "strategy_ids", "cluster_ids")  # fmt: skip
 Call = Callable[[Any, np.ndarray, np.ndarray], Any]
 
 
@@ -147,7 +147,7 @@ SHORT_FLOATS = {"float32": "single", "float16": "half", "bfloat16": "half"}
 
 def fields(table: ActionTable, actions_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rewards and the labels of groups that are given by their samples' actions."""
-    labels_A = np.zeros(table.num_actions) if table.clusters is None else table.clusters
+    labels_A = np.zeros(table.num_actions) if table.strategies is None else table.strategies
     return (
         np.asarray(table.rewards, dtype=np.float64)[actions_BN],
         np.asarray(labels_A, dtype=np.int64)[actions_BN],
@@ -168,7 +168,7 @@ def estimator(
     """Return the function with its shape, which is found by its signature and by trying.
 
     Args:
-        function: `f(rewards)` or `f(rewards, clusters)`, of one group (N,) or of a batch (B, N),
+        function: `f(rewards)` or `f(rewards, strategies)`, of one group (N,) or of a batch (B, N),
             of NumPy or of PyTorch; or a `Method`.
         shape: How it is called, for other functions.
         name: Its name in sentences; by default the function's own.
@@ -196,12 +196,12 @@ def estimator(
 
 
 def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
-    labels: Any = {"clusters": labels_BN} if _reads_labels(method) else {}
+    labels: Any = {"strategies": labels_BN} if _reads_labels(method) else {}
     return method.advantages(rewards_BN, rng=0, **labels).values_BN
 
 
 def _reads_labels(method: AnyMethod) -> bool:
-    return "clusters" in method.reads
+    return "strategies" in method.reads
 
 
 def _found(
@@ -268,7 +268,7 @@ def cleaned(values: np.ndarray) -> np.ndarray:
 def _shapes(function: Any, name: str) -> list[Shape]:
     """Return how a function with these parameters may want to be called."""
     keyword = _label_parameter(function, name)
-    arguments = "rewards" if keyword is None else "rewards, clusters"
+    arguments = "rewards" if keyword is None else "rewards, strategies"
     reads = keyword is not None
     kinds = ["", *(["tensor "] if "torch" in sys.modules else [])]
     return [
@@ -290,7 +290,7 @@ def _label_parameter(function: Any, name: str) -> str | None:
     if others:
         raise ValueError(
             f"{name} needs rewards, {', '.join(needed)}, and an audit has only rewards and labels: "
-            "wrap it in a function of rewards, or of rewards and clusters, or give it a shape (a "
+            "wrap it in a function of rewards, or of rewards and strategies, or give it a shape (a "
             f"parameter that takes labels has one of the names {', '.join(LABELS)})"
         )
     return known[0] if known else None

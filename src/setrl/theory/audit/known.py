@@ -137,7 +137,7 @@ def _of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
     if not _says_what_is_right(table):
         return
     yield from map(_log_likelihood, _sizes(num_samples)[1:])
-    if table.clusters is not None:
+    if table.strategies is not None:
         for alpha in CONCAVE:
             label = f"concave_counts(α={alpha:g})@{num_samples}"
             yield Known(label, _concave(alpha, num_samples), num_samples)

@@ -56,7 +56,7 @@ class Case:
     @property
     def labels_RN(self) -> np.ndarray:
         """The labels of the rows; 0 without labels."""
-        labels = self.table.clusters
+        labels = self.table.strategies
         known = np.zeros(self.table.num_actions, dtype=np.int64) if labels is None else labels
         return np.asarray(known)[self.paid.groups_RN]
 
@@ -107,7 +107,7 @@ class Case:
         if self.paid.num_samples > LONG:
             return ", ".join(self._kinds(row))
         rewards = ", ".join(f"{one:g}" for one in self.rewards_RN[row])
-        if self.table.clusters is None:
+        if self.table.strategies is None:
             return words("rewards", rewards=rewards)
         labels = ", ".join(map(str, self.labels_RN[row]))
         return words("rewards and labels", rewards=rewards, labels=labels)
@@ -188,7 +188,7 @@ def permutation_invariant(case: Case) -> Law:
 
 def label_invariant(case: Case) -> Law:
     """Whether the names of labels matter."""
-    if case.table.clusters is None:
+    if case.table.strategies is None:
         return Law("label-invariant", None, "was not given labels")
     used = np.unique(case.labels_RN)
     swaps = [{a: b, b: a} for a, b in pairwise(used.tolist())]
@@ -292,7 +292,7 @@ def no_pay_for_wrong(case: Case) -> Law:
     if values_RN[row, column] <= 4 * case.paid.rounding:
         return _law("no-pay-for-wrong", True, sample=sample)
     label = case.labels_RN[row, column]
-    if case.table.clusters is not None and (case.labels_RN[row] == label).sum() == 1:
+    if case.table.strategies is not None and (case.labels_RN[row] == label).sum() == 1:
         sample = words("new", sample=sample)
     shown = {"group": case.show(row), "paid": case.paid_to(row)}
     return _law(

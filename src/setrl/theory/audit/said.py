@@ -41,9 +41,9 @@ def words(key: str, **parts: Any) -> str:
 def kind(table: ActionTable, action: int) -> str:
     """Return what a kind of sample is called: its reward, and its label if there are labels."""
     reward = f"{np.asarray(table.rewards)[action]:g}"
-    if table.clusters is None:
+    if table.strategies is None:
         return words("kind of reward", reward=reward)
-    return words("kind", reward=reward, label=np.asarray(table.clusters)[action])
+    return words("kind", reward=reward, label=np.asarray(table.strategies)[action])
 
 
 def spoken(facts: Mapping[str, str]) -> list[str]:

@@ -59,7 +59,7 @@ class Batch:
 
     Attributes:
         rewards_BN: One reward for each sample.
-        labels_BN: The cluster of each sample, from 0.
+        labels_BN: The strategy of each sample, from 0.
         fields: Name → (rewards_BN, labels_BN) → a number for each sample: `length` in tokens (1),
             and `log_prob`, the mean of its tokens' log-probabilities (−1), unless they are given.
         settings: Options of the estimator.

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.samples.log import Log
-from setrl.samples.strategies import numbered
 from setrl.samples.types import Group, Sample
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.gather import columns_of
 from setrl.train.scoring import ScoredBatch, score
 
 FIELDS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
-"""Field of a method other than rewards and clusters → its key in a record of a sample, in order."""
+"""Field of a method, besides rewards and strategies → its key in a record of a sample."""
 
 
 def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:
@@ -41,7 +40,7 @@ def scored_groups(groups: Sequence[Group], method: AnyMethod) -> ScoredBatch:
         [range(end - len(group), end) for end, group in zip(ends, groups, strict=True)],
         max(method.fewest_samples, *map(len, groups)),
         [one.reward for one in samples],
-        strategies=[*chain(*(numbered([one.strategy for one in of.samples]) for of in groups))],
+        strategies=[one.strategy for one in samples],
         correct=[one.correct for one in samples],
         fields={name: [_value(one, FIELDS[name]) for one in samples] for name in reads},
     )
@@ -53,7 +52,7 @@ def needs_of(method: AnyMethod) -> dict[str, str]:
     found = {"reward": ""}
     if "correct" in method.reads:
         found["correct"] = ""
-    if "clusters" in method.reads:
+    if "strategies" in method.reads:
         found["strategy"] = f"{method.name} compares strategies"
     return found
 
@@ -64,7 +63,7 @@ def refuse_missing(log: Log, method: AnyMethod) -> None:
     Raises:
         ConfigError: Saying what is missing, and how it is named.
     """
-    known = {"rewards", "correct", "clusters"} | {
+    known = {"rewards", "correct", "strategies"} | {
         n for n, k in FIELDS.items() if k in log.reader.columns
     }
     if unknown := sorted(set(method.reads) - known):

@@ -14,19 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from setrl.rewards.guarded import CallRecord
+from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError
-from setrl.train.scoring.fields import (
-    KNOWN,
-    PAIRS,
-    READERS,
-    Values,
-    read_matrix,
-    read_number,
-    read_outcome,
-)
-from setrl.train.scoring.labels import read_label
+from setrl.train.scoring.fields import KNOWN, PAIRS, READERS, Values
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
 Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
@@ -43,17 +37,17 @@ def checked_rewards(function: Callable[..., Any]) -> Any:
 
 
 def checked_labels(function: Any) -> Any:
-    """Return the same cluster function, with errors that name it.
+    """Return the same strategy function, with errors that name it.
 
     Raises:
         TypeError: If it is not a function.
     """
     if not callable(function):
         raise TypeError(
-            "cluster_func must be a function that returns the strategy of each sample, got "
+            "strategy_func must be a function that returns the strategy of each sample, got "
             f"{function!r}"
         )
-    return _checked(function, "cluster", _each(read_label))
+    return _checked(function, "strategy", _each(read_label))
 
 
 def checked_outcome(function: Callable[..., Any]) -> Any:
@@ -167,12 +161,19 @@ def _each(convert: Callable[[Any], Any]) -> Read:
 
 
 def _field(function: Callable[..., Any], name: str) -> Any:
-    return _checked(function, name, read_matrix if name == PAIRS else _each(READERS[name]))
+    return _checked(function, name, _matrix if name == PAIRS else _each(READERS[name]))
+
+
+def _matrix(value: Any, num_samples: int, place: str) -> np.ndarray:
+    try:
+        return read_pairs(value, num_samples)
+    except ValueError as error:
+        raise RunError(f"{place} must return {error}") from None
 
 
 def _check_source(name: str, source: Source) -> None:
-    if name == "clusters":
-        raise ValueError("fields must not hold clusters: pass cluster_func=... or judge=...")
+    if name == "strategies":
+        raise ValueError("fields must not hold strategies: pass strategy_func=... or judge=...")
     if name == "correct":
         raise ValueError("fields must not hold correct: pass correct=...")
     names.look_up("field", name, dict.fromkeys(KNOWN))

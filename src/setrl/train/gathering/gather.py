@@ -68,17 +68,6 @@ def completion_of(text: str, prompt: Text) -> Text:
     return text if isinstance(prompt, str) else [{"role": "assistant", "content": text}]
 
 
-def was_cut(ids: Sequence[int], ends: set[int | None]) -> bool:
-    """Return whether a sample was cut: it does not end with a token that ends or follows samples.
-
-    A sample without a token never ended: it was cut.
-
-    >>> was_cut([5, 2], {2, 0}), was_cut([5, 2, 0], {2, 0}), was_cut([2, 5], {2, 0})
-    (False, False, True)
-    """
-    return not len(ids) or int(ids[-1]) not in ends
-
-
 @dataclass(frozen=True)
 class Processes:
     """The processes among which the samples of a step are divided; by default one has them all.

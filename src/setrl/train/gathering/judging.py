@@ -80,7 +80,7 @@ class JudgeQueue:
 
 def unknown_share(judgements: Sequence[Judgement]) -> float:
     """Return the share of the prompts that could not be judged; 0 without prompts."""
-    return sum(one.clusters_N is None for one in judgements) / max(len(judgements), 1)
+    return sum(one.labels_N is None for one in judgements) / max(len(judgements), 1)
 
 
 def usage_of(judge: Judge) -> dict[str, float]:

@@ -70,8 +70,8 @@ def _samples(batch: ScoredBatch) -> dict[str, float]:
     metrics = {"reward/mean": _mean(batch.rewards_BN)}
     if has_outcomes(batch):
         metrics["reward/pass@1"] = _mean(batch.correct_BN)
-    if batch.clusters_BN is not None:
-        metrics |= _strategies(batch, batch.clusters_BN)
+    if batch.strategies_BN is not None:
+        metrics |= _strategies(batch, batch.strategies_BN)
     return metrics
 
 
@@ -80,11 +80,11 @@ def has_outcomes(batch: ScoredBatch) -> bool:
     return not np.isnan(batch.correct_BN).all()
 
 
-def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]:
+def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
     """Measure the strategies of the samples that have a label; NaN if none has."""
-    known_BN = ~np.isnan(clusters_BN)
+    known_BN = ~np.isnan(strategies_BN)
     is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
-    judged_BN, correct_BN = clusters_BN[is_judged_B], batch.correct_BN[is_judged_B] == 1
+    judged_BN, correct_BN = strategies_BN[is_judged_B], batch.correct_BN[is_judged_B] == 1
     readable_BN = known_BN & (judged_BN != DEGENERATE)
     counts = _counts(judged_BN, readable_BN)
     correct = _counts(judged_BN, readable_BN & correct_BN)
@@ -102,9 +102,9 @@ def _strategies(batch: ScoredBatch, clusters_BN: np.ndarray) -> dict[str, float]
     }
 
 
-def _counts(clusters_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
+def _counts(strategies_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
     """Count how many of the kept samples of each prompt use each strategy."""
-    rows = zip(clusters_BN, kept_BN, strict=True)
+    rows = zip(strategies_BN, kept_BN, strict=True)
     return [Counter(row[kept].tolist()) for row, kept in rows]
 
 
@@ -162,19 +162,18 @@ def rollout_records(
 ) -> list[dict[str, Any]]:
     """Make a record of each prompt: its samples with their advantages, also by other methods.
 
-    Without names from a task's own reader, a strategy has the name that the method's labels have. A
-    sample has the fields that the method read, so that `setrl credit` gives a record the same
-    advantages again. Pairs are left out: there are too many.
+    `strategy` is the label that the method compared, and `read` the strategy that a task's own
+    reader finds in the text, if there is one. A sample has the fields that the method read, so that
+    `setrl credit` gives a record the same advantages again. Pairs are left out: there are too many.
     """
     others = _counterfactual(batch, method)
-    names_BN = _labels(batch) if names_BN is None else names_BN
     return [
         {
             "schema_version": SCHEMA_VERSION,
             "step": step,
             "group": b,
             "prompt": prompt,
-            **_not_judged(batch.clusters_BN, b),
+            **_not_judged(batch.strategies_BN, b),
             "samples": [
                 _sample_record(batch, names_BN, others, (b, i))
                 for i in range(len(batch.texts_BN[b]))
@@ -190,15 +189,13 @@ def _sample_record(
     others: Mapping[str, np.ndarray],
     at: tuple[int, int],
 ) -> dict[str, Any]:
-    (b, i), cluster = at, _label(batch.clusters_BN, *at)
-    is_unknown = batch.clusters_BN is not None and cluster is None
+    b, i = at
     return {
         "text": batch.texts_BN[b][i],
         "reward": float(batch.rewards_BN[at]),
         "correct": _outcome(batch.correct_BN[at]),
-        "strategy": names_BN[b][i] if names_BN is not None else None,
-        "cluster": cluster,
-        **({"unknown": ["cluster"]} if is_unknown else {}),  # in other logs null means degenerate
+        **({} if batch.labels_BN is None else {"strategy": batch.labels_BN[b][i]}),
+        **({} if names_BN is None else {"read": names_BN[b][i]}),
         **_field_values(batch, b, i),
         **({} if batch.tokens_BN is None else {"tokens": int(batch.tokens_BN[at])}),
         "advantage": float(batch.advantages.values_BN[at]),
@@ -215,19 +212,19 @@ def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarr
     most = batch.rewards_BN.shape[1] - 1
     set_size = min(method.set_size if method.set_size > 1 else 4, most)
     others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
-    if batch.clusters_BN is not None:
+    if batch.strategies_BN is not None:
         others["poly_epo"] = methods.poly_epo(set_size)
     return {
-        name: other.advantages(batch.rewards_BN, clusters=batch.clusters_BN).values_BN
+        name: other.advantages(batch.rewards_BN, strategies=batch.strategies_BN).values_BN
         for name, other in others.items()
     }
 
 
-def _not_judged(clusters_BN: np.ndarray | None, b: int) -> dict[str, Any]:
+def _not_judged(strategies_BN: np.ndarray | None, b: int) -> dict[str, Any]:
     """Mark the record of a prompt that could not be judged, as `setrl judge` does."""
-    if clusters_BN is None or not np.isnan(clusters_BN[b]).all():
+    if strategies_BN is None or not np.isnan(strategies_BN[b]).all():
         return {}
-    return {"judged": {"cluster": {"unknown": "the judge failed"}}}
+    return {"judged": {"strategy": {"unknown": "the judge failed"}}}
 
 
 def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
@@ -241,8 +238,8 @@ def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
     return found
 
 
-def _label(clusters_BN: np.ndarray | None, b: int, i: int) -> int | None:
-    """Return the cluster of a sample; None where it is unknown."""
-    if clusters_BN is None or np.isnan(clusters_BN[b, i]):
+def _label(strategies_BN: np.ndarray | None, b: int, i: int) -> int | None:
+    """Return the strategy of a sample; None where it is unknown."""
+    if strategies_BN is None or np.isnan(strategies_BN[b, i]):
         return None
-    return int(clusters_BN[b, i])
+    return int(strategies_BN[b, i])

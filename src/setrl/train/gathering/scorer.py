@@ -54,7 +54,7 @@ class Scorer:
     Attributes:
         task: Gives rewards, their combination, and the function of strategies.
         judge: Gives the strategies instead of the task's function.
-        fields: What the method reads besides rewards and clusters, as in `SetCredit`.
+        fields: What the method reads besides rewards and strategies, as in `SetCredit`.
         truncated: What samples count that were cut at the length limit.
         rewards: Functions that replace the task's reward functions, one for each; None: none.
         correct: What says which samples are right: a function, or the place of a reward, whose

@@ -108,7 +108,7 @@ def make_trainer(
         peft_config=peft_config(config.peft),
         tools=list(task.tools) or None,
         method=own.method,
-        cluster_func=task.strategy.function if judge is None else None,
+        strategy_func=task.strategy.function if judge is None else None,
         judge=judge,
         schedule=own.schedule,
         sampler=draw or (sampler.sample_ids if config.model is None else None),

@@ -116,7 +116,7 @@ class ComparisonConfig(RunConfig):
     """Whether groups in which all advantages are 0 leave the loss, with their KL and entropy
     terms, instead of a filter on equal rewards."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What methods read besides rewards and clusters: {proxy: {function: module:name}, second:
+    """What methods read besides rewards and strategies: {proxy: {function: module:name}, second:
     {column: name}}; answers are the task's final answers unless they are given here, and
     {proxy: mean_logprob} is the sample's mean log-probability, and {pairs: ngrams} how different
     two samples are as texts."""

@@ -1,4 +1,4 @@
-"""Where the fields come from that an arm's method reads besides rewards and clusters."""
+"""Where the fields come from that an arm's method reads besides rewards and strategies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError
 from setrl.support.files.loading import check_reference, load_function
@@ -49,8 +49,8 @@ def check(specs: Mapping[str, Any]) -> None:
     for name, spec in specs.items():
         key = f"fields.{name}"
         try:
-            if name == "clusters":
-                raise ValueError("clusters come from a judge, or from the task: remove them here")
+            if name == "strategies":
+                raise ValueError("strategies come from a judge, or from the task: remove them here")
             names.look_up("field", name, dict.fromkeys(KNOWN))
             _check_form(name, spec)
         except ValueError as error:

@@ -121,7 +121,7 @@ def judge_examples(
     groups = [
         sample_group(config.domain, config.most_samples, rng, split) for _ in range(config.groups)
     ]
-    names = [one.strategies or () for one in OracleJudge(config.domain).judge(groups)]
+    names = [one.names_N or () for one in OracleJudge(config.domain).judge(groups)]
     known = sorted({name for row in names for name in row if name is not None})
     tokenizer = judge_tokenizer(config.domain, config.most_samples, known)
     examples = []

@@ -29,7 +29,7 @@ class ResolvedArm:
         method: The method of the first step.
         schedule: Share of the steps that are done → method; None if the method stays the same.
         judge: The settings of the judge that names strategies; None: the task's function does.
-        fields: What the method reads besides rewards and clusters: name → where it comes from.
+        fields: What the method reads besides rewards and strategies: name → where it comes from.
         beta: Weight of the KL penalty to the base.
         entropy_coef: Weight of the entropy bonus.
     """
@@ -76,9 +76,9 @@ def resolve_arm(
     _check_fields(method, fields.available(field_specs, task) | judged)
     for progress in (0.0, 1.0):
         _try_method(schedule(progress), num_samples)
-    if "clusters" in method.reads and judge is None and not task.strategy.is_known:
+    if "strategies" in method.reads and judge is None and not task.strategy.is_known:
         raise ValueError(
-            f"{method.name} reads clusters, which nothing gives: add the key `judge` to the arm, "
+            f"{method.name} reads strategies, which nothing gives: add the key `judge` to the arm, "
             "or the key `strategy` to the task"
         )
     if task.combine.normalize:
@@ -128,7 +128,7 @@ def _check_normalized(method: AnyMethod, num_samples: int) -> None:
     places_BN = np.arange(num_samples)[None]
     right_BN = places_BN % 2
     try:
-        method.advantages(2.0 * right_BN - 1, correct=right_BN, clusters=places_BN, rng=0)
+        method.advantages(2.0 * right_BN - 1, correct=right_BN, strategies=places_BN, rng=0)
     except ValueError as error:
         raise ValueError(
             f"{error}, and normalised rewards may be below 0: leave out normalize"

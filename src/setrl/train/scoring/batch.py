@@ -10,7 +10,7 @@ import numpy as np
 
 from setrl import Advantages
 from setrl.judges import Judgement
-from setrl.train.scoring.labels import Label
+from setrl.samples.values import Label
 
 if TYPE_CHECKING:
     from setrl.train.scoring.missing import Missing
@@ -89,9 +89,9 @@ class ScoredBatch:
         rewards_BN: The reward that the method credits; NaN where a sample has none.
         correct_BN: Whether each sample is right, 1 or 0; NaN unknown. Credit, metrics and records
             read it; nothing compares rewards with a threshold.
-        clusters_BN: The strategies as numbers, −1 degenerate, NaN unknown; None if nobody was
-            asked. Where the cluster function gives names, a name has one number in the batch.
-        labels_BN: The strategies as the cluster function or the judge called them: names, or
+        strategies_BN: The strategies as numbers, −1 degenerate, NaN unknown; None if nobody was
+            asked. Where the strategy function gives names, a name has one number in the batch.
+        labels_BN: The strategies as the strategy function or the judge called them: names, or
             integers where it gives no names; −1 degenerate, None unknown. None if nobody was asked.
         fields: Further fields that the method was given: `answers`, `proxy`, `second`, `families`
             (B, N) and `pairs` (B, N, N), with NaN or None where unknown.
@@ -109,7 +109,7 @@ class ScoredBatch:
     rewards_BNR: np.ndarray
     rewards_BN: np.ndarray
     correct_BN: np.ndarray
-    clusters_BN: np.ndarray | None
+    strategies_BN: np.ndarray | None
     labels_BN: list[list[Label]] | None
     fields: Mapping[str, np.ndarray]
     advantages: Advantages

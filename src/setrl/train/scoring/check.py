@@ -7,7 +7,9 @@ from collections.abc import Collection
 from setrl import AnyMethod
 from setrl.core.advantages import require_method
 
-FIELDS = frozenset({"rewards", "correct", "clusters"})  # what every trainer can know about a sample
+FIELDS = frozenset(
+    {"rewards", "correct", "strategies"}
+)  # what every trainer can know about a sample
 
 
 def check_method(

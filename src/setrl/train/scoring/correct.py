@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from setrl.samples.values import no_outcomes, read_outcome
 from setrl.support.errors import RunError
+from setrl.train.scoring.fields import read_column
 
 ASK = (
     "pass correct=... (in a config, the key `correct` of the task): the name of a reward function "
@@ -37,7 +39,7 @@ def correct_by_reward(
             raise RunError(f"{needed_by}, and several rewards were given: {ASK}")
         return np.full(rewards_BNR.shape[:2], np.nan)
     values_BN = rewards_BNR[..., place]
-    others = values_BN[~np.isnan(values_BN) & (values_BN != 0) & (values_BN != 1)]
+    others = no_outcomes(values_BN)
     if not others.size:
         return values_BN
     name = f" {names_R[place]!r}" if names_R else ""
@@ -55,5 +57,6 @@ def correct_by_reward(
 
 
 def correct_by_column(values: Sequence[Any], shape: tuple[int, int]) -> np.ndarray:
-    """Return a column of True, False and None as 1, 0 and NaN, (B, N)."""
-    return np.array([np.nan if one is None else float(one) for one in values]).reshape(shape)
+    """Return a column of outcomes as 1, 0 and NaN, (B, N)."""
+    read = read_column("correct", read_outcome, values)
+    return np.array([np.nan if one is None else float(one) for one in read]).reshape(shape)

@@ -33,8 +33,8 @@ class Missing:
 
     @classmethod
     def by_judge(cls, judgement: Judgement) -> Missing | None:
-        """Return why a judge gave no clusters; None if it gave some, or no reason."""
-        if judgement.clusters_N is not None or judgement.reason is None:
+        """Return why a judge gave no strategies; None if it gave some, or no reason."""
+        if judgement.labels_N is not None or judgement.reason is None:
             return None
         return cls(f"judge: {judgement.reason}", judgement.detail)
 
@@ -50,7 +50,7 @@ def missing_credit(
     Args:
         columns: What is known about the samples.
         rewards_BNR: The rewards before they are combined, NaN where unknown.
-        known: Field → its values, NaN or None where unknown; rewards and clusters among them.
+        known: Field → its values, NaN or None where unknown; rewards and strategies among them.
         advantages: What the method made of the samples.
     """
     skipped_B = np.asarray(advantages.skipped_B)
@@ -80,7 +80,7 @@ def _unknown(values: np.ndarray) -> np.ndarray:
 
 
 def _named(field: str) -> str:
-    return {"clusters": NO_STRATEGY, "correct": NO_VERDICT}.get(field, f"no {field}")
+    return {"strategies": NO_STRATEGY, "correct": NO_VERDICT}.get(field, f"no {field}")
 
 
 def _missing(counts: Counter[str], strategies: object, b: int, num_samples: int) -> Missing:

@@ -12,11 +12,12 @@ import numpy as np
 from setrl import AnyMethod
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
+from setrl.samples.values import Label, numbered, read_label, read_number
 from setrl.support.errors import RunError
 from setrl.train.scoring.batch import Column, Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward
-from setrl.train.scoring.fields import FAMILIES, PAIRS, as_array
-from setrl.train.scoring.labels import Label, clusters_of, families_of, labels_of, numbered
+from setrl.train.scoring.fields import FAMILIES, PAIRS, as_array, read_column
+from setrl.train.scoring.labels import families_of, names_of, strategies_of
 from setrl.train.scoring.missing import Missing, missing_credit
 
 T = TypeVar("T")
@@ -64,13 +65,13 @@ def score(
         cut_BN = np.reshape(columns.cut, rewards_BN.shape)
         rewards_BN = truncated(rewards_BN, cut_BN)
         correct_BN = truncated.correct(correct_BN, cut_BN)
-    clusters_BN, labels_BN = reading.strategies(columns.strategies)
+    strategies_BN, labels_BN = reading.strategies(columns.strategies)
     fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
     if FAMILIES in method.reads and FAMILIES not in fields:
         fields |= reading.families(columns.strategies)
-    given = {"correct": correct_BN, "clusters": clusters_BN, **fields}
+    given = {"correct": correct_BN, "strategies": strategies_BN, **fields}
     advantages = method.advantages(rewards_BN, rng=rng, abstain=True, **given)
-    known = {"rewards": rewards_BN, "clusters": clusters_BN, **fields}
+    known = {"rewards": rewards_BN, "strategies": strategies_BN, **fields}
     if "correct" in method.reads:
         known["correct"] = correct_BN
     return ScoredBatch(
@@ -79,7 +80,7 @@ def score(
         rewards_BNR=rewards_BNR,
         rewards_BN=rewards_BN,
         correct_BN=correct_BN,
-        clusters_BN=clusters_BN,
+        strategies_BN=strategies_BN,
         labels_BN=labels_BN,
         fields=fields,
         advantages=advantages,
@@ -160,15 +161,15 @@ class _Reading:
 
 
 def _numbers(values: Sequence[Any]) -> np.ndarray:
-    # Numbers first: NumPy reads no tensor in bf16.
-    return np.array([np.nan if one is None else float(one) for one in values])
+    return np.array(read_column("rewards", read_number, values))
 
 
 def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, list[list[Label]]]:
     """Return strategies as numbers and as labels, from judgements or from labels."""
     if isinstance(values[0], Judgement):
-        return clusters_of(values, num_samples), [labels_of(one, num_samples) for one in values]
-    values = [None if isinstance(one, Missing) else one for one in values]
-    starts = range(0, len(values), num_samples)
-    labels_BN = [list(values[start : start + num_samples]) for start in starts]
-    return numbered(values).reshape(-1, num_samples), labels_BN
+        return strategies_of(values, num_samples), [names_of(one, num_samples) for one in values]
+    plain = [None if isinstance(one, Missing) else one for one in values]
+    labels = read_column("strategies", read_label, plain)
+    starts = range(0, len(labels), num_samples)
+    labels_BN = [labels[start : start + num_samples] for start in starts]
+    return numbered(labels).reshape(-1, num_samples), labels_BN

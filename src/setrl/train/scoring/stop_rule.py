@@ -26,7 +26,7 @@ GOES_ON = (
 class StopRule:
     """When a run stops because it learns nothing.
 
-    A prompt whose credit is missing (its judge failed, its cluster function or a reward function
+    A prompt whose credit is missing (its judge failed, its strategy function or a reward function
     knows nothing) teaches nothing, and neither does a prompt whose samples all have the advantage
     0. At the last step the same limits hold for a run that saw fewer prompts. Two kinds of prompts
     do not count: those that lack only samples that were cut at the length limit, and, as a missing

@@ -26,17 +26,18 @@ from trl.experimental.async_grpo.async_rollout_worker import (
 
 from setrl import AnyMethod
 from setrl.rewards import Combine, Truncation
+from setrl.samples.values import was_cut
 from setrl.support.errors import ConfigError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, Outcome, check_correct, outcome_of
 from setrl.train.gathering.functions import Source, functions_of
-from setrl.train.gathering.gather import Sources, arguments_of, was_cut
+from setrl.train.gathering.gather import Sources, arguments_of
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import score
 from setrl.train.scoring.check import FIELDS, check_method
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks
-from setrl.train.trl.columns import ClusterFunction, ends
+from setrl.train.trl.columns import StrategyFunction, ends
 
 __all__ = ["credit_worker"]
 
@@ -48,7 +49,7 @@ MARK = TrainingSequence([], [], [], rollout_id="")
 def credit_worker(
     worker: AsyncRolloutWorker,
     method: AnyMethod,
-    cluster_func: ClusterFunction | None = None,
+    strategy_func: StrategyFunction | None = None,
     *,
     fields: Mapping[str, Source] | None = None,
     correct: Correct | None = None,
@@ -65,7 +66,7 @@ def credit_worker(
     Args:
         worker: The worker of an `AsyncGRPOTrainer`, which has not been started.
         method: A value of `setrl.methods`.
-        cluster_func: As in `SetCredit`, but a function of a module, because it is sent to another
+        strategy_func: As in `SetCredit`, but a function of a module, because it is sent to another
             process.
         fields: As in `SetCredit`, with functions of a module; a column is one of the data set.
         correct: As in `SetCredit`, but a function of a module.
@@ -85,7 +86,7 @@ def credit_worker(
             "been started"
         )
     cut, sources = truncated or Truncation(), dict(fields or {})
-    credit = Credit(method, cluster_func, sources, correct, combine, cut, stop_rule)
+    credit = Credit(method, strategy_func, sources, correct, combine, cut, stop_rule)
     _check(credit, worker._loop_kwargs)
     worker._loop_cls = SetRolloutLoop
     worker._loop_kwargs["credit"] = credit
@@ -97,7 +98,7 @@ class Credit:
 
     Attributes:
         method: A value of `setrl.methods`.
-        cluster_func: The strategy of each sample of a group.
+        strategy_func: The strategy of each sample of a group.
         fields: The source of each further field.
         correct: What says which samples are right.
         combine: How the rewards become one; None for their sum.
@@ -106,7 +107,7 @@ class Credit:
     """
 
     method: AnyMethod
-    cluster_func: ClusterFunction | None
+    strategy_func: StrategyFunction | None
     fields: Mapping[str, Source]
     correct: Correct | None
     combine: Combine | None
@@ -118,8 +119,8 @@ def _check(credit: Credit, loop: Mapping[str, Any]) -> None:
     """Refuse here, not in the worker's process, what would fail there."""
     method, known = credit.method, FIELDS | set(functions_of(credit.fields))
     check_method(method, loop.get("num_generations", 8), "num_generations", known)
-    if "clusters" in method.reads and credit.cluster_func is None:
-        raise ValueError(f"{method.name} reads clusters: pass cluster_func=...")
+    if "strategies" in method.reads and credit.strategy_func is None:
+        raise ValueError(f"{method.name} reads strategies: pass strategy_func=...")
     if loop.get("environment_factory") is None:
         names_R = [functions.name_of(one) for one in loop["reward_funcs"]]
         _check_rewards(credit, outcome_of(credit.correct, loop["reward_funcs"], names_R), names_R)
@@ -127,7 +128,7 @@ def _check(credit: Credit, loop: Mapping[str, Any]) -> None:
         pickle.dumps(credit)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ConfigError(
-            "the method, cluster_func, correct and fields are sent to the worker's process: use "
+            "the method, strategy_func, correct and fields are sent to the worker's process: use "
             f"functions of a module, not lambdas or functions inside functions ({error})"
         ) from None
 
@@ -156,7 +157,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         super().__init__(**others)
         outcome = outcome_of(credit.correct, self.reward_funcs, self.reward_func_names)
         _check_rewards(credit, outcome, self.reward_func_names)
-        made = Sources.of([], credit.cluster_func, None, credit.fields)
+        made = Sources.of([], credit.strategy_func, None, credit.fields)
         self.sources = dataclasses.replace(made, correct=outcome, names_R=self.reward_func_names)
 
     async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:

@@ -19,15 +19,15 @@ NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, PENALTY: 1.0}
 def check_arguments(
     method: AnyMethod,
     has_rewards: bool,
-    has_clusters: bool,
+    has_strategies: bool,
     fields: Collection[str],
     args: GRPOConfig,
     has_sampler: bool,
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
     check_method(method, args.num_generations or 0, "num_generations", FIELDS | set(fields))
-    if "clusters" in method.reads and not has_clusters:
-        raise ValueError(f"{method.name} reads clusters: pass cluster_func=... or judge=...")
+    if "strategies" in method.reads and not has_strategies:
+        raise ValueError(f"{method.name} reads strategies: pass strategy_func=... or judge=...")
     for name in fields:
         if name not in method.reads:
             warnings.warn(

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 from typing_extensions import override
 
+from setrl.samples.values import was_cut
 from setrl.support.errors import RunError
 from setrl.train.gathering.gather import (
     Arguments,
@@ -16,7 +17,6 @@ from setrl.train.gathering.gather import (
     Sources,
     arguments_of,
     judged,
-    was_cut,
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns
@@ -25,7 +25,7 @@ from setrl.train.trl.gathering import gather_rows
 from setrl.train.trl.policy import MeanLogprob
 from setrl.train.trl.sampling import Sampling
 
-ClusterFunction = Callable[..., Sequence[int | str | None]]
+StrategyFunction = Callable[..., Sequence[int | str | None]]
 
 
 @dataclass

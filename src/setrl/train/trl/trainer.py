@@ -4,7 +4,7 @@ TRL has no hook for advantages. Three of its methods are extended, each around a
 original: `_calculate_rewards`, whose result TRL has gathered over all processes,
 `_generate_and_score_completions`, whose result holds the advantages, and `_generate_single_turn`,
 where a sampler can be plugged in. `seam.py` checks that a trainer has them as they must be. The
-rest is TRL's own. TRL never sees clusters: they are not rewards.
+rest is TRL's own. TRL never sees strategies: they are not rewards.
 
 `set_credit` does the same for every other trainer that has these methods: subclasses of
 `GRPOTrainer`, such as GMPO's, `RLOOTrainer`, and the classes that libraries put in their place.
@@ -37,6 +37,7 @@ from setrl.judges import Judge
 from setrl.judges.base import fields_given_by
 from setrl.rewards import Combine, Truncation
 from setrl.samples.importers.trl import LABEL_COLUMN
+from setrl.samples.values import Label, shown_label
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, check_correct, outcome_of
@@ -52,10 +53,9 @@ from setrl.train.gathering.metrics import (
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
-from setrl.train.scoring.labels import Label, shown
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, importance, seam
-from setrl.train.trl.columns import ClusterFunction, Gathering, Generation
+from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
 from setrl.train.trl.policy import MeanLogprob
 from setrl.train.trl.sampling import Sampler, Sampling
 
@@ -72,11 +72,11 @@ class SetCredit(Gathering):
 
     Args:
         method: A value of `setrl.methods`, a sum of them, or a `schedules.Scheduled`.
-        cluster_func: A function in the interface of TRL's reward functions that returns the
+        strategy_func: A function in the interface of TRL's reward functions that returns the
             strategy of each sample: its name, or an integer that is the same on all processes; −1
             for a degenerate sample, None for an unknown one, which is left out. It may be
             asynchronous: then it works while the reward functions do.
-        judge: A value of `setrl.judges`, instead of `cluster_func`. One process asks it once about
+        judge: A value of `setrl.judges`, instead of `strategy_func`. One process asks it once about
             all samples of a prompt; it reads all messages of a sample with tool calls. With a
             sampler and a judge that answers in the background, the step is sampled in
             `judge_parts` parts, and each part is judged while the next is sampled. A prompt that
@@ -88,7 +88,7 @@ class SetCredit(Gathering):
             values must then be 0 and 1, and with `combine`, whose outcome says it. Methods that
             compare right with wrong samples and the metrics read it; without it, rewards of other
             values stop the first step of such a method, and other methods log no such metrics.
-        fields: What the method reads besides rewards and clusters: {"answers": function, "proxy":
+        fields: What the method reads besides rewards and strategies: {"answers": function, "proxy":
             "column", …}. A function has the interface of TRL's reward functions and returns a value
             for each sample. `answers` are texts or numbers; a sample with None has no answer and
             votes for nobody. `proxy` and `second` are numbers, `families` names or integers; a
@@ -121,14 +121,14 @@ class SetCredit(Gathering):
     `eval_reward/pass@k` and `eval_strategies/…` are logged about them.
 
     Raises:
-        ValueError: If `num_generations` is too small for K, the method reads clusters or fields
+        ValueError: If `num_generations` is too small for K, the method reads strategies or fields
             that were not given, or it must know which samples are right, and several reward
             functions were given without `correct`.
         ConfigError: If the trainer does not make rewards and advantages where TRL's trainers do.
-        RunError: While training, if a function of rewards, clusters or a field raises, or does not
-            return one fitting value for each sample, or if it must be known which samples are right
-            and a reward is neither 0 nor 1; it names the function. Or if the training stops by
-            `stop_rule`; checkpoints stay, and `resume_from_checkpoint` goes on from them.
+        RunError: While training, if a function of rewards, strategies or a field raises, or does
+            not return one fitting value for each sample, or if it must be known which samples are
+            right and a reward is neither 0 nor 1; it names the function. Or if `stop_rule` ends the
+            training; checkpoints stay, and `resume_from_checkpoint` goes on from them.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class SetCredit(Gathering):
         args: GRPOConfig | None = None,
         *more: Any,
         method: AnyMethod | Scheduled,
-        cluster_func: ClusterFunction | None = None,
+        strategy_func: StrategyFunction | None = None,
         judge: Judge | None = None,
         judge_parts: int = 4,
         correct: Correct | None = None,
@@ -155,9 +155,9 @@ class SetCredit(Gathering):
         rewards = _listed(reward_funcs)
         first = inspect.signature(super().__init__).bind_partial(model, rewards, args, *more)
         has_rewards = bool(rewards or {**first.arguments, **others}.get("environment_factory"))
-        has_labels = cluster_func is not None or judge is not None
-        if cluster_func is not None and judge is not None:
-            raise ValueError("pass cluster_func or judge, not both: each gives samples clusters")
+        has_labels = strategy_func is not None or judge is not None
+        if strategy_func is not None and judge is not None:
+            raise ValueError("pass strategy_func or judge, not both: each gives samples strategies")
         self.judge_queue = JudgeQueue(judge) if judge is not None else None
         if isinstance(method, Scheduled):
             schedule, method = method, method(0.0)
@@ -166,7 +166,7 @@ class SetCredit(Gathering):
         if self.policy_fields.keys() - {"proxy"}:
             raise ValueError("only `proxy` can be a mean log-probability")
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
-        self.sources = Sources.of([], cluster_func, None, named)
+        self.sources = Sources.of([], strategy_func, None, named)
         given = [*fields, *(one for one in fields_given_by(judge) if one in method.reads)]
         check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
@@ -357,7 +357,7 @@ class SetCredit(Gathering):
         """Add the strategies to TRL's table of completions, in a column of their own."""
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
         if not self._has_own_label_column:
-            columns[LABEL_COLUMN].extend(map(shown, labels))
+            columns[LABEL_COLUMN].extend(map(shown_label, labels))
 
     def _log_completion_extra(self, column: str, values: list) -> None:
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]

@@ -8,8 +8,8 @@ point `verl.plugins`; this file imports neither verl nor PyTorch. In verl's conf
 
 `setrl_NAME` is the method NAME of `setrl.methods`, and `algorithm.setrl` has its arguments; with
 the estimator `setrl` it has the whole method, such as {method: sum, of: […]}. verl gives estimators
-only rewards. A method that reads clusters or another field, and every session with several outputs,
-needs one of the trainers of `setrl.train.verl.trainer`.
+only rewards. A method that reads strategies or another field, and every session with several
+outputs, needs one of the trainers of `setrl.train.verl.trainer`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
+from setrl.samples.values import is_outcome
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train import method_config
 from setrl.train.gathering.gather import columns_of
@@ -35,7 +36,7 @@ WRITTEN_FOR_VERL = "0.9.1"
 PREFIX = "setrl"
 MODES = ("sync", "colocate_async", "separate_async")
 PADDING = re.compile(r"pad[0-9a-f]{32}")  # the uid of rows that verl adds to fill a batch
-KEYS = {"clusters": "cluster"}  # field → key of the reward function's result, if it differs
+KEYS = {"strategies": "strategy"}  # field → key of the reward function's result, if it differs
 OWN = ("fields", "judge", "stop_rule")  # of algorithm.setrl; what only our trainers follow
 
 Estimator = Callable[..., tuple[Any, Any]]
@@ -219,7 +220,7 @@ def _members(rows: Rows) -> dict[str, int]:
 def _columns(rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: Rows) -> Columns:
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
     width, fields = max(rows.method.fewest_samples, *map(len, groups.values())), dict(rows.fields)
-    strategies, correct = fields.pop("clusters", None), fields.pop("correct", None)
+    strategies, correct = fields.pop("strategies", None), fields.pop("correct", None)
     if "correct" in rows.method.reads and correct is None:
         _refuse_other_scores(rows.method, [rewards_M[i] for i in chain(*groups.values())])
     return columns_of(
@@ -234,7 +235,7 @@ def _columns(rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: 
 
 
 def _refuse_other_scores(method: AnyMethod, scores: Sequence[float]) -> None:
-    others = [one for one in scores if one not in (0, 1) and one == one]
+    others = [one for one in scores if one == one and not is_outcome(one)]
     if others:
         raise RunError(
             f"{method.name} needs to know which samples are right, and the reward function gave "

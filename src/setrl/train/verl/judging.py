@@ -50,8 +50,8 @@ class GroupJudging:
 
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
-    def clusters(self, keys: Sequence[str | None], partition: str) -> list[Label]:
-        """Return the cluster of each row, or why its group has none; None for padding."""
+    def strategies(self, keys: Sequence[str | None], partition: str) -> list[Label]:
+        """Return the strategy of each row, or why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
         groups = _by_group(named, {_uid(key) for key in named} - self._asked.keys())
         self._ask(groups)
@@ -60,7 +60,7 @@ class GroupJudging:
             sessions, answer = self._asked.pop(uid)
             judgement = answer.result()
             unknown = [Missing.by_judge(judgement)] * len(sessions)
-            labels.update(zip(sessions, judgement.clusters_N or unknown, strict=True))
+            labels.update(zip(sessions, judgement.labels_N or unknown, strict=True))
         return [None if key is None else labels.get(_session(key)) for key in keys]
 
     def _ask(self, groups: dict[str, list[str]]) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core.method import AnyMethod
+from setrl.samples.values import read_label, read_outcome
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
-from setrl.train.scoring.fields import READERS, read_outcome
-from setrl.train.scoring.labels import read_label
+from setrl.train.scoring.fields import READERS
 from setrl.train.verl.estimators import (
     KEYS,
     PREFIX,
@@ -30,7 +30,7 @@ from setrl.train.verl.estimators import (
 
 __all__ = ["SetAdvantages"]
 
-READ = {**READERS, "clusters": read_label, "correct": read_outcome}
+READ = {**READERS, "strategies": read_label, "correct": read_outcome}
 
 
 class SetAdvantages:
@@ -76,9 +76,9 @@ class SetAdvantages:
         settings = settings_of(config.algorithm)
         if "judge" not in settings:
             return None
-        if "clusters" not in method.reads:
+        if "strategies" not in method.reads:
             raise ConfigError(
-                f"algorithm.setrl.judge has no effect: {method.name} reads no clusters"
+                f"algorithm.setrl.judge has no effect: {method.name} reads no strategies"
             )
         from setrl.train.verl.judging import GroupJudging
 
@@ -116,7 +116,7 @@ class SetAdvantages:
         fields = self._fields(batch, method, padding)
         if self.judging is not None:
             real = [None if pad else key for key, pad in zip(batch.keys, padding, strict=True)]
-            fields["clusters"] = self.judging.clusters(real, batch.partition_id)
+            fields["strategies"] = self.judging.strategies(real, batch.partition_id)
         return Rows(
             method,
             [f"{uid}_{session}" for uid, session, _ in parts],
@@ -131,7 +131,7 @@ class SetAdvantages:
         """Read the method's fields from what the reward function returned besides the score."""
         wanted = [name for name in method.reads if name not in ("rewards", "correct")]
         if self.judging is not None:
-            wanted.remove("clusters")
+            wanted.remove("strategies")
         if not wanted and "correct" not in method.reads:
             return {}
         named = {**KEYS, **settings_of(self.config.algorithm).get("fields", {})}

@@ -3,10 +3,10 @@ import numpy as np
 from setrl.theory.audit import audit
 
 
-def estimator(rewards, clusters):
+def estimator(rewards, strategies):
     r = np.asarray(rewards, dtype=float)
     N = float(len(r))
-    size = (clusters[:, None] == clusters).sum(axis=1) * 1.0
+    size = (strategies[:, None] == strategies).sum(axis=1) * 1.0
     centred = lambda x: x - np.mean(x)
     with np.errstate(all="ignore"):
         return np.broadcast_to(centred(r + 0.5 * (N / size - 1) / (N - 1)), r.shape)

@@ -16,8 +16,8 @@ from setrl.core.method import AnyMethod
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.outcomes import GRADED_NOTE, against
 from setrl.samples.rollouts import name_of
-from setrl.samples.strategies import numbered
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import numbered
 from setrl.show.lab.view.explained import credit_of, explained, means, parts
 from setrl.show.lab.view.origin import Origin
 from setrl.support import files
@@ -45,14 +45,14 @@ def group_page(
     samples, notes = group.samples, list(group.notes)
     rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
     clusters = clusters_of(samples)
-    clusters_1N = np.array([[_number(cluster) for cluster in clusters]])
+    strategies_1N = np.array([[_number(cluster) for cluster in clusters]])
     most = int((~np.isnan(rewards_1N)).sum()) - 1
     own = origin.method()
     logged_size = own.set_size if own is not None and own.set_size > 1 else USUAL_SET_SIZE
     k = max(1, min(set_size or logged_size, most))
     notes += _missing(samples, origin)
     correct_1N = np.array([[_number(sample.correct) for sample in samples]])
-    fields = {"clusters": clusters_1N, "correct": correct_1N}
+    fields = {"strategies": strategies_1N, "correct": correct_1N}
     known = {name: one for name, one in fields.items() if not np.isnan(one).all()}
     methods_of = _methods(known, k, chosen, origin) if most >= 1 else {}
     others = {name: _advantages(one, rewards_1N, known) for name, one in methods_of.items()}
@@ -82,7 +82,7 @@ def group_page(
         "origin": {"kind": origin.kind, "method": origin.name, "set_size": own and own.set_size},
         "explained": None if one is None else {
             "method": name, "agrees": agrees, **means(one, rewards_1N, known)},
-        "parts": parts(rewards_1N, clusters_1N, k) if name == "poly_epo" and one else {},
+        "parts": parts(rewards_1N, strategies_1N, k) if name == "poly_epo" and one else {},
     }  # fmt: skip
     return files.plain_json(found)
 

@@ -76,9 +76,9 @@ def credit_of(found: Advantages) -> np.ndarray:
     return np.asarray(np.where(known_BN, found.values_BN, math.nan)[0])
 
 
-def parts(rewards_1N: np.ndarray, clusters_1N: np.ndarray, k: int) -> dict[str, Any]:
+def parts(rewards_1N: np.ndarray, strategies_1N: np.ndarray, k: int) -> dict[str, Any]:
     """Eq. 15 of Poly-EPO's advantages: three parts for each sample, which add up to the total."""
-    found = decompose_group(rewards_1N, set_size=k, clusters=clusters_1N)
+    found = decompose_group(rewards_1N, set_size=k, strategies=strategies_1N)
     reward = (found.reward_with - found.reward) * found.diversity_with
     diversity = found.reward * (found.diversity_with - found.diversity)
     return {

@@ -22,8 +22,8 @@ import numpy as np
 
 from setrl.samples.outcomes import against
 from setrl.samples.rollouts import name_of
-from setrl.samples.strategies import DEGENERATE
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import DEGENERATE
 from setrl.show.lab.view.logs import GroupLog
 from setrl.support.errors import ConfigError, DataError, explain
 

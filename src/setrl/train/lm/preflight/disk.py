@@ -17,7 +17,7 @@ MOMENTS = 2  # numbers that Adam keeps of a weight
 # Bytes besides the weights and the texts, as small runs of this version wrote them.
 CHECKPOINT_FILES = 30_000  # states of random numbers, of the trainer, arguments
 FINAL_FILES = 10_000
-RECORDED_SAMPLE = 200  # its reward, cluster and advantages
+RECORDED_SAMPLE = 200  # its reward, strategy and advantages
 EVALUATED_SAMPLE = 110  # its place and its finish, whether it is right, its strategy, its answer
 WAITING_TOKEN = 28  # its number and log-probability, in a batch that a server has not saved yet
 

@@ -20,10 +20,10 @@ from setrl.evaluate.sampling import LocalModel
 from setrl.judges import Judgement
 from setrl.rewards.grading import stated_answer
 from setrl.rewards.guarded import GuardedReward
-from setrl.samples.strategies import DEGENERATE
+from setrl.samples.values import DEGENERATE, shown_label, was_cut
 from setrl.support.errors import RunError
 from setrl.tasks.visible import escaped, from_here
-from setrl.train.gathering.gather import Sources, arguments_of, completion_of, judged, was_cut
+from setrl.train.gathering.gather import Sources, arguments_of, completion_of, judged
 from setrl.train.gathering.judging import JudgeQueue, make_judge
 from setrl.train.gathering.timing import timed
 from setrl.train.lm.preflight.checks import refuse_unreachable_judge
@@ -32,7 +32,6 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.resolved_arm import ResolvedArm
 from setrl.train.scoring import Columns, ScoredBatch, score
 from setrl.train.scoring.batch import Column
-from setrl.train.scoring.labels import shown
 from setrl.train.trl import MeanLogprob
 
 ONE_WORD = re.compile(r"\W*[\w.,/-]*\W*")  # or one number: it is the answer itself
@@ -120,7 +119,7 @@ class _Checking:
                 for name, column in zip(columns.names_R, columns.rewards_R, strict=True)
             },
             reward=next((_known(one.rewards_BN[0, i]) for one in batches.values()), None),
-            strategies={arm: shown(label) for arm, label in kinds.items()},
+            strategies={arm: shown_label(label) for arm, label in kinds.items()},
             advantages={arm: _advantage(one.advantages, i) for arm, one in batches.items()},
         )
 
@@ -227,7 +226,7 @@ class _Checking:
                     [found] = given
         except (RunError, ValueError) as error:
             return error
-        if found.clusters_N is None:
+        if found.labels_N is None:
             return RunError(f"the judge {judge.name} could not judge the group: {found.reason}")
         return [found]
 

@@ -1,0 +1,282 @@
+"""One reader for each value of a sample: every door of setrl calls these, and nothing else.
+
+| value | is | unknown | refused |
+|---|---|---|---|
+| number | a finite number, or its digits; True is 1 | None, NaN, blank | infinity, other texts |
+| outcome | True or False, 1 or 0, a word such as "wrong" | None, NaN, blank | 0.5, other texts |
+| label | a name, or an integer from 0; −1 is degenerate | None, NaN, blank | 1.5, −2, 2⁵³ |
+| answer | a text; a number is its digits | None, NaN, blank | infinity |
+| pairs | a symmetric matrix of numbers | NaN on the diagonal | infinity, another shape |
+| cut | the last token is none that ends a sample | | |
+
+A number, its digits and an array or tensor of one element are one value. docs/values.md shows what
+odd values become at each door.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+DEGENERATE = -1
+"""The label of a sample that is of no strategy, as noise is in scikit-learn."""
+
+Label = str | int | None  # a name or a number; DEGENERATE (−1): of no strategy; None: unknown
+
+LARGEST_LABEL = 2**53  # below it, float64, which knows NaN, keeps integers apart
+RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
+WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected", "i"}
+NOTHING = {"", "nan", "null", "none"}  # texts that hold no number
+
+_NUMBER = re.compile(r"[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+\-]?[0-9]+)?", re.IGNORECASE)
+_WHOLE = re.compile(r"[\-−]?(0|[1-9][0-9]*)(\.0*)?")
+_Text = TypeVar("_Text")
+
+
+def plain(value: Any) -> Any:
+    """Return None for NaN, and the number of an array or tensor of one element.
+
+    Tensors are recognised by their attributes: reading a config must not import PyTorch.
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if hasattr(value, "shape") and hasattr(value, "item") and math.prod(value.shape) == 1:
+        value = value.item()
+    return None if isinstance(value, Real | Decimal) and value != value else value
+
+
+def read_number(value: Any) -> float:
+    """Return a reward, or another number that a sample has; NaN if it is unknown.
+
+    >>> [read_number(one) for one in (True, "0.5", None, "")]
+    [1.0, 0.5, nan, nan]
+
+    Raises:
+        ValueError: If it is not a finite number.
+    """
+    found = plain(value)
+    if isinstance(found, str):
+        text = found.strip()
+        if text.lower() in NOTHING:
+            return math.nan
+        found = text.replace("−", "-") if _NUMBER.fullmatch(text) else None
+    elif found is None:
+        return math.nan
+    if isinstance(found, str | Real | Decimal) and math.isfinite(number := _as_float(found)):
+        return number
+    raise ValueError(f"finite numbers or None (unknown), got {_shown(value)}")
+
+
+def read_outcome(value: Any) -> bool | None:
+    """Return whether a sample is right; None if that is not known.
+
+    >>> [read_outcome(one) for one in (1, "wrong", 0.0, None)]
+    [True, False, False, None]
+
+    Raises:
+        ValueError: If it is another number, or another text.
+    """
+    word = value.strip().lower() if isinstance(value, str) else None
+    if word in RIGHT or word in WRONG:
+        return word in RIGHT
+    try:
+        number = read_number(value)
+    except ValueError:
+        number = math.inf
+    if number in (0, 1):
+        return number == 1
+    if math.isnan(number):
+        return None
+    raise ValueError(
+        f"True or False (1 or 0), a word such as correct, or None (unknown), got {_shown(value)}"
+    )
+
+
+def read_score(value: Any) -> float | None:
+    """Return a verdict as 1 or 0, or a score; None if it is unknown.
+
+    >>> read_score("correct"), read_score("0.25"), read_score(None)
+    (1.0, 0.25, None)
+
+    Raises:
+        ValueError: If it is neither.
+    """
+    word = value.strip().lower() if isinstance(value, str) else None
+    if word in RIGHT or word in WRONG:
+        return float(word in RIGHT)
+    try:
+        number = read_number(value)
+    except ValueError:
+        raise ValueError(
+            "true or false, a finite number, or a word such as correct or wrong, got "
+            f"{_shown(value)}; write null where it is missing"
+        ) from None
+    return None if math.isnan(number) else number
+
+
+def read_label(value: Any) -> Label:
+    """Return the label of a strategy: a name, an integer, −1 for degenerate, None for unknown.
+
+    A number and its digits are one label. Names are compared in Unicode's normal form C, without
+    the spaces around them.
+
+    >>> [read_label(one) for one in (" factor", 3.0, "3", True, "-1", None, "")]
+    ['factor', 3, 3, 1, -1, None, None]
+
+    Raises:
+        ValueError: If it is neither a name nor an integer from −1 to 2⁵³ − 1.
+    """
+    found = plain(value)
+    if isinstance(found, str):
+        text = unicodedata.normalize("NFC", found).strip()
+        if not _WHOLE.fullmatch(text) or len(text) > 16:  # longer digits are names, as of hashes
+            return sys.intern(text) if text else None
+        found = int(text.replace("−", "-").partition(".")[0])
+    if found is None:
+        return None
+    number = _as_float(found) if isinstance(found, Real) else math.nan
+    if DEGENERATE <= number < LARGEST_LABEL and number.is_integer():
+        return int(number)
+    raise ValueError(
+        "names or integers from 0 to 2^53 − 1, −1 (degenerate) or None (unknown), got "
+        f"{_shown(value)}"
+    )
+
+
+def read_answer(value: Any) -> str | None:
+    """Return an answer as text; None if it is unknown.
+
+    >>> [read_answer(one) for one in (" 7/2", 3.0, 0.5, None)]
+    ['7/2', '3', '0.5', None]
+
+    Raises:
+        ValueError: If it is neither a text nor a finite number.
+    """
+    found = plain(value)
+    if found is None or isinstance(found, str):
+        return (found or "").strip() or None
+    if isinstance(found, int):
+        return str(int(found))
+    if isinstance(found, Real) and math.isfinite(found):
+        number = float(found)
+        return str(int(number)) if number.is_integer() else str(found)
+    raise ValueError(f"texts, numbers or None (unknown), got {_shown(value)}")
+
+
+def read_pairs(value: Any, num_samples: int) -> np.ndarray:
+    """Return a number for each pair of a prompt's samples, (N, N); NaN marks unknown samples.
+
+    Raises:
+        ValueError: If it is not a symmetric matrix of finite numbers for so many samples.
+    """
+    if value is None:
+        return np.full((num_samples, num_samples), np.nan)
+    wanted = f"{num_samples} × {num_samples} numbers for a prompt"
+    try:
+        matrix = np.asarray(value.tolist() if hasattr(value, "tolist") else value, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted}, got {_shown(value)}") from None
+    if matrix.shape != (num_samples, num_samples):
+        raise ValueError(f"{wanted}, got the shape {matrix.shape}")
+    known = known_of_pairs(matrix)
+    matrix[~known] = matrix[:, ~known] = np.nan
+    return matrix
+
+
+def known_of_pairs(pairs: np.ndarray) -> np.ndarray:
+    """Return which samples have numbers for their pairs, (…, N) bool, of (…, N, N).
+
+    Raises:
+        ValueError: If the numbers of these samples are not symmetric and finite.
+    """
+    known = ~np.isnan(np.diagonal(pairs, axis1=-2, axis2=-1))
+    both = known[..., :, None] & known[..., None, :]
+    if not np.isfinite(pairs[both]).all():
+        raise ValueError(
+            "finite numbers between samples that are known; a sample that is not known has NaN on "
+            "the diagonal"
+        )
+    if not np.allclose(np.where(both, pairs, 0), np.where(both, np.swapaxes(pairs, -1, -2), 0)):
+        raise ValueError("a symmetric matrix: equal for (i, j) and (j, i)")
+    return known
+
+
+def is_outcome(number: float) -> bool:
+    """Return whether a number says right (1) or wrong (0)."""
+    return number in (0, 1)
+
+
+def no_outcomes(numbers: np.ndarray) -> np.ndarray:
+    """Return the numbers that say neither right (1) nor wrong (0) nor unknown (NaN), flat."""
+    return numbers[(numbers != 0) & (numbers != 1) & ~np.isnan(numbers)]
+
+
+def was_cut(ids: Sequence[int], ends: Collection[int | None]) -> bool:
+    """Return whether a sample was cut: it does not end with a token that ends or follows samples.
+
+    A sample without a token never ended: it was cut.
+
+    >>> was_cut([5, 2], {2, 0}), was_cut([5, 2, 0], {2, 0}), was_cut([2, 5], {2, 0})
+    (False, False, True)
+    """
+    return not len(ids) or int(ids[-1]) not in ends
+
+
+def read_all(read: Callable[[Any], _Text], values: Iterable[Any]) -> list[_Text]:
+    """Read each value, once for each different one."""
+    known: dict[Any, _Text] = {}
+    found = []
+    for value in values:
+        try:
+            if (type(value), value) not in known:
+                known[type(value), value] = read(value)
+            found.append(known[type(value), value])
+        except TypeError:  # not hashable
+            found.append(read(value))
+    return found
+
+
+def numbered(labels: Iterable[Label]) -> np.ndarray:
+    """Return labels as numbers: integers stay, names get those above them, unknown is NaN.
+
+    Names are numbered in their order, so that the order of the samples changes no bit of credit.
+
+    >>> numbered(["formula", 3, "factor", -1, None])
+    array([ 5.,  3.,  4., -1., nan])
+    """
+    labels = list(labels)
+    free = 1 + max((one for one in labels if isinstance(one, int)), default=DEGENERATE)
+    names = sorted({one for one in labels if isinstance(one, str)})
+    number: dict[Label, float] = {name: max(free, 0) + i for i, name in enumerate(names)}
+    number[None] = math.nan
+    return np.array([number.get(one, one) for one in labels], dtype=np.float64)
+
+
+def shown_label(label: Label) -> str | None:
+    """Write a label for people; None if it is unknown.
+
+    >>> shown_label("factor"), shown_label(3), shown_label(-1)
+    ('factor', '3', 'degenerate')
+    """
+    if label == DEGENERATE:
+        return "degenerate"
+    return None if label is None else str(label)
+
+
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _shown(value: Any) -> str:
+    return f"{value!r:.80}"
