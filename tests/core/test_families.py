@@ -99,7 +99,7 @@ def test_what_is_wrong_is_named():
         objectives.family_share(2)
     with pytest.raises(ValueError, match=r"reads families: pass families=\.\.\."):
         methods.poly_families(3).advantages(REWARDS, strategies=LABELS)
-    with pytest.raises(ValueError, match=r"families must hold names or integers from 0 to .*got 0.5"):
+    with pytest.raises(ValueError, match=r"families must hold .* got 0.5"):
         methods.poly_families(3).advantages(
             REWARDS, strategies=LABELS, families=np.full(LABELS.shape, 0.5)
         )
