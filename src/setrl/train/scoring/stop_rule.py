@@ -103,10 +103,10 @@ class CreditWatch:
 
     def _warn_of_right_without_strategy(self, batch: ScoredBatch) -> None:
         """Warn once of right samples without a strategy, which the objective pays nothing."""
-        if batch.clusters_BN is None or self._has_warned:
+        if batch.strategies_BN is None or self._has_warned:
             return
         right_BN = batch.correct_BN == 1
-        without = int((right_BN & (batch.clusters_BN == DEGENERATE)).sum())
+        without = int((right_BN & (batch.strategies_BN == DEGENERATE)).sum())
         if without:
             self._has_warned = True
             warnings.warn(
