@@ -12,16 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from setrl.cli import parser
+from setrl.cli.extras import COMMANDS as COMMANDS
 from setrl.cli.help import Option, flag, options, sentences
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import listed
-
-COMMANDS: dict[str, type[Any]] = {
-    **parser.COMMANDS,
-    **{f"control {name}": one for name, one in parser.CONTROL.items()},
-    **{f"verl {name}": one for name, one in parser.VERL.items()},
-}
-"""What follows `setrl` → the dataclass whose fields are the options."""
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 BLOCK = re.compile(r"^<!-- setrl (.+) -->\n(?:.*\n)*?<!-- end -->$", re.MULTILINE)
@@ -52,8 +46,7 @@ def _block(name: str) -> str:
 def _section(name: str) -> str:
     if name == FIELDS:
         return _listed(EvaluatedFields, shared=True)
-    command = COMMANDS[name]
-    parser.name_what_is_known(command)
+    command = parser.command_of(name)
     names = ", ".join(f"`{flag(one.name)}`" for one in options(command, shared=True))
     also = _wrapped(f"{SHARED}{names}.") if names else ""
     purpose = "\n\n".join(_wrapped(_shown(one)) for one in sentences(command))

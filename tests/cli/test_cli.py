@@ -10,6 +10,7 @@ import pytest
 
 from setrl import cli, methods
 from setrl.cli import parser
+from setrl.cli.extras import COMMANDS
 from setrl.evaluate.metrics import METRICS
 from setrl.judges import config, rendering
 from setrl.samples.importers.tools import READERS
@@ -109,7 +110,7 @@ def test_help_names_all_that_is_registered(capsys, command, registries):
 
 
 def test_no_option_lacks_its_help(capsys):
-    for names in ([name] for name in parser.COMMANDS):
+    for names in map(str.split, COMMANDS):
         _, printed = run(capsys, *names, "--help")
         assert not re.findall(r"│ --\S+[^\n]*\n?│? +\((?:default|required)", printed.out)
 

@@ -7,7 +7,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-from setrl.cli import parser
 from setrl.cli.extras import COMMANDS, MODULES, USES
 from setrl.support.installing import install
 
@@ -52,7 +51,6 @@ def declared():
 
 
 def test_the_tables_are_those_of_the_package():
-    assert list(COMMANDS) == [*parser.COMMANDS, "control", "verl"]
     extras = declared()
     wanted = {  # from the last extra to the first, whose entry stays
         NAMES.get(name, name.replace("-", "_")): extra
@@ -65,7 +63,7 @@ def test_the_tables_are_those_of_the_package():
 
 def test_each_extra_is_said_to_be_for_the_commands_that_need_it():
     assert set(USES) == set(declared())
-    for command, extras in COMMANDS.items():
+    for command, (_, extras) in COMMANDS.items():
         uses = [USES[extra] for extra in extras.split(",") if extra not in ("", "cli")]
         assert all(f"`setrl {command}`" in use for use in uses), command
 
@@ -77,8 +75,8 @@ def test_nothing_is_needed_for_the_help_and_the_version():
 
 
 def test_without_any_package_a_command_names_its_extra():
-    needing = {command: extra for command, extra in COMMANDS.items() if extra}
-    ended = without(MODULES, [[command] for command in needing])
+    needing = {command: extra for command, (_, extra) in COMMANDS.items() if extra}
+    ended = without(MODULES, [command.split() for command in needing])
     for (command, extra), (code, _, errors) in zip(needing.items(), ended, strict=True):
         assert code == 2
         assert errors == f"setrl: setrl {command} needs tyro: {install(extra)}\n"

@@ -1,18 +1,16 @@
 """--help fits a screen and names all options; --json prints one object, with the keys it states."""
 
 import json
+import re
 
 import pytest
 
 from setrl.cli import parser
+from setrl.cli.extras import COMMANDS
 from setrl.cli.help import options
 from setrl.cli.said import Said, listed
 
-NAMED = (
-    parser.COMMANDS
-    | {f"control {name}": one for name, one in parser.CONTROL.items()}
-    | {f"verl {name}": one for name, one in parser.VERL.items()}
-)
+NAMED = {name: parser.command_of(name) for name in COMMANDS}
 every = pytest.mark.parametrize("name", NAMED)
 SCREEN = 40  # lines of 100 columns
 
@@ -26,8 +24,8 @@ def test_the_first_help_fits_a_screen_and_gives_each_command_a_line(setrl, wide)
     code, text, _ = setrl("--help")
     lines = text.splitlines()
     assert (code, len(lines) <= SCREEN, max(map(len, lines[:-1])) <= 100) == (0, True, True)
-    shown = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert shown == [*parser.COMMANDS, *parser.GROUPS]
+    shown = [re.split(r"\s\s+", line)[1] for line in lines if line.startswith("  ")]
+    assert shown == list(COMMANDS)
     assert "…" not in text
 
 
@@ -62,7 +60,7 @@ def test_every_command_states_what_its_json_holds(name, setrl):
 
 
 def test_a_run_without_dry_run_states_no_plan(setrl):
-    stated = {name: setrl(*name.split(), "--help-json")[1] for name in ("train", "control train")}
+    stated = {name: setrl(*name.split(), "--help-json")[1] for name in ("train", "control")}
     assert ["plan" in text for text in stated.values()] == [True, False]
 
 

@@ -34,11 +34,12 @@ EXIT_CODES = {ConfigError: 2, DataError: 3, RunError: 1, OSError: 1}
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and leave with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    command = None
+    command, name = None, ""
     speak_utf8()
     try:
         with _sigterm_as_ctrl_c(), looked_at(), warnings_as_notes():
-            command = _parsed(arguments)
+            name, rest = _named(arguments)
+            command = _parsed(name, rest)
             with harmless_output(), only_json(command):
                 command.run()
     except KeyboardInterrupt as error:
@@ -48,7 +49,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except ImportError as error:
-        sentence = needs(error, arguments[0])
+        sentence = needs(error, name)
         if sentence is None:
             raise
         _leave(2, sentence)
@@ -58,34 +59,50 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
-def _parsed(arguments: list[str]) -> Any:
+def _named(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the command of a command line, of two words or one, and what follows it.
+
+    Help and the version are asked of no command, which is "".
+    """
+    if not arguments or arguments[0] in ("-h", "--help", "--version"):
+        return "", arguments
+    if arguments[:2] == ["control", "train"]:  # the long name
+        return "control", arguments[2:]
+    two = " ".join(arguments[:2])
+    if two in COMMANDS:
+        return two, arguments[2:]
+    with usage_errors():
+        names.look_up("command", arguments[0], COMMANDS)
+    return arguments[0], arguments[1:]
+
+
+def _parsed(name: str, arguments: list[str]) -> Any:
     """Return the command with its options; wrong ones end the process with exit code 2."""
-    first = arguments[0] if arguments else "--help"
-    if first == "--version":
-        print(f"setrl {__version__}")
-        sys.exit(0)
-    if not first.startswith("-"):
-        with usage_errors():
-            names.look_up("command", first, COMMANDS)
+    if "--version" in arguments[:1] and not name:
+        _print_and_leave(f"setrl {__version__}")
     try:
         from setrl.cli.parser import help_of, parsed
+
+        asked = help_of(name, arguments)
     except ModuleNotFoundError:
-        if first == "doctor":
-            return doctor.parsed(arguments[1:])
-        if not {"-h", "--help"} & {first}:
+        if name == "doctor":
+            return doctor.parsed(arguments)
+        if name:
             raise
-        print(_help_without_packages())
-        sys.exit(0)
-    asked = help_of(arguments)
+        asked = _help_without_packages()
     if asked is not None:
-        print(asked)
-        sys.exit(0)
-    return doctor.parsed(arguments[1:]) if first == "doctor" else parsed(arguments)
+        _print_and_leave(asked)
+    return doctor.parsed(arguments) if name == "doctor" else parsed(name, arguments)
+
+
+def _print_and_leave(text: str) -> NoReturn:
+    print(text)
+    sys.exit(0)
 
 
 def _help_without_packages() -> str:
     """Return the help without the package that prints options."""
-    needed = {name: extra for name, extra in COMMANDS.items() if extra}
+    needed = {name: extra for name, (_, extra) in COMMANDS.items() if extra}
     lines = [f"  setrl {name:<14} {extra}" for name, extra in needed.items()]
     return "\n".join(
         [

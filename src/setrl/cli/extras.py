@@ -5,29 +5,30 @@ from __future__ import annotations
 from setrl.support.installing import install
 
 COMMANDS = {
-    "train": "train",
-    "sample": "cli",
-    "evaluate": "cli",
-    "compare": "cli",
-    "report": "cli,plot",
-    "credit": "cli",
-    "grade": "cli,math",
-    "judge": "judge",
-    "judge-audit": "judge,plot",
-    "train-judge": "train",
-    "import": "cli",
-    "validate-data": "cli,math",
-    "tasks": "cli",
-    "check-task": "train",
-    "recommend": "cli",
-    "audit": "cli",
-    "playground": "cli",
-    "view": "lab",
-    "doctor": "",
-    "control": "gym",
-    "verl": "cli",
+    "train": ("train:Train", "train"),
+    "sample": ("sample:SampleModel", "cli"),
+    "evaluate": ("evaluate:Evaluate", "cli"),
+    "compare": ("compare:Compare", "cli"),
+    "report": ("report:Report", "cli,plot"),
+    "credit": ("credit:CreditLog", "cli"),
+    "grade": ("grade:GradeAnswer", "cli,math"),
+    "judge": ("judge:JudgeLog", "judge"),
+    "judge-audit": ("judge_audit:JudgeAudit", "judge,plot"),
+    "train-judge": ("train_judge:TrainJudge", "train"),
+    "import": ("import_log:ImportLog", "cli"),
+    "validate-data": ("validate_data:ValidateData", "cli,math"),
+    "tasks": ("tasks:Tasks", "cli"),
+    "check-task": ("check_task:CheckTask", "train"),
+    "recommend": ("recommend:Recommend", "cli"),
+    "audit": ("audit:AuditEstimator", "cli"),
+    "playground": ("playground:Playground", "cli"),
+    "view": ("view:View", "lab"),
+    "doctor": ("doctor:Doctor", ""),
+    "control": ("control:Control", "gym"),
+    "control watch": ("control_watch:Watch", "gym"),
+    "verl check": ("verl_check:VerlCheck", "cli"),
 }
-"""Command → the extras that it always needs. Some options need more."""
+"""Command → its class in setrl.cli, and the extras that it always needs; options may need more."""
 
 USES = {
     "cli": "all commands but `setrl doctor`, and configs",
@@ -43,7 +44,7 @@ USES = {
     "embed": "the judges that compare samples by a model's vectors",
     "lab": "`setrl view`",
     "serve": "`transformers serve`, which serves the model of `setrl train-judge`",
-    "gym": "`setrl control` and Poly-PPO",
+    "gym": "`setrl control`, `setrl control watch` and Poly-PPO",
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
     "jax": "`setrl.core.jax`: set credit inside `jax.jit`",
@@ -97,7 +98,7 @@ def needs(error: ImportError, command: str) -> str | None:
 
     Args:
         error: What the import raised, or the code that needed it.
-        command: The command that was given.
+        command: The command that was given, one of `COMMANDS`.
     """
     if "pip install " in str(error):  # it is such a sentence already
         return str(error)
@@ -108,5 +109,5 @@ def needs(error: ImportError, command: str) -> str | None:
         return None
     extra = MODULES[module]
     if extra == "cli":  # nothing is installed: name all that the command needs at once
-        extra = COMMANDS.get(command, extra)
+        extra = COMMANDS[command][1] or extra
     return f"setrl {command} needs {module}: {install(extra)}"
