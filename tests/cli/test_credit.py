@@ -23,24 +23,23 @@ def test_order_grad_takes_its_weights(setrl, tmp_path):
     assert code == 0
     _, expected, _ = setrl("credit", path, "--method", "maxpo", "--set-size", 3)
     assert json.loads(out)["advantages"] == pytest.approx(json.loads(expected)["advantages"])
-    _, out, _ = setrl("credit", path, "--method", "order_grad", "--weights", 0, 0, 1)
+    _, out, _ = setrl("credit", path, "--method", "order_grad", "--set", "weights=[0, 0, 1]")
     assert json.loads(out)["advantages"] == pytest.approx(json.loads(expected)["advantages"])
     code, _, error = setrl("credit", path, "--method", "order_grad")
     assert code == 2
     assert "weights" in error
 
 
-def test_arguments_of_methods_are_options(setrl, tmp_path):
+def test_options_of_methods_are_set(setrl, tmp_path):
     path = tmp_path / "groups.jsonl"
     path.write_text(json.dumps({"rewards": [1, 0, 1, 1], "strategies": [1, 1, 2, 1]}))
-    for spelled in (["--alpha", 0.5], ["--alpha=0.5"], ["--set", "alpha=0.5"]):
-        _, out, _ = setrl("credit", *spelled, path, "--method", "concave_counts")
-        assert json.loads(out)["advantages"] == pytest.approx([2**-0.5, 0, 1, 2**-0.5])
-        assert json.loads(out)["credit"]["advantage"]["alpha"] == 0.5
+    _, out, _ = setrl("credit", "--set", "alpha=0.5", path, "--method", "concave_counts")
+    assert json.loads(out)["advantages"] == pytest.approx([2**-0.5, 0, 1, 2**-0.5])
+    assert json.loads(out)["credit"]["advantage"]["alpha"] == 0.5
     _, out, err = setrl("credit", path, "--method", "concave_counts")
     assert json.loads(out)["advantages"] == [0.5, 0, 1, 0.5]
     assert "null" not in err
-    code, _, error = setrl("credit", path, "--alpha", 0)
+    code, _, error = setrl("credit", path, "--set", "alpha=0")
     assert code == 2
     assert "unknown option of poly_epo 'alpha'. Known: set_size" in error
 

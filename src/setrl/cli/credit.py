@@ -47,8 +47,7 @@ class CreditLog(MethodOptions, LogFields, Said):
     Attributes:
         file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
             and shown; an evaluation file; or the folder of another tool's log.
-        method: {methods}. Its arguments are options: --method concave_counts --alpha 0, or --method
-            order_grad --weights 0 0.5 1. Or a method in the form of a config, such as
+        method: {methods}. --set gives its options. Or a method in the form of a config, such as
             "{method: sum, of: [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: The set size K, for methods that have one.
         into: The key of the advantage: by default advantage, or advantage_METHOD if the log has an

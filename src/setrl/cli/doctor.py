@@ -10,19 +10,6 @@ from setrl.cli.said import Said, listed
 from setrl.support.errors import ConfigError
 from setrl.support.files import cache
 
-FACTS = (
-    "setrl",
-    "python",
-    "platform",
-    "metadata",
-    "installed_in",
-    "packages",
-    "extras",
-    "machine",
-    "tools",
-    "cache",
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Doctor(Said):
@@ -43,7 +30,6 @@ class Doctor(Said):
         packages: Package → version.
         extras: Extra → what it is for, and which packages are missing.
         machine: Cores, memory and GPUs.
-        tools: Other programs → version or path.
         cache: The folder of the cache and its entries; with --clear-cache, those that are listed.
         removed: Whether --clear-cache removed them.
     """
@@ -76,7 +62,8 @@ class Doctor(Said):
         if self.yes:
             cache.clear(found)
         if self.json:
-            self.say_json(**(dict.fromkeys(FACTS) | {"cache": cleared, "removed": self.yes}))
+            blank = dict.fromkeys(listed(Doctor, "Json").keys() - {"schema_version"})
+            self.say_json(**{**blank, "cache": cleared, "removed": self.yes})
         else:
             print(cleared_text({"removed": self.yes, **cleared}))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
-import subprocess
 import warnings
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, distribution, version
@@ -24,11 +22,10 @@ PACKAGES = (
 )
 EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 OWN_EXTRAS = re.compile(r"setrl\[([\w,-]+)\]")
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 def facts() -> dict[str, Any]:
-    """Return versions, extras, the machine, tools of developers, and the cache."""
+    """Return versions, extras, the machine and the cache."""
     return {
         "setrl": setrl.__version__,
         "python": platform.python_version(),
@@ -38,7 +35,6 @@ def facts() -> dict[str, Any]:
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "extras": _extras(),
         "machine": {"cores": _cores(), "memory_bytes": _memory_bytes(), **_gpus()},
-        "tools": _tools(),
         "cache": cache_facts(cache.entries(cache.cache_folder())),
     }
 
@@ -148,18 +144,3 @@ def _torch_gpus(torch: Any) -> list[dict[str, Any]]:
 def _reason(torch: Any) -> str:
     built = torch.version.cuda or torch.version.hip
     return "PyTorch finds none" if built else "this PyTorch is built only for CPUs"
-
-
-def _tools() -> dict[str, str | None]:
-    """Find the programs that only developers of setrl need."""
-    node = shutil.which("node")
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
-    return {"node": node and _node_version(node), "chromium": chromium}
-
-
-def _node_version(node: str) -> str | None:
-    try:
-        asked = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return asked.stdout.strip().removeprefix("v") or None

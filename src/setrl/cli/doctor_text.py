@@ -28,7 +28,6 @@ def doctor_text(found: dict[str, Any]) -> str:
             *_extras(found),
             "",
             *_machine(found["machine"]),
-            *_tools(found["tools"]),
             "",
             *_cache(found["cache"]),
         ]
@@ -83,14 +82,6 @@ def _machine(machine: dict[str, Any]) -> list[str]:
     lines = [f"machine: {machine['cores']} cores, {memory} of memory"]
     lines += [f"GPU: {one['name']}, {_memory(one)}" for one in machine["gpus"]]
     return lines if machine["gpus"] else [*lines, f"no GPU: {machine['no_gpu']}"]
-
-
-def _tools(tools: dict[str, str | None]) -> list[str]:
-    node, chromium = tools["node"] or "none", tools["chromium"] or "none"
-    return [
-        f"for those who change setrl: Node {node} (make web; 20.19 or later), "
-        f"Chromium {chromium} (make web-browser)"
-    ]
 
 
 def _cache(about: dict[str, Any]) -> list[str]:

@@ -19,7 +19,6 @@ import tyro
 
 from setrl.cli.extras import COMMANDS
 from setrl.cli.help import FIELDS, JSON, fields_text, help_text, keys_text, list_text, sentences
-from setrl.cli.method_options import MethodOptions, gathered
 from setrl.support.errors import ConfigError
 
 HELP = ("-h", "--help", FIELDS, JSON)
@@ -53,10 +52,7 @@ def command_of(name: str) -> Any:
 def parsed(name: str, arguments: list[str]) -> Any:
     """Return the command with its options; wrong ones end the process with exit code 2."""
     _refuse_commas(arguments)
-    command = command_of(name)
-    if issubclass(command, MethodOptions):
-        arguments = gathered(arguments, command)
-    return _read(name, command, arguments)
+    return _read(name, command_of(name), arguments)
 
 
 def help_of(name: str, arguments: list[str]) -> str | None:
