@@ -9,7 +9,7 @@ from setrl.cli.said import Said
 
 @dataclass(frozen=True)
 class VerlCheck(Said):
-    """Check that verl loads setrl's plug-in, which verl itself reports only in its debug log.
+    """Check that verl loads setrl's plug-in, which verl itself says only in a log.
 
     The exit code is 2, with the reason, if verl would not find setrl's estimators or trainers.
 
