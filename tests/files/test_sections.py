@@ -1,7 +1,7 @@
 """Sections of configs: what pydantic refuses is said in the words of a config."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pytest
@@ -18,6 +18,7 @@ class Own(Section):
     parts: Count | Mapping[str, Count] = 1
     rule: Literal["first", "last"] = "first"
     task: str | Mapping[str, Any] | None = None
+    rest: Mapping[str, Any] | None = field(default_factory=dict)
 
 
 def test_lists_are_tuples_and_integers_numbers():
@@ -39,6 +40,7 @@ def test_lists_are_tuples_and_integers_numbers():
         ({"sizes": [1, "2"]}, "own.sizes", "own.sizes must be a whole number, got '2'"),
         ({"sizes": [True]}, "own.sizes", "own.sizes must be a whole number, got True"),
         ({"sizes": 1.0}, "own.sizes", "own.sizes must be a list or null, got 1.0"),
+        ({"rest": 5}, "own.rest", "own.rest must be a mapping or null, got 5"),
         ({"share": 0}, "own.share", "own.share must be a number above 0, got 0"),
         ({"share": float("inf")}, "own.share", "own.share must be a finite number, got inf"),
         ({"share": True}, "own.share", "own.share must be a number, got True"),

@@ -50,7 +50,4 @@ class Watch(Said):
             episodes=self.episodes,
             frames_per_second=self.frames_per_second,
         )
-        if self.json:
-            self.say_json(film=str(film), sheet=str(sheet))
-        else:
-            print(f"film: {film}\nsheet: {sheet}")
+        self.tell(f"film: {film}\nsheet: {sheet}", film=str(film), sheet=str(sheet))

@@ -48,10 +48,7 @@ class Doctor(Said):
         from setrl.cli.doctor_text import doctor_text
 
         found = facts()
-        if self.json:
-            self.say_json(**found, removed=False)
-        else:
-            print(doctor_text(found))
+        self.tell(doctor_text(found), **found, removed=False)
 
     def _clear(self) -> None:
         from setrl.cli.doctor_facts import cache_facts
@@ -61,11 +58,9 @@ class Doctor(Said):
         cleared = cache_facts(found)
         if self.yes:
             cache.clear(found)
-        if self.json:
-            blank = dict.fromkeys(listed(Doctor, "Json").keys() - {"schema_version"})
-            self.say_json(**{**blank, "cache": cleared, "removed": self.yes})
-        else:
-            print(cleared_text({"removed": self.yes, **cleared}))
+        blank = dict.fromkeys(listed(Doctor, "Json").keys() - {"schema_version"})
+        record = {**blank, "cache": cleared, "removed": self.yes}
+        self.tell(cleared_text({"removed": self.yes, **cleared}), **record)
 
 
 def parsed(arguments: list[str]) -> Doctor:

@@ -48,10 +48,7 @@ class GradeAnswer(Said):
         if grade.correct is None:
             [problem] = grader.gold_problems([self.gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
-        if self.json:
-            said = {"verdict": grade.verdict, "why": grade.why, "answer": grade.answer}
-            proof = {"certificate": grade.certificate, "witness": grade.witness}
-            self.say_json(**said, **proof)
-        else:
-            print(f"{grade.verdict}: {grade.why}")
+        keys = ("verdict", "why", "answer", "certificate", "witness")
+        record = {key: getattr(grade, key) for key in keys}
+        self.tell(f"{grade.verdict}: {grade.why}", **record)
         sys.exit(EXIT_CODES[grade.verdict])

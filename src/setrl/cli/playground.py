@@ -39,9 +39,6 @@ class Playground(Said):
                 f"{self.output} exists and is not a page of setrl: choose another --output"
             )
         files.write_text(self.output, playground().html())
-        if self.json:
-            self.say_json(page=str(self.output))
-        else:
-            print(self.output)
+        self.tell(str(self.output), page=str(self.output))
         if self.open and not webbrowser.open(self.output.resolve().as_uri()):
             print("no browser was found: open the file in one")

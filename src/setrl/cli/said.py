@@ -35,6 +35,18 @@ class Said:
 
     json: bool = False
 
+    def tell(self, text: str, **record: Any) -> None:
+        """Print the object with --json, and otherwise a text.
+
+        Args:
+            text: The text.
+            record: The keys of the object.
+        """
+        if self.json:
+            self.say_json(**record)
+        else:
+            print(text, flush=True)
+
     def say_json(self, **record: Any) -> None:
         """Print the object.
 

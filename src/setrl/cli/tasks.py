@@ -41,7 +41,5 @@ class Tasks(Said):
         if self.examples < 0:
             raise ConfigError(f"--examples must be at least 0, got {self.examples}")
         found = listed(self.names, self.examples, self.seed)
-        if self.json:
-            self.say_json(tasks=[asdict(one) for one in found])
-        else:
-            print(listing_text(found, whole=bool(self.names)))
+        text = listing_text(found, whole=bool(self.names))
+        self.tell(text, tasks=[asdict(one) for one in found])

@@ -143,11 +143,9 @@ class Train(RunOptions):
         )
         for note in found.notes:
             print(f"note: {note}", file=sys.stderr)
-        if self.json:
-            not_yet = dict.fromkeys(("report", "summary", "verdict"))
-            self.say_json(run=str(found.run_dir), **not_yet, plan=plan_json(found))
-        else:
-            print(plan_text(found))
+        not_yet = dict.fromkeys(("report", "summary", "verdict"))
+        record = {"run": str(found.run_dir), **not_yet, "plan": plan_json(found)}
+        self.tell(plan_text(found), **record)
 
 
 def refuse_missing_model(resolved: ResolvedConfig) -> None:

@@ -48,7 +48,4 @@ class TrainJudge(Said):
         with usage_errors():
             config = JudgeModelConfig(domains.by_name(self.domain), *sizes, seed=self.seed)
         folder = str(train_judge(config, self.output))
-        if self.json:
-            self.say_json(model=folder)
-        else:
-            print(folder)
+        self.tell(folder, model=folder)

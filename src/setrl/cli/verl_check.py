@@ -22,7 +22,4 @@ class VerlCheck(Said):
         from setrl.train.verl.check import check
 
         found = check()
-        if self.json:
-            self.say_json(found=found)
-        else:
-            print("\n".join(found))
+        self.tell("\n".join(found), found=found)

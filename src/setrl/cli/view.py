@@ -43,10 +43,7 @@ class View(EvaluatedFields, Said):
         from setrl.show.lab.view.serve import serve
 
         def said(address: str) -> None:
-            if self.json:
-                self.say_json(address=address)
-            else:
-                print(f"{address}\nCtrl-C ends it.", flush=True)
+            self.tell(f"{address}\nCtrl-C ends it.", address=address)
 
         catalogue = Catalogue(self.path.absolute(), self.log_options)
         serve(catalogue, self.host, self.port, self.open, said)

@@ -240,7 +240,7 @@ def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
     """Return the rewards of a spec, and how they are normalised."""
     normalize = None
     if isinstance(spec, Mapping) and "rewards" in spec:
-        refuse_unknown(spec, ("rewards", "normalize"), "reward")
+        refuse_unknown(spec, ("rewards", "normalize"), "task.reward")
         spec, normalize = spec["rewards"], spec.get("normalize")
     entries = list(spec) if isinstance(spec, list | tuple) else [spec]
     if not entries:
@@ -256,7 +256,7 @@ def _term(entry: Any) -> Term:
             f"a reward must be a name ({', '.join(KINDS)}) or a mapping such as "
             f"{{function: my_rewards:score}}, got {entry!r}"
         )
-    return Term.of(entry, "reward")
+    return Term.of(entry, "task.reward")
 
 
 def _made(term: Term, gold: str | None, folder: Path) -> Reward:

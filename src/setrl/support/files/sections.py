@@ -114,7 +114,8 @@ def _explained(
     kind: type[Any], values: Mapping[str, Any], at: str, found: Sequence[Any]
 ) -> KeyedError:
     """Return the error of the key that is wrong: an unknown one first, as it explains others."""
-    known = {one.name: one for one in dataclasses.fields(kind)}
+    hints = get_type_hints(kind)
+    known = {one.name: hints[one.name] for one in dataclasses.fields(kind)}
     for one in found:
         if one["type"] == "extra_forbidden":
             return unknown_key(one["loc"][0], known, at)
@@ -125,7 +126,7 @@ def _explained(
     wrong = [(_place(one["loc"], values), one) for one in found if one["loc"][0] == name]
     deepest, first = max(wrong, key=lambda each: len(each[0]))
     words = [_in_words(one) for place, one in wrong if place == deepest]
-    words += ["null"] if deepest == [name] and known[name].default is None else []
+    words += ["null"] if deepest == [name] and type(None) in get_args(known[name]) else []
     key = ".".join(str(part) for part in [at, *deepest] if isinstance(part, str) and part)
     return KeyedError(f"{key} must be {' or '.join(words)}, got {first['input']!r}", key)
 
