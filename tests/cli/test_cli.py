@@ -35,7 +35,7 @@ def test_help_imports_nothing_heavy():
         "try: cli.main(['--help'])\n"
         "except SystemExit as left: assert left.code == 0\n"
         "else: raise SystemExit('no help')\n"
-        "heavy = {'torch', 'transformers', 'trl', 'matplotlib'} & set(sys.modules)\n"
+        "heavy = {'torch', 'transformers', 'trl', 'matplotlib', 'pydantic'} & set(sys.modules)\n"
         "print('heavy:', *heavy)"
     )
     assert _printed(code).endswith("heavy:")
@@ -45,7 +45,7 @@ def test_the_core_of_setrl_needs_only_numpy():
     code = (
         "import sys; before = set(sys.modules); from setrl import methods, set_advantages\n"
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
-        "print(*sorted(new & {'torch', 'tyro', 'yaml', 'tqdm', 'jinja2', 'matplotlib', 'numpy'}))"
+        "print(*sorted(new & {'torch', 'tyro', 'yaml', 'tqdm', 'jinja2', 'pydantic', 'numpy'}))"
     )
     assert _printed(code) == "numpy"
 
@@ -170,7 +170,7 @@ def test_what_becomes_of_an_interrupted_command_is_said(monkeypatch, capsys, arg
     def interrupted(self):
         raise KeyboardInterrupt
 
-    command = cli._parsed(arguments)
+    command = cli._parsed(*cli._named(arguments))
     monkeypatch.setattr(type(command), "run", interrupted)
     code, printed = run(capsys, *arguments)
     assert code == 130

@@ -35,7 +35,7 @@ def test_the_page_has_every_command():
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_its_options_are_those_that_the_parser_accepts(name, capsys):
     with pytest.raises(SystemExit):
-        parser.parsed([*name.split(), "--help"])
+        parser.parsed(name, ["--help"])
     accepted = {one for row in TYRO.findall(capsys.readouterr().out) for one in row} - {""}
     shown = block(name)
     options, _, shared = shown.partition(commands.SHARED)
@@ -47,7 +47,7 @@ def test_its_options_are_those_that_the_parser_accepts(name, capsys):
 
 @pytest.mark.parametrize("example", re.findall(r"^```\nsetrl (.+)\n```$", PAGE, re.MULTILINE))
 def test_its_examples_are_accepted(example):
-    assert cli._parsed(shlex.split(example)) is not None
+    assert cli._parsed(*cli._named(shlex.split(example))) is not None
 
 
 def test_every_command_has_an_example():
