@@ -94,8 +94,8 @@ def test_learning_rates_are_those_of_transformers(base, schedule):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"engine": {"tinkr": "http://x"}}, "unknown key 'tinkr'; did you mean 'tinker'"),
-        ({"engine": {}}, "engine needs the key 'tinker'"),
+        ({"engine": {"tinkr": "http://x"}}, "unknown key of engine 'tinkr'; did you mean 'tinker'"),
+        ({"engine": {}}, "the key 'tinker' of engine is missing"),
         ({"engine": {"tinker": "localhost:8000"}}, "must be a URL such as"),
         ({"engine": {**ENGINE, "staleness": -1}}, "staleness must be at least 0, got -1"),
         ({"engine": {**ENGINE, "loss": "dro"}}, "loss"),
