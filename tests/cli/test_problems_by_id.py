@@ -10,7 +10,7 @@ pytest.importorskip("tyro")
 from setrl.samples import LogOptions
 from setrl.samples.importers.tools import READERS
 from setrl.show.lab.view.catalogue import Catalogue
-from setrl.show.lab.view.evaluation import Evaluations
+from setrl.show.lab.view.evaluation import EvaluationPages
 
 
 def write(path, rows):
@@ -55,7 +55,7 @@ def test_two_prompts_of_six_problems(setrl, tmp_path):
     assert (code, summary["arms"]["a"]["problems"]) == (0, 6)
     for file in (first, imported[first]):
         [entry] = Catalogue(file, LogOptions()).look().entries.values()
-        page = Evaluations().page(entry, None, None)
+        page = EvaluationPages().page(entry, None, None)
         assert (page["problems"], page["arms"][0]["values"][0]) == (6, pytest.approx(14 / 24))
 
 

@@ -9,7 +9,6 @@ from setrl.evaluate.bands import Band, FirstLoss, first_loss, simultaneous_band
 from setrl.evaluate.branching import branches_by_position, mean_shared_prefix, prefix_tree
 from setrl.evaluate.comparison import Comparison, compare, compare_paths
 from setrl.evaluate.estimators import (
-    corrected_effective_number,
     corrected_entropy,
     count_labels,
     cover_at,
@@ -53,7 +52,6 @@ __all__ = [
     "branches_by_position",
     "compare",
     "compare_paths",
-    "corrected_effective_number",
     "corrected_entropy",
     "count_labels",
     "cover_at",

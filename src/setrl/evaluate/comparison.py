@@ -53,7 +53,7 @@ POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
 PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
 MOST_DRAWN = 64  # places of a curve in a figure
-Pair = tuple[Floats, Floats]  # values of both runs, (R, P) each
+BothValues = tuple[Floats, Floats]  # values of both runs, (R, P) each
 SUPPORT = "support"  # chosen like a metric, but computed from both runs together
 
 
@@ -291,7 +291,7 @@ def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> 
 
 
 def _in_words(
-    names: tuple[str, str], values: Mapping[str, Pair], band: Band, intervals: IntervalConfig
+    names: tuple[str, str], values: Mapping[str, BothValues], band: Band, intervals: IntervalConfig
 ) -> str:
     """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
@@ -326,7 +326,7 @@ def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Commo
 
 def _both_values(
     first: Side, second: Side, ks: Sequence[int], only: Collection[str] = ()
-) -> dict[str, Pair]:
+) -> dict[str, BothValues]:
     """Return the values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, only) for run in (first, second))
     both = {
@@ -337,7 +337,7 @@ def _both_values(
     return {name: pair for name, pair in both.items() if is_known(pair[0])}
 
 
-def _on_same_problems(first_RP: Floats, second_RP: Floats) -> Pair:
+def _on_same_problems(first_RP: Floats, second_RP: Floats) -> BothValues:
     """NaN where a run has no value, as an effective number without strategies, for both.
 
     So the two means and the difference of a row use the same problems.
@@ -354,7 +354,7 @@ def _pass_band(first: Side, second: Side, intervals: IntervalConfig) -> Band:
 
 
 def _rows(
-    values: Mapping[str, Pair], metrics: Iterable[str], intervals: IntervalConfig
+    values: Mapping[str, BothValues], metrics: Iterable[str], intervals: IntervalConfig
 ) -> list[PairedMetric]:
     """Return a row for each place of each of these metrics."""
     names = by_metric(list(values))

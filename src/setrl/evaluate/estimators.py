@@ -25,18 +25,16 @@ from setrl.core.objectives.labels import find_labels
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Options = ParamSpec("Options")
-OfCounts = Callable[Concatenate[ArrayLike, int, Options], Floats]
-OfCountsAndSizes = Callable[Concatenate[ArrayLike, ArrayLike, Options], Floats]
+More = ParamSpec("More")
+OfCounts = Callable[Concatenate[ArrayLike, int, More], Floats]
+OfCountsAndSizes = Callable[Concatenate[ArrayLike, ArrayLike, More], Floats]
 
 
-def _for_each_n(function: OfCounts[Options]) -> OfCountsAndSizes[Options]:
+def _for_each_n(function: OfCounts[More]) -> OfCountsAndSizes[More]:
     """Extend a function of (counts, n, …) to problems that differ in n: one n for each row."""
 
     @wraps(function)
-    def of_sizes(
-        counts: ArrayLike, n: ArrayLike, *args: Options.args, **more: Options.kwargs
-    ) -> Floats:
+    def of_sizes(counts: ArrayLike, n: ArrayLike, *args: More.args, **more: More.kwargs) -> Floats:
         if np.ndim(n) == 0:
             return function(counts, n, *args, **more)  # type: ignore[arg-type]
         n_P, rows = np.asarray(n), np.asarray(counts)
@@ -225,15 +223,6 @@ def effective_number(count_PC: ArrayLike) -> Floats:
     share = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
     log_share = np.log(share, out=np.zeros_like(share), where=share > 0)
     return np.exp(-(share * log_share).sum(axis=-1))
-
-
-def corrected_effective_number(count_PC: ArrayLike) -> Floats:
-    """exp of `corrected_entropy`: number of equally common labels with the same entropy.
-
-    Nearly the same for few samples as for many, unlike `effective_number`; exp of an estimate is
-    not unbiased either way.
-    """
-    return np.exp(corrected_entropy(count_PC))
 
 
 def corrected_entropy(count_PC: ArrayLike) -> Floats:

@@ -29,7 +29,7 @@ MEASURES = (
     "signs_changed",
     "advantage_change",
 )
-Values = dict[str, list[float]]
+Measured = dict[str, list[float]]
 """A measure's value for each group, NaN where it is undefined."""
 
 
@@ -53,9 +53,9 @@ class Audit:
     orders: int
     unknown: int
     clusters: list[float]
-    itself: Values
-    pairwise: Values = field(default_factory=dict)
-    gold: Values = field(default_factory=dict)
+    itself: Measured
+    pairwise: Measured = field(default_factory=dict)
+    gold: Measured = field(default_factory=dict)
     labels: list[list[Labels | None]] = field(default_factory=list)
 
 
@@ -191,7 +191,7 @@ def _mean(pairs: Iterable[Sequence[Labels | None]], credit: _Credit) -> dict[str
     return {key: float(np.mean(column)) if column else nan for key, column in defined.items()}
 
 
-def _columns(rows: Sequence[dict[str, float]]) -> Values:
+def _columns(rows: Sequence[dict[str, float]]) -> Measured:
     return {measure: [row[measure] for row in rows] for measure in MEASURES}
 
 

@@ -10,7 +10,7 @@ from typing import cast
 from setrl.evaluate.disputes import Disputes
 from setrl.evaluate.samples import Evaluation, contradiction, evaluation_of
 from setrl.samples.log import Log, open_log
-from setrl.samples.options import LogOptions, Ungraded
+from setrl.samples.options import Fate, LogOptions
 from setrl.samples.recording import graded_groups
 from setrl.samples.row_reader import RowReader
 from setrl.support.errors import ConfigError, DataError
@@ -100,7 +100,7 @@ def _notes(*found: str) -> tuple[str, ...]:
     return tuple(f"note: {note}" for note in found if note)
 
 
-def _refuse_left_out(ungraded: Ungraded, found: Evaluation, path: Path) -> None:
+def _refuse_left_out(ungraded: Fate, found: Evaluation, path: Path) -> None:
     """Refuse an evaluation file that lacks the samples that must count as wrong."""
     if ungraded == "wrong" and found.ungraded_P is not None and found.ungraded_are == "left-out":
         raise ConfigError(f"{path}: {found.ungraded_P.sum():,} samples without a grade were left "

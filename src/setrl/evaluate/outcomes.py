@@ -21,12 +21,12 @@ from setrl.support.wording import between, in_a_row, in_words
 QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
 ENOUGH_SEEDS = 5  # with fewer, a reader is warned of luck
 
-Evaluations = Mapping[str, Mapping[int, Mapping[str, float]]]
+Outcomes = Mapping[str, Mapping[int, Mapping[str, float]]]
 """Arm → seed → metric → value; NaN if undefined."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OverSeeds:
     """A metric of an arm: its mean over seeds, and the standard error.
 
     Attributes:
@@ -50,7 +50,7 @@ def read_outcome(path: Path) -> dict[str, float]:
     }
 
 
-def over_seeds(values: Sequence[float]) -> Outcome:
+def over_seeds(values: Sequence[float]) -> OverSeeds:
     """Return the mean of some seeds' values, without NaN.
 
     >>> over_seeds([0.25, math.nan, 0.75]).value
@@ -59,10 +59,10 @@ def over_seeds(values: Sequence[float]) -> Outcome:
     known = np.array([value for value in values if not math.isnan(value)])
     mean = float(known.mean()) if len(known) else math.nan
     stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
-    return Outcome(mean, stderr, mean - stderr, mean + stderr)
+    return OverSeeds(mean, stderr, mean - stderr, mean + stderr)
 
 
-def metric_names(found: Evaluations) -> list[str]:
+def metric_names(found: Outcomes) -> list[str]:
     """Return the metrics of all evaluations, in the order of their task."""
     rows = [metrics for seeds in found.values() for metrics in seeds.values()]
     return list(dict.fromkeys(name for row in rows for name in row))
@@ -81,7 +81,7 @@ def diversity_metrics(names: Sequence[str]) -> list[str]:
     return [*(effective or rooms)[-1:], *tries[-1:]]
 
 
-def outcome_table(found: Evaluations, label: Callable[[str], str] = str) -> dict[str, Any]:
+def outcome_table(found: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:
     """Every metric of every arm, as JSON, with what it shows in sentences.
 
     Args:
@@ -115,7 +115,7 @@ def _numbers(seeds: Mapping[int, Mapping[str, float]], name: str) -> dict[str, A
 
 
 def _sentences(
-    arms: Evaluations, quality: str | None, diversity: Sequence[str], label: Callable[[str], str]
+    arms: Outcomes, quality: str | None, diversity: Sequence[str], label: Callable[[str], str]
 ) -> list[str]:
     """Which arms are best in success and in diversity, and which no other arm beats in both."""
     chosen = [name for name in (quality, *diversity) if name is not None]
@@ -168,7 +168,7 @@ def unbeaten(spots: Mapping[str, tuple[float, float]]) -> list[str]:
     ]
 
 
-def _luck(arms: Evaluations) -> list[str]:
+def _luck(arms: Outcomes) -> list[str]:
     """Say what the number of seeds allows to conclude."""
     trained = [sum(map(bool, seeds.values())) for arm, seeds in arms.items() if arm != BASE]
     if len(trained) < 2 or min(trained) >= ENOUGH_SEEDS:

@@ -21,7 +21,7 @@ from setrl.support.wording import are, count, have
 
 SHOWN = 60  # letters of an id or a prompt in a message
 
-Arms = Mapping[str, Sequence[Evaluation]]
+ByArm = Mapping[str, Sequence[Evaluation]]
 
 
 class Common(NamedTuple):
@@ -39,7 +39,7 @@ class Common(NamedTuple):
     ungraded: dict[str, Ungraded]
 
 
-def on_common(arms: Arms, least: int = 1) -> Common:
+def on_common(arms: ByArm, least: int = 1) -> Common:
     """Return evaluations on the problems that all of them have, in the order of the first one.
 
     An arm that shares no problem with the first arm is left out.
@@ -70,7 +70,7 @@ def on_common(arms: Arms, least: int = 1) -> Common:
     return _with_samples(on_all, least, list(dict.fromkeys(notes)))
 
 
-def comparable(arms: Arms, least: int = 1) -> Common:
+def comparable(arms: ByArm, least: int = 1) -> Common:
     """Return what `on_common` returns, with equally many texts: branches are counted in them.
 
     Raises:
@@ -94,7 +94,7 @@ def comparable(arms: Arms, least: int = 1) -> Common:
     )
 
 
-def _with_samples(arms: Arms, least: int, notes: list[str]) -> Common:
+def _with_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
     """Keep the problems for which every evaluation has this many graded samples."""
     every = [one for found in arms.values() for one in found]
     drawn_P = np.min([one.drawn_P for one in every], axis=0)
@@ -115,7 +115,7 @@ def _with_samples(arms: Arms, least: int, notes: list[str]) -> Common:
     return Common(_chosen(arms, size_P >= least), [*notes, *more], ungraded)
 
 
-def _chosen(arms: Arms, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evaluation]]:
+def _chosen(arms: ByArm, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evaluation]]:
     rows = np.flatnonzero(is_chosen_P).tolist()
     if len(rows) == len(is_chosen_P):
         return {name: list(found) for name, found in arms.items()}
@@ -213,7 +213,7 @@ def _left_out(name: str, found: Sequence[Evaluation], common: Mapping[str, None]
     return f"{count(len(missing), 'problem')} of {name} left out, {such}: not all have {it}"
 
 
-def _nearly_equal_of(arms: Arms) -> str:
+def _nearly_equal_of(arms: ByArm) -> str:
     return nearly_equal(i for found in arms.values() for one in found for i in one.ids)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.samples.options import Ungraded
+from setrl.samples.options import Fate
 from setrl.samples.recording import Graded
 from setrl.samples.settings import Settings
 from setrl.samples.types import Group
@@ -59,7 +59,7 @@ class Evaluation:
     n_P: NDArray[np.int64] | None = None
     ids: tuple[str, ...] = ()
     ungraded_P: NDArray[np.int64] | None = None
-    ungraded_are: Ungraded = "left-out"
+    ungraded_are: Fate = "left-out"
     answer_names: tuple[str, ...] = ()
     as_wrong_PN: NDArray[np.bool_] | None = None
     options: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from setrl.support.wording import plain, signed
 WIDE = "effective_number"  # of strategies, right or wrong: what "uses fewer" is about
 RIGHT = "correct_strategies"
 STRATEGIES = (WIDE, RIGHT)
-Values = Mapping[str, tuple[float, float]]  # metric → of the one, of the other
+Means = Mapping[str, tuple[float, float]]  # metric → of the one, of the other
 
 
 def place(band: Band | None, other: str) -> str:
@@ -66,7 +66,7 @@ def ranges(ks: Sequence[int], of: Sequence[int]) -> list[list[int]]:
 
 
 def strategies_in_words(
-    one: str, other: str, values: Values, differences: Mapping[str, Difference], band: Band | None
+    one: str, other: str, values: Means, differences: Mapping[str, Difference], band: Band | None
 ) -> str:
     """Whether one model uses fewer strategies than another, and whether it solves fewer problems.
 
@@ -113,7 +113,7 @@ def _solved(other: str, band: Band | None, is_narrower: bool) -> str:
     return f"it solves fewer problems: {where}" if not band.above else where
 
 
-def _numbers(name: str, values: Values, differences: Mapping[str, Difference]) -> str:
+def _numbers(name: str, values: Means, differences: Mapping[str, Difference]) -> str:
     (one, other), d = values[name], differences[name]
     ends = f"[{plain(d.low, 2)}, {plain(d.high, 2)}]"
     return f"{plain(one, 2)} against {plain(other, 2)} ({signed(d.value, 2)} {ends})"

@@ -11,7 +11,7 @@ from setrl.samples.roles import Fields
 LOSS = "left out: "  # is in each note about a loss
 CONTRADICT = "contradict each other"  # is in the note about two fields that say what is correct
 LOUD = (LOSS, CONTRADICT)  # what --quiet does not hide
-Ungraded = Literal["left-out", "wrong"]  # what becomes of samples without a grade
+Fate = Literal["left-out", "wrong"]  # what becomes of samples without a grade
 Verify = Callable[[str, Sequence[str]], list[Any]]
 
 
@@ -38,6 +38,6 @@ class LogOptions:
     degenerate: str | None = None
     verify: Verify | None = None
     allow_damaged: bool = False
-    ungraded: Ungraded = "left-out"
+    ungraded: Fate = "left-out"
     steps: tuple[int, int] | None = None
     filter: str | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from setrl.samples.log import Log
-from setrl.samples.options import Ungraded
+from setrl.samples.options import Fate
 from setrl.samples.records import SCHEMA_VERSION, TEXTS_KEPT, Record
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import DEGENERATE, Label
@@ -29,7 +29,7 @@ class Graded(NamedTuple):
     group: Group
     samples: Sequence[Sample]
     ungraded: int
-    are: Ungraded
+    are: Fate
     as_wrong: Sequence[int]
     texts: Sequence[str]
 

@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look
-from setrl.evaluate.outcomes import Outcome
+from setrl.evaluate.outcomes import OverSeeds
 from setrl.show.report import style
 from setrl.show.report.style import BAND_ALPHA, Theme
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
 
 
-Interval = WithInterval | Outcome  # each has a value and the ends of its interval
+Interval = WithInterval | OverSeeds  # each has a value and the ends of its interval
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.looks import Look, looks
-from setrl.evaluate.outcomes import Outcome, over_seeds, read_outcome
+from setrl.evaluate.outcomes import OverSeeds, over_seeds, read_outcome
 from setrl.evaluate.summary import (
     Evaluations,
     SplitSummary,
@@ -125,7 +125,7 @@ class RunData:
         }
         return {arm: seeds for arm, seeds in found.items() if seeds}
 
-    def outcome(self, arm: str, metric: str) -> Outcome:
+    def outcome(self, arm: str, metric: str) -> OverSeeds:
         """Mean and standard error of a control run's metric over seeds."""
         return over_seeds([row.get(metric, math.nan) for row in self.evaluations(arm)])
 

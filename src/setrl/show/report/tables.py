@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.evaluate.intervals import Difference, Estimate
-from setrl.evaluate.outcomes import Outcome, metric_names
+from setrl.evaluate.outcomes import OverSeeds, metric_names
 from setrl.evaluate.summary import ArmSummary, SplitSummary
 from setrl.show.report.headlines import (
     Verdict,
@@ -171,7 +171,7 @@ def control_table(data: RunData) -> Table:
     return Table(caption, (*map(in_words, metrics), "seeds"), rows)
 
 
-def _outcome(found: Outcome) -> Cell:
+def _outcome(found: OverSeeds) -> Cell:
     if np.isnan(found.value):
         return NONE
     error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)

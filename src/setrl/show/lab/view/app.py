@@ -25,7 +25,7 @@ from setrl.show.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
 from setrl.show.lab.view.configs import differences
 from setrl.show.lab.view.credit import group_page
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
-from setrl.show.lab.view.evaluation import Evaluations
+from setrl.show.lab.view.evaluation import EvaluationPages
 from setrl.show.lab.view.guard import Guard
 from setrl.show.lab.view.index import FileIndex, Index, Search
 from setrl.show.lab.view.marks import Marks
@@ -70,7 +70,7 @@ class Questions:
     def __init__(self, catalogue: Catalogue, patience: float | None = None) -> None:
         self.catalogue = catalogue
         self.patience = patience
-        self.evaluations = Evaluations()
+        self.evaluations = EvaluationPages()
         self._found: Found | None = None
         self._search: Search | None = None
         self._all_marks: dict[Path, Marks] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from setrl.evaluate.bands import Band, every_k, first_loss, pass_values, simultaneous_band
 from setrl.evaluate.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluate.metrics import powers_of_two
-from setrl.evaluate.problems import Arms, on_common
+from setrl.evaluate.problems import ByArm, on_common
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.verdicts import ranges
 from setrl.show.lab.view.catalogue import Entry, Source
@@ -25,7 +25,7 @@ PROMPT_SHOWN = 300
 CURVES = 24  # arms that one page compares
 
 
-class Evaluations:
+class EvaluationPages:
     """The evaluations of runs, read once as long as their files do not change."""
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ def _loss(band: Band) -> dict[str, Any] | None:
     return asdict(first_loss(band)) if band.is_known else None
 
 
-def _matrix(arms: Arms) -> dict[str, Any]:
+def _matrix(arms: ByArm) -> dict[str, Any]:
     """Return the share of correct samples by problem and arm, the most different ones first."""
     shares = {
         name: np.mean([one.correct_count_P / one.sizes for one in found], axis=0)
