@@ -71,6 +71,7 @@ class RowReader:
         named = ((setting_of(path), path) for path in recognised.unread)
         self._setting_paths = [(name, path) for name, path in named if name]
         self.settings: dict[str, Counter[str]] = {}
+        self._has_messages: bool | None = None  # whether the first prompt is a conversation
         self.counted: Counter[str] = Counter()
 
     @property
@@ -110,7 +111,9 @@ class RowReader:
         """
         if len(self.fields.group) == 1:
             self._kinds.add(type(value_at(item, self.fields.group[0])).__name__)
-        if self._setting_paths or self.fields.prompt:
+        if self._has_messages is None:
+            self._has_messages = is_messages(self._prompt_of(item))
+        if self._setting_paths or self._has_messages:
             count_settings(self.settings, self._named_settings(item))
         if self.fields.correct and self._verify is None:
             for score in self._all_scores("correct", item):
@@ -127,11 +130,15 @@ class RowReader:
         for name, path in self._setting_paths:
             with suppress(KeyError):
                 yield name, value_at(item, path)
+        for message in self._prompt_of(item) if self._has_messages else ():
+            if isinstance(message, dict) and message.get("role") == "system":
+                yield "system prompt", message_text(message)
+
+    def _prompt_of(self, item: Record) -> Any:
+        """Return what the model was given as the log has it; an empty text if it is not there."""
         with suppress(KeyError):
-            prompt: Any = value_at(item, self.fields.prompt) if self.fields.prompt else ""
-            for message in prompt if is_messages(prompt) else ():
-                if message["role"] == "system":
-                    yield "system prompt", message_text(message)
+            return value_at(item, self.fields.prompt) if self.fields.prompt else ""
+        return ""
 
     def _all_scores(self, role: str, item: Record) -> list[float]:
         value = self._value(role, item)
