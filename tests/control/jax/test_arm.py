@@ -194,8 +194,8 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
             {"task": {"name": "gymnax", "id": "CartPole-v1"}},
             "reads clusters: the task has no label",
         ),
-        ({"task": {"name": "gymnax", "idd": "CartPole-v1"}}, "unknown option 'idd'; did you mean"),
-        ({"task": {"name": "gymnax"}}, "the option 'id' is missing"),
+        ({"task": {"name": "gymnax", "idd": "CartPole-v1"}}, "unknown option of gymnax 'idd'"),
+        ({"task": {"name": "gymnax"}}, "gymnax needs the option 'id'"),
         ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
     ],
 )
