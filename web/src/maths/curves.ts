@@ -36,9 +36,6 @@ export function waterFilling(success: readonly number[], alpha: number): WaterFi
 export const weightNeeded = (accuracy: number, diversity: number, mean: number): number =>
   diversity > mean ? accuracy / (diversity - mean) : Number.POSITIVE_INFINITY;
 
-/** The diversity above which λ pays a wrong sample; above 1, no sample is paid. */
-export const diversityPaid = (accuracy: number, weight: number, mean: number): number => mean + accuracy / weight;
-
 /** Whether success is luck of each attempt, or a property of the problem and the strategy. */
 export type Chance = "attempt" | "problem";
 

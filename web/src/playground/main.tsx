@@ -95,7 +95,7 @@ function Playground() {
       <FoldedPanel
         id="bonus"
         title="What a diversity bonus pays: reward shaping"
-        lead="Reward shaping adds λ·diversity to the reward of each sample. A wrong sample gains if λ·d is above p + λ·(mean diversity): its shaped reward is then above the mean of its group."
+        lead="A wrong sample gains if λ·d is above p + λ·(mean d), the mean of its group. Here mean d is 1/8."
       >
         <Bonus />
       </FoldedPanel>

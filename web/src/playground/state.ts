@@ -50,8 +50,9 @@ export interface State {
   readonly groupSize: number;
   /** Weight of the polychromic score in the water-filling panel. */
   readonly mixture: number;
-  /** Accuracy and mean diversity of a group, and λ, in the panel about reward shaping. */
-  readonly bonus: { readonly accuracy: number; readonly weight: number; readonly mean: number };
+  /** Accuracy of a group, and λ, in the panel about reward shaping. */
+  readonly accuracy: number;
+  readonly bonus: number;
   /** Two portfolios of strategies that are equally frequent: how many, and how often each succeeds. */
   readonly broad: { readonly count: number; readonly success: number };
   readonly narrow: { readonly count: number; readonly success: number };
@@ -86,7 +87,8 @@ export const START: State = {
   formula: "(r - mean(r)) / (std(r) + 1e-4)",
   groupSize: 4,
   mixture: 1,
-  bonus: { accuracy: 0.5, weight: 1, mean: 0.25 },
+  accuracy: 0.5,
+  bonus: 1,
   broad: { count: 10, success: 0.2 },
   narrow: { count: 2, success: 0.45 },
   chance: "problem",
@@ -198,12 +200,6 @@ const portfolio = list(
   ({ count, success }) => [count, success],
 );
 
-const shaping = list(
-  [chance, number(0.05, 10), chance],
-  ([accuracy, weight, mean]) => ({ accuracy: accuracy!, weight: weight!, mean: mean! }),
-  ({ accuracy, weight, mean }) => [accuracy, weight, mean],
-);
-
 const setsCodec: Codec<SetChoice> = {
   write: (sets) => {
     if (sets.kind === "all") return "all";
@@ -259,7 +255,8 @@ const CODECS: { readonly [K in keyof State]: readonly [string, Codec<State[K]>] 
   ],
   groupSize: ["n", number(2, 8, true)],
   mixture: ["mix", number(0.05, 1)],
-  bonus: ["bonus", shaping],
+  accuracy: ["p", chance],
+  bonus: ["bonus", number(0.05, 4)],
   broad: ["p1", portfolio],
   narrow: ["p2", portfolio],
   chance: ["luck", oneOf(["problem", "attempt"])],
