@@ -67,9 +67,10 @@ def test_system_messages_that_differ_are_said(said):
                                    {"role": "user", "content": row["prompt"]}]}
                 for row in rows(seed)]  # fmt: skip
 
-    assert "A and B differ in system prompt (Be brief. and Think.)" in said(
-        log(1, "Be brief."), log(2, "Think.")
-    )
+    wanted = "A and B differ in system prompt (Be brief. and Think.)"
+    assert wanted in said(log(1, "Be brief."), log(2, "Think."))
+    one_without = [*log(1, "Be brief.")[:-1], {**rows(1)[-1], "prompt": None}]
+    assert wanted in said(one_without, log(2, "Think."))
 
 
 def test_other_prompts_and_golds_are_said(said):

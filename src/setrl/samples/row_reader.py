@@ -130,8 +130,9 @@ class RowReader:
         for name, path in self._setting_paths:
             with suppress(KeyError):
                 yield name, value_at(item, path)
-        for message in self._prompt_of(item) if self._has_messages else ():
-            if isinstance(message, dict) and message.get("role") == "system":
+        prompt = self._prompt_of(item) if self._has_messages else ()
+        for message in prompt if is_messages(prompt) else ():
+            if message["role"] == "system":
                 yield "system prompt", message_text(message)
 
     def _prompt_of(self, item: Record) -> Any:
