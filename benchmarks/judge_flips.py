@@ -16,7 +16,7 @@ import numpy as np
 
 from setrl import methods
 from setrl.evaluate import mean_over_problems
-from setrl.evaluate.judge_audit import NO_SIGNAL, Values, audit
+from setrl.evaluate.judge_audit import NO_SIGNAL, Measured, audit
 from setrl.judges import Group
 from setrl.judges.exact import ExactJudge
 from setrl.support import files
@@ -68,7 +68,7 @@ def read(path: Path) -> tuple[list[Group], list[list[float]]]:
     return groups, rewards
 
 
-def cell(values: Values, name: str, some: np.ndarray | None = None) -> str:
+def cell(values: Measured, name: str, some: np.ndarray | None = None) -> str:
     """Write the mean over groups with its interval; shares of samples as per cent."""
     chosen = np.array(values[name]) if some is None else np.array(values[name])[some]
     e = mean_over_problems(chosen)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from setrl.evaluate.looks import looks
-from setrl.evaluate.outcomes import Outcome
+from setrl.evaluate.outcomes import OverSeeds
 from setrl.show.report.front import draw_front, front_legend
 from setrl.show.report.style import LIGHT, canvas
 
@@ -14,7 +14,7 @@ def drawn_front(places, most=np.inf):
     """The axes of a frontier, and the texts in it; the places are (across, up) by arm."""
     ax = canvas(LIGHT, "headline", 1)[1][0]
     spots = {
-        arm: tuple(Outcome(value, 0.01, value - 0.01, value + 0.01) for value in at)
+        arm: tuple(OverSeeds(value, 0.01, value - 0.01, value + 0.01) for value in at)
         for arm, at in places.items()
     }
     draw_front(ax, spots, looks(list(places)), LIGHT, most)
@@ -54,7 +54,7 @@ def test_a_line_follows_the_settings_of_a_sweep_and_names_its_ends():
 
 def test_an_arm_without_an_interval_has_a_point():
     ax = canvas(LIGHT, "headline", 1)[1][0]
-    none, one = Outcome(*[np.nan] * 4), Outcome(0.5, np.nan, np.nan, np.nan)
+    none, one = OverSeeds(*[np.nan] * 4), OverSeeds(0.5, np.nan, np.nan, np.nan)
     draw_front(ax, {"grpo": (one, one), "ppo": (none, one)}, looks(["grpo", "ppo"]), LIGHT)
     marks = [line for line in ax.lines if line.get_marker() != "None"]
     assert [line.get_xydata().tolist() for line in marks] == [[[0.5, 0.5]]]
