@@ -38,7 +38,7 @@ from setrl_grader.values import (
 
 DIGITS = 60
 CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
-CONFIRMING = 5  # points
+CONFIRMING = 3  # points
 SHOWN_DIGITS = 20
 
 
