@@ -92,6 +92,7 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         (r"1000000\sqrt{2}", "1414213.4"),
     ],
     "letters that count nothing": [
+        (r"m\pi, n\in\mathbb{Z}", r"m\pi, w\in\mathbb{Z}"),
         (r"k\pi, k\in\mathbb{Z}", r"k\pi"),
         (r"k\pi+n, k\in\mathbb{Z}", r"n\pi+k, n\in\mathbb{Z}"),
         (r"k\pi, k\text{ integer}", r"k\pi, k\text{ is not an integer}"),

@@ -303,7 +303,11 @@ def _with_counter_of(gold: str, answer: str) -> str:
     if not (ours and theirs):
         return answer
     new, old, family = ours[1], theirs[1], answer[: theirs.start()]
-    if new != old and new in re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", family)):
+    letters = [
+        re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text))
+        for text in (gold[: ours.start()], family)
+    ]
+    if new not in letters[0] or old not in letters[1] or (new != old and new in letters[1]):
         return answer
     renamed = re.sub(
         rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], family
