@@ -39,7 +39,7 @@ def test_the_fuzzer_finds_its_way_and_no_hole():
 
 def test_the_fuzzer_finds_a_grader_that_is_too_kind(monkeypatch):
     monkeypatch.setattr("setrl_grader.compare.equal_numbers", lambda *_: True)
-    assert fuzz(150, seed=5).refuted
+    assert any(fuzz(150, seed).refuted for seed in range(10))
 
 
 def test_rewrites_are_accepted(result):
