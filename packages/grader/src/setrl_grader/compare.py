@@ -303,10 +303,8 @@ def _with_counter_of(gold: str, answer: str) -> str:
     if not (ours and theirs):
         return answer
     new, old, family = ours[1], theirs[1], answer[: theirs.start()]
-    letters = [
-        re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text))
-        for text in (gold[: ours.start()], family)
-    ]
+    families = gold[: ours.start()], family
+    letters = [re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text)) for text in families]
     if new not in letters[0] or old not in letters[1] or (new != old and new in letters[1]):
         return answer
     renamed = re.sub(

@@ -148,8 +148,8 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
             for each in domains:
                 with suppress(UnseenError):
-                    ends = _zeros(each, letter, base)
-                    zeros |= set(ends if len(ends) < len(_SIZES) else ())  # and no grid
+                    known = _zeros(each, letter, base)
+                    zeros |= set(known if len(known) < len(_SIZES) else ())  # and no grid
             places, grid = sorted(zeros), len(zeros) > len(_SIZES)
             if not places:
                 continue
