@@ -27,7 +27,7 @@ VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test docs notebooks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders estimators distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo test docs notebooks benchmarks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders estimators distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -89,6 +89,9 @@ docs: $(VENV)/ready  ## Build the documentation into site/; fails on a broken li
 
 notebooks: $(VENV)/ready  ## Run the tutorials again, and compare what they print with what they show.
 	PYTHONPATH=. $(BIN)/python -m website.notebooks --check
+
+benchmarks: $(VENV)/ready  ## Start every benchmark until its first row; times are not judged.
+	PYTHONPATH=. $(BIN)/python -m benchmarks.check
 
 lint: $(VENV)/ready  ## Run the linters and the type checker.
 	$(BIN)/ruff check .

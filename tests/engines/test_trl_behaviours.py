@@ -268,3 +268,33 @@ def test_the_card_of_a_checkpoint_is_grpos(make_chat, tmp_path):
     state = json.loads((tmp_path / "checkpoint-1" / "trainer_state.json").read_text())
     assert math.isfinite(state["log_history"][0]["reward"])
     assert "GRPO" in (tmp_path / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "ended", "trains"),
+    [
+        (GRPOTrainer, None, [1], True),  # against the rewards of samples that were cut
+        (SetGRPOTrainer, methods.dr_grpo(), [1], False),
+        (SetGRPOTrainer, methods.dr_grpo(), [0, 1], True),
+        (SetGRPOTrainer, methods.maxpo(2), [0, 1], False),  # a set of two with and without each
+        (SetGRPOTrainer, methods.maxpo(2), [0, 1, 2], True),
+    ],
+)
+def test_masked_samples_leave_the_sets_as_well(make_chat, kind, method, ended, trains):
+    """docs/rewards.md: TRL compares the samples that ended with those that were cut."""
+    args = {"mask_truncated_completions": True, "max_steps": 1}
+    trainer = make_chat(method, kind=kind, args=args)
+    end = trainer.processing_class.eos_token_id
+
+    class Written(type(trainer)):
+        def _generate_single_turn(self, *given, **named):
+            found = super()._generate_single_turn(*given, **named)
+            for place, ids in enumerate(found[0]):
+                ids[:] = [65, 65, 65, end if place in ended else 65]
+            return found
+
+    trainer.__class__ = Written
+    before = [one.clone() for one in trainer.model.parameters()]
+    trainer.train()
+    after = trainer.model.parameters()
+    assert trains != all(map(torch.equal, before, after))

@@ -1,0 +1,74 @@
+"""Start every benchmark until its first row, so that none rots; times are not judged.
+
+    python -m benchmarks.check [NAME ...]
+
+A benchmark that needs what is not here says so, and is skipped by name. The exit code is 1 if one
+fails.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LIMIT = 300.0  # seconds until the first row
+LINES = 2  # the names of the columns, and a row
+NO_BENCHMARK = {"check", "tiny_run"}
+ARGUMENTS = {"control_step": ["600"], "training_step": ["1"], "overhead": ["1"]}  # the fewest steps
+NEEDS = {
+    "graders": "a clone of HardVerify",
+    "judge_pairs": "a file of pairs that people labelled",
+    "judge_flips": "the files of a run",
+}
+
+
+def first_row(name: str) -> tuple[str, str]:
+    """Start a benchmark; return "row" and the line, or "failed" and why."""
+    command = [sys.executable, "-u", "-m", f"benchmarks.{name}", *ARGUMENTS.get(name, [])]
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=HERE.parent,
+            start_new_session=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "HF_HUB_OFFLINE": "1"},
+        )
+        assert process.stdout is not None
+        alarm = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+        signal.setitimer(signal.ITIMER_REAL, LIMIT)
+        rows = list(islice((one.strip() for one in process.stdout if one.strip()), LINES))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
+        if len(rows) == LINES:
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        if len(rows) == LINES or (rows and code == 0):
+            return "row", rows[-1]
+        errors.seek(0)
+        said = errors.read().strip().splitlines() or [f"no row in {LIMIT:.0f} s"]
+        return ("skipped" if "pip install" in said[-1] else "failed"), said[-1]
+
+
+def main(names: list[str]) -> None:
+    """Start the benchmarks one after another, and print what each gave."""
+    known = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NO_BENCHMARK)
+    failed = False
+    for name in names or known:
+        began = time.perf_counter()
+        what, said = ("skipped", NEEDS[name]) if name in NEEDS else first_row(name)
+        failed |= what == "failed"
+        print(f"{name}: {what} after {time.perf_counter() - began:.0f} s: {said}", flush=True)
+    raise SystemExit(failed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
