@@ -21,11 +21,17 @@ HERE = Path(__file__).parent
 LIMIT = 300.0  # seconds until the first row
 LINES = 2  # the names of the columns, and a row
 NO_BENCHMARK = {"check", "tiny_run"}
-ARGUMENTS = {"control_step": ["600"], "training_step": ["1"], "overhead": ["1"]}  # the fewest steps
+ARGUMENTS = {
+    "control_step": ["600"],
+    "training_step": ["1"],
+    "overhead": ["1"],
+    "scaling": ["credit"],
+}  # the fewest steps
 NEEDS = {
     "graders": "a clone of HardVerify",
     "judge_pairs": "a file of pairs that people labelled",
     "judge_flips": "the files of a run",
+    "judge_client": "minutes, and it writes docs/results: `python benchmarks/judge_client.py`",
 }
 
 
@@ -51,8 +57,8 @@ def first_row(name: str) -> tuple[str, str]:
         if len(rows) == LINES:
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
-        if len(rows) == LINES or (rows and code == 0):
-            return "row", rows[-1]
+        if len(rows) == LINES or code == 0:
+            return "row", rows[-1] if rows else "none, but it ended well"
         errors.seek(0)
         said = errors.read().strip().splitlines() or [f"no row in {LIMIT:.0f} s"]
         return ("skipped" if "pip install" in said[-1] else "failed"), said[-1]
