@@ -155,8 +155,9 @@ def largest_specular() -> Trials:
         for p, y in supported(scores.differ(), size):
             sizes = [len(x) for x in speculars(scores.differ(), p, size, y)]
             if sizes:
-                yield stated(max(sizes), len(p) - 2, n=size, π=p, y=y, largest=max(sizes))
-                attained |= max(sizes) == len(p) - 2
+                most = len(p) - 2
+                yield stated(max(sizes), most, n=size, π=p, y=y, largest=max(sizes))
+                attained |= max(sizes) == most
     yield remark(attained)
 
 
