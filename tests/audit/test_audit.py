@@ -85,14 +85,6 @@ def test_with_three_rewards_grpo_has_no_objective() -> None:
     assert found.curl.value == pytest.approx(total)
 
 
-def test_an_unnamed_gradient_is_the_gradient_of_its_potential() -> None:
-    found = audit(methods.grpo())
-    assert found.objective is None
-    assert found.curl is None
-    field, scores_S = found.gradient, found.gradient.potential_S
-    np.testing.assert_allclose(field.of_credit(scores_S[:, None]), field.values_PA, atol=1e-12)
-
-
 def test_no_unbiased_estimator_has_less_variance_than_the_least() -> None:
     found = audit(methods.maxpo(2), labels=None)
     least = found.variance.least_P

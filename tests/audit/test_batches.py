@@ -75,7 +75,8 @@ def test_a_function_that_takes_a_group_and_a_batch_is_audited_as_both() -> None:
     assert found.claim is not None
     assert found.claim.holds
     assert found.pays["unbiased"] is False  # 31/8 in batches
-    headline, both = found.sentences()[1:3]
+    claim, headline, both = found.sentences()[:3]
+    assert claim.endswith("keeps it with one group at a time, and not in batches.")
     assert "(groups of 4 samples with rewards 0 and 1). Here" in headline
     assert "as with --takes group" in both
     assert "in batches of 8 groups its mean update is 31/8·∇pass@1, exactly" in both
@@ -90,3 +91,15 @@ def test_drawn_batches_show_a_bias_and_no_unbiased_update(monkeypatch: pytest.Mo
     assert audit(minus_all, groups=20, takes="batch").pays["unbiased"] is None
     biased = audit(minus_all, groups=20, takes="batch", claims="pass@4")
     assert biased.pays["unbiased"] is False
+
+
+def test_a_function_that_fails_in_batches_is_not_said_to_be_unbiased_in_them() -> None:
+    def never_eight(rewards: np.ndarray) -> np.ndarray:
+        assert len(rewards) != 8
+        return rewards - rewards.mean(axis=1, keepdims=True)
+
+    found = audit(never_eight, takes="batch")
+    assert str(found.objective) == "3·∇pass@1"
+    assert found.pays["unbiased"] is None
+    with pytest.raises(ValueError, match="at least one group"):
+        audit(never_eight, takes="batch", groups=0)

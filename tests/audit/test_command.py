@@ -67,14 +67,13 @@ def test_the_guide_prints_what_it_shows(run) -> None:
         assert said.splitlines() == shown.splitlines()[1:]
 
 
-def test_json_and_figure(run) -> None:
-    code, said, _ = run("dr_grpo", "--json", "--figure", "audit.png", "--claims", "3*pass@1")
+def test_json(run) -> None:
+    code, said, _ = run("dr_grpo", "--json", "--claims", "3*pass@1")
     found = json.loads(said)
     assert code == 0
     assert found["objective"]["is"] == "3·∇pass@1"
     assert found["requirements"]["unbiased"] is True
     assert np.shape(found["gradient"]) == np.shape(found["policies"])
-    assert Path("audit.png").read_bytes()[1:4] == b"PNG"
 
 
 def test_settings_and_fields_reach_the_function(run) -> None:
@@ -141,9 +140,6 @@ def test_a_log_names_the_method_that_gave_its_advantages(run) -> None:
     assert "60 groups of 4: the recorded advantages are grpo" in read
     assert said.startswith("log.jsonl follows the gradient of no objective that we know")
 
-
-def test_groups_of_a_log_that_are_not_checked_are_counted(run) -> None:
-    _log(Path("log.jsonl"), methods.grpo())
     rows = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
     for row in rows[1:8:4]:  # a sample of each of the first two groups
         row["advantage"] = None
@@ -157,32 +153,16 @@ def test_groups_of_a_log_that_are_not_checked_are_counted(run) -> None:
     assert "57 groups of 4: the recorded advantages are grpo" in read
 
 
-def test_other_advantages_of_a_log_are_audited_by_their_groups(run) -> None:
+def test_a_log_that_no_method_or_several_methods_explain_is_refused(run) -> None:
     _log(Path("log.jsonl"), None)
-    code, said, read = run("log.jsonl")
-    assert code == 0
-    assert "No method with its default arguments gives these advantages" in read
-    # (r − r̄)(2 − r̄) is a gradient, as everything is with two kinds of samples.
-    assert "∇" in said.splitlines()[0]
-    assert "sums to 0 in every group" in said
-    code, _, why = run("log.jsonl", "--group-size", "5")
+    code, _, why = run("log.jsonl")
     assert code == 2
-    assert "have 4 samples" in why
-
-
-def test_a_log_that_lacks_groups_says_so(run) -> None:
+    assert "no method with its default arguments gives the advantages of the log (60 groups" in why
     _log(Path("log.jsonl"), methods.rloo(), halves=False)
-    _, said, read = run("log.jsonl")
-    assert "are rloo. The log has no groups that tell it from 0.6668 times grpo" in read
-    assert said.startswith("Warning: the log has no group with rewards (1, 1, 0, 0).")
-    code, _, _ = run("log.jsonl", "--claims", "pass@1", "--require", "unbiased")
-    assert code == 1
-    _log(Path("log.jsonl"), methods.rloo())
-    _, said, read = run("log.jsonl")
-    assert "are rloo.\n" in read
-    assert said.startswith("log.jsonl optimises pass@1")
+    code, _, why = run("log.jsonl")
+    assert code == 2
+    assert "the recorded advantages are rloo, or 0.6668 times grpo" in why
+    assert "no groups that tell them apart" in why
     row = '{"prompt": "p", "completion": "c", "reward": 0, "advantage": 0}\n'
     Path("one.jsonl").write_text(2 * row)
-    code, _, why = run("one.jsonl")
-    assert code == 2
-    assert "all samples of the log have the reward 0" in why
+    assert "all samples of the log have the reward 0" in run("one.jsonl")[2]

@@ -60,7 +60,6 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         require: A law that must hold, or unbiased; otherwise the exit code is 1. Can be repeated;
             an unknown name is answered with all names.
         details: Print all sentences, not only the first three.
-        figure: Draw its mean update and its variance into this file (PNG, SVG, PDF).
 
     Json:
         sentences: What the audit found, in words.
@@ -100,23 +99,13 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     field: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     details: bool = False
-    figure: Path | None = None
 
     def run(self) -> None:
         """Print the audit; what is required and does not hold goes to stderr."""
-        if self.figure is not None:
-            from setrl.show.report.figure_file import refuse_other_figure
-
-            refuse_other_figure(self.figure)
         with usage_errors(), redirect_stdout(sys.stderr):  # what the function prints is no answer
             found = self._audit()
             broken = _broken(found, self.require)
             lines, answer = found.sentences(), found.to_json() if self.json else {}
-        if self.figure is not None:
-            from setrl.show.report.audit_figure import draw_audit
-
-            with usage_errors():
-                draw_audit(found, self.figure)
         if self.json:
             self.say_json(**answer)
         else:
@@ -139,8 +128,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
                 raise ConfigError(f"the groups of {self.estimator} have {subject.num_samples} "
                                   f"samples, not --group-size {self.group_size}")  # fmt: skip
             size, rewards = subject.num_samples, subject.rewards
-            print("\n".join(subject.sentences()), file=sys.stderr)
-            subject = subject.audited
+            print("\n".join(subject.says), file=sys.stderr)
+            subject = subject.method
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
             how: Any = {"claims": self.claims, "name": self._name(), "takes": self.takes}
             how |= {"shape": shape, "progress": bar.update}

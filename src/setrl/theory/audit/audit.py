@@ -32,22 +32,6 @@ MOST_OTHER_GROUPS = 3_000  # of another size, for the sensitivity to N
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
-    """Mean updates and variances, for policies along a line.
-
-    Attributes:
-        own_PA: The estimator's mean update.
-        near: What it is compared with, such as "2·∇pass@4" → the gradient with its factor, (P, A):
-            the claim and the nearest objective.
-        variance: The variances.
-    """
-
-    own_PA: np.ndarray
-    near: Mapping[str, np.ndarray]
-    variance: Variance
-
-
-@dataclass(frozen=True, eq=False)
 class Audit:
     """What an estimator does, computed from its advantages in every group of N samples.
 
@@ -196,22 +180,13 @@ class Audit:
         return bool(abs(factor - wanted) <= FLOOR * abs(wanted))
 
     def _follows(self, match: Match | None) -> bool:
-        is_whole = self.estimator.is_steady and "missing" not in self.estimator.habits
-        return is_whole and match is not None and match.holds and self.keeps(self.factor_of(match))
+        is_whole = self.estimator.is_whole and match is not None and match.holds
+        return is_whole and self.keeps(self.factor_of(match))
 
     @property
     def curl(self) -> Curl | None:
         """Why it is the gradient of no objective at all; None if it is the gradient of one."""
         return self.gradient.curl
-
-    def curves(self, policies_PA: np.ndarray) -> Curves:
-        """Return its mean update and its variance for other policies, beside its objectives'."""
-        field = Field(self.paid, policies_PA)
-        matches = {str(one): one for one in (self.claim, self.nearest) if one is not None}
-        near = {name: Library.of(field, one.parts).combined(one) for name, one in matches.items()}
-        first = next(iter(matches.values()), None)
-        noise = variance(Library.of(field, () if first is None else first.parts), first)
-        return Curves(field.values_PA, near, noise)
 
     @cached_property
     def pays(self) -> dict[str, bool | None]:
@@ -231,7 +206,8 @@ class Audit:
         """Return what holds in batches, if it mixes groups; if it takes both, in both."""
         batch = self.in_batch
         if batch is None:
-            return dict(alone)
+            is_unknown = self.mixes_groups and self.estimator.is_steady  # it fails in batches
+            return {name: None if holds and is_unknown else holds for name, holds in alone.items()}
         field = Field(batch.paid, self.gradient.policies_PA)
         found: dict[str, bool | None] = {
             "unbiased": self._follows(batch.match),
@@ -333,6 +309,8 @@ def audit(
         ValueError: If the function raises, or returns another shape or no numbers; or if the
             groups are too many, or their orders, where the order of samples matters.
     """
+    if groups is not None and groups < 1:
+        raise ValueError(f"a batch has at least one group, got groups={groups}")
     num_samples = _group_size(function, group_size)
     subject = estimator(function, shape or known_shape(function), name, num_samples, takes)
     table = table or kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))

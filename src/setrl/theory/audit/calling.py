@@ -72,6 +72,11 @@ class Estimator:
         return not self.habits & {"unsteady", "draws"}
 
     @property
+    def is_whole(self) -> bool:
+        """Whether equal calls give equal numbers, and all are finite, as far as they showed."""
+        return self.is_steady and "missing" not in self.habits
+
+    @property
     def tolerance(self) -> float:
         """The rounding of its numbers, relative to the largest advantage."""
         return HALF if "half" in self.habits else SINGLE if "single" in self.habits else EXACT

@@ -95,23 +95,6 @@ class Field:
 
         return step(a, b) + step(b, c) + step(c, a)
 
-    @cached_property
-    def potential_S(self) -> np.ndarray:
-        """f of N samples with F = ∇E f, where F is a gradient; f = 0 if all are the first action.
-
-        f(m + a) − f(m + b) = h_a(m) − h_b(m): one sample after the other becomes the first action.
-        """
-        groups, num = self.paid.groups, self.paid.num_samples
-        found_S, unit = np.zeros(len(groups.sets_SK)), np.eye(self.paid.table.num_actions)
-        # Rows are sorted, so replacing the last action by the first leads to an earlier row.
-        for row, members in enumerate(groups.sets_SK):
-            last = members[num - 1]
-            if last:
-                earlier = places(groups, (groups.counts_SA[row] - unit[last] + unit[0])[None])[0]
-                gain = self.paid.credit_SA[row, last] - self.paid.credit_SA[earlier, 0]
-                found_S[row] = found_S[earlier] + gain
-        return found_S
-
 
 def contrast(given_MA: np.ndarray) -> np.ndarray:
     """Return the numbers minus their mean over the actions."""

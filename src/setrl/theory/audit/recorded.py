@@ -1,11 +1,10 @@
-"""A trainer's recorded advantages: which method gave them, or what they paid in which group."""
+"""The advantages that a trainer recorded: which of our methods gave them."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, islice
 
 import numpy as np
 
@@ -17,101 +16,33 @@ from setrl.train.gathering.credit import credit_groups
 
 FITS = 1e-3  # of the largest advantage: recorded numbers are often rounded
 MOST_GROUPS = 2_000  # that methods are compared on
-MOST_REWARDS = 5  # different ones, for a table of groups
 SIZES = (2, 3, 4, 8, 16)  # K that are tried
 MANY = 200  # groups on which methods that fit a log are compared
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The advantages of a log, as a function of a group's rewards, for `audit`.
+    """The method that gave the advantages of a log, for `audit`.
 
     Attributes:
+        method: The method, with the factor nearest to 1.
         num_samples: N, the commonest size of a group; other groups are left out.
         rewards: The different rewards.
-        paid: How many samples of each reward a group holds → what each reward was paid, a mean.
-        groups: How many groups were read.
-        unread: Why groups were not read → how many.
-        spread: The largest difference between the advantages of equal samples of equal groups.
-        fits: The methods of ours that give these advantages, and what they are multiplied by; the
-            factors nearest to 1 first.
-        alike: Whether all of them give proportional advantages in all groups.
+        says: Which groups were read, and which method gave their advantages.
     """
 
+    method: AnyMethod
     num_samples: int
     rewards: tuple[float, ...]
-    paid: dict[tuple[int, ...], dict[int, float]]
-    groups: int
-    unread: dict[str, int]
-    spread: float
-    fits: tuple[tuple[AnyMethod, float], ...]
-    alike: bool
-
-    @property
-    def method(self) -> AnyMethod | None:
-        """The method that gives these advantages, with the factor nearest to 1; or None."""
-        return self.fits[0][0] if self.fits else None
-
-    @property
-    def audited(self) -> AnyMethod | Recorded:
-        """The method, if the log tells it from others; otherwise what the log's groups got."""
-        is_sure = self.alike or len(self.rewards) > MOST_REWARDS
-        return self.method if self.method is not None and is_sure else self
-
-    @property
-    def lacks(self) -> tuple[float, ...] | None:
-        """The rewards of a group that the log does not have; None if it has every group."""
-        sets = combinations_with_replacement(range(len(self.rewards)), self.num_samples)
-        for at in islice(sets, MOST_GROUPS):
-            if _key(at, len(self.rewards)) not in self.paid:
-                return tuple(self.rewards[place] for place in reversed(at))
-        return None
-
-    def __call__(self, rewards: np.ndarray) -> np.ndarray:
-        """Return what such a group was paid; NaN where the log has no such group."""
-        at = [self.rewards.index(float(reward)) for reward in rewards]
-        paid = self.paid.get(_key(at, len(self.rewards)), {})
-        numbers = [paid.get(place, np.nan) for place in at]
-        return np.array(numbers, dtype=np.float32)  # recorded numbers are rounded
-
-    def sentences(self) -> list[str]:
-        """Say what the log holds, and which method gave its advantages."""
-        return [*self._unread(), *self._found()]
-
-    def _unread(self) -> list[str]:
-        left = sum(self.unread.values())
-        if not left:
-            return []
-        why = in_a_row([f"{number:,} {reason}" for reason, number in self.unread.items()])
-        every = count(self.groups + left, "group")
-        return [f"{self.groups:,} of {every} were checked; the others were not: {why}."]
-
-    def _found(self) -> list[str]:
-        largest = max((abs(v) for paid in self.paid.values() for v in paid.values()), default=0.0)
-        size = f"groups of {self.num_samples}"
-        if self.fits:
-            named = [_name(*fit) for fit in self.fits]
-            line = f"{count(self.groups, 'group')} of {self.num_samples}: the recorded advantages "
-            few = f" in the first {MOST_GROUPS:,}" if self.groups > MOST_GROUPS else ""
-            line += f"are {named[0]}{few}."
-            if not self.alike:
-                line += f" The log has no groups that tell it from {first_of(named[1:])}."
-            return [line]
-        lines = [f"No method with its default arguments gives these advantages ({size})."]
-        if self.spread > FITS * largest:
-            lines.append(
-                f"Equal samples of groups with equal rewards differ by up to {self.spread:.3g}: "
-                "the advantages depend on more than the group's rewards (labels, lengths, the "
-                "batch); below is their mean."
-            )
-        return lines
+    says: tuple[str, ...]
 
     @classmethod
     def of(cls, groups: Iterable[Group]) -> Recorded:
         """Read groups of the commonest size whose samples all have a reward and an advantage.
 
         Raises:
-            ValueError: If there are none, or too many different rewards.
+            ValueError: If there are none, or all rewards are equal, or no method of ours gives
+                these advantages, or several do and the log has no groups that tell them apart.
         """
         every = list(groups)
         whole = [group for group in every if group.samples and all(map(_is_known, group.samples))]
@@ -119,52 +50,44 @@ class Recorded:
             raise ValueError("no group has a reward and an advantage for each of its samples")
         size = Counter(map(len, whole)).most_common(1)[0][0]
         kept = [group for group in whole if len(group) == size]
-        unread = {
-            "with a sample that has no reward or no advantage": len(every) - len(whole),
-            f"with more or fewer than {size} samples": len(whole) - len(kept),
-        }
-        unread = {reason: number for reason, number in unread.items() if number}
         rewards = sorted({float(one.reward or 0) for group in kept for one in group.samples})
         if len(rewards) == 1:
             raise ValueError(
                 f"all samples of the log have the reward {rewards[0]:g}; an audit needs different "
                 "rewards"
             )
-        found = _fitting(kept[:MOST_GROUPS])
-        if len(rewards) > MOST_REWARDS and not found:
+        fits = sorted(_fitting(kept[:MOST_GROUPS]), key=lambda fit: abs(fit[1] - 1) > FITS)
+        read = f"{count(len(kept), 'group')} of {size}"
+        if not fits:
             raise ValueError(
-                f"the log has {len(rewards)} different rewards, and no method of ours gives its "
-                f"advantages; a table of groups can have at most {MOST_REWARDS}"
+                f"no method with its default arguments gives the advantages of the log ({read}): "
+                "audit the function that gave them, module:name"
             )
-        paid, spread = _table(kept, rewards)
-        fits = tuple(sorted(found, key=lambda fit: abs(fit[1] - 1) > FITS))
-        alike = _are_alike([method for method, _ in fits], rewards, size)
-        return cls(size, tuple(rewards), paid, len(kept), unread, spread, fits, alike)
+        named = [_name(*fit) for fit in fits]
+        if not _are_alike([method for method, _ in fits], rewards, size):
+            raise ValueError(
+                f"{read}: the recorded advantages are {named[0]}, or {first_of(named[1:])}: the "
+                "log has no groups that tell them apart; audit one by its name"
+            )
+        few = f" in the first {MOST_GROUPS:,}" if len(kept) > MOST_GROUPS else ""
+        found = f"{read}: the recorded advantages are {named[0]}{few}."
+        left = {
+            "with a sample that has no reward or no advantage": len(every) - len(whole),
+            f"with more or fewer than {size} samples": len(whole) - len(kept),
+        }
+        return cls(fits[0][0], size, tuple(rewards), (*_unread(left, len(kept)), found))
+
+
+def _unread(left: dict[str, int], read: int) -> list[str]:
+    why = [f"{number:,} {reason}" for reason, number in left.items() if number]
+    if not why:
+        return []
+    every = count(read + sum(left.values()), "group")
+    return [f"{read:,} of {every} were checked; the others were not: {in_a_row(why)}."]
 
 
 def _is_known(sample: object) -> bool:
     return all(getattr(sample, name) is not None for name in ("reward", "advantage"))
-
-
-def _key(at: Sequence[int], num: int) -> tuple[int, ...]:
-    return tuple(np.bincount(np.asarray(at, dtype=np.intp), minlength=num).tolist())
-
-
-def _table(
-    groups: Sequence[Group], rewards: Sequence[float]
-) -> tuple[dict[tuple[int, ...], dict[int, float]], float]:
-    """Return the mean advantage by group and reward, and the largest difference within a cell."""
-    cells: dict[tuple[int, ...], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for group in groups:
-        at = [rewards.index(float(one.reward or 0)) for one in group.samples]
-        for place, one in zip(at, group.samples, strict=True):
-            cells[_key(at, len(rewards))][place].append(float(one.advantage or 0))
-    every = [values for cell in cells.values() for values in cell.values()]
-    paid = {
-        key: {place: float(np.mean(values)) for place, values in cell.items()}
-        for key, cell in cells.items()
-    }
-    return paid, max(max(values) - min(values) for values in every)
 
 
 def _name(method: AnyMethod, times: float) -> str:

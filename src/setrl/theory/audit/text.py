@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,10 +52,8 @@ def _laws(audit: Audit) -> Facts:
 
 
 def _doubts(audit: Audit) -> Facts:
-    lacks = getattr(audit.estimator.function, "lacks", None)
     return {
         "unsteady": "" if audit.estimator.is_steady else YES,
-        "lacks": "" if lacks is None else _listed(lacks),
         "unread": ", ".join(audit.estimator.shape.unread()),
         "unlike": YES if "unlike" in audit.estimator.habits else "",
     }
@@ -78,6 +76,8 @@ def _claim(audit: Audit) -> Facts:
         status = "opposite" if match.holds else "biased"
     else:
         status = "unsure" if audit.keeps(found) else "factor"
+        if audit.keeps(found) and audit.estimator.is_whole:
+            status = "alone"  # it takes groups and batches
     if example is not None and not audit.reads_batch:
         facts |= {
             "example": YES,
@@ -212,10 +212,6 @@ def _answers(audit: Audit) -> str:
     if not audit.is_binary:
         return words("graded answers", number=num)
     return words("two answers") if num == 2 else words("answers", right=num // 2, wrong=num // 2)
-
-
-def _listed(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{one:g}" for one in numbers)
 
 
 def _symbols(made: Made) -> str:

@@ -58,15 +58,6 @@ class Variance:
             return float("nan")
         return float(self.values_P.sum() / self.least_P.sum())
 
-    @property
-    def ratio_P(self) -> np.ndarray:
-        """The variance ÷ the least variance of all rivals; NaN where that is 0."""
-        if not self.rivals:
-            return np.full(len(self.values_P), np.nan)
-        least_P = np.min(list(self.rivals.values()), axis=0)
-        known_P = least_P > 1e-9 * least_P.max()
-        return np.where(known_P, self.values_P / np.where(known_P, least_P, 1.0), np.nan)
-
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
         rivals = {name: values.tolist() for name, values in self.rivals.items()}
