@@ -25,17 +25,16 @@ def simulated(function: Callable, found: Audit, policy_A: np.ndarray) -> tuple[f
     rng, table = np.random.default_rng(1), found.table
     rewards, num = np.asarray(table.rewards), len(policy_A)
     groups = found.in_batch.num_groups if found.in_batch else 1
-    updates = np.empty(DRAWS)
-    for draw in range(DRAWS):
-        place = rng.integers(groups)
-        policies = rng.dirichlet(np.ones(num), groups)
-        policies[place] = policy_A
-        batch = np.array([rng.choice(num, N, p=one) for one in policies])
+    places = rng.integers(groups, size=DRAWS)
+    policies = rng.dirichlet(np.ones(num), (DRAWS, groups))
+    policies[np.arange(DRAWS), places] = policy_A
+    chosen = rng.random((DRAWS, groups, N, 1)) > policies.cumsum(axis=2)[:, :, None, :-1]
+    updates = []
+    for batch, place in zip(chosen.sum(axis=3), places, strict=True):
         labels = [] if table.clusters is None else [np.asarray(table.clusters)[batch]]
         values = np.nan_to_num(function(rewards[batch], *labels))[place]
-        is_right = rewards[batch[place]] == 1
-        updates[draw] = values @ (is_right - policy_A @ rewards)
-    return float(updates.mean()), float(updates.std(ddof=1) / np.sqrt(DRAWS))
+        updates.append(values @ ((rewards[batch[place]] == 1) - policy_A @ rewards))
+    return float(np.mean(updates)), float(np.std(updates, ddof=1) / np.sqrt(DRAWS))
 
 
 def apart(function: Callable, found: Audit) -> float:
@@ -81,7 +80,11 @@ def main() -> None:
         "groups of a batch",
         "standard errors",
     ]
-    block = markdown_table(head, [row(function) for function in PLANTED])
+    rows = []
+    for function in PLANTED:
+        rows.append(row(function))
+        print(*rows[-1], flush=True)
+    block = markdown_table(head, rows)
     page = GUIDE.read_text(encoding="utf-8")
     start, _, rest = page.partition("<!-- planted -->\n")
     _, end, tail = rest.partition("<!-- end -->")

@@ -32,7 +32,7 @@ def test_what_is_required_decides_the_exit_code(run, tmp_path: Path) -> None:
     Path("my_estimators.py").write_text(
         "def centred(rewards):\n    return rewards - rewards.mean(-1, keepdims=True)\n"
     )
-    both = ("--require", "unbiased", "--require", "permutation-invariant")
+    both = ("--require", "unbiased", "--require", "permutation-invariant", "--group-size", "2")
     code, said, _ = run("my_estimators:centred", "--claims", "pass@1", *both)
     assert code == 0
     assert said.startswith("Claim pass@1: centred keeps it, because it is unbiased.\ncentred optim")

@@ -66,7 +66,7 @@ def test_a_neighbours_mean_is_an_unbiased_baseline_in_groups_of_4() -> None:
     assert (found.in_batch.num_groups, found.in_batch.draws) == (5, 0)
     assert found.in_batch.all_wrong == pytest.approx(-0.5)
     assert found.pays["unbiased"]
-    drawn = found_by(PLANTED[0], claims="4*pass@1", groups=8)
+    drawn = found_by(PLANTED[0], group_size=3, claims="3*pass@1", groups=8)
     assert drawn.pays["unbiased"] is None  # chance may hide a bias
     assert "at most" in str(drawn.in_batch)
 
@@ -76,7 +76,8 @@ def test_a_fault_that_only_larger_batches_have_is_not_exact() -> None:
         paid = rewards - np.roll(rewards.mean(1, keepdims=True), 1, axis=0)
         return paid * (1 if len(rewards) < 7 else 1 + rewards.mean(1, keepdims=True))
 
-    found = found_by(by_neighbour, claims="pass@1")
+    found = found_by(by_neighbour, group_size=3, claims="pass@1")
     assert found.in_batch is not None
     assert found.in_batch.num_groups == 8
+    assert found.in_batch.draws > 0
     assert found.pays["unbiased"] is False

@@ -66,6 +66,13 @@ class Batched:
         """Whether chance explains how far the mean update is from the objective."""
         return self.match is not None and self.off <= 2 * self.noise
 
+    def has_factors_of(self, other: Batched) -> bool:
+        """Whether chance explains how far the factors are from another's."""
+        if self.match is None or other.match is None:
+            return False
+        own, theirs = self.match.factors, other.match.factors
+        return len(own) == len(theirs) and np.allclose(own, theirs, rtol=2 * self.noise, atol=0)
+
     @property
     def all_wrong(self) -> float:
         """The mean advantage of the samples of a group in which all have the lowest reward."""
@@ -97,6 +104,7 @@ class Batched:
             noise=share(2 * found.noise),
             groups=self.num_groups,
             more=found.num_groups,
+            larger=found.match,
             draws=f"{found.draws:,}",
         )
 
@@ -135,7 +143,7 @@ def batched(
                 exact = found(num, whole_1SA, objectives)
                 if exact.match is not None and exact.match.holds:
                     larger = found(wanted, parts_DSA, exact.match.parts)
-                    if larger.is_near:
+                    if larger.is_near and larger.has_factors_of(exact):
                         return replace(exact, larger=larger)
                 break
     except ValueError:  # the law of independent groups says that such batches fail
