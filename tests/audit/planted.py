@@ -297,19 +297,19 @@ class RunningMean:
 # Labels of strategies.
 
 
-def first_of_its_strategy(rewards, clusters):
-    earlier = np.tril(clusters[:, :, None] == clusters[:, None, :], -1).any(axis=2)
+def first_of_its_strategy(rewards, strategies):
+    earlier = np.tril(strategies[:, :, None] == strategies[:, None, :], -1).any(axis=2)
     return np.where(earlier, 0.0, rewards)
 
 
-def rare_in_the_batch(rewards, clusters):
-    times = (clusters[:, :, None, None] == clusters).sum(axis=(2, 3))
+def rare_in_the_batch(rewards, strategies):
+    times = (strategies[:, :, None, None] == strategies).sum(axis=(2, 3))
     return (rewards - mean(rewards)) / times
 
 
-def new_beside_the_previous(rewards, clusters):
-    before = np.roll(clusters, 1, axis=0)
-    known = (clusters[:, :, None] == before[:, None, :]).any(axis=2)
+def new_beside_the_previous(rewards, strategies):
+    before = np.roll(strategies, 1, axis=0)
+    known = (strategies[:, :, None] == before[:, None, :]).any(axis=2)
     return rewards - loo(rewards) + 0.5 * (rewards * ~known)
 
 

@@ -31,7 +31,7 @@ def simulated(function: Callable, found: Audit, policy_A: np.ndarray) -> tuple[f
     chosen = rng.random((DRAWS, groups, N, 1)) > policies.cumsum(axis=2)[:, :, None, :-1]
     updates = []
     for batch, place in zip(chosen.sum(axis=3), places, strict=True):
-        labels = [] if table.clusters is None else [np.asarray(table.clusters)[batch]]
+        labels = [] if table.strategies is None else [np.asarray(table.strategies)[batch]]
         values = np.nan_to_num(function(rewards[batch], *labels))[place]
         updates.append(values @ ((rewards[batch[place]] == 1) - policy_A @ rewards))
     return float(np.mean(updates)), float(np.std(updates, ddof=1) / np.sqrt(DRAWS))

@@ -124,16 +124,16 @@ def test_nearly_is_not_equal() -> None:
 
 @pytest.mark.parametrize("favoured", [lambda labels: 1, lambda labels: np.median(labels)])
 def test_labels_are_permuted_and_renamed(favoured) -> None:
-    def favours(rewards, clusters):
-        return centred(rewards) * (1 + (clusters == favoured(clusters)))
+    def favours(rewards, strategies):
+        return centred(rewards) * (1 + (strategies == favoured(strategies)))
 
     found = audit(favours, group_size=3, labels=3, takes="group")  # the same if they are reversed
     assert found.pays["label-invariant"] is False
 
 
 def test_labels_that_a_function_does_not_take() -> None:
-    def counts(rewards, clusters):
-        return centred(rewards) / np.eye(3)[clusters].sum(axis=0)[clusters]
+    def counts(rewards, strategies):
+        return centred(rewards) / np.eye(3)[strategies].sum(axis=0)[strategies]
 
     found = audit(counts, group_size=2, labels=3, takes="group")
     law = next(law for law in found.laws if law.name == "label-invariant")

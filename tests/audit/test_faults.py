@@ -156,7 +156,10 @@ def test_edits_state_and_order() -> None:
 
 def test_labels_must_be_only_names() -> None:
     found = audit(
-        lambda rewards, clusters: rewards * (clusters == 0), takes="group", labels=2, group_size=3
+        lambda rewards, strategies: rewards * (strategies == 0),
+        takes="group",
+        labels=2,
+        group_size=3,
     )
     assert found.pays["label-invariant"] is False
 
