@@ -44,7 +44,7 @@ def test_the_row_comes_first_with_a_command_that_can_be_run(tmp_path, capsys, mo
     assert out.count("\n") < 20  # one screen
     assert f"next   {found['next']}\n" in out
     assert "labels that the two judges give differently: " in out
-    assert "strategy  clusters" in err
+    assert "strategy  strategies" in err
     block = out.partition("setrl train --config YOURS:\n")[2].partition("\n\n")[0]
     [config] = found["methods"]
     assert yaml.safe_load(block)["arms"] == {"grpo": {"method": "grpo"}, config["method"]: config}
