@@ -79,7 +79,7 @@ def _renamed(judgement: Judgement, names: dict[str, str]) -> Judgement:
     if judgement.names_N is None:
         return Judgement(None, reason=NO_NAMES)
     found = judgement.names_N
-    return judgement_by_names([None if one is None else names.get(one, one) for one in found])
+    return judgement_by_names([DEGENERATE if one is None else names.get(one, one) for one in found])
 
 
 @dataclass(frozen=True)

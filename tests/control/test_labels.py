@@ -24,19 +24,19 @@ def test_visited_is_the_set_of_places_with_the_start():
     back = trajectory({"room": 1}, {"room": 1}, {"room": 0})
     assert label(there) == label(back) == frozenset({0, 1})
     assert label(trajectory({"room": 0}, {"room": 0})) != label(there)
-    assert label(trajectory({}, {})) is None
+    assert label(trajectory({}, {})) == DEGENERATE
 
 
 def test_final_looks_at_the_last_step_alone():
-    assert labels.final("goal")(trajectory({"goal": 3}, {"goal": None})) is None
+    assert labels.final("goal")(trajectory({"goal": 3}, {"goal": None})) == DEGENERATE
     assert labels.final("goal")(trajectory({}, {"goal": 0})) == 0
 
 
-def test_clusters_tell_equal_labels_and_leave_none_out():
-    found = labels.clusters([frozenset({1, 2}), None, frozenset({2, 1}), "other"])
-    np.testing.assert_array_equal(found, [0, DEGENERATE, 0, 1])
+def test_equal_labels_have_one_number():
+    found = labels.numbers_of([frozenset({1, 2}), -1, frozenset({2, 1}), "other", None])
+    np.testing.assert_array_equal(found, [0, DEGENERATE, 0, 1, np.nan])
 
 
 def test_labels_must_be_hashable():
     with pytest.raises(TypeError, match=r"hashable, such as a tuple or a frozenset, got \[1\]"):
-        labels.clusters([[1]])
+        labels.numbers_of([[1]])

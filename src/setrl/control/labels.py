@@ -1,24 +1,26 @@
 """Labels of trajectories: their strategies.
 
-A label is any hashable value, or None for a trajectory without a strategy (degenerate). `clusters`
-turns labels into the integers that set objectives read. You can write a label function: it takes a
-trajectory. The functions here read what the tasks' environments write into `info`.
+A label is a name or an integer, as everywhere (`setrl.samples.values.read_label`), or another
+hashable value, such as the set of rooms that were visited. −1 (`setrl.DEGENERATE`) is a trajectory
+of no strategy, and None is unknown. You can write a label function: it takes a trajectory. The
+functions here read what the tasks' environments write into `info`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.samples.values import DEGENERATE
+from setrl.samples.values import DEGENERATE, read_label
 
 if TYPE_CHECKING:
     from setrl.control.trajectories import Trajectory
 
-TrajectoryLabel = Callable[["Trajectory"], Hashable | None]
+TrajectoryLabel = Callable[["Trajectory"], Hashable]
 
 
 def visited(key: str) -> TrajectoryLabel:
@@ -28,36 +30,47 @@ def visited(key: str) -> TrajectoryLabel:
     paper's diversity on BabyAI and MiniGrid is `visited("room")` (arXiv:2509.25424).
     """
 
-    def label(trajectory: Trajectory) -> Hashable | None:
-        return frozenset(info[key] for info in trajectory.infos if key in info) or None
+    def label(trajectory: Trajectory) -> Hashable:
+        return frozenset(info[key] for info in trajectory.infos if key in info) or DEGENERATE
 
     return label
 
 
 def final(key: str) -> TrajectoryLabel:
-    """Label a trajectory with the last value of `info[key]`, such as the goal reached, or None."""
+    """Label a trajectory with the last value of `info[key]`, such as the goal; −1 without one."""
 
-    def label(trajectory: Trajectory) -> Hashable | None:
-        return trajectory.infos[-1].get(key) if len(trajectory.infos) else None
+    def label(trajectory: Trajectory) -> Hashable:
+        found = trajectory.infos[-1].get(key) if len(trajectory.infos) else None
+        return DEGENERATE if found is None else found
 
     return label
 
 
-def clusters(labels: Sequence[Hashable | None]) -> NDArray[np.int64]:
-    """Convert labels to integers by first appearance; None becomes `DEGENERATE`.
+def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
+    """Return labels as numbers by first appearance; −1 stays, and None is NaN (unknown).
 
     Raises:
         TypeError: If a label is not hashable.
+        ValueError: If a number is no label.
 
-    >>> clusters(["left", None, "right", "left"])
-    array([ 0, -1,  1,  0])
+    >>> numbers_of(["left", -1, "right", "left", None])
+    array([ 0., -1.,  1.,  0., nan])
     """
-    names: dict[Hashable | None, int] = {None: DEGENERATE}
-    for label in labels:
-        try:
-            names.setdefault(label, len(names) - 1)
-        except TypeError as error:
-            raise TypeError(
-                f"a label must be hashable, such as a tuple or a frozenset, got {label!r}"
-            ) from error
-    return np.array([names[label] for label in labels], dtype=np.int64)
+    number: dict[Hashable, float] = {None: np.nan, DEGENERATE: DEGENERATE}
+    read = [_read(label) for label in labels]
+    for label in read:
+        number.setdefault(label, len(number) - 2)
+    return np.array([number[label] for label in read])
+
+
+def counted(labels: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Return labels as integers for metrics, which take what is unknown as no strategy."""
+    return np.nan_to_num(numbers_of(labels), nan=DEGENERATE).astype(np.int64)
+
+
+def _read(label: Any) -> Hashable:
+    if isinstance(label, Hashable) and not isinstance(label, str | Real | np.generic):
+        return label  # such as a tuple or a set
+    if label is None or isinstance(label, str | Real | np.generic):
+        return read_label(label)
+    raise TypeError(f"a label must be hashable, such as a tuple or a frozenset, got {label!r}")

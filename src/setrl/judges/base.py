@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from setrl.judges.naming import name_of
 from setrl.samples.types import Group
-from setrl.samples.values import DEGENERATE
+from setrl.samples.values import DEGENERATE, Label, read_label
 
 T = TypeVar("T")
 
@@ -145,38 +145,38 @@ class BackgroundJudge(Judge, Protocol):
         """Ask about one group without waiting; the future gives what `judge` would."""
 
 
-def by_first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
+def by_first_appearance(labels: Iterable[Hashable]) -> tuple[int, ...]:
     """Rename labels 0, 1, … in the order of their first samples; `DEGENERATE` stays.
 
     >>> by_first_appearance([7, -1, 3, 7])
     (0, -1, 1, 0)
     """
-    names: dict[int, int] = {DEGENERATE: DEGENERATE}
-    for label in labels:
-        names.setdefault(label, len(names) - 1)
-    return tuple(names[label] for label in labels)
+    number: dict[Hashable, int] = {DEGENERATE: DEGENERATE}
+    return tuple(number.setdefault(label, len(number) - 1) for label in labels)
 
 
-def judgement_by_names(
-    names: Sequence[Hashable | None], families: Sequence[Hashable | None] | None = None
-) -> Judgement:
-    """Put equal names into one cluster; a sample without a name is degenerate.
+def judgement_by_names(names: Sequence[Any], families: Sequence[Any] | None = None) -> Judgement:
+    """Give equal names one label; −1 is of no strategy.
 
-    >>> judgement_by_names(["factoring", None, "formula", "factoring"]).labels_N
+    >>> judgement_by_names(["factoring", -1, "formula", "factoring"]).labels_N
     (0, -1, 1, 0)
+
+    Raises:
+        ValueError: If a name is unknown, or no label.
     """
+    read = _read(names)
     return Judgement(
-        _numbered(names),
-        tuple(None if name is None else str(name) for name in names),
-        families_N=None if families is None else _numbered(families),
+        by_first_appearance(read),
+        tuple(None if name == DEGENERATE else str(name) for name in read),
+        families_N=None if families is None else by_first_appearance(_read(families)),
     )
 
 
-def _numbered(names: Sequence[Hashable | None]) -> tuple[int, ...]:
-    label_of: dict[Hashable, int] = {}
-    return tuple(
-        DEGENERATE if name is None else label_of.setdefault(name, len(label_of)) for name in names
-    )
+def _read(labels: Iterable[Any]) -> list[Label]:
+    read = list(map(read_label, labels))
+    if None in read:
+        raise ValueError("a judge must give each sample a label, or −1 (no strategy), got None")
+    return read
 
 
 def fields_given_by(judge: object) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
+from setrl.judges.base import Group, Judge, Judgement, by_first_appearance
 from setrl.rewards.grading import final_boxes, normal_text
+from setrl.samples.values import DEGENERATE
 from setrl.support.files.loading import load_function
 
 Key = Callable[[str], Hashable | None]
@@ -62,8 +63,18 @@ class ExactJudge(Judge):
         return [self._sorted(group.texts) for group in groups]
 
     def _sorted(self, texts: Sequence[str]) -> Judgement:
-        families = None if self.family is None else list(map(self.family, texts))
-        return judgement_by_names(list(map(self.key, texts)), families)
+        keys = _keys(self.key, texts)
+        families = None if self.family is None else _keys(self.family, texts)
+        return Judgement(
+            by_first_appearance(keys),
+            tuple(None if key == DEGENERATE else str(key) for key in keys),
+            families_N=None if families is None else by_first_appearance(families),
+        )
+
+
+def _keys(key: Key, texts: Sequence[str]) -> list[Hashable]:
+    """Return the keys of texts; a text without one is of no strategy."""
+    return [DEGENERATE if (found := key(text)) is None else found for text in texts]
 
 
 def of_key(key: str | None = None, family: str | None = None) -> ExactJudge:

@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 from setrl.rewards.problem import Reading
+from setrl.samples.values import DEGENERATE
 
 OTHER_DOMAIN = "other_domain"
 
@@ -34,7 +35,7 @@ class OracleJudge(Judge):
 
     >>> from setrl.tasks.domains import by_name
     >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
-    >>> OracleJudge(by_name("quadratic")).judge([group])[0].strategies
+    >>> OracleJudge(by_name("quadratic")).judge([group])[0].names_N
     ('factoring', None)
     """
 
@@ -55,7 +56,7 @@ class OracleJudge(Judge):
             readings = [self.domain.read(group.prompt, text) for text in group.texts]
         except ValueError:
             return Judgement(None, reason=OTHER_DOMAIN)
-        names, family = [reading.strategy for reading in readings], self.family
-        if family is None:
+        names = [DEGENERATE if one.strategy is None else one.strategy for one in readings]
+        if (family := self.family) is None:
             return judgement_by_names(names)
-        return judgement_by_names(names, [None if n is None else family(n) for n in names])
+        return judgement_by_names(names, [n if n == DEGENERATE else family(str(n)) for n in names])

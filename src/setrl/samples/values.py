@@ -2,7 +2,7 @@
 
 | value | is | unknown | refused |
 |---|---|---|---|
-| number | a finite number, or its digits; True is 1 | None, NaN, blank | infinity, other texts |
+| number | a number, or its digits; "correct" is 1 | None, NaN, blank | infinity, other texts |
 | outcome | True or False, 1 or 0, a word such as "wrong" | None, NaN, blank | 0.5, other texts |
 | label | a name, or an integer from 0; −1 is degenerate | None, NaN, blank | 1.5, −2, 2⁵³ |
 | answer | a text; a number is its digits | None, NaN, blank | infinity |
@@ -37,7 +37,7 @@ WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "erro
 NOTHING = {"", "nan", "null", "none"}  # texts that hold no number
 
 _NUMBER = re.compile(r"[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+\-]?[0-9]+)?", re.IGNORECASE)
-_WHOLE = re.compile(r"[\-−]?(0|[1-9][0-9]*)(\.0*)?")
+_WHOLE = re.compile(r"(0|[1-9][0-9]{0,15}|[\-−]1)(\.0*)?")  # longer digits are names, as of hashes
 _Text = TypeVar("_Text")
 
 
@@ -56,23 +56,36 @@ def plain(value: Any) -> Any:
 def read_number(value: Any) -> float:
     """Return a reward, or another number that a sample has; NaN if it is unknown.
 
-    >>> [read_number(one) for one in (True, "0.5", None, "")]
-    [1.0, 0.5, nan, nan]
+    A word such as "correct" or "wrong" is 1 or 0.
+
+    >>> [read_number(one) for one in (True, "0.5", "wrong", None, "")]
+    [1.0, 0.5, 0.0, nan, nan]
 
     Raises:
         ValueError: If it is not a finite number.
     """
     found = plain(value)
     if isinstance(found, str):
-        text = found.strip()
-        if text.lower() in NOTHING:
+        word = found.strip().lower()
+        if word in NOTHING:
             return math.nan
-        found = text.replace("−", "-") if _NUMBER.fullmatch(text) else None
+        if word in RIGHT or word in WRONG:
+            return float(word in RIGHT)
+        found = word.replace("−", "-") if _NUMBER.fullmatch(word) else None
     elif found is None:
         return math.nan
     if isinstance(found, str | Real | Decimal) and math.isfinite(number := _as_float(found)):
         return number
-    raise ValueError(f"finite numbers or None (unknown), got {_shown(value)}")
+    raise ValueError(
+        "a finite number, true or false, a word such as correct or wrong, or None (null) where it "
+        f"is unknown, got {_shown(value)}"
+    )
+
+
+def read_score(value: Any) -> float | None:
+    """Return `read_number`, with None for what is unknown."""
+    number = read_number(value)
+    return None if math.isnan(number) else number
 
 
 def read_outcome(value: Any) -> bool | None:
@@ -84,42 +97,17 @@ def read_outcome(value: Any) -> bool | None:
     Raises:
         ValueError: If it is another number, or another text.
     """
-    word = value.strip().lower() if isinstance(value, str) else None
-    if word in RIGHT or word in WRONG:
-        return word in RIGHT
     try:
         number = read_number(value)
     except ValueError:
         number = math.inf
-    if number in (0, 1):
-        return number == 1
     if math.isnan(number):
         return None
+    if is_outcome(number):
+        return number == 1
     raise ValueError(
         f"True or False (1 or 0), a word such as correct, or None (unknown), got {_shown(value)}"
     )
-
-
-def read_score(value: Any) -> float | None:
-    """Return a verdict as 1 or 0, or a score; None if it is unknown.
-
-    >>> read_score("correct"), read_score("0.25"), read_score(None)
-    (1.0, 0.25, None)
-
-    Raises:
-        ValueError: If it is neither.
-    """
-    word = value.strip().lower() if isinstance(value, str) else None
-    if word in RIGHT or word in WRONG:
-        return float(word in RIGHT)
-    try:
-        number = read_number(value)
-    except ValueError:
-        raise ValueError(
-            "true or false, a finite number, or a word such as correct or wrong, got "
-            f"{_shown(value)}; write null where it is missing"
-        ) from None
-    return None if math.isnan(number) else number
 
 
 def read_label(value: Any) -> Label:
@@ -137,7 +125,7 @@ def read_label(value: Any) -> Label:
     found = plain(value)
     if isinstance(found, str):
         text = unicodedata.normalize("NFC", found).strip()
-        if not _WHOLE.fullmatch(text) or len(text) > 16:  # longer digits are names, as of hashes
+        if not _WHOLE.fullmatch(text):
             return sys.intern(text) if text else None
         found = int(text.replace("−", "-").partition(".")[0])
     if found is None:

@@ -40,7 +40,7 @@ def test_named_strategies_count_as_one():
     (judgement,) = from_config(settings).judge([Group.of_texts(PROMPT, POINTS)])
     assert judgement.labels_N == (0, 0, 1, 0, -1, 0)
     merged = "x=0 or x=1"
-    assert judgement.strategies == (merged, merged, "x=2", merged, None, merged)
+    assert judgement.names_N == (merged, merged, "x=2", merged, None, merged)
 
 
 def test_several_lists_and_names_that_nobody_uses():

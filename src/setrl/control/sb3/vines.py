@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
-from setrl.control.labels import TrajectoryLabel, clusters
+from setrl.control.labels import TrajectoryLabel, numbers_of
 from setrl.control.trajectories import Trajectory
 from setrl.control.vines import VineChoices, require_whole
 
@@ -67,7 +67,7 @@ class Vines(VineChoices):
         """Return the fields that a method reads besides the scores; `check_vines` checked them."""
         found: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
         if "strategies" in reads and (label := self.label) is not None:
-            found["strategies"] = lambda row: clusters([label(one) for one in row])
+            found["strategies"] = lambda row: numbers_of([label(one) for one in row])
         if "correct" in reads and (right := self.correct) is not None:
             found["correct"] = lambda row: np.array([right(one) for one in row], dtype=np.float64)
         if "pairs" in reads and self.distances is not None:

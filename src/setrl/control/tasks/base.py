@@ -86,8 +86,8 @@ class ControlTask(Protocol):
         """Make a new environment, with its own time limit; seeded by its first `reset(seed=…)`."""
         ...
 
-    def label(self, trajectory: Trajectory) -> Hashable | None:
-        """Return the strategy of the trajectory; None if it is degenerate, in no cluster."""
+    def label(self, trajectory: Trajectory) -> Hashable:
+        """Return the strategy of the trajectory; −1 for no strategy, None if it is unknown."""
         ...
 
     def score(self, trajectory: Trajectory) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 
 from setrl.control import labels, measures
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
+from setrl.samples.values import DEGENERATE
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -45,14 +46,14 @@ class GoalTask(ABC):
     def make_env(self) -> gym.Env:
         """Return a new environment."""
 
-    def label(self, trajectory: Trajectory) -> int | None:
-        """Return the goal that was reached, or None."""
-        goal: int | None = labels.final("goal")(trajectory)  # type: ignore[assignment]
+    def label(self, trajectory: Trajectory) -> int:
+        """Return the goal that was reached, or −1."""
+        goal: int = labels.final("goal")(trajectory)  # type: ignore[assignment]
         return goal
 
     def score(self, trajectory: Trajectory) -> float:
         """Return 1 if a goal was reached, else 0."""
-        return float(self.label(trajectory) is not None)
+        return float(self.label(trajectory) != DEGENERATE)
 
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Measure success, the goals still reached, and their worth with a hidden goal.

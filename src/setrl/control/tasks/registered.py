@@ -86,7 +86,7 @@ class RegisteredTask:
     def _score(self) -> Callable[[Trajectory], float]:
         return episode_return if self.score_by is None else self._function(self.score_by)
 
-    def label(self, trajectory: Trajectory) -> Hashable | None:
+    def label(self, trajectory: Trajectory) -> Hashable:
         """Return what the user's function says."""
         return self._label(trajectory)
 
@@ -99,7 +99,7 @@ class RegisteredTask:
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return measures.strategy_metrics(
             [self.score(one) for one in sampled],
-            labels.clusters([self.label(one) for one in sampled]),
+            labels.counted([self.label(one) for one in sampled]),
             [len(one) for one in sampled],
         )
 

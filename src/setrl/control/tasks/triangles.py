@@ -24,9 +24,10 @@ from typing_extensions import override
 from setrl.control import measures
 from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.envs.resettable import Noise
-from setrl.control.labels import clusters
+from setrl.control.labels import counted
 from setrl.control.tasks import pictures
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
+from setrl.samples.values import DEGENERATE
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -176,9 +177,9 @@ class Triangles:
         """Make the graph's environment."""
         return TrianglesEnv(self.graph)
 
-    def label(self, trajectory: Trajectory) -> frozenset[int] | None:
-        """Return the set of nodes if they are a triangle, else None."""
-        return frozenset(trajectory.infos[-1]["nodes"]) if self.score(trajectory) else None
+    def label(self, trajectory: Trajectory) -> frozenset[int] | int:
+        """Return the set of nodes if they are a triangle, else −1."""
+        return frozenset(trajectory.infos[-1]["nodes"]) if self.score(trajectory) else DEGENERATE
 
     def score(self, trajectory: Trajectory) -> float:
         """Return 1 for a triangle, else 0."""
@@ -205,14 +206,14 @@ class Triangles:
         """Measure validity, and count different triangles; `new` ones were not shown beforehand."""
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng, parallel=512)
         labels = [self.label(one) for one in sampled]
-        found = {label for label in labels if label is not None}
-        labels_N = clusters(labels)
+        found = {label for label in labels if label != DEGENERATE}
+        labels_N = counted(labels)
         count_C = measures.label_counts(labels_N)
         coverage = measures.coverage_at_k(
             count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_F3)
         )
         return {
-            "validity": float(np.mean([label is not None for label in labels])),
+            "validity": float(np.mean([label != DEGENERATE for label in labels])),
             "distinct": float(len(found)),
             "effective": measures.effective_labels(labels_N),
             "coverage@1024": coverage,
