@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.samples.values import DEGENERATE, read_label
+from setrl.samples.values import DEGENERATE, plain, read_label
 
 if TYPE_CHECKING:
     from setrl.control.trajectories import Trajectory
@@ -69,8 +69,9 @@ def counted(labels: Sequence[Hashable]) -> NDArray[np.int64]:
 
 
 def _read(label: Any) -> Hashable:
-    if isinstance(label, Hashable) and not isinstance(label, str | Real | np.generic):
-        return label  # such as a tuple or a set
-    if label is None or isinstance(label, str | Real | np.generic):
-        return read_label(label)
-    raise TypeError(f"a label must be hashable, such as a tuple or a frozenset, got {label!r}")
+    value = plain(label)
+    if value is None or isinstance(value, str | Real):
+        return read_label(value)
+    if not isinstance(value, Hashable):
+        raise TypeError(f"a label must be hashable, such as a tuple or a frozenset, got {label!r}")
+    return value  # such as a tuple or a set

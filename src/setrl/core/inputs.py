@@ -280,9 +280,8 @@ def _are_labels(numbers: np.ndarray) -> bool:
 def _answers(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Answers as integers in the order of numbers, or else of texts, and which are known."""
     array = _shaped(name, read_array(name, value), shape)
-    if array.dtype.kind == "O" and all(one is None or isinstance(one, Real) for one in array.flat):
-        array = array.astype(np.float64)
-    if array.dtype.kind not in "fiub":
+    array = _plain_numbers(array)
+    if array.dtype.kind not in "fiub" or not np.isfinite(array[~np.isnan(array)]).all():
         array = _each(name, array, read_answer)
         known_BN = np.array([one is not None for one in array.flat]).reshape(shape)
     else:
@@ -290,6 +289,15 @@ def _answers(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarra
     labels_BN = np.zeros(shape, dtype=np.int64)
     labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
     return labels_BN, known_BN
+
+
+def _plain_numbers(array: np.ndarray) -> np.ndarray:
+    """Return an array of objects as floats, if it holds only numbers that floats keep apart."""
+    if array.dtype.kind != "O":
+        return array
+    known = [one for one in array.flat if one is not None]
+    is_small = all(isinstance(one, int | float) and abs(one) < LARGEST_LABEL for one in known)
+    return array.astype(np.float64) if is_small else array
 
 
 def _outcomes(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

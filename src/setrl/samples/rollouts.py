@@ -32,7 +32,9 @@ def group_of_rollout(record: Mapping[str, Any], step: int, where: str) -> Group:
         DataError: If it is not such a line.
     """
     try:
-        samples = with_outcomes([_sample(one) for one in record["samples"]])
+        samples = tuple(_sample(one) for one in record["samples"])
+        if not any("correct" in one for one in record["samples"]):
+            samples = with_outcomes(samples)
         prompt = str(record["prompt"])
         unknown = record.get("judged", {}).get("strategy", {}).get("unknown")
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
