@@ -225,8 +225,8 @@ def raises(**_):
         ("answers", raises, "answers function 'raises' raised KeyError"),
         ("answers", lambda **_: ["a"], "must return one value for each sample, 4, got 1"),
         ("answers", lambda **_: [["a"]] * 4, r"texts, numbers or None \(unknown\), got \['a'\]"),
-        ("proxy", lambda **_: [np.inf] * 4, "must return finite numbers or None .* got inf"),
-        ("second", lambda **_: ["x"] * 4, "must return finite numbers or None .* got 'x'"),
+        ("proxy", lambda **_: [np.inf] * 4, "must return a finite number, .* got inf"),
+        ("second", lambda **_: ["x"] * 4, "must return a finite number, .* got 'x'"),
         ("families", lambda **_: [0.5] * 4, r"names or integers .* got 0.5"),
     ],
 )
@@ -239,7 +239,7 @@ def test_what_a_function_does_wrong_is_named(name, source, message):
     ("source", "message"),
     [
         ("nummer", "the samples have no column 'nummer'; they have 'text'"),
-        ("text", r"column 'text' of fields\['proxy'\] must hold finite numbers"),
+        ("text", r"column 'text' of fields\['proxy'\] must hold a finite number"),
     ],
 )
 def test_what_is_wrong_with_a_column_is_named(source, message):
@@ -282,5 +282,5 @@ def test_an_array_of_one_element_is_its_number():
     assert read_number(torch.tensor([2.0], dtype=torch.bfloat16)) == 2.0
     assert read_answer(np.array([[3]])) == read_answer(torch.tensor(3)) == "3"
     for value in (torch.ones(2), np.ones((1, 2)), torch.tensor(float("inf"))):
-        with pytest.raises(ValueError, match="finite numbers or None"):
+        with pytest.raises(ValueError, match="a finite number, true or false"):
             read_number(value)

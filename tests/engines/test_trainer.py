@@ -321,7 +321,7 @@ def huge(completions, **_):
     [
         (raises, first_letters, "the reward function 'raises' raised KeyError: 'gold'"),
         (too_few, first_letters, "'too_few' must return one value for each sample, 16, got 15"),
-        (words, first_letters, "'words' must return finite numbers or None .*, got 'good'"),
+        (words, first_letters, "'words' must return a finite number, .*, got 'good'"),
         (infinite, first_letters, "function 'infinite' must return finite .*, got inf"),
         (forgets, first_letters, "'forgets' must return one value for each sample, 16, got None"),
         (length, raises, "the strategy function 'raises' raised KeyError"),

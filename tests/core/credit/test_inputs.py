@@ -91,7 +91,7 @@ def test_wrong_arguments_are_named(changes, message):
         (np.zeros((4, 0)), "rewards_BN must have shape (B, N)"),
         ([[1.0, 0.0], [1.0]], "rewards_BN must have rows of one length"),
         (np.array([[np.inf, 0, 0]]), "must be finite, or NaN where there is no reward"),
-        (np.array([["1", "right"]]), "rewards_BN must hold finite numbers or None"),
+        (np.array([["1", "maybe"]]), "rewards_BN must hold a finite number, true or false"),
     ],
 )
 def test_wrong_rewards_are_named(rewards, message):
