@@ -1,6 +1,6 @@
 """One training with all at once: two rewards, LoRA, evaluation, accumulation, a judge that dies.
 
-docs/notes/narrated.md says what a user sees of it at each event; `-s` prints it here.
+`-s` prints what a user sees of it at each event.
 """
 
 from pathlib import Path
