@@ -16,7 +16,7 @@ from setrl.theory.audit import Audit, audit
 from setrl.theory.audit.field import Field
 from tests.audit.planted import PLANTED, reads_labels
 
-GUIDE = Path(__file__).parents[2] / "docs/audit.md"
+GUIDE = Path(__file__).parents[2] / "docs/results/estimators/planted.md"
 N, RATES, DRAWS = 4, (0.2, 0.5, 0.8), 4_000
 
 
