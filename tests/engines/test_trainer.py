@@ -322,7 +322,7 @@ def huge(completions, **_):
         (raises, first_letters, "the reward function 'raises' raised KeyError: 'gold'"),
         (too_few, first_letters, "'too_few' must return one value for each sample, 16, got 15"),
         (words, first_letters, "'words' must return a finite number, .*, got 'good'"),
-        (infinite, first_letters, "function 'infinite' must return finite .*, got inf"),
+        (infinite, first_letters, "function 'infinite' must return a finite number, .*, got inf"),
         (forgets, first_letters, "'forgets' must return one value for each sample, 16, got None"),
         (length, raises, "the strategy function 'raises' raised KeyError"),
         (length, pairs, r"the strategy function 'pairs' must return names or integers .*, got \[0"),
@@ -331,7 +331,7 @@ def huge(completions, **_):
             halves,
             r"the strategy function 'halves' must return names or integers .* got 0.5",
         ),
-        (length, huge, r"'huge' must return names or integers in \[0, 2\^53\)"),
+        (length, huge, r"'huge' must return names or integers from 0 to 2\^53"),
     ],
 )
 def test_functions_that_fail_are_named(base, tmp_path, rewards, strategies, message):
