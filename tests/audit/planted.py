@@ -1,6 +1,6 @@
 """Estimators whose advantages depend on a sample's place, a group's place, or the other groups.
 
-They were written down before anybody looked at how an audit decides. Each takes a batch, (B, N).
+Each takes a batch, (B, N). Whoever wrote them knew how an audit decides, so they are no blind test.
 """
 
 from __future__ import annotations

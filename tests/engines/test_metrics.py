@@ -93,7 +93,7 @@ def test_without_strategies():
     batch = make_batch(methods.dr_grpo(), strategies_BN=None)
     assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]
     [record, _] = rollout_records(batch, None, 1, methods.dr_grpo())
-    assert record["samples"][0]["strategy"] is None
+    assert "strategy" not in record["samples"][0]
     assert set(record["samples"][0]["counterfactual"]) == {"grpo", "maxpo"}
 
 
@@ -118,8 +118,7 @@ def test_records_of_samples():
     assert (first["step"], first["group"], first["prompt"]) == (30, 0, "p")
     assert [sample["text"] for sample in second["samples"]] == ["e", "f", "g", "h"]
     assert [sample["strategy"] for sample in second["samples"]] == [5, None, 7, 7]
-    assert ["unknown" in sample for sample in second["samples"]] == [False, True, False, False]
-    assert [sample["strategy"] for sample in first["samples"]] == NAMES_BN[0]
+    assert [sample["read"] for sample in first["samples"]] == NAMES_BN[0]
     for b, record in enumerate((first, second)):
         for i, sample in enumerate(record["samples"]):
             assert sample["advantage"] == batch.advantages.values_BN[b, i]
@@ -132,8 +131,8 @@ def test_records_of_samples():
 @pytest.mark.parametrize(
     ("strategies", "names"),
     [
-        (["sum", "12", -1, None], ["sum", "12", None, None]),
-        ([Judgement((0, 1, 2, -1), ("plan", None, None, None))], ["plan", None, None, None]),
+        (["sum", "12", -1, None], ["sum", 12, -1, None]),
+        ([Judgement((0, 1, 2, -1), ("plan", None, None, None))], ["plan", 1, 2, -1]),
     ],
 )
 def test_records_have_the_names_that_a_function_or_a_judge_gives(strategies, names):
