@@ -37,7 +37,7 @@ from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Domain
-from setrl.tasks.models.imitation import IGNORED, Example, collate
+from setrl.tasks.models.imitation import IGNORED, TextExample, collate
 from setrl.tasks.models.sampler import sample_ids
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
@@ -110,7 +110,7 @@ def draw(
         for text in texts_N
     ]
     both = zip(prompt_ids, ids_BN, strict=True)
-    examples = [Example(asked, ids) for asked, ids_N in both for ids in ids_N]
+    examples = [TextExample(asked, ids) for asked, ids_N in both for ids in ids_N]
     return Batch(
         collate(examples, int(tokenizer.pad_token_id)),
         np.array([one.correct for one in readings]),

@@ -16,7 +16,7 @@ from setrl import objectives
 from setrl.core.method import Method
 from setrl.support import files
 from setrl.support.wording import markdown_table
-from setrl.theory.audit.calling import Estimator, estimator
+from setrl.theory.audit.calling import CalledEstimator, estimator
 from setrl.theory.audit.paid import Paid, pay
 from setrl.theory.audit.variance import least_variance, of_update
 from setrl.theory.tabular import ActionTable
@@ -66,7 +66,7 @@ def compare(right: int, wrong: int, num_samples: int, set_size: int) -> dict[str
     }  # fmt: skip
 
 
-def failing(set_size: int) -> Estimator:
+def failing(set_size: int) -> CalledEstimator:
     """u − 1 + K(v − w) of pass@K, which has no noise of first order if there are two answers."""
     gain, contrast = (_method(set_size, name) for name in ("smaller_sets", "leave_one_out"))
 
@@ -78,7 +78,7 @@ def failing(set_size: int) -> Estimator:
     return estimator(advantages, takes="batch", num_samples=set_size + 2)
 
 
-def _method(set_size: int, baseline: str) -> Estimator:
+def _method(set_size: int, baseline: str) -> CalledEstimator:
     return estimator(Method(baseline, objectives.any_correct(), set_size, baseline))
 
 

@@ -108,7 +108,7 @@ def test_credit_is_a_constant_of_the_gradient():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"clusters": LABELS[0]}, "strategies must have the shape (3, 2, 6) of rewards_BN"),
+        ({"strategies": LABELS[0]}, "strategies must have the shape (3, 2, 6) of rewards_BN"),
         ({}, "the objective reads strategies: pass strategies=..."),
         ({"strategy": LABELS}, "unknown argument 'strategy'; did you mean 'strategies'"),
         ({"method": methods.poly_epo(6)}, "set_size must be an integer in [1, 5]"),

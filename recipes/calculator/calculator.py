@@ -20,7 +20,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerFast
 
-from setrl.tasks.models.imitation import Example
+from setrl.tasks.models.imitation import TextExample
 from setrl.tasks.models.tokenizer import EOS, make_tokenizer
 
 Messages = list[dict[str, Any]]
@@ -154,7 +154,7 @@ def make_calculator_tokenizer() -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def examples(tokenizer: PreTrainedTokenizerFast, count: int, seed: int) -> Iterator[Example]:
+def examples(tokenizer: PreTrainedTokenizerFast, count: int, seed: int) -> Iterator[TextExample]:
     """Yield turns of written conversations: the prompt is what came before, the sample the turn."""
     rng = random.Random(seed)
     pool = problems("train")
@@ -166,13 +166,13 @@ def examples(tokenizer: PreTrainedTokenizerFast, count: int, seed: int) -> Itera
                 yield _turn(tokenizer, messages[:turn], message)
 
 
-def _turn(tokenizer: PreTrainedTokenizerFast, before: Messages, message: dict) -> Example:
+def _turn(tokenizer: PreTrainedTokenizerFast, before: Messages, message: dict) -> TextExample:
     def ids(text: str) -> list[int]:
         return tokenizer(text, add_special_tokens=False)["input_ids"]
 
     start = tokenizer.apply_chat_template(before, tokenize=False, add_generation_prompt=True)
     whole = tokenizer.apply_chat_template([*before, message], tokenize=False)
-    return Example(ids(start), ids(whole.removeprefix(start)))
+    return TextExample(ids(start), ids(whole.removeprefix(start)))
 
 
 # ------------------------------------------------------------------ what training reads of a sample

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.tasks.models.imitation import Course, Example, taught_model
+from setrl.tasks.models.imitation import Course, TextExample, taught_model
 from setrl.tasks.models.tokenizer import make_tokenizer
 
 PROMPT = "Two primes with the sum {}: "
@@ -46,7 +46,7 @@ def tiny_model(folder: Path, totals: Sequence[int]) -> str:
         return tokenizer(text, add_special_tokens=False)["input_ids"]
 
     examples = [
-        Example(ids(PROMPT.format(total)), [*ids(answer(total, rng)), tokenizer.eos_token_id])
+        TextExample(ids(PROMPT.format(total)), [*ids(answer(total, rng)), tokenizer.eos_token_id])
         for total in totals
         for _ in range(WRITTEN)
     ]

@@ -22,9 +22,9 @@ from setrl.support.names import look_up
 from setrl.theory.audit.calling import Shape
 from setrl.theory.audit.shapes import (
     TRAINERS,
-    Batch,
-    Settings,
+    ShapedBatch,
     Trainer,
+    TrainerSettings,
     groups_M,
     token_mask,
     token_rewards,
@@ -131,7 +131,7 @@ class Row:
         )
         options, function = _settings(self.settings), loaded.function
         if self.method:
-            function, options = getattr(function(**options), self.method), Settings()
+            function, options = getattr(function(**options), self.method), TrainerSettings()
         trainer = look_up("trainer", self.trainer, {**TRAINERS, **INSIDE}) if self.trainer else None
         fields = {name: _by_reward(*numbers) for name, numbers in self.fields.items()}
         shape = trainer_shape(function, trainer, fields, **options)
@@ -173,8 +173,8 @@ def rows() -> Iterator[Row]:
             yield Row(release, **row)
 
 
-def _settings(given: Mapping[str, Any]) -> Settings:
-    return Settings(
+def _settings(given: Mapping[str, Any]) -> TrainerSettings:
+    return TrainerSettings(
         {name: _settings(one) if isinstance(one, dict) else one for name, one in given.items()}
     )
 
@@ -183,23 +183,23 @@ def _by_reward(right: float, wrong: float) -> Callable[[np.ndarray, np.ndarray],
     return lambda rewards, _labels: np.where(rewards > 0, right, wrong)
 
 
-def _with(trainer: str, **arguments: Callable[[Batch], Any]) -> Trainer:
+def _with(trainer: str, **arguments: Callable[[ShapedBatch], Any]) -> Trainer:
     """Return a trainer that passes further arguments."""
     known = TRAINERS[trainer]
     return replace(known, arguments={**known.arguments, **arguments})
 
 
-def _options(batch: Batch) -> Settings:
+def _options(batch: ShapedBatch) -> TrainerSettings:
     return batch.settings
 
 
-def _trl_trainer(batch: Batch) -> Settings:
+def _trl_trainer(batch: ShapedBatch) -> TrainerSettings:
     import torch
 
-    return Settings(batch.settings, reward_funcs=[None], reward_weights=torch.ones(1))
+    return TrainerSettings(batch.settings, reward_funcs=[None], reward_weights=torch.ones(1))
 
 
-def _columns(batch: Batch) -> SimpleNamespace:
+def _columns(batch: ShapedBatch) -> SimpleNamespace:
     """Return the batch of columns that functions of verl's trainers get as a whole."""
     columns = {
         "token_level_rewards": token_rewards(batch),
@@ -221,11 +221,11 @@ def _column(name: str) -> Callable[[Any, Mapping[str, Any]], np.ndarray]:
     return read
 
 
-def _prime_config(_batch: Batch) -> Settings:
-    return Settings(algorithm=Settings(reward_gt_coef=1.0, reward_dpo_coef=0.0))
+def _prime_config(_batch: ShapedBatch) -> TrainerSettings:
+    return TrainerSettings(algorithm=TrainerSettings(reward_gt_coef=1.0, reward_dpo_coef=0.0))
 
 
-def _experiences(batch: Batch) -> list[SimpleNamespace]:
+def _experiences(batch: ShapedBatch) -> list[SimpleNamespace]:
     """Return all samples as one experience of OpenRLHF's maker."""
     rewards_MT, mask_MT = token_rewards(batch), token_mask(batch)
     one = SimpleNamespace(
@@ -238,18 +238,18 @@ def _experiences(batch: Batch) -> list[SimpleNamespace]:
     return [one]
 
 
-def _experience_maker(batch: Batch) -> Settings:
+def _experience_maker(batch: ShapedBatch) -> TrainerSettings:
     """Return the `self` of OpenRLHF's maker; returns without a discount are its only other part."""
     estimator = batch.settings.estimator
-    advantage = Settings(estimator=estimator, gamma=1.0, no_std_norm=False)
-    args = Settings(
-        rollout=Settings(n_samples_per_prompt=batch.group_size),
-        algo=Settings(advantage=advantage),
-        reward=Settings(clip_range=None),
+    advantage = TrainerSettings(estimator=estimator, gamma=1.0, no_std_norm=False)
+    args = TrainerSettings(
+        rollout=TrainerSettings(n_samples_per_prompt=batch.group_size),
+        algo=TrainerSettings(advantage=advantage),
+        reward=TrainerSettings(clip_range=None),
     )
-    return Settings(
-        strategy=Settings(args=args),
-        kl_ctl=Settings(value=0.0),
+    return TrainerSettings(
+        strategy=TrainerSettings(args=args),
+        kl_ctl=TrainerSettings(value=0.0),
         advantage_estimator=estimator,
         get_cumulative_returns=lambda rewards, _mask, _gamma: rewards.flip(-1).cumsum(-1).flip(-1),
     )
@@ -259,12 +259,14 @@ def _read_experience(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
     return np.asarray(arguments["experiences"][0].advantages)[:, 0]
 
 
-def _rollout_manager(batch: Batch) -> Settings:
+def _rollout_manager(batch: ShapedBatch) -> TrainerSettings:
     sizes = {"n_samples_per_prompt": batch.group_size, "rollout_batch_size": len(batch.rewards_BN)}
-    return Settings(custom_reward_post_process_func=None, args=Settings(sizes, **batch.settings))
+    return TrainerSettings(
+        custom_reward_post_process_func=None, args=TrainerSettings(sizes, **batch.settings)
+    )
 
 
-def _inside(read: Callable[..., Any], **arguments: Callable[[Batch], Any]) -> Trainer:
+def _inside(read: Callable[..., Any], **arguments: Callable[[ShapedBatch], Any]) -> Trainer:
     return Trainer("the package itself", "", arguments, read, frozenset())
 
 

@@ -39,7 +39,7 @@ class MergedJudge(Judge, sees_copies=True):
 
     >>> from setrl.judges.exact import ExactJudge
     >>> judge = MergedJudge(ExactJudge(), (("2", "3"),))
-    >>> judge.judge([Group.of_texts("p", ("2", "3", "4", ""))])[0].strategies
+    >>> judge.judge([Group.of_texts("p", ("2", "3", "4", ""))])[0].names_N
     ('2 or 3', '2 or 3', '4', None)
     """
 

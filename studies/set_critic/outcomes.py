@@ -97,7 +97,7 @@ def outcome_of(
     score = vines.worth(episode)
     if not np.isfinite(score):
         return None
-    label = vines.label(episode) if "clusters" in reads and vines.label else None
+    label = vines.label(episode) if "strategies" in reads and vines.label else None
     right = vines.correct(episode) if "correct" in reads and vines.correct else None
     exact = score if score_step is None else round(score / score_step) * score_step
     return Outcome(float(exact), label, right)
@@ -109,7 +109,7 @@ class Outcomes:
 
     Attributes:
         seen: Outcome → its number.
-        labels: TrajectoryLabel → its number. An outcome's label is its cluster.
+        labels: TrajectoryLabel → its number. An outcome's label is its strategy.
     """
 
     seen: dict[Outcome, int] = field(default_factory=dict)
@@ -124,8 +124,9 @@ class Outcomes:
         return self.seen.setdefault(outcome, len(self.seen))
 
     def label(self, label: Hashable | None) -> int:
-        """Return the number of a label, a new one for a new label; −1 for None."""
-        return DEGENERATE if label is None else self.labels.setdefault(label, len(self.labels))
+        """Return the number of a label, a new one for a new label; −1 for none."""
+        is_none = label in (None, DEGENERATE)
+        return DEGENERATE if is_none else self.labels.setdefault(label, len(self.labels))
 
     def fields(self, numbers: np.ndarray, reads: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return what a method reads besides scores, in the shape of `numbers`."""

@@ -11,7 +11,7 @@ from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.embedding import EmbeddingJudge
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks.domains import by_name
 from setrl.train.gathering.credit import credit_groups
@@ -265,11 +265,11 @@ def test_a_row_without_a_text_is_never_judged_as_an_empty_one(tmp_path):
 
 def test_keys_can_be_named(tmp_path):
     path = write(tmp_path / "in.jsonl", [{"q": "p", "g": "one", "wrote": "a", "text": "no"}])
-    fields = Fields(text="wrote", prompt="q", group=("g",))
+    fields = FieldNames(text="wrote", prompt="q", group=("g",))
     (group,) = open_log(path, LogOptions(fields), ["text", "prompt"])
     assert (group.id, group.prompt, group.texts) == ("one", "p", ("a",))
     inside = write(tmp_path / "in.jsonl", [{"prompt": "p", "samples": [{"wrote": "a"}]}])
-    (group,) = open_log(inside, LogOptions(Fields(text="wrote")), ["text"])
+    (group,) = open_log(inside, LogOptions(FieldNames(text="wrote")), ["text"])
     assert group.texts == ("a",)
 
 

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from setrl.control.trajectories import Trajectory
+from setrl.samples.values import DEGENERATE
 
 MOVES = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
@@ -43,9 +44,10 @@ class Goals(gym.Env):
         return seen
 
 
-def goal(trajectory: Trajectory) -> tuple[int, int] | None:
+def goal(trajectory: Trajectory) -> tuple[int, int] | int:
     """Which corner was reached."""
-    return trajectory.infos[-1].get("goal")
+    found: tuple[int, int] | None = trajectory.infos[-1].get("goal")
+    return DEGENERATE if found is None else found
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,13 @@ class GoalsTask:
         """The grid."""
         return Goals(limit=self.limit)
 
-    def label(self, trajectory: Trajectory) -> tuple[int, int] | None:
+    def label(self, trajectory: Trajectory) -> tuple[int, int] | int:
         """Which corner was reached."""
         return goal(trajectory)
 
     def score(self, trajectory: Trajectory) -> float:
         """1 if one was."""
-        return float(goal(trajectory) is not None)
+        return float(goal(trajectory) != DEGENERATE)
 
     def evaluate(self, model: Any, rng: np.random.Generator) -> dict[str, float]:
         """Which of the first moves are drawn."""

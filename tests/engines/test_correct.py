@@ -193,7 +193,7 @@ def test_right_samples_without_a_strategy_are_counted_and_said_once(make_chat):
     def unreadable(completions, **_):
         return [-1] * len(completions)
 
-    trainer = make_chat(COUNTS, [correct], cluster_func=unreadable)
+    trainer = make_chat(COUNTS, [correct], strategy_func=unreadable)
     with pytest.warns(UserWarning, match="2 of 2 right samples of this step have the strategy -1"):
         step(trainer)
     assert logged(trainer)["strategies/correct_degenerate"] == 1

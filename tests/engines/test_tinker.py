@@ -23,7 +23,7 @@ from setrl.tasks import Problem, Strategy
 from setrl.train.gathering.scorer import SampledGroup, Scorer
 from setrl.train.tinker import client as engine
 from setrl.train.tinker import server as tinker_server
-from setrl.train.tinker.journal import Batch, CreditedSample, Journal, Saved
+from setrl.train.tinker.journal import CreditedSample, Journal, JournalBatch, Saved
 from tests.engines.fake_tinker import FakeServer
 from tests.serving.server import FakeServer as FakeServerOfModels
 from tests.tiny_model import make
@@ -87,7 +87,7 @@ def maker(tokenizer, scored=None):
             for prompt, one, values in zip(PROMPTS, drawn, batch.advantages.values_BN, strict=True)
             for tokens, logprobs, value in zip(one.tokens_N, one.logprobs_N, values, strict=True)
         ]
-        return Batch(step, version, samples, {"step": step})
+        return JournalBatch(step, version, samples, {"step": step})
 
     return make_batch
 
@@ -366,7 +366,7 @@ def test_the_share_of_ratios_that_are_clipped():
     sample = CreditedSample([1], [2] * 5, [0.0] * 5, 1.0)
     output = {"logprobs": types.SimpleNamespace(to_numpy=lambda: values)}
     answer = types.SimpleNamespace(loss_fn_outputs=[output])
-    batch = Batch(1, 0, [sample], {})
+    batch = JournalBatch(1, 0, [sample], {})
     clip = {"clip_low_threshold": 0.8, "clip_high_threshold": 1.2}
     assert engine._agreement(answer, batch, clip)["policy/outside_clip"] == pytest.approx(3 / 5)
     assert "policy/outside_clip" not in engine._agreement(answer, batch, {})
@@ -549,7 +549,7 @@ def test_a_journal_of_other_settings(tmp_path):
 
 def test_a_damaged_journal(tmp_path):
     journal = Journal(tmp_path, {})
-    journal.write(Batch(3, 2, [CreditedSample([1], [2], [-0.5], 0.5)], {"step": 3}))
+    journal.write(JournalBatch(3, 2, [CreditedSample([1], [2], [-0.5], 0.5)], {"step": 3}))
     assert journal.batch(3).samples == [CreditedSample([1], [2], [-0.5], 0.5)]
     [path] = (tmp_path / "batches").iterdir()
     files.write_json(path, {"step": 3})

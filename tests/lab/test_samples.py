@@ -10,10 +10,10 @@ from setrl.samples import Group, LogOptions, Sample
 from setrl.samples.log import open_log
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
-from setrl.show.lab.view.index import Index, disagreement
+from setrl.show.lab.view.index import LogIndex, disagreement
 from setrl.show.lab.view.logs import ONLY_STEP, FileLog
 from setrl.show.lab.view.marks import Marks
-from setrl.show.lab.view.table import Table
+from setrl.show.lab.view.table import PageTable
 from setrl.support.errors import DataError
 from tests.samples.test_inspect_ai import sample as inspect_sample
 from tests.samples.test_inspect_ai import write as write_inspect
@@ -211,7 +211,7 @@ def test_the_first_rows_of_a_long_log_are_there_at_once(tmp_path, monkeypatch):
             yield place, group
 
     monkeypatch.setattr(log, "_each", halting)
-    index = Index(log)
+    index = LogIndex(log)
     index.of_all(0)
     assert reached.wait(60)
     found, progress = index.of_all(0)
@@ -231,7 +231,7 @@ def test_a_log_that_cannot_be_read_is_refused_with_its_line(tmp_path):
     path = write_log(tmp_path / "cut.jsonl", "33")
     with path.open("a") as file:
         file.write('{"id": "p3", "prom')
-    index = Index(FileLog(path, LogOptions()))
+    index = LogIndex(FileLog(path, LogOptions()))
     for _ in range(2):
         with pytest.raises(DataError, match=r"cut\.jsonl:7.*--allow-damaged"):
             index.of_all()
@@ -255,7 +255,7 @@ def test_unknown_values_come_last_in_any_order(tmp_path):
         json.dumps({"id": name, "text": "t", "correct": one}) + "\n"
         for name, many in graded.items() for one in many
     ))  # fmt: skip
-    table = Table.of(Index(FileLog(path, LogOptions())).of_all()[0])
+    table = PageTable.of(LogIndex(FileLog(path, LogOptions())).of_all()[0])
     for descending, wanted in ((True, [2, 0, 1]), (False, [0, 2, 1])):
         assert table.ordered(table.chosen(), "pass1", descending).tolist() == wanted
     shown = {name: table.chosen(name).tolist() for name in ("mixed", "right", "wrong", "unknown")}

@@ -14,13 +14,13 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from setrl import methods
-from setrl.samples import Fields, Group, LogOptions, Sample
+from setrl.samples import FieldNames, Group, LogOptions, Sample
 from setrl.samples.outcomes import against
 from setrl.show.lab.view import metrics, serve
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
 from setrl.show.lab.view.credit import branch_points, group_page, shared_prefix
-from setrl.show.lab.view.index import Index
+from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, Rollouts
 from setrl.show.lab.view.origin import Origin
 from setrl.show.lab.view.table import SHOWN
@@ -392,7 +392,7 @@ def test_a_group_may_be_empty_and_rewards_may_be_of_any_kind(tmp_path):
     path = tmp_path / "step_000001.jsonl"
     odd = [{"text": None, "reward": True}, {"text": 5, "reward": "1", "advantage": math.nan}]
     write(path, [{"prompt": None, "samples": []}, {"prompt": 3, "samples": odd}])
-    index, _ = Index(Rollouts({1: path})).of_all()
+    index, _ = LogIndex(Rollouts({1: path})).of_all()
     assert index.rows["samples"].tolist() == [0, 2]
     for place in index.rows["place"].tolist():
         json.dumps(group_page(Rollouts({1: path}).group(1, place)), allow_nan=False)
@@ -401,7 +401,7 @@ def test_a_group_may_be_empty_and_rewards_may_be_of_any_kind(tmp_path):
 def test_a_log_that_grows_is_indexed_again(tmp_path):
     path = tmp_path / "step_000001.jsonl"
     write(path, [group(1, 0, [sample("a", 1, 0)])])
-    index = Index(Rollouts({1: path}))
+    index = LogIndex(Rollouts({1: path}))
     assert len(index.of_step(1).rows) == 1
     with path.open("a") as file:
         file.write(json.dumps(group(1, 1, [sample("b", 1, 0)])) + '\n{"step": 1, "sam')
@@ -413,7 +413,7 @@ def test_memory_does_not_grow_with_the_texts(tmp_path):
     path = tmp_path / "step_000001.jsonl"
     write(path, (group(1, i, [sample("text " * 4_000, 1, 0)] * 4) for i in range(40)))
     tracemalloc.start()
-    index = Index(Rollouts({1: path}))
+    index = LogIndex(Rollouts({1: path}))
     assert len(index.of_all()[0].rows) == 40
     kept, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -560,11 +560,11 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
     run = unnamed.get("/api/runs").json()["runs"][0]
     query = {"run": run["id"], "arm": run["arms"][0]["name"], "seed": 0}
     assert "--reward" in unnamed.get("/api/groups", params=query).json()["error"]
-    graded = LogOptions(Fields(correct="brevity"), correct_above=0.03)  # as in evaluate
+    graded = LogOptions(FieldNames(correct="brevity"), correct_above=0.03)  # as in evaluate
     page = TestClient(application(Catalogue(DATA / "trl_completions", graded)),
                       base_url="http://localhost").get("/api/groups", params=query)  # fmt: skip
     assert {row["correct"] is not None for row in page.json()["rows"]} == {True}
-    named = Catalogue(DATA / "trl_completions", LogOptions(Fields(reward="short")))
+    named = Catalogue(DATA / "trl_completions", LogOptions(FieldNames(reward="short")))
     client = TestClient(application(named), base_url="http://localhost")
     rows = client.get("/api/groups", params=query).json()["rows"]
     assert len({row["step"] for row in rows}) == 3
@@ -576,7 +576,7 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
 
 
 def test_a_log_of_tinker_cookbook_opens_with_groups_metrics_and_test_sets():
-    options = LogOptions(Fields(reward="correct", strategy="strategy"))
+    options = LogOptions(FieldNames(reward="correct", strategy="strategy"))
     log = TestClient(application(Catalogue(DATA / "tinker_cookbook", options)),
                      base_url="http://localhost")  # fmt: skip
     [run] = log.get("/api/runs").json()["runs"]

@@ -215,7 +215,7 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
     [
         ({}, "arm 'best_of': set_rl reads proxy, which nothing gives: add fields: {proxy: …}"),
         ({"proxi": FIELDS["proxy"]}, "unknown field 'proxi'; did you mean 'proxy'"),
-        ({"strategies": FIELDS["proxy"]}, "clusters come from a judge, or from the task"),
+        ({"strategies": FIELDS["proxy"]}, "strategies come from a judge, or from the task"),
         (
             {"proxy": "length"},
             r"proxy must be mean_logprob, \{function: module:name\} or .*, got 'length'",

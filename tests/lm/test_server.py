@@ -12,7 +12,7 @@ from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.run_folder import TrainingRun
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.served_model import ServedModel
+from setrl.train.lm.served_model import ServedPolicy
 from setrl.train.lm.server import check_server_of, learning_rates, train_on_server
 from setrl.train.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
@@ -66,13 +66,13 @@ def test_a_finished_run_is_not_trained_again(trained):
 
 def test_the_last_model_is_evaluated_through_the_server(trained, tmp_path):
     resolved, run, server = trained
-    served = ServedModel.of(resolved, run.final)
+    served = ServedPolicy.of(resolved, run.final)
     assert served.path.startswith("tinker://")
     problems = resolved.task.problems("test", 2, 0)
     model, held = replace(served, connect=server.connect), set(server.disk)
     drawn = draw_and_read(problems, model, 3, 0, tmp_path / "test.jsonl", show_progress=False)
     assert (drawn.problems, drawn.unfinished) == (2, 0)
-    assert ServedModel.of(resolved, None).path is None
+    assert ServedPolicy.of(resolved, None).path is None
     assert (server.places, server.sessions, set(server.disk)) == (set(), [], held)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.rewards.verifier import MathVerifier
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.recording import Graded, log_records
 from setrl.samples.types import Group, Sample
 
@@ -24,7 +24,7 @@ class Imported:
 def options(**given: Any) -> LogOptions:
     """Options whose fields are named beside the others."""
     named = {key: given.pop(key) for key in FIELDS if key in given}
-    return LogOptions(Fields(**named), **given)
+    return LogOptions(FieldNames(**named), **given)
 
 
 def read_log(tool: str, path: Path, verifier: Any = None, **given: Any) -> Imported:

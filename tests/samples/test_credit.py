@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from setrl import Method, cli, methods, objectives
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.credit import credit_groups
 
@@ -275,11 +275,11 @@ def test_a_missing_label_of_a_tool_is_what_its_reader_says(tmp_path):
     about = {"input": "q", "output": "a", "score": 1.0, "step": 1}
     path = write(tmp_path, {**about, "label": 3}, about, {**about, "label": None})
     for degenerate, wanted in ((None, [3, None, None]), ("null", [3, -1, -1])):
-        options = LogOptions(Fields(strategy="label"), degenerate=degenerate)
+        options = LogOptions(FieldNames(strategy="label"), degenerate=degenerate)
         [group] = open_log(path, options, tool="verl")
         assert [one.strategy for one in group.samples] == wanted
     with pytest.raises(ConfigError, match="no field 'labl'; the lines have input, output, score"):
-        open_log(path, LogOptions(Fields(strategy="labl")), tool="verl")
+        open_log(path, LogOptions(FieldNames(strategy="labl")), tool="verl")
 
 
 def test_further_fields_of_samples_are_read(tmp_path):

@@ -18,7 +18,7 @@ from setrl import DEGENERATE
 from setrl.control.labels import numbers_of
 from setrl.core.inputs import read_batch
 from setrl.judges.base import judgement_by_names
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.rollouts import group_of_rollout
 from setrl.samples.values import read_answer, read_label, read_number, read_outcome
 from setrl.support.errors import ConfigError, DataError, RunError
@@ -122,7 +122,7 @@ def in_log(field: str) -> Callable[[Any], Any]:
         rows = [{"id": "p", "text": "t", "reward": 1, named: value},
                 {"id": "p", "text": "u", "reward": 0, named: "1"}]  # fmt: skip
         needs = ["correct"] if field == "correct" else []
-        fields = Fields(group=("id",), **({named: named} | {"reward": "reward"}))
+        fields = FieldNames(group=("id",), **({named: named} | {"reward": "reward"}))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log.jsonl"
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))

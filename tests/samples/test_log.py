@@ -11,7 +11,7 @@ import pytest
 
 from setrl.evaluate.loading import load_samples
 from setrl.rewards.verifier import MathVerifier
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.recognition import recognise
 from setrl.samples.rows import Rows
 from setrl.samples.values import read_score
@@ -38,7 +38,7 @@ def write(path, rows):
 
 def load(path, **named):
     how = {key: named.pop(key) for key in ("verify", "correct_above") if key in named}
-    return load_samples(path, LogOptions(Fields(**named), **how))
+    return load_samples(path, LogOptions(FieldNames(**named), **how))
 
 
 def nested(key):
@@ -198,7 +198,7 @@ def test_a_prompt_that_is_named_loses_no_ids(tmp_path, fields, prompt, wanted):
             key, f"{key} {place // 2}") for key in fields.split()} | {"correct": place % 2}
         for place in range(4)
     ]  # fmt: skip
-    log = open_log(write(tmp_path / "log.jsonl", rows), LogOptions(Fields(prompt=prompt)))
+    log = open_log(write(tmp_path / "log.jsonl", rows), LogOptions(FieldNames(prompt=prompt)))
     assert (len(log), log[0].id) == (2, wanted)
 
 
@@ -277,7 +277,9 @@ def test_a_file_of_damaged_lines_says_so(tmp_path):
 def test_rows_after_the_first_are_checked_as_they_are_read(tmp_path):
     rows = [{"qid": f"q{i % 9}", "correct": i % 2} for i in range(2500)]
     path = write(tmp_path / "log.jsonl", [*rows, {"qid": "q1", "correct": "maybe"}])
-    with pytest.raises(DataError, match=r"log.jsonl:2501: correct must be true or false"):
+    with pytest.raises(
+        DataError, match=r"log.jsonl:2501: correct must be a finite number, true or false"
+    ):
         load(path)
 
 
@@ -289,7 +291,7 @@ def test_an_odd_reward_among_rewards_is_named_with_its_line(tmp_path, needs, oth
     if other and needs == ["correct"]:  # what is not needed may be odd
         assert open_log(path, needs=needs)[0].samples[3].correct
         return
-    message = r"log.jsonl:4: reward must be .*, got 'n/a'; write null where it is missing"
+    message = r"log.jsonl:4: reward must be .*, got 'n/a'"
     with pytest.raises(DataError, match=message):
         open_log(path, needs=needs)
 
@@ -327,9 +329,9 @@ def test_an_evaluation_file_takes_no_names_of_fields(tmp_path):
 
 def test_numbered_samples_are_found_only_where_they_differ_within_a_problem():
     rows = [{"qid": q, "correct": 1, "seed": 0} for q in "aabb"]
-    assert recognise(rows, Fields()).fields.sample_number is None
+    assert recognise(rows, FieldNames()).fields.sample_number is None
     rows = [{**row, "seed": place % 2} for place, row in enumerate(rows)]
-    assert recognise(rows, Fields()).fields.sample_number == "seed"
+    assert recognise(rows, FieldNames()).fields.sample_number == "seed"
 
 
 def test_verdicts():

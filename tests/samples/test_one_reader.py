@@ -17,7 +17,7 @@ from setrl.cli.recommend import Recommend
 from setrl.evaluate.loading import load_samples
 from setrl.evaluate.sides import load_side
 from setrl.judges.exact import ExactJudge
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.conversation import sample_text
 from setrl.show.lab.view.catalogue import Catalogue
 
@@ -248,7 +248,7 @@ def options_of(case):
     given = dict(zip(case.options[::2], case.options[1::2], strict=True))
     named = {key[2:]: given[key] for key in ("--correct", "--reward", "--strategy") if key in given}
     above = given.get("--correct-above")
-    return LogOptions(Fields(**named), None if above is None else float(above),
+    return LogOptions(FieldNames(**named), None if above is None else float(above),
                       given.get("--degenerate"))  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from setrl.samples import Fields, Group, LogOptions, open_log
+from setrl.samples import FieldNames, Group, LogOptions, open_log
 from setrl.samples.fields import choose_score
 from setrl.samples.importers import tools
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
@@ -81,7 +81,7 @@ def test_a_field_that_a_reader_does_not_read_is_refused(tool, tmp_path):
     path = write(tmp_path / "acme_first.jsonl", 1, 0)
     read = tools.READERS[tool].fields
     for role in {*ALL_FIELDS, "prompt"} - {*read}:
-        options = LogOptions(Fields(**{role: "x"}))
+        options = LogOptions(FieldNames(**{role: "x"}))
         with pytest.raises(ConfigError, match=f"leave out --{role}(;.* can be named)?$"):
             tools.tool_groups(tool, path, options, [])
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from setrl.samples import Fields, LogOptions, open_log
+from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.importers.trl import LABEL_COLUMN
 from setrl.samples.values import shown_label
 from setrl.support.errors import ConfigError, DataError
@@ -109,7 +109,9 @@ def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
         assert record["strategies"] == read_as
     assert (shown_label(-1), LABEL_COLUMN) == ("degenerate", "cluster")
     pq.write_table(table.append_column("cluster", [words]), tmp_path / "completions_00001.parquet")
-    [group] = open_log(tmp_path, LogOptions(Fields(reward="short"), degenerate="null"), tool="trl")
+    [group] = open_log(
+        tmp_path, LogOptions(FieldNames(reward="short"), degenerate="null"), tool="trl"
+    )
     assert [one.strategy for one in group.samples] == ["two", -1, None, -1]  # null is unknown there
 
 

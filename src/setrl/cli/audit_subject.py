@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def numbers(texts: Sequence[str], what: str) -> tuple[float, ...]:
-    """Read numbers that are separated by spaces or commas: 0 1/2 1, or 0,0.5,1.
+    """ReadSubject numbers that are separated by spaces or commas: 0 1/2 1, or 0,0.5,1.
 
     >>> numbers(["0,1/2", "1"], "rewards")
     (0.0, 0.5, 1.0)
@@ -64,10 +64,12 @@ def function_of(
     return function, replace(shape, reads_labels=any(labels for _, labels in read.values()))
 
 
-Read = tuple[Callable[[np.ndarray, np.ndarray], Any], bool]  # a field, and whether it reads labels
+ReadSubject = tuple[
+    Callable[[np.ndarray, np.ndarray], Any], bool
+]  # a field, and whether it reads labels
 
 
-def _field(text: str, rewards: Sequence[float]) -> tuple[str, Read]:
+def _field(text: str, rewards: Sequence[float]) -> tuple[str, ReadSubject]:
     from setrl.support.files.loading import is_reference, load_function
 
     name, equals, value = text.partition("=")

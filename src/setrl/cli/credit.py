@@ -95,7 +95,7 @@ class CreditLog(MethodOptions, LogFields, Said):
         into = self.into or _free_key(log, method)
         refuse_taken(log, [into])
         self.say([log.head])
-        summary = Summary(method, into)
+        summary = CreditSummary(method, into)
         with usage_errors():
             if self.output is None:
                 _print(self._rows(log, method, summary))
@@ -112,7 +112,9 @@ class CreditLog(MethodOptions, LogFields, Said):
         size = {} if self.set_size is None else {"set_size": self.set_size}
         return self.spec(self.method) | size
 
-    def _rows(self, log: Log, method: AnyMethod, summary: Summary) -> Iterator[dict[str, Any]]:
+    def _rows(
+        self, log: Log, method: AnyMethod, summary: CreditSummary
+    ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a log with their advantages.
 
         Raises:
@@ -165,7 +167,7 @@ def _is_credited(path: Path) -> bool:
 
 
 @dataclass
-class Summary:
+class CreditSummary:
     """What the advantages look like.
 
     Attributes:

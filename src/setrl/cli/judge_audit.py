@@ -15,7 +15,6 @@ from setrl.core import methods
 from setrl.samples.field_names import STRATEGIES
 from setrl.samples.log import Log, open_log
 from setrl.samples.types import Group
-from setrl.samples.values import numbered
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import read_json, refuse_file_of_others, refuse_own_input
 
@@ -138,7 +137,9 @@ class JudgeAudit(JudgeOptions):
                 return None
             raise DataError(f"{self.file}: a sample has no {self.strategy!r}, which --strategy "
                             "names")  # fmt: skip
-        return [[int(label) for label in numbered(labels)] for labels in labels_G]
+        from setrl.judges.base import by_first_appearance
+
+        return [list(by_first_appearance(labels)) for labels in labels_G]
 
 
 def _rewards(log: Log, groups: list[Group]) -> list[list[float]] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from setrl.samples.options import LOUD, LogOptions, Verify
-from setrl.samples.roles import Fields
+from setrl.samples.roles import FieldNames
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +75,9 @@ class LogFields:
     def log_options(self) -> LogOptions:
         """How the log is read."""
         shared = {one.name for one in dataclasses.fields(LogFields)}
-        named = {one.name for one in dataclasses.fields(Fields)} & shared
+        named = {one.name for one in dataclasses.fields(FieldNames)} & shared
         return LogOptions(
-            Fields(**{name: getattr(self, name) for name in named}),
+            FieldNames(**{name: getattr(self, name) for name in named}),
             self.correct_above,
             self.degenerate,
             self._verifier(),

@@ -17,8 +17,8 @@ from setrl.samples.roles import UNREAD
 from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from setrl.evaluate.loading import Loaded
-    from setrl.evaluate.recommend import Row
+    from setrl.evaluate.loading import LoadedSamples
+    from setrl.evaluate.recommend import TableRow
     from setrl.evaluate.samples import Evaluation
 
 
@@ -98,7 +98,7 @@ class Recommend(EvaluatedFields, Said):
         for note in notes:
             print(f"note: {note}")
 
-    def _next(self, row: Row) -> str:
+    def _next(self, row: TableRow) -> str:
         """Return the command that shows what a method would credit these samples with.
 
         Or, where labels come first, the command that makes them.
@@ -112,7 +112,7 @@ class Recommend(EvaluatedFields, Said):
         return shlex.join(["setrl", "credit", *log, *as_options(row.methods[0]),
                            "--output", output])  # fmt: skip
 
-    def _read(self) -> Loaded:
+    def _read(self) -> LoadedSamples:
         from setrl.evaluate.loading import load_samples
 
         if not self.file.exists():

@@ -77,8 +77,12 @@ def vines(
         {
             **one,
             "score": float(scored.scores_BN[row, n]),
-            "cluster": None if strategies_BN is None else int(strategies_BN[row, n]),
+            "strategy": None if strategies_BN is None else _label(strategies_BN[row, n]),
             "advantage": float(advantages_BN[row, n]),
         }
         for n, one in enumerate(outcomes_N)
     ]
+
+
+def _label(number: float) -> int | None:
+    return None if np.isnan(number) else int(number)

@@ -30,7 +30,7 @@ JAX_VINES = [key for key in VINE_KEYS if key not in ("max_steps", "most_snapshot
 
 
 @dataclass(frozen=True)
-class ResolvedArm:
+class ResolvedControlArm:
     """How one arm learns the task.
 
     Attributes:
@@ -64,7 +64,7 @@ class ResolvedControl:
 
     config: ControlConfig
     task: ControlTask
-    arms: Mapping[str, ResolvedArm]
+    arms: Mapping[str, ResolvedControlArm]
     steps: int
 
     @property
@@ -141,7 +141,7 @@ def _check_normalising(config: ControlConfig, task: ControlTask) -> None:
         )
 
 
-def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
+def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedControlArm:
     from setrl.control.sb3.vines import Vines
 
     algorithm, method, given = _read(arm, config)
@@ -155,10 +155,10 @@ def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedArm:
         if "num_trajectories" in ppo:
             hint = "is of tasks on JAX; here n_steps × n_envs are the steps of an update"
             raise KeyedError(f"num_trajectories {hint}", "num_trajectories")
-    return ResolvedArm(method, vines, ppo, given[OPTIONS])
+    return ResolvedControlArm(method, vines, ppo, given[OPTIONS])
 
 
-def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
+def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedControlArm:
     from setrl.control.jax.networks import ActorCritic
     from setrl.control.jax.poly_ppo import JaxPolyPPO
     from setrl.control.jax.update import PPOOptions
@@ -174,7 +174,7 @@ def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedArm:
         widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
         policy = ActorCritic(task.env.num_actions, widths, config.gru)
         model = JaxPolyPPO(task, policy, PPOOptions(**merged, **given[OPTIONS]), method, vines)
-    return ResolvedArm(method, None, merged, given[OPTIONS], model)
+    return ResolvedControlArm(method, None, merged, given[OPTIONS], model)
 
 
 VINES, OPTIONS, PPO = range(3)  # the groups of an arm's keys

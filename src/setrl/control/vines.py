@@ -160,7 +160,7 @@ def _check_fields(method: AnyMethod, vines: VineChoices, task: object | None) ->
         if field not in givers:
             raise ValueError(
                 f"{method.name} reads {field}, which trajectories do not have: use a method that "
-                "reads only rewards, clusters or pairs"
+                "reads only rewards, strategies or pairs"
             )
         giver = givers[field]
         if getattr(vines if task is None else task, giver, None) is None:

@@ -23,6 +23,7 @@ from setrl.control.resolved import ResolvedControl
 from setrl.control.run import engine
 from setrl.control.tasks import ControlTask
 from setrl.control.trajectories import Trajectory
+from setrl.samples.values import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files.atomic import refuse_file_of_others
@@ -96,7 +97,7 @@ def _of_each(
     labels: Sequence[Hashable | None], most: int, frames_of: Callable[[int], tuple[Frame, ...]]
 ) -> list[Rollout]:
     """Return the first episode of each of the most frequent labels, with its frames."""
-    counts = Counter(label for label in labels if label is not None)
+    counts = Counter(label for label in labels if label not in (None, DEGENERATE))
     if not counts:
         raise DataError(
             f"of {len(labels)} episodes, none succeeded with a strategy: sample more episodes, or "
@@ -114,7 +115,7 @@ def one_per_strategy_on_jax(
     """Do what `one_per_strategy` does for a task on JAX."""
     task = player.model.task
     labels_B, states, lengths_B = player.seen(episodes, int(rng.integers(2**31)))
-    labels = [None if label < 0 else int(label) for label in labels_B]
+    labels = labels_B.tolist()
 
     def frames_of(index: int) -> tuple[Frame, ...]:
         return tuple(task.render(states(time, index)) for time in range(lengths_B[index] + 1))

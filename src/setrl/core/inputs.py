@@ -30,7 +30,7 @@ from setrl.samples.values import (
 )
 from setrl.support import names
 
-Index = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
+Places = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Batch:
     samples: Samples
     usable_BN: np.ndarray
 
-    def equal_sizes(self, fewest: int) -> Iterator[tuple[Index, Samples]]:
+    def equal_sizes(self, fewest: int) -> Iterator[tuple[Places, Samples]]:
         """Prompts with equally many usable samples, at least `fewest`: where, and their samples.
 
         The maths downstream is dense: it never sees a mask.

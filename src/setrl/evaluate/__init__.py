@@ -28,7 +28,7 @@ from setrl.evaluate.intervals import (
     paired_difference,
     problems_needed,
 )
-from setrl.evaluate.loading import Loaded, load_evaluation, load_samples
+from setrl.evaluate.loading import LoadedSamples, load_evaluation, load_samples
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.evaluate.summary import (
     Summary,
@@ -46,7 +46,7 @@ __all__ = [
     "Evaluation",
     "FirstLoss",
     "IntervalConfig",
-    "Loaded",
+    "LoadedSamples",
     "Summary",
     "SupportDynamics",
     "branches_by_position",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from setrl.judges.partition import load, together
 from setrl.samples.values import DEGENERATE
 
-Labels = Sequence[int]
+Labeling = Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Agreement:
     flips: float
 
 
-def agreement(labels_N: Labels, reference_N: Labels) -> Agreement:
+def agreement(labels_N: Labeling, reference_N: Labeling) -> Agreement:
     """All measures at once.
 
     >>> agreement([0, 0, 1, 1], [0, 0, 0, 1])
@@ -66,7 +66,7 @@ def agreement(labels_N: Labels, reference_N: Labels) -> Agreement:
     )
 
 
-def flips(labels_N: Labels, reference_N: Labels) -> float:
+def flips(labels_N: Labeling, reference_N: Labeling) -> float:
     """Share of samples whose label must change for the partitions to be equal, in [0, 1].
 
         1 − max over matchings m of #{i : m(labelᵢ) = referenceᵢ} / N
@@ -84,7 +84,7 @@ def flips(labels_N: Labels, reference_N: Labels) -> float:
     return 1.0 - (matched + degenerate) / len(first_N)
 
 
-def _pair_counts(labels_N: Labels, reference_N: Labels) -> tuple[int, ...]:
+def _pair_counts(labels_N: Labeling, reference_N: Labeling) -> tuple[int, ...]:
     """Pairs of samples that are together in the first, in the second, and in both labelings."""
     first_NN, second_NN = map(together, _checked(labels_N, reference_N))
     grids = (first_NN, second_NN, first_NN & second_NN)
@@ -99,7 +99,7 @@ def _adjusted_rand(num_samples: int, first: int, second: int, both: int) -> floa
     return 1.0 if largest == expected else (both - expected) / (largest - expected)
 
 
-def _checked(labels_N: Labels, reference_N: Labels) -> tuple[NDArray, NDArray]:
+def _checked(labels_N: Labeling, reference_N: Labeling) -> tuple[NDArray, NDArray]:
     first_N, second_N = np.asarray(labels_N, dtype=int), np.asarray(reference_N, dtype=int)
     if first_N.ndim != 1 or first_N.shape != second_N.shape:
         raise ValueError(

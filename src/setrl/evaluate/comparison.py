@@ -40,7 +40,7 @@ from setrl.evaluate.metrics import (
 )
 from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.sides import Side, common_split, load_side
-from setrl.evaluate.support import Item, SupportDynamics, support_of
+from setrl.evaluate.support import SupportDynamics, SupportItem, support_of
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.samples.options import LogOptions
@@ -387,7 +387,7 @@ def _support(
 ) -> dict[str, tuple[SupportDynamics, ...]]:
     """Support dynamics from the first run to the second, for k = 1, 2, 4, … up to the smaller n."""
     read = all(bool(e.strategy_names) for run in (first, second) for e in run.evaluations)
-    items: tuple[Item, ...] = ("problems", "strategies") if read else ("problems",)
+    items: tuple[SupportItem, ...] = ("problems", "strategies") if read else ("problems",)
     return {
         item: tuple(
             support_of(first.evaluations, second.evaluations, item, k, intervals)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.advantages import AnyMethod
-from setrl.evaluate.agreement import Labels, agreement
+from setrl.evaluate.agreement import Labeling, agreement
 from setrl.judges.base import Group, Judge, by_first_appearance
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.progress import watched
@@ -34,7 +34,7 @@ Measured = dict[str, list[float]]
 
 
 @dataclass(frozen=True)
-class Audit:
+class JudgeAudit:
     """The measures of a judge, group by group.
 
     Attributes:
@@ -56,7 +56,7 @@ class Audit:
     itself: Measured
     pairwise: Measured = field(default_factory=dict)
     gold: Measured = field(default_factory=dict)
-    labels: list[list[Labels | None]] = field(default_factory=list)
+    labels: list[list[Labeling | None]] = field(default_factory=list)
 
 
 def audit(
@@ -66,10 +66,10 @@ def audit(
     orders: int = 5,
     seed: int = 0,
     pairwise: Judge | None = None,
-    gold: Sequence[Labels | None] | None = None,
+    gold: Sequence[Labeling | None] | None = None,
     rewards: Sequence[Sequence[float]] | None = None,
     method: AnyMethod | None = None,
-) -> Audit:
+) -> JudgeAudit:
     """Judge all groups in several orders of their samples, and compare.
 
     Args:
@@ -98,7 +98,7 @@ def audit(
         tables["itself"].append(_mean(combinations(known, 2), credit))
         tables["pairwise"].append(_mean([in_pairs], credit))
         tables["gold"].append(_mean([(labels, truth) for labels in known], credit))
-    return Audit(
+    return JudgeAudit(
         groups=len(groups),
         orders=orders,
         unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),
@@ -112,9 +112,9 @@ def audit(
 
 def rejudge(
     groups: Sequence[Group], judge_for: Callable[[int], Judge], orders: int, seed: int
-) -> list[list[Labels | None]]:
+) -> list[list[Labeling | None]]:
     """Judge each group in R orders: labels, G × R, each in the group's own order."""
-    labelings_GR: list[list[Labels | None]] = [[] for _ in groups]
+    labelings_GR: list[list[Labeling | None]] = [[] for _ in groups]
     for number in watched(range(orders), "judge", orders, unit="order"):
         shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
         asked = [
@@ -153,7 +153,7 @@ class _Credit:
         self._method, self._rewards = method, rewards
         self._values: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
-    def prepare(self, labelings: Sequence[Labels | None]) -> None:
+    def prepare(self, labelings: Sequence[Labeling | None]) -> None:
         """Compute them for all labelings at once; none where too few samples have a reward."""
         if self._method is None or self._rewards is None:
             return
@@ -168,7 +168,7 @@ class _Credit:
             if not found.skipped_B[row]:
                 self._values[labels] = found.values_BN[row][found.usable_BN[row]]
 
-    def compare(self, labels: Labels, reference: Labels) -> dict[str, float]:
+    def compare(self, labels: Labeling, reference: Labeling) -> dict[str, float]:
         """Measure how the first labeling changes the advantages of the reference."""
         ours, theirs = self._values.get(tuple(labels)), self._values.get(tuple(reference))
         if ours is None or theirs is None:
@@ -179,7 +179,7 @@ class _Credit:
         }
 
 
-def _mean(pairs: Iterable[Sequence[Labels | None]], credit: _Credit) -> dict[str, float]:
+def _mean(pairs: Iterable[Sequence[Labeling | None]], credit: _Credit) -> dict[str, float]:
     """Every measure's mean over pairs of labelings, leaving out pairs for which it is undefined."""
     rows = [
         asdict(agreement(first, second)) | credit.compare(first, second)
@@ -195,11 +195,11 @@ def _columns(rows: Sequence[dict[str, float]]) -> Measured:
     return {measure: [row[measure] for row in rows] for measure in MEASURES}
 
 
-def _clusters(labels: Labels | None) -> float:
+def _clusters(labels: Labeling | None) -> float:
     return nan if labels is None else float(len({label for label in labels if label >= 0}))
 
 
-def _alone(labels: Labels | None) -> Labels | None:
+def _alone(labels: Labeling | None) -> Labeling | None:
     """Each degenerate sample as a cluster of its own."""
     if labels is None:
         return None
@@ -214,7 +214,7 @@ def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64
     return np.random.default_rng([seed, number, place]).permutation(len(group.texts))
 
 
-def _put_back(labels: Labels | None, order: NDArray[np.int64]) -> Labels | None:
+def _put_back(labels: Labeling | None, order: NDArray[np.int64]) -> Labeling | None:
     if labels is None:
         return None
     own = np.empty(len(order), dtype=int)

@@ -19,7 +19,7 @@ warnings = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedSamples:
     """The samples of a file.
 
     Attributes:
@@ -60,7 +60,7 @@ def load_samples(
     tool: str | None = None,
     *,
     keep_bare: bool = False,
-) -> Loaded:
+) -> LoadedSamples:
     """Return the samples of an evaluation file, or of the log of any program.
 
     Args:
@@ -80,13 +80,13 @@ def load_samples(
     evaluation = _evaluation(log, keep_bare, disputes)
     if log.is_evaluation:
         _refuse_left_out(options.ungraded, evaluation, path)
-        return Loaded(evaluation, _notes(*log.notes(), contradiction(evaluation)))
+        return LoadedSamples(evaluation, _notes(*log.notes(), contradiction(evaluation)))
     fields = cast("RowReader", log.reader).fields
     can_verify = ("--verify",) if fields.gold and not options.verify else ()
     evaluation = replace(evaluation, options=("--ungraded wrong", *can_verify))
     said = disputes.note() if can_verify else ""
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
-    return Loaded(evaluation, reading, is_log=True)
+    return LoadedSamples(evaluation, reading, is_log=True)
 
 
 def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = None) -> Evaluation:

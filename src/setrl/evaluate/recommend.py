@@ -20,7 +20,7 @@ from setrl.support.errors import DataError
 from setrl.support.wording import count, interval, percent, plain, size
 
 Goal = Literal["strategies", "mostly-pass@1", "pass@1", "pass@k"]
-Config = Mapping[str, Any]
+ArmConfig = Mapping[str, Any]
 
 FEWEST = 5  # prompts: fewer say nothing about other prompts
 HOPELESS, HARD, WEAK = 0.05, 1 / 3, 0.5  # success of a base, below which rows 1, 3 and 6 hold
@@ -28,13 +28,13 @@ NOISY = 0.5  # share of labels that two judges give differently, from which row 
 LARGE = 32  # samples of a prompt from which `adaptive_k` pays
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
 
-GRPO: Config = {"method": "grpo"}
-PAIRS: Config = {"method": "poly_epo", "set_size": 2}
-CONCAVE: Config = {"method": "concave_counts", "alpha": 0.0}
+GRPO: ArmConfig = {"method": "grpo"}
+PAIRS: ArmConfig = {"method": "poly_epo", "set_size": 2}
+CONCAVE: ArmConfig = {"method": "concave_counts", "alpha": 0.0}
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownLog:
     """What groups of a base model show.
 
     Attributes:
@@ -82,7 +82,7 @@ class Shown:
         return min(max(1, round(1 / self.success.value - 1)), largest)
 
 
-def shown(found: Evaluation, group_size: int, second: Evaluation | None = None) -> Shown:
+def shown(found: Evaluation, group_size: int, second: Evaluation | None = None) -> ShownLog:
     """Return what groups show.
 
     Args:
@@ -103,7 +103,7 @@ def shown(found: Evaluation, group_size: int, second: Evaluation | None = None) 
     alike_P = alike(right_P[is_large_P], n_P[is_large_P], group_size)
     right_PC = count_labels(np.where(found.correct_PN, labels_PN, -1))
     numbers, times = np.unique((right_PC > 0).sum(axis=1), return_counts=True)
-    return Shown(
+    return ShownLog(
         prompts=len(found),
         samples=(found.n, found.most),
         success=mean_over_problems(right_P / n_P),
@@ -172,7 +172,7 @@ def _refuse_uninformative(right_P: np.ndarray, n_P: np.ndarray) -> None:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of the decision table, in the words of docs/choosing.md.
 
     Attributes:
@@ -186,43 +186,43 @@ class Row:
     number: int
     holds: str
     do: str
-    methods: tuple[Config, ...] = ()
+    methods: tuple[ArmConfig, ...] = ()
     needs_judge: bool = False
 
 
-def row_of(found: Shown, goal: Goal = "strategies") -> Row:
+def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
     """Return the first row of the table that holds; rows 7 and 10 are not seen in groups."""
     rate = found.success.value
     if rate < HOPELESS:
-        return Row(1, "the base model is right in fewer than 5% of its samples",
+        return TableRow(1, "the base model is right in fewer than 5% of its samples",
                    "imitate first, or use easier problems")  # fmt: skip
     if goal == "pass@1":
-        return Row(2, "only pass@1 counts", "GRPO", (GRPO,))
+        return TableRow(2, "only pass@1 counts", "GRPO", (GRPO,))
     if goal == "pass@k" and rate < HARD:
-        return Row(3, "only pass@K counts, and fewer than a third of the samples are right",
+        return TableRow(3, "only pass@K counts, and fewer than a third of the samples are right",
                    "MaxPO with K near 1/p̂ − 1", (_pass_k(found),))  # fmt: skip
     if (found.noise or 0) >= NOISY:
-        return Row(4, "the judge disagrees with itself on half of the labels",
+        return TableRow(4, "the judge disagrees with itself on half of the labels",
                    "find a better judge", needs_judge=True)  # fmt: skip
     if found.are_answers or not found.has_strategies:
-        return Row(5, "the only labels are final answers, or there are none",
+        return TableRow(5, "the only labels are final answers, or there are none",
                    "GRPO, or find a judge", (GRPO,), needs_judge=True)  # fmt: skip
     if rate < WEAK:
-        return Row(6, "the base model is right in fewer than half of its samples",
+        return TableRow(6, "the base model is right in fewer than half of its samples",
                    "a pilot of GRPO, concave counts with α = 0, and Poly-EPO with K = 2",
                    (CONCAVE, PAIRS))  # fmt: skip
     if goal == "mostly-pass@1":
-        return Row(8, "pass@1 matters most, but one strategy is too few", "Poly-EPO, K = 2",
+        return TableRow(8, "pass@1 matters most, but one strategy is too few", "Poly-EPO, K = 2",
                    (PAIRS,))  # fmt: skip
-    return Row(9, "none of the rows above", "concave counts, α = 0", (CONCAVE,))
+    return TableRow(9, "none of the rows above", "concave counts, α = 0", (CONCAVE,))
 
 
-def _pass_k(found: Shown) -> Config:
+def _pass_k(found: ShownLog) -> ArmConfig:
     set_size = found.quiet_set_size
     return {"method": "maxpo", "set_size": set_size} if set_size > 1 else {"method": "dr_grpo"}
 
 
-def in_python(config: Config) -> str:
+def in_python(config: ArmConfig) -> str:
     """Write the call that makes the method of a config, after `from setrl import methods`.
 
     >>> in_python({"method": "concave_counts", "alpha": 0.25})
@@ -232,7 +232,7 @@ def in_python(config: Config) -> str:
     return f"methods.{config['method']}({', '.join(arguments)})"
 
 
-def recommendation_text(found: Shown, row: Row, command: str, unread: str = "") -> str:
+def recommendation_text(found: ShownLog, row: TableRow, command: str, unread: str = "") -> str:
     """Write which row holds, what to do, the command to run next, and what the groups show.
 
     Args:
@@ -244,7 +244,7 @@ def recommendation_text(found: Shown, row: Row, command: str, unread: str = "") 
     return "\n".join([*_advice(found, row, command, unread), "", *_lines(found)])
 
 
-def _advice(found: Shown, row: Row, command: str, unread: str) -> Iterator[str]:
+def _advice(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterator[str]:
     yield f"row {row.number} of the table in docs/choosing.md holds: {row.holds}"
     yield f"do     {row.do}"
     if row.needs_judge and not found.has_strategies:
@@ -267,11 +267,11 @@ def _advice(found: Shown, row: Row, command: str, unread: str) -> Iterator[str]:
                "the interval includes 0, train on")  # fmt: skip
 
 
-def _keys(config: Config) -> str:
+def _keys(config: ArmConfig) -> str:
     return ", ".join(f"{key}: {value}" for key, value in config.items())
 
 
-def _lines(found: Shown) -> Iterator[str]:
+def _lines(found: ShownLog) -> Iterator[str]:
     yield f"{size(found.prompts, 'prompt', *found.samples)}; 95% intervals over prompts"
     low, middle, high = (percent(share) for share in found.success_quantiles)
     success = found.success
@@ -298,7 +298,7 @@ def _lines(found: Shown) -> Iterator[str]:
            "have tried (row 10)")  # fmt: skip
 
 
-def _of_large(found: Shown) -> str:
+def _of_large(found: ShownLog) -> str:
     """Say which prompts a share of groups is of, where some have too few samples."""
     if found.alike_prompts == found.prompts:
         return ""
@@ -306,7 +306,7 @@ def _of_large(found: Shown) -> str:
             "samples")  # fmt: skip
 
 
-def _right_strategies(found: Shown) -> str:
+def _right_strategies(found: ShownLog) -> str:
     """Say how many prompts have how many right strategies."""
     counts = found.right_strategies
     many = sum(times for number, times in counts.items() if number > FEW_STRATEGIES)
@@ -315,7 +315,7 @@ def _right_strategies(found: Shown) -> str:
     return f"right strategies that a prompt shows: {', '.join(parts)} of {found.prompts} prompts"
 
 
-def as_json(found: Shown, row: Row, goal: Goal) -> dict[str, Any]:
+def as_json(found: ShownLog, row: TableRow, goal: Goal) -> dict[str, Any]:
     """Return plain data."""
     return {"goal": goal, "row": row.number, "holds": row.holds, "do": row.do,
             "methods": row.methods, **asdict(found)}  # fmt: skip

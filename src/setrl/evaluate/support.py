@@ -32,7 +32,7 @@ from setrl.evaluate.estimators import Counts, Floats, pass_at_k
 from setrl.evaluate.intervals import IntervalConfig, WithInterval, resampling_weights
 from setrl.evaluate.samples import Evaluation
 
-Item = Literal["problems", "strategies"]
+SupportItem = Literal["problems", "strategies"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _dynamics(kinds_P4: Floats, size: int, config: IntervalConfig | None) -> Sup
 def support_of(
     bases: Sequence[Evaluation],
     trained: Sequence[Evaluation],
-    of: Item = "problems",
+    of: SupportItem = "problems",
     k: int | None = None,
     config: IntervalConfig | None = None,
 ) -> SupportDynamics:
@@ -157,7 +157,7 @@ def support_of(
     return _dynamics(np.mean(kinds_P4, axis=0), size, config)
 
 
-def _item_counts(base: Evaluation, trained: Evaluation, of: Item) -> tuple[Counts, Counts]:
+def _item_counts(base: Evaluation, trained: Evaluation, of: SupportItem) -> tuple[Counts, Counts]:
     if of == "problems":
         return base.correct_count_P, trained.correct_count_P
     names = tuple(dict.fromkeys(base.strategy_names + trained.strategy_names))

@@ -30,7 +30,7 @@ from setrl.judges.rendering import LEVELS, load_style, render, shuffled_order, w
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
-from setrl.judges.serving.endpoint import Endpoint, Limits, Message, Prices
+from setrl.judges.serving.endpoint import ChatMessage, Endpoint, Limits, Prices
 from setrl.support import names
 from setrl.support.errors import RunError
 
@@ -52,7 +52,7 @@ NOT_IN_A_REQUEST = ("url", "api_key_variable", "limits", "prices")  # settings o
 class Question:
     """The messages about one group, the order in which they show its samples, and their hash."""
 
-    messages: list[Message]
+    messages: list[ChatMessage]
     order: tuple[int, ...]
     key: str
 
@@ -314,7 +314,7 @@ def _why_cut(finish: str | None) -> str:
     return f"it did not end by itself, but by {finish!r}"
 
 
-def repair(reply: str, why: str, num_samples: int, families: bool = False) -> list[Message]:
+def repair(reply: str, why: str, num_samples: int, families: bool = False) -> list[ChatMessage]:
     """Return the messages that ask again after an unreadable reply.
 
     The reply may quote a sample, and a sample may hold control tokens: `harmless` breaks them up.

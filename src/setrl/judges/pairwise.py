@@ -17,8 +17,8 @@ from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import components, load, spread
 from setrl.support.files.sections import refuse_other_choice
 
-Pair = tuple[str, str]
-Same = Callable[[str, list[Pair]], Sequence[Any]]
+TextPair = tuple[str, str]
+Same = Callable[[str, list[TextPair]], Sequence[Any]]
 """(prompt, pairs of samples) → for each pair True (same strategy), False, or None (no answer)."""
 
 Pairs = Literal["representatives", "all_pairs"]
@@ -111,7 +111,7 @@ class PairwiseJudge(Judge):
         open_pairs = (pair for pair, same in answer_of.items() if same is None)
         return None if any(labels[i] != labels[j] for i, j in open_pairs) else labels
 
-    def _ask(self, prompt: str, pairs: list[Pair]) -> list[bool | None]:
+    def _ask(self, prompt: str, pairs: list[TextPair]) -> list[bool | None]:
         answers = list(self.same(prompt, pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ValueError(
@@ -154,7 +154,7 @@ class ByJudge:
 
     of: Judge
 
-    def __call__(self, prompt: str, pairs: list[Pair]) -> list[bool | None]:
+    def __call__(self, prompt: str, pairs: list[TextPair]) -> list[bool | None]:
         """Return whether the samples of each pair are together; None without an answer."""
         judgements = self.of.judge([Group.of_texts(prompt, pair) for pair in pairs])
         return [
@@ -189,7 +189,7 @@ class CrossEncoder:
         module = load("sentence_transformers", "embed")
         return module.CrossEncoder(str(self.model), num_labels=1)
 
-    def __call__(self, _prompt: str, pairs: list[Pair]) -> list[bool]:
+    def __call__(self, _prompt: str, pairs: list[TextPair]) -> list[bool]:
         """Return whether the score of each pair is above the threshold."""
         scores = self._loaded.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
         return [bool(score > self.threshold) for score in scores]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from setrl.judges.base import Group
 from setrl.judges.fences import harmless, mark, short_mark
-from setrl.judges.serving.endpoint import Message
+from setrl.judges.serving.endpoint import ChatMessage
 from setrl.judges.shortening import shorten_together
 from setrl.support.names import look_up
 
@@ -25,7 +25,7 @@ STYLES = (*WITH_INSTRUCTIONS, "compact")
 
 
 @dataclass(frozen=True)
-class Style:
+class PromptStyle:
     """How samples are shown to a judge.
 
     Attributes:
@@ -43,7 +43,7 @@ class Style:
         return hashlib.sha256(f"{LAYOUT}\n{self.instructions}".encode()).hexdigest()[:12]
 
 
-def load_style(name: str) -> Style:
+def load_style(name: str) -> PromptStyle:
     """Load a style by its name, or from your file of instructions (a path that ends in .md).
 
     Raises:
@@ -54,11 +54,11 @@ def load_style(name: str) -> Style:
     ''
     """
     if name.endswith(".md"):
-        return Style(Path(name).stem, Path(name).read_text(encoding="utf-8").strip())
+        return PromptStyle(Path(name).stem, Path(name).read_text(encoding="utf-8").strip())
     folder = files("setrl.judges") / "instructions"
     known = {"compact": None, **{style: folder / f"{style}.md" for style in WITH_INSTRUCTIONS}}
     file = look_up("judge style", name, known)
-    return Style(name, file.read_text(encoding="utf-8").strip() if file else "")
+    return PromptStyle(name, file.read_text(encoding="utf-8").strip() if file else "")
 
 
 def shuffled_order(group: Group, seed: int) -> tuple[int, ...]:
@@ -75,12 +75,12 @@ def shuffled_order(group: Group, seed: int) -> tuple[int, ...]:
 
 def render(
     group: Group,
-    style: Style | str,
+    style: PromptStyle | str,
     order: Sequence[int],
     *,
     sample_tokens: int | None = None,
     families: bool = False,
-) -> list[Message]:
+) -> list[ChatMessage]:
     r"""Return the messages that ask about a group, with every sample inside its own fence.
 
     Args:

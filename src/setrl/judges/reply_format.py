@@ -7,7 +7,7 @@ from typing import Any
 
 from setrl.judges.rendering import LEVELS, NO_CLUSTER
 from setrl.judges.serving.client import Body, Choice, Client, RequestError
-from setrl.judges.serving.endpoint import Message
+from setrl.judges.serving.endpoint import ChatMessage
 
 FORMATS = ("json_schema", "json_object", "plain")  # strictest first; every server accepts the last
 
@@ -30,7 +30,7 @@ class ReplyFormat:
     async def ask(
         self,
         client: Client,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         num_samples: int,
         key: str,
         levels: Sequence[str] = LEVELS[:1],

@@ -14,8 +14,8 @@ from setrl.support.files.sections import refuse_other_choice
 
 STD_FLOOR = 1e-4  # added to a standard deviation before it divides, as GRPO's trainers do
 
-Gate = Literal["sample", "group"]
-Missing = Literal["unknown", "skip"]
+RewardGate = Literal["sample", "group"]
+MissingRule = Literal["unknown", "skip"]
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Combine:
     """
 
     weights: tuple[float, ...]
-    gates: tuple[Gate | None, ...] = ()
+    gates: tuple[RewardGate | None, ...] = ()
     normalize: Literal["group"] | None = None
-    missing: Missing = "unknown"
+    missing: MissingRule = "unknown"
     outcome: int | str | None = None
 
     def __post_init__(self) -> None:
@@ -79,10 +79,10 @@ class Combine:
             self._check_outcome(self.outcome)
         for gate in self.gates:
             if gate is not None:
-                refuse_other_choice("gate", gate, Gate)
+                refuse_other_choice("gate", gate, RewardGate)
         if self.normalize not in (None, "group"):
             raise ConfigError(f"normalize must be group or null, got {self.normalize!r}")
-        refuse_other_choice("missing", self.missing, Missing)
+        refuse_other_choice("missing", self.missing, MissingRule)
 
     def _check_outcome(self, place: int) -> None:
         if not 0 <= place < len(self.weights):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
-from setrl.rewards.combine import Combine, Gate
+from setrl.rewards.combine import Combine, RewardGate
 from setrl.rewards.grading import Grader, normal_text, stated_answer
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
@@ -57,7 +57,7 @@ class Term(Section):
     reward: str | None = None
     function: str | None = None
     weight: float = 1.0
-    gate: Gate | None = None
+    gate: RewardGate | None = None
     timeout: Positive | None = None
     on_error: OnError = "stop"
     name: str | None = None

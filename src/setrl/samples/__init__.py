@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from setrl.samples.log import open_log as open_log
     from setrl.samples.options import LogOptions as LogOptions
     from setrl.samples.records import read_records as read_records
-    from setrl.samples.roles import Fields as Fields
+    from setrl.samples.roles import FieldNames as FieldNames
     from setrl.samples.types import Group as Group
     from setrl.samples.types import Sample as Sample
 
 _MODULES = {
-    "Fields": "setrl.samples.roles",
+    "FieldNames": "setrl.samples.roles",
     "Group": "setrl.samples.types",
     "Log": "setrl.samples.log",
     "LogOptions": "setrl.samples.options",

@@ -23,7 +23,7 @@ from setrl.samples.field_names import STRATEGIES
 from setrl.samples.options import LOSS, LogOptions
 from setrl.samples.recognition import SNIFFED, OddValueError, recognise
 from setrl.samples.records import is_record
-from setrl.samples.roles import Fields
+from setrl.samples.roles import FieldNames
 from setrl.samples.row_reader import Item, Record, RowReader, explained
 from setrl.samples.rows import Row, Rows
 from setrl.samples.strategies import DEGENERATE_NOTE, MarksOf100
@@ -328,7 +328,7 @@ def _watched(
         yield row
 
 
-def _refuse_names(path: Path, given: Fields) -> None:
+def _refuse_names(path: Path, given: FieldNames) -> None:
     if given.named():
         names = ", ".join(f"--{role.replace('_', '-')}" for role in given.named())
         raise ConfigError(f"{path} is an evaluation file, whose fields are known: {names} is for "

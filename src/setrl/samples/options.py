@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setrl.samples.roles import Fields
+from setrl.samples.roles import FieldNames
 
 LOSS = "left out: "  # is in each note about a loss
 CONTRADICT = "contradict each other"  # is in the note about two fields that say what is correct
@@ -33,7 +33,7 @@ class LogOptions:
         filter: The filter to read (lm-eval); the first one by default.
     """
 
-    fields: Fields = field(default_factory=Fields)
+    fields: FieldNames = field(default_factory=FieldNames)
     correct_above: float | None = None
     degenerate: str | None = None
     verify: Verify | None = None

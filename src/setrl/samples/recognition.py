@@ -49,7 +49,7 @@ from setrl.samples.field_values import (
     shown,
     why_no_verdict,
 )
-from setrl.samples.roles import Fields, Recognised
+from setrl.samples.roles import FieldNames, Recognised
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
 
@@ -105,7 +105,7 @@ def unrolled(record: Record, rows: str | None) -> list[Record]:
 
 def recognise(
     records: Sequence[Record],
-    given: Fields,
+    given: FieldNames,
     verify: bool = False,
     needs: Collection[str] = (),
     strategies: Sequence[str] = STRATEGIES,
@@ -155,7 +155,7 @@ class _Search:
     def __init__(
         self,
         items: Sequence[tuple[Record, int]],
-        given: Fields,
+        given: FieldNames,
         verify: bool,
         needs_text: bool,
         strategies: Sequence[str],
@@ -230,7 +230,7 @@ class _Search:
             for path in self.found.get(role, ())
         )
         return Recognised(
-            Fields(**one),  # type: ignore[arg-type]
+            FieldNames(**one),  # type: ignore[arg-type]
             lists,
             self.why,
             examples,

@@ -13,7 +13,7 @@ UNREAD = "not read: "  # begins the line of the fields without a role
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldNames:
     """The field of each role; of a nested field the path, as metrics.acc. None where there is none.
 
     Attributes:
@@ -80,7 +80,7 @@ class Recognised:
         numbers: The fields that have no role and may number the samples of a problem.
     """
 
-    fields: Fields
+    fields: FieldNames
     lists: bool
     why: Mapping[str, str]
     examples: Mapping[str, str]

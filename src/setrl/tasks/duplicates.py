@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from setrl.rewards.grading import gold_answer
 from setrl.tasks.domains import Problem
 
-Pair = tuple[Problem, Problem]
+LikePair = tuple[Problem, Problem]
 
 
 def same_prompt(prompt: str) -> str:
@@ -19,14 +19,14 @@ def same_prompt(prompt: str) -> str:
     return " ".join(prompt.casefold().split())
 
 
-def repeated(problems: Sequence[Problem]) -> list[Pair]:
+def repeated(problems: Sequence[Problem]) -> list[LikePair]:
     """Return each problem that was asked before, with the first problem that asks the same."""
     first: dict[str, Problem] = {}
     pairs = [(first.setdefault(same_prompt(one.prompt), one), one) for one in problems]
     return [(before, one) for before, one in pairs if before is not one]
 
 
-def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[Pair]:
+def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[LikePair]:
     """Return each problem that is also among others, with the first such problem."""
     known: dict[str, Problem] = {}
     for other in others:
@@ -35,7 +35,7 @@ def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[Pair]
     return [(other, one) for other, one in found if other is not None]
 
 
-def contradicting(pairs: Sequence[Pair]) -> list[Pair]:
+def contradicting(pairs: Sequence[LikePair]) -> list[LikePair]:
     """Return the pairs that ask the same and have different golds."""
     return [
         (one, two)

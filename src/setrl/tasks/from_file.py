@@ -30,7 +30,7 @@ from setrl.tasks.gold_author import GoldAuthor
 from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
-from setrl.tasks.tables import Table
+from setrl.tasks.tables import ProblemTable
 
 SHOWN = 3  # problems listed in a message
 
@@ -155,7 +155,7 @@ class FileTask(Task):
         return files
 
     @cached_property
-    def _whole(self) -> dict[str, Table]:
+    def _whole(self) -> dict[str, ProblemTable]:
         """The stored tables, without rows that are to be skipped."""
         return {
             split: problems_of_file.complete(table, self.spec)
@@ -163,7 +163,7 @@ class FileTask(Task):
         }
 
     @cached_property
-    def _stored(self) -> dict[str, Table]:
+    def _stored(self) -> dict[str, ProblemTable]:
         """Split → table; a single file is one table, under ""."""
         spec = self.spec
         if spec.reasoning_gym is not None:
@@ -180,7 +180,7 @@ class FileTask(Task):
         return tables.read_dataset(str(folder) if folder.is_dir() else spec.data, spec.subset)
 
     @cached_property
-    def _tables(self) -> dict[str, Table]:
+    def _tables(self) -> dict[str, ProblemTable]:
         """Split → table, with each problem in one of them."""
         whole, wanted = self._whole, self.spec.splits
         if self._files or (wanted is None and len(whole) > 1):
@@ -189,7 +189,9 @@ class FileTask(Task):
             return self._by_name(whole, wanted or {})
         return self._by_size(whole, wanted or splits.USUAL)
 
-    def _by_name(self, whole: Mapping[str, Table], wanted: Mapping[str, Any]) -> dict[str, Table]:
+    def _by_name(
+        self, whole: Mapping[str, ProblemTable], wanted: Mapping[str, Any]
+    ) -> dict[str, ProblemTable]:
         for split, name in wanted.items():
             if name not in whole:
                 known = ", ".join(whole) if "" not in whole else "one file without splits"
@@ -199,7 +201,9 @@ class FileTask(Task):
                 )
         return {split: whole[name] for split, name in wanted.items()}
 
-    def _by_size(self, whole: Mapping[str, Table], sizes: Mapping[str, Any]) -> dict[str, Table]:
+    def _by_size(
+        self, whole: Mapping[str, ProblemTable], sizes: Mapping[str, Any]
+    ) -> dict[str, ProblemTable]:
         """Return one table divided; of a data set with several splits, its table of train."""
         table = whole.get(TRAIN) or next(iter(whole.values()))
         prompts = [problem.prompt for problem in problems_of_file.read(table, self.spec)]

@@ -15,7 +15,7 @@ from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, p
 from setrl.tasks.domains import Problem
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import place_of
-from setrl.tasks.tables import Table
+from setrl.tasks.tables import ProblemTable
 
 SHOWN = 30  # rows that a message lists
 
@@ -27,7 +27,7 @@ RESERVED = frozenset({
 })  # fmt: skip
 
 
-def read(table: Table, spec: TaskSpec) -> list[Problem]:
+def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
     """Return the problems of a table; this does not check whether their golds can be used.
 
     Raises:
@@ -48,7 +48,7 @@ def read(table: Table, spec: TaskSpec) -> list[Problem]:
     return _without_mixed_columns(problems)
 
 
-def complete(table: Table, spec: TaskSpec) -> Table:
+def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
     """Return the rows that can be problems; others are skipped if asked to.
 
     Raises:
@@ -104,7 +104,7 @@ def _fault(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> st
     return None
 
 
-def other_kinds(table: Table, leave_out: Sequence[str] = ()) -> dict[str, str]:
+def other_kinds(table: ProblemTable, leave_out: Sequence[str] = ()) -> dict[str, str]:
     """Return the rows whose nested fields hold another kind of value than most rows, with both.
 
     A column of a data set has one type, so no trainer can take both. Numbers and strings at the top
@@ -143,7 +143,7 @@ def _kinds(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, _SCALARS[type(value)]
 
 
-def prompt_field(table: Table, spec: TaskSpec) -> str:
+def prompt_field(table: ProblemTable, spec: TaskSpec) -> str:
     """Return the field of the prompt, or its template.
 
     Raises:
@@ -155,7 +155,7 @@ def prompt_field(table: Table, spec: TaskSpec) -> str:
     return found
 
 
-def gold_field(table: Table, spec: TaskSpec) -> str | None:
+def gold_field(table: ProblemTable, spec: TaskSpec) -> str | None:
     """Return the field of the gold; None if no field holds it and no reward needs it.
 
     Raises:
@@ -167,7 +167,7 @@ def gold_field(table: Table, spec: TaskSpec) -> str | None:
     return found
 
 
-def _no_field(table: Table, key: str, usual: Sequence[str]) -> DataError:
+def _no_field(table: ProblemTable, key: str, usual: Sequence[str]) -> DataError:
     return DataError(
         f"{table.where}: has none of the fields {', '.join(usual)}; it has "
         f"{', '.join(table.fields) or 'none'}: name the right one under task.{key}"

@@ -26,7 +26,7 @@ from setrl.support.files.cache import cache_folder
 from setrl.support.files.progress import progress_bar
 from setrl.support.installing import install
 from setrl.tasks.canonical import canonical
-from setrl.tasks.tables import Table
+from setrl.tasks.tables import ProblemTable
 
 SIZE = 1000  # problems of a generator, unless the config says otherwise
 PACKED = ("metadata",)  # its fields have other types in each problem
@@ -127,7 +127,7 @@ def generators() -> dict[str, str]:
     }
 
 
-def read(source: str, show_progress: bool = True) -> Table:
+def read(source: str, show_progress: bool = True) -> ProblemTable:
     """Return the problems of a generator, made once and then kept in the cache.
 
     Raises:
@@ -144,7 +144,9 @@ def read(source: str, show_progress: bool = True) -> Table:
             files.write_json(partial / "problems.json", record)
     where = f"reasoning-gym {settings['name']}"
     found = files.read_lines(rows)
-    return Table(where, tuple((f"{where}, problem {row['index']}", row) for row in found), PACKED)
+    return ProblemTable(
+        where, tuple((f"{where}, problem {row['index']}", row) for row in found), PACKED
+    )
 
 
 def _rows(source: str, show_progress: bool) -> Iterator[dict[str, Any]]:

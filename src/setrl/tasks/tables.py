@@ -23,7 +23,7 @@ OTHER_SUFFIXES = (".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
 
 
 @dataclass(frozen=True)
-class Table:
+class ProblemTable:
     """Rows of one file or of one split of a data set.
 
     Attributes:
@@ -60,7 +60,7 @@ def refuse_other_file(path: Path) -> None:
         )
 
 
-def read_file(path: Path) -> Table:
+def read_file(path: Path) -> ProblemTable:
     """Return the rows of a file.
 
     Raises:
@@ -75,12 +75,14 @@ def read_file(path: Path) -> Table:
 
 
 @lru_cache(maxsize=8)
-def _read_file(path: Path, _changed: int, _size: int) -> Table:
+def _read_file(path: Path, _changed: int, _size: int) -> ProblemTable:
     if path.suffix == ".parquet":
         rows = parquet.rows(path)[1]
-        return Table(str(path), tuple((f"{path}, row {i}", row) for i, row in enumerate(rows)))
+        return ProblemTable(
+            str(path), tuple((f"{path}, row {i}", row) for i, row in enumerate(rows))
+        )
     is_csv = path.name.removesuffix(".gz").endswith((".csv", ".tsv"))
-    return Table(str(path), tuple((_csv_rows if is_csv else _json_rows)(path)))
+    return ProblemTable(str(path), tuple((_csv_rows if is_csv else _json_rows)(path)))
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -141,7 +143,7 @@ def _lines(path: Path, text: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 @lru_cache(maxsize=4)
-def read_dataset(name: str, subset: str | None) -> dict[str, Table]:
+def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
     """Return the splits of a Hugging Face data set, by the name on the hub or by a folder.
 
     Raises:
@@ -164,7 +166,7 @@ def read_dataset(name: str, subset: str | None) -> dict[str, Table]:
         ) from error
     parts = found if isinstance(found, dict) else {"train": found}
     return {
-        split: Table(
+        split: ProblemTable(
             f"{name}, split {split}",
             tuple((f"{name}, {split} row {i}", row) for i, row in enumerate(part)),
         )

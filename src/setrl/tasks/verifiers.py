@@ -21,7 +21,7 @@ from setrl.samples.conversation import Text
 from setrl.support.errors import ConfigError
 from setrl.support.files.loading import is_reference, load
 from setrl.support.installing import install
-from setrl.tasks.tables import Table
+from setrl.tasks.tables import ProblemTable
 
 _folders: dict[str, str] = {}  # the id of a task set → the folder where its module may be
 
@@ -59,7 +59,7 @@ def source(identity: str, args: Mapping[str, Any] | None, size: int | None, fold
     return text
 
 
-def read(source: str) -> Table:
+def read(source: str) -> ProblemTable:
     """Return the prompts of a task set."""
     identity = json.loads(source)["id"]
     rows = [
@@ -74,7 +74,7 @@ def read(source: str) -> Table:
         )
         for place, task in enumerate(tasks_of(source))
     ]
-    return Table(f"verifiers {identity}", tuple(rows))
+    return ProblemTable(f"verifiers {identity}", tuple(rows))
 
 
 def tools(source: str) -> list[Callable[..., Any]]:

@@ -12,7 +12,7 @@ import torch
 from setrl.control.jax import advantages, bonuses, update
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import _of_critic
-from setrl.control.jax.rollouts import Steps, Trajectories
+from setrl.control.jax.rollouts import RolloutSteps, Trajectories
 from setrl.control.sb3 import update as torch_update
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
@@ -23,7 +23,7 @@ def make_grown(seed: int = 0) -> Trajectories:
     rng = np.random.default_rng(seed)
     alive = np.arange(T)[:, None] < np.array(LENGTHS)
     shape = (T, B)
-    steps = Steps(
+    steps = RolloutSteps(
         observations=jnp.asarray(rng.normal(size=(*shape, 3)), jnp.float32),
         memories=jnp.zeros((*shape, 0)),
         actions=jnp.asarray(rng.integers(2, size=shape), jnp.int32),
@@ -190,12 +190,12 @@ def test_bonuses_count_every_visit_of_a_pair() -> None:
     assert int(visits.sum()) == counts.total()
 
 
-def rounded(steps: Steps) -> Steps:
+def rounded(steps: RolloutSteps) -> RolloutSteps:
     """Make observations few, so that pairs come back."""
     return steps._replace(observations=jnp.sign(steps.observations[..., :1]))
 
 
-def pairs_of(steps: Steps) -> list[list[tuple[float, ...]]]:
+def pairs_of(steps: RolloutSteps) -> list[list[tuple[float, ...]]]:
     seen, actions = np.asarray(steps.observations), np.asarray(steps.actions)
     return [[(*seen[t, b].tolist(), int(actions[t, b])) for b in range(B)] for t in range(T)]
 

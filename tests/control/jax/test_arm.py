@@ -67,7 +67,7 @@ def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
     first = next(iter(run.rollout_files().values()))
     trunk = next(iter(files.read_lines(first)))
     vine = trunk["states"][0]["vines"][0]
-    assert set(vine) == {"return", "terminated", "actions", "score", "cluster", "advantage"}
+    assert set(vine) == {"return", "terminated", "actions", "score", "strategy", "advantage"}
     assert len(run.checkpoint_folders()) <= KEPT
 
 
@@ -192,7 +192,7 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
         ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
         (
             {"task": {"name": "gymnax", "id": "CartPole-v1"}},
-            "reads clusters: the task has no label",
+            "reads strategies: the task has no label",
         ),
         ({"task": {"name": "gymnax", "idd": "CartPole-v1"}}, "unknown option of gymnax 'idd'"),
         ({"task": {"name": "gymnax"}}, "gymnax needs the option 'id'"),

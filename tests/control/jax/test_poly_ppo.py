@@ -258,7 +258,7 @@ def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: st
     [
         (lambda state: "left", "a label must be a function of JAX"),
         (lambda state: state.x * 0.1, "got shape .. and kind float32"),
-        (None, "poly_epo reads clusters: the task has no label"),
+        (None, "poly_epo reads strategies: the task has no label"),
     ],
 )
 def test_labels_are_the_tasks(label: Any, sentence: str) -> None:

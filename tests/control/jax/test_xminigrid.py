@@ -12,8 +12,8 @@ from xminigrid.core.constants import Tiles
 
 from setrl.control.jax.environment import JaxEnv, JaxTask, check_env
 from setrl.control.tasks import from_config
+from setrl.control.tasks.base import HORIZON, PROBES, SHOWN, TRAINED, UNSEEN
 from setrl.control.tasks.jax_layouts import LayoutEnv
-from setrl.control.tasks.layouts import HORIZON, PROBES, SHOWN, TRAINED, UNSEEN
 from setrl.control.tasks.xminigrid import TOGGLE, FourRooms, GoTo, Pickup, XMiniGrid
 
 KEY = jax.random.key(0)

@@ -10,6 +10,7 @@ from setrl.control import measures
 from setrl.control.envs.checks import check_resettable
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.tasks import ControlTask, by_name, from_config
+from setrl.samples.values import DEGENERATE
 
 SMALL = [
     {"name": "multi_goal", "max_steps": 20, "episodes": 40},
@@ -61,7 +62,7 @@ def test_failures_take_no_way(name):
         new_model(task), task.make_env, 100, np.random.default_rng(0)
     )
     assert {task.score(one) for one in episodes} == {0.0, 1.0}
-    assert all((task.label(one) is None) == (task.score(one) == 0.0) for one in episodes)
+    assert all((task.label(one) == DEGENERATE) == (task.score(one) == 0.0) for one in episodes)
 
 
 def test_metrics_repeat_with_the_generator(task):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from setrl.control.jax.rollouts import Steps
+from setrl.control.jax.rollouts import RolloutSteps
 
 TABLE = 2**20  # pairs that share a place are counted as one
 PRIME = 0x01000193  # of the FNV hash
@@ -19,7 +19,7 @@ def no_visits(weight: float) -> jax.Array:
 
 
 def count_bonuses(
-    parts: Sequence[Steps], visits: jax.Array, weight: float
+    parts: Sequence[RolloutSteps], visits: jax.Array, weight: float
 ) -> tuple[list[jax.Array | float], jax.Array]:
     """λ·N(s, a)^−½ of each step of each part, (T, B), and the table with them: see `CountBonus`.
 
@@ -33,7 +33,7 @@ def count_bonuses(
     return [weight * jnp.maximum(visits[own], 1) ** -0.5 for own in places], visits
 
 
-def _hash(steps: Steps) -> jax.Array:
+def _hash(steps: RolloutSteps) -> jax.Array:
     """Hash the bits of observations and actions: FNV-1a over words of 32 bits."""
     words = jax.lax.bitcast_convert_type(steps.observations, jnp.uint32)
     words = jnp.concatenate([words, steps.actions[..., None].astype(jnp.uint32)], axis=-1)

@@ -80,7 +80,7 @@ def _scored(
     known = (vines.lengths > 0) & jnp.isfinite(scores)
     rows = {"scores": jnp.where(known, scores, jnp.nan), "actions": vines.steps.actions[0]}
     if task.label is not None:
-        rows["clusters"] = jax.vmap(task.label)(vines.ends)
+        rows["strategies"] = jax.vmap(task.label)(vines.ends)
     found = {name: one.reshape(times.size, num_vines) for name, one in rows.items()}
     scores_BN, actions_BN = found.pop("scores"), found.pop("actions")
     return ScoredVines(scores_BN, found, actions_BN)

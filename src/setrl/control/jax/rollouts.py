@@ -15,7 +15,7 @@ from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.vines import Where
 
 
-class Steps(NamedTuple):
+class RolloutSteps(NamedTuple):
     """T steps of B trajectories.
 
     Attributes:
@@ -50,7 +50,7 @@ class Trajectories(NamedTuple):
         states: The state before each step, with leading axes (T, B); None if not kept.
     """
 
-    steps: Steps
+    steps: RolloutSteps
     ends: State
     done: jax.Array
     last_values: jax.Array
@@ -104,7 +104,7 @@ def grow(
             jax.random.split(for_step, count), state, actions
         )
         rewards = jnp.where(live, rewards, 0.0).astype(jnp.float32)
-        steps = Steps(seen, memory, actions, logits, log_probs, values, rewards, live)
+        steps = RolloutSteps(seen, memory, actions, logits, log_probs, values, rewards, live)
         kept = state if keeps_states else None
         state, after = _where(live, following, state), jnp.where(live[:, None], after, memory)
         return (state, after, live & ~ends, done | (live & ends)), (steps, kept)
@@ -146,7 +146,7 @@ def log_prob(logits: jax.Array, actions: jax.Array) -> jax.Array:
 
 
 def rollout_times(
-    trunks: Steps, num_states: int, where: Where, key: jax.Array
+    trunks: RolloutSteps, num_states: int, where: Where, key: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Choose the p states of each trunk that vines leave, as `VineChoices.where` says.
 

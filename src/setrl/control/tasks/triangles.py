@@ -219,6 +219,6 @@ class Triangles:
             "coverage@1024": coverage,
             "new_distinct": float(len(found - self.graph.shown)),
             "new_share": float(
-                np.mean([label is not None and label not in self.graph.shown for label in labels])
+                np.mean([one != DEGENERATE and one not in self.graph.shown for one in labels])
             ),
         }

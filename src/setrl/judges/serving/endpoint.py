@@ -8,7 +8,7 @@ from typing import Any
 
 from setrl.support.errors import ConfigError
 
-Message = dict[str, str]
+ChatMessage = dict[str, str]
 """One turn of a chat: {"role": …, "content": …}."""
 
 
@@ -98,7 +98,7 @@ class Endpoint:
         """The URL to which requests are sent."""
         return f"{self.url.rstrip('/')}/{'chat/completions' if self.chat else 'completions'}"
 
-    def body(self, prompt: str | Sequence[Message], **more: Any) -> dict[str, Any]:
+    def body(self, prompt: str | Sequence[ChatMessage], **more: Any) -> dict[str, Any]:
         """Return the request for a prompt; a string becomes one message of a user.
 
         >>> Endpoint("http://localhost/v1", "m", chat=False).body("1 + 1 =", n=2)["prompt"]

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
-from setrl.judges.serving.endpoint import Endpoint, Limits, Message
+from setrl.judges.serving.endpoint import ChatMessage, Endpoint, Limits
 from setrl.judges.serving.generators import Ask, Completion, Failure, problem_seed
 from setrl.judges.serving.reachable import refuse_unreachable
 from setrl.support.errors import ConfigError, RunError
@@ -130,7 +130,7 @@ class _Work:
     def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:
         first = problem_seed(self.seed, ask.problem) + ask.numbers[0]
         count, seed = len(ask.numbers), first % 2**31
-        prompt: str | list[Message] = ask.prompt
+        prompt: str | list[ChatMessage] = ask.prompt
         if self.model.system is not None:
             system = {"role": "system", "content": self.model.system}
             prompt = [system, {"role": "user", "content": ask.prompt}]

@@ -13,7 +13,7 @@ from setrl.samples.importers import inspect_ai, lighteval, lm_eval, tinker_cookb
 from setrl.samples.importers.importing import LogReader, choose_steps, merged, of_one_size
 from setrl.samples.options import LogOptions
 from setrl.samples.recognition import SNIFFED
-from setrl.samples.roles import Fields
+from setrl.samples.roles import FieldNames
 from setrl.samples.types import Group, Sample
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError, usage_errors
@@ -90,7 +90,7 @@ def _parts(tool: str, path: Path, options: LogOptions, notes: list[str]) -> Iter
 
 def rows_of(
     tool: str, path: Path, options: LogOptions, notes: list[str], as_logged: bool = False
-) -> tuple[Iterator[dict[str, Any]], Fields]:
+) -> tuple[Iterator[dict[str, Any]], FieldNames]:
     """Return the groups of a tool's log as rows, and what their fields are.
 
     Args:
@@ -116,11 +116,11 @@ def rows_of(
             sample.setdefault("correct", None)
     paths = {role: f"samples.{role}" for role in Sample._fields} | {"gold": "gold", "step": "step"}
     found = {role: path for role, path in paths.items() if path in there}
-    named = Fields.__dataclass_fields__.keys() & found.keys()
+    named = FieldNames.__dataclass_fields__.keys() & found.keys()
     fields = {role: found[role] for role in named if role != "correct"}
     if "reward" in fields:
         fields["correct"] = found.get("correct", fields["reward"])
-    return chain(rows, each), Fields(rows="samples", group=("id",), prompt="prompt", **fields)
+    return chain(rows, each), FieldNames(rows="samples", group=("id",), prompt="prompt", **fields)
 
 
 def _row(group: Group) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def for_tool(tool: str, fields: Fields) -> Fields:
+def for_tool(tool: str, fields: FieldNames) -> FieldNames:
     """Return the fields that the user names for a tool's log, whose score has one name: reward.
 
     Raises:

@@ -20,7 +20,7 @@ from setrl.samples.field_values import plain_name, tokens_in
 from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
-from setrl.samples.roles import Fields
+from setrl.samples.roles import FieldNames
 from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import Label, is_outcome, read_answer
@@ -60,7 +60,9 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
             yield _sample(row, reward, options, where)
 
 
-def _weights(scores: list[str], fields: Fields, columns: list[str], where: str) -> dict[str, float]:
+def _weights(
+    scores: list[str], fields: FieldNames, columns: list[str], where: str
+) -> dict[str, float]:
     """Return score → weight in the reward; --reward names a score, or a sum such as a+0.5*b.
 
     Raises:

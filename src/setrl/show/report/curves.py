@@ -52,7 +52,7 @@ MANY_ARMS = 10
 ALL = 0.9995  # a share that is displayed as 100.0%
 PARTS = ("generation", "verification", "judging", "credit", "update")
 
-Rows = list[list[float]]
+CurveRows = list[list[float]]
 
 
 def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _over_k(
     }
 
 
-def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> Rows:
+def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> CurveRows:
     """[k, value, low, high] of a metric over k, smallest k first."""
     ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
     found = [(k, metrics[f"{name}@{k}"]) for k in ks]
@@ -105,8 +105,8 @@ def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str)
 
 
 def _without_the_full_end(
-    values: dict[str, Rows], differences: dict[str, Rows], is_share: bool
-) -> tuple[dict[str, Rows], dict[str, Rows], str]:
+    values: dict[str, CurveRows], differences: dict[str, CurveRows], is_share: bool
+) -> tuple[dict[str, CurveRows], dict[str, CurveRows], str]:
     """Cut the curves at the first k from which every arm is at 100%; say so in a sentence.
 
     A panel in which all arms are at 100% everywhere has no curves: the sentence says it all.
@@ -129,7 +129,7 @@ def _without_the_full_end(
     )
 
 
-def _bands(bands: Mapping[str, Band | None]) -> dict[str, Rows]:
+def _bands(bands: Mapping[str, Band | None]) -> dict[str, CurveRows]:
     """[k, low, high] of the bands that hold for all k at once; where there are many k, some."""
     found = {}
     for arm, band in bands.items():

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core import methods
-from setrl.evaluate.agreement import Labels
+from setrl.evaluate.agreement import Labeling
 from setrl.evaluate.intervals import mean_over_problems
-from setrl.evaluate.judge_audit import Audit
+from setrl.evaluate.judge_audit import JudgeAudit
 from setrl.judges.base import Group, by_first_appearance
 from setrl.show.lab import Page
 from setrl.support import files
@@ -38,10 +38,10 @@ WITHOUT_REFERENCE = ("precision", "recall")  # neither of two orders is the refe
 
 
 def audit_record(
-    found: Audit,
+    found: JudgeAudit,
     about: dict[str, Any],
     groups: Sequence[Group] = (),
-    gold: Sequence[Labels | None] | None = None,
+    gold: Sequence[Labeling | None] | None = None,
 ) -> dict[str, Any]:
     """Collect an audit's numbers: the mean of each measure over groups, its interval, its groups.
 
@@ -82,7 +82,7 @@ def _rounded(values: Sequence[float]) -> list[float | None]:
 
 
 def _contradictions(
-    found: Audit, groups: Sequence[Group], gold: Sequence[Labels | None] | None
+    found: JudgeAudit, groups: Sequence[Group], gold: Sequence[Labeling | None] | None
 ) -> list[dict[str, Any]]:
     """Return the groups on which the judge contradicts itself most, with all its clusters."""
     flips = list(enumerate(found.itself.get("flips", [])))
@@ -95,7 +95,7 @@ def _contradictions(
 
 
 def _example(
-    place: int, group: Group, labels_R: Sequence[Labels | None], gold: Labels | None
+    place: int, group: Group, labels_R: Sequence[Labeling | None], gold: Labeling | None
 ) -> dict[str, Any]:
     names_R = [None if labels is None else by_first_appearance(labels) for labels in labels_R]
     truth = None if gold is None else by_first_appearance(gold)
@@ -191,11 +191,11 @@ def audit_markdown(record: dict[str, Any]) -> str:
 
 
 def write_audit(
-    found: Audit,
+    found: JudgeAudit,
     about: dict[str, Any],
     folder: Path,
     groups: Sequence[Group] = (),
-    gold: Sequence[Labels | None] | None = None,
+    gold: Sequence[Labeling | None] | None = None,
 ) -> list[Path]:
     """Write audit.json, audit.md, audit.html and, with Matplotlib, audit.png into a folder.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from setrl.evaluate.judge_audit import Audit
+from setrl.evaluate.judge_audit import JudgeAudit
 from setrl.show.report.figure_file import save_figure
 from setrl.show.report.style import LIGHT, STRATEGY_FILLS, canvas, set_title
 
@@ -22,7 +22,7 @@ SHORT = {"itself": "itself", "pairwise": "pairs", "gold": "gold"}
 SPREAD = 0.32  # how far a group's dot may be from its place
 
 
-def draw_audit(found: Audit, record: dict[str, Any], path: Path) -> None:
+def draw_audit(found: JudgeAudit, record: dict[str, Any], path: Path) -> None:
     """Draw the groups' values, with the means and intervals of the audit's record."""
     headline = (
         f"How far {record['judge']} agrees with itself and others: {found.groups} groups (dots), "

@@ -28,7 +28,9 @@ MOST_EXAMPLES = 4  # of each arm and kind of credit
 READ_BYTES = 24_000_000  # of the rollouts of an arm, at most
 KINDS = {True: "right_down", False: "wrong_up"}  # is the sample correct → what is odd
 
-Entry = tuple[float, int, int, Group, Any]  # how odd, its number, the seed, the group, what is odd
+RankedCredit = tuple[
+    float, int, int, Group, Any
+]  # how odd, its number, the seed, the group, what is odd
 
 
 def worst_credit(data: RunData) -> list[dict[str, Any]]:
@@ -43,10 +45,10 @@ def worst_credit(data: RunData) -> list[dict[str, Any]]:
     return found
 
 
-def _count_against(data: RunData, arm: str) -> tuple[dict[str, int], dict[str, list[Entry]]]:
+def _count_against(data: RunData, arm: str) -> tuple[dict[str, int], dict[str, list[RankedCredit]]]:
     """How many samples of each kind were read, and the worst ones of different prompts."""
     counts = {"samples": 0, "groups": 0, "right_down": 0, "wrong_up": 0}
-    heaps: dict[str, list[Entry]] = {"right_down": [], "wrong_up": []}
+    heaps: dict[str, list[RankedCredit]] = {"right_down": [], "wrong_up": []}
     for seed, group in _groups(data, arm):
         counts["groups"] += 1
         counts["samples"] += len(group)
@@ -61,14 +63,14 @@ def _count_against(data: RunData, arm: str) -> tuple[dict[str, int], dict[str, l
     return counts, heaps
 
 
-def _keep(heap: list[Entry], entry: Entry) -> None:
+def _keep(heap: list[RankedCredit], entry: RankedCredit) -> None:
     if len(heap) < MOST_EXAMPLES:
         heapq.heappush(heap, entry)
     else:
         heapq.heappushpop(heap, entry)
 
 
-def _sorted(heap: list[Entry]) -> list[Entry]:
+def _sorted(heap: list[RankedCredit]) -> list[RankedCredit]:
     return sorted(heap, reverse=True)
 
 
@@ -133,7 +135,7 @@ def disagreements(data: RunData) -> list[dict[str, Any]]:
     found = []
     for arm in main_arms(list(data.trained)):
         pairs = different = not_judged = 0
-        kept: list[Entry] = []
+        kept: list[RankedCredit] = []
         for number, (seed, group) in enumerate(_groups(data, arm)):
             judged = [s for s in group.samples if s.strategy is not None]
             known = [s for s in judged if _more(s, "name")]

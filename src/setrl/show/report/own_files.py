@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.evaluate.loading import Loaded, load_samples
+from setrl.evaluate.loading import LoadedSamples, load_samples
 from setrl.evaluate.looks import looks
 from setrl.evaluate.metrics import powers_of_two
 from setrl.evaluate.problems import on_common
@@ -62,7 +62,7 @@ def data_of(
     ), reading
 
 
-def _load(path: Path, options: LogOptions) -> Loaded:
+def _load(path: Path, options: LogOptions) -> LoadedSamples:
     if not is_samples(path):
         raise ConfigError(
             f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with a "

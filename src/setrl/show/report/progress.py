@@ -13,7 +13,7 @@ from setrl.support.wording import count, first_of
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is.
 
     Attributes:
@@ -27,7 +27,7 @@ class Progress:
     is_running: bool
 
 
-def progress_of(data: RunData) -> Progress | None:
+def progress_of(data: RunData) -> RunProgress | None:
     """Say where a run stands; None if it has ended by itself."""
     status = data.run.get("status")
     if status not in ("running", "interrupted"):
@@ -47,7 +47,7 @@ def progress_of(data: RunData) -> Progress | None:
         end,
     ]
     share = sum(min(at, steps) for at in done.values()) / max(1, steps * len(done))
-    return Progress(f"{start}: {'; '.join(parts)}.", share, goes_on)
+    return RunProgress(f"{start}: {'; '.join(parts)}.", share, goes_on)
 
 
 def _steps_done(data: RunData) -> dict[str, int]:

@@ -25,7 +25,7 @@ from setrl.evaluate.summary import (
 from setrl.support import files
 from setrl.support.files.run_folder import (
     RECORD,
-    Kind,
+    RunKind,
     TrainingRun,
     find_arms,
     kind_of,
@@ -69,7 +69,7 @@ class RunData:
     """
 
     folder: Path
-    kind: Kind
+    kind: RunKind
     run: dict[str, Any]
     config: dict[str, Any]
     arms: dict[str, tuple[ArmRun, ...]]

@@ -32,7 +32,7 @@ _last: dict[str, str] = {}  # reference → the file that it was loaded from las
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedFunction:
     """A value of a user's module, and where it came from.
 
     Attributes:
@@ -44,7 +44,7 @@ class Loaded:
     path: str
 
 
-def load_function(reference: str, config_dir: str | Path) -> Loaded:
+def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
     """Load the function `module:name`, as `load` does.
 
     Raises:
@@ -59,7 +59,7 @@ def load_function(reference: str, config_dir: str | Path) -> Loaded:
     return found
 
 
-def load(reference: str, config_dir: str | Path) -> Loaded:
+def load(reference: str, config_dir: str | Path) -> LoadedFunction:
     """Load the value `module:name` from the config's folder, or from an installed module.
 
     This runs the module, as any import does; one line on stderr says so before, once, with the
@@ -80,7 +80,7 @@ def load(reference: str, config_dir: str | Path) -> Loaded:
     module = _imported(module_name, folder, reference)
     path = getattr(module, "__file__", None) or f"the module {module_name}, which has no file"
     _keep_code(reference, module_name, path, folder)
-    return Loaded(_found(module, name, f"{reference}: {path}"), path)
+    return LoadedFunction(_found(module, name, f"{reference}: {path}"), path)
 
 
 def code_of(value: Any) -> dict[str, str]:

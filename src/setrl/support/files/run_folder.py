@@ -33,7 +33,7 @@ COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["comparison", "control"]
+RunKind = Literal["comparison", "control"]
 Status = Literal["running", "finished", "failed", "interrupted"]
 
 
@@ -272,7 +272,7 @@ def read_config(run_dir: Path) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def kind_of(run_dir: str | Path) -> Kind | None:
+def kind_of(run_dir: str | Path) -> RunKind | None:
     """Return the kind of a run; None if the folder is not a run of setrl.
 
     Raises:
@@ -294,7 +294,7 @@ def kind_of(run_dir: str | Path) -> Kind | None:
             f"{path} has schema version {record['schema_version']}, and this version of setrl "
             f"reads {SCHEMA_VERSION}: use the version of setrl that wrote it"
         )
-    return kind if kind in get_args(Kind) else None
+    return kind if kind in get_args(RunKind) else None
 
 
 def write_status(folder: Path, status: Status, **about: Any) -> None:

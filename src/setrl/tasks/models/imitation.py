@@ -20,7 +20,7 @@ from transformers import (
 from setrl.support.files.progress import progress_bar
 from setrl.tasks.models import HEAD_DIM
 
-Watch = Callable[[PreTrainedModel], dict[str, str]]  # a model → words and what it can do
+WatchTraining = Callable[[PreTrainedModel], dict[str, str]]  # a model → words and what it can do
 
 LOOKS = 10  # times that a model is looked at while it learns
 FEWEST_BETWEEN = 50  # updates between two looks
@@ -31,7 +31,7 @@ BATCHES_IN_A_POOL = 50  # batches sorted by length together, so that there is li
 
 
 @dataclass(frozen=True)
-class Example:
+class TextExample:
     """A prompt and a written sample, in token ids; the sample ends with its end token."""
 
     prompt: list[int]
@@ -61,11 +61,11 @@ class Course:
 def taught_model(
     tokenizer: PreTrainedTokenizerFast,
     sizes: tuple[int, int, int],
-    examples: Sequence[Example],
+    examples: Sequence[TextExample],
     course: Course,
     title: str,
     show_progress: bool = True,
-    watch: Watch | None = None,
+    watch: WatchTraining | None = None,
 ) -> Qwen3ForCausalLM:
     """Return a new model that has learned the samples of the examples, given their prompts.
 
@@ -108,12 +108,12 @@ def new_model(
 
 def imitate(
     model: PreTrainedModel,
-    examples: Sequence[Example],
+    examples: Sequence[TextExample],
     pad: int,
     course: Course,
     title: str,
     show_progress: bool = True,
-    watch: Watch | None = None,
+    watch: WatchTraining | None = None,
 ) -> None:
     """Teach a model the samples of examples, given their prompts; only samples enter the loss."""
     updates = math.ceil(len(examples) / course.batch_size) * course.epochs
@@ -154,7 +154,7 @@ def _optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.opti
 
 
 def batches(
-    examples: Sequence[Example], course: Course, pad: int
+    examples: Sequence[TextExample], course: Course, pad: int
 ) -> Iterator[dict[str, torch.Tensor]]:
     """Yield batches of examples of similar length, in random order, epoch after epoch."""
     generator = torch.Generator().manual_seed(course.seed)
@@ -170,7 +170,7 @@ def batches(
             yield collate([examples[i] for i in chunks[index]], pad)
 
 
-def collate(examples: Sequence[Example], pad: int) -> dict[str, torch.Tensor]:
+def collate(examples: Sequence[TextExample], pad: int) -> dict[str, torch.Tensor]:
     """Return token ids, mask and labels, (examples, longest), padded on the right."""
     longest = max(map(len, examples))
     ids = torch.full((len(examples), longest), pad)

@@ -13,14 +13,14 @@ import numpy as np
 
 from setrl.core.method import AnyMethod
 from setrl.theory.audit.batches import Batched, batched
-from setrl.theory.audit.calling import Estimator, Shape, estimator
+from setrl.theory.audit.calling import CalledEstimator, Shape, estimator
 from setrl.theory.audit.compare import FLOOR, Library, Match
 from setrl.theory.audit.field import Curl, Field, policy_grid
 from setrl.theory.audit.known import Known, claimed, known
 from setrl.theory.audit.laws import Law, laws
 from setrl.theory.audit.leads import Survivors, survivors
 from setrl.theory.audit.made import Made, made
-from setrl.theory.audit.paid import Paid, Progress, pay
+from setrl.theory.audit.paid import Paid, ShowProgress, pay
 from setrl.theory.audit.shapes import known_shape
 from setrl.theory.audit.variance import Variance, variance
 from setrl.theory.tabular import ActionTable
@@ -46,7 +46,7 @@ class Audit:
             if only those can be tried in every order that matters.
     """
 
-    estimator: Estimator
+    estimator: CalledEstimator
     library: Library
     nearest: Match | None
     claim: Match | None
@@ -281,7 +281,7 @@ def audit(
     name: str | None = None,
     takes: Literal["group", "batch"] | None = None,
     groups: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress | None = None,
 ) -> Audit:
     """Return what an estimator of advantages optimises, how noisy it is, and where it leads.
 
@@ -358,7 +358,7 @@ def kinds(rewards: Sequence[float], num_labels: int = 1) -> ActionTable:
     return ActionTable(np.repeat(levels, num_labels), strategies=labels)
 
 
-def _other_sizes(subject: Estimator, paid: Paid) -> dict[int, Match]:
+def _other_sizes(subject: CalledEstimator, paid: Paid) -> dict[int, Match]:
     """Return what it is nearest to for other N; leave out sizes that it refuses."""
     found = {}
     for size in (paid.num_samples - 1, paid.num_samples + 1):

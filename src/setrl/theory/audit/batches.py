@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.theory.audit.calling import Estimator, cleaned, fields
+from setrl.theory.audit.calling import CalledEstimator, cleaned, fields
 from setrl.theory.audit.compare import Library, Match, share
 from setrl.theory.audit.field import Field
 from setrl.theory.audit.known import Known
@@ -110,7 +110,7 @@ class Batched:
 
 
 def batched(
-    estimator: Estimator,
+    estimator: CalledEstimator,
     alone: Paid,
     objectives: Sequence[Known],
     policies_PA: np.ndarray,
@@ -160,7 +160,7 @@ class Tries:
         alone: What it pays groups by themselves.
     """
 
-    estimator: Estimator
+    estimator: CalledEstimator
     alone: Paid
 
     def every(self, groups: int) -> np.ndarray | None:

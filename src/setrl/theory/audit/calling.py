@@ -46,7 +46,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimator:
+class CalledEstimator:
     """An advantage function with its shape; it calls the function and checks what comes back.
 
     Attributes:
@@ -169,7 +169,7 @@ def estimator(
     name: str | None = None,
     num_samples: int = 4,
     takes: Literal["group", "batch"] | None = None,
-) -> Estimator:
+) -> CalledEstimator:
     """Return the function with its shape, which is found by its signature and by trying.
 
     Args:
@@ -187,7 +187,7 @@ def estimator(
     own = function.name if isinstance(function, AnyMethod) else getattr(function, "__name__", None)
     name = name or own or type(function).__name__
     if isinstance(function, AnyMethod):
-        return Estimator(function, Shape("a Method", _method, _reads_labels(function)), name)
+        return CalledEstimator(function, Shape("a Method", _method, _reads_labels(function)), name)
     if not callable(function):
         raise ValueError(f"an estimator must be a function or a Method, got {function!r:.80}")
     # Two groups of both kinds, one of which is all wrong and one all right: they show best whether
@@ -197,7 +197,7 @@ def estimator(
     groups = rewards_BN, np.arange(4 * num_samples).reshape(4, -1) % 2
     if shape is None:
         return _found(function, name, groups, takes)
-    return _watched(Estimator(function, shape, name), groups)
+    return _watched(CalledEstimator(function, shape, name), groups)
 
 
 def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
@@ -211,7 +211,7 @@ def _reads_labels(method: AnyMethod) -> bool:
 
 def _found(
     function: Any, name: str, groups: tuple[np.ndarray, np.ndarray], takes: str | None
-) -> Estimator:
+) -> CalledEstimator:
     """Try the shapes on four groups; the first that gives as many advantages is the shape.
 
     A function that takes one group as (N,) and as (1, N) with the same result may be meant for
@@ -223,7 +223,7 @@ def _found(
             continue
         if alone is not None and not shape.takes_batches:
             break  # it takes groups of NumPy: tensors need not be tried
-        tried = Estimator(function, shape, name)
+        tried = CalledEstimator(function, shape, name)
         try:
             _watched(tried, groups)
             first = tried.of_batch(groups[0][:1], groups[1][:1])
@@ -243,7 +243,7 @@ def _found(
     raise ValueError("; ".join(dict.fromkeys(refusals)))
 
 
-def _watched(tried: Estimator, groups: tuple[np.ndarray, np.ndarray]) -> Estimator:
+def _watched(tried: CalledEstimator, groups: tuple[np.ndarray, np.ndarray]) -> CalledEstimator:
     """Return the estimator, after a look at whether it mixes the groups of a batch."""
     together = tried.of_batch(*groups) if tried.shape.takes_batches else None
     alone = tried.alone(*groups)

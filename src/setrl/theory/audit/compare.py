@@ -23,7 +23,7 @@ FLOOR = 1e-4  # what a small number that is added to a divisor may change
 
 
 @dataclass(frozen=True)
-class Example:
+class PromptExample:
     """Two samples with the same others, and how much more the first is paid than the second.
 
     Attributes:
@@ -56,7 +56,7 @@ class Match:
     factors: tuple[float, ...]
     off: float
     is_exact: bool
-    example: Example | None = None
+    example: PromptExample | None = None
     rounding: float = 0.0
 
     @property
@@ -241,7 +241,7 @@ class Library:
         apart = np.abs(self.field.contrast_MA - wanted_MA).max()
         return bool(apart <= 100 * paid.rounding)
 
-    def _example(self, wanted_MA: np.ndarray) -> Example:
+    def _example(self, wanted_MA: np.ndarray) -> PromptExample:
         """Return the pair of samples whose advantages differ most from what they must be."""
         own_MA = self.field.contrast_MA
         apart_MA = own_MA - wanted_MA
@@ -251,7 +251,7 @@ class Library:
         num = self.field.paid.num_samples
         others = multisets(own_MA.shape[1], num - 1).sets_SK[row] if num > 1 else np.array([], int)
         paid, needed = (part[row, first] - part[row, second] for part in (own_MA, wanted_MA))
-        return Example(tuple(others.tolist()), (first, second), float(paid), float(needed))
+        return PromptExample(tuple(others.tolist()), (first, second), float(paid), float(needed))
 
 
 def rest_of(groups: Multisets) -> np.ndarray:

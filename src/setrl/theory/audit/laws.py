@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from setrl.support.wording import in_a_row
-from setrl.theory.audit.calling import Estimator, cleaned
+from setrl.theory.audit.calling import CalledEstimator, cleaned
 from setrl.theory.audit.paid import Paid, places, sample_rows
 from setrl.theory.audit.said import TEXTS, filled, kind, words
 from setrl.theory.tabular import ActionTable
@@ -40,7 +40,7 @@ class Case:
         paid: Its advantages in every group.
     """
 
-    estimator: Estimator
+    estimator: CalledEstimator
     paid: Paid
 
     @property
@@ -128,7 +128,7 @@ OF_ANY_CALLS = "finite", "leaves-input", "deterministic", "survives-missing"
 OF_ONE_CALL = "zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong"
 
 
-def laws(estimator: Estimator, paid: Paid) -> tuple[Law, ...]:
+def laws(estimator: CalledEstimator, paid: Paid) -> tuple[Law, ...]:
     """Try every law, in the order in which sentences name them."""
     case = Case(estimator, paid)
     found = tuple(law(case) for law in LAWS)

@@ -18,7 +18,7 @@ from setrl.core.method import AnyMethod
 from setrl.theory.audit.calling import (
     EXACT,
     MIXED,
-    Estimator,
+    CalledEstimator,
     cleaned,
     fields,
     uses_global_generators,
@@ -35,7 +35,7 @@ ALONE = 100  # rows that are called again one by one, to see whether equal calls
 FEW, TIMES = 16, 3  # rows that are called so many times more, for states that change late
 CHUNK = 4096  # groups that are handed over at once
 
-Progress = Callable[[int], object]
+ShowProgress = Callable[[int], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +134,10 @@ def places(groups: Multisets, counts_RA: np.ndarray) -> np.ndarray:
 
 
 def pay(
-    estimator: Estimator,
+    estimator: CalledEstimator,
     table: ActionTable,
     num_samples: int,
-    progress: Progress | None = None,
+    progress: ShowProgress | None = None,
     orders: bool = True,
 ) -> Paid:
     """Call an estimator on every group: in every order if the orders are few, else in some.
@@ -200,7 +200,10 @@ def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.n
 
 
 def settled(
-    estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
+    estimator: CalledEstimator,
+    table: ActionTable,
+    rows_RN: np.ndarray,
+    progress: ShowProgress | None,
 ) -> np.ndarray:
     """Return the advantages of groups by themselves, `cleaned`, and notice whether calls agree.
 
@@ -228,7 +231,7 @@ def sample_rows(num_rows: int, most: int = REPEATED) -> np.ndarray:
     return np.unique(np.linspace(0, num_rows - 1, min(num_rows, most)).astype(int))
 
 
-def _alone(estimator: Estimator, table: ActionTable, rows_RN: np.ndarray) -> np.ndarray:
+def _alone(estimator: CalledEstimator, table: ActionTable, rows_RN: np.ndarray) -> np.ndarray:
     """Return the advantages of groups, each in a call of its own; NaN if a call now fails."""
     try:
         if isinstance(estimator.function, AnyMethod):
@@ -238,7 +241,7 @@ def _alone(estimator: Estimator, table: ActionTable, rows_RN: np.ndarray) -> np.
         return np.full(rows_RN.shape, np.nan)
 
 
-def _agree(one: np.ndarray, other: np.ndarray, estimator: Estimator) -> bool:
+def _agree(one: np.ndarray, other: np.ndarray, estimator: CalledEstimator) -> bool:
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return False
     scale = max(np.abs(one).max(initial=0.0), np.abs(other).max(initial=0.0), 1e-300)
@@ -246,7 +249,10 @@ def _agree(one: np.ndarray, other: np.ndarray, estimator: Estimator) -> bool:
 
 
 def called(
-    estimator: Estimator, table: ActionTable, rows_RN: np.ndarray, progress: Progress | None
+    estimator: CalledEstimator,
+    table: ActionTable,
+    rows_RN: np.ndarray,
+    progress: ShowProgress | None,
 ) -> np.ndarray:
     """Return the advantages of groups, `cleaned`, (R, N); progress is told how many are done."""
     parts = []

@@ -18,10 +18,10 @@ from typing_extensions import override
 from setrl.support.names import look_up
 from setrl.theory.audit.calling import Shape
 
-Field = Callable[[np.ndarray, np.ndarray], Any]
+GivenField = Callable[[np.ndarray, np.ndarray], Any]
 
 
-class Settings(dict[str, Any]):
+class TrainerSettings(dict[str, Any]):
     """Options that an estimator reads as `settings.gamma`, `settings["gamma"]` or with `get`.
 
     Attributes:
@@ -54,7 +54,7 @@ class Settings(dict[str, Any]):
 
 
 @dataclass(frozen=True)
-class Batch:
+class ShapedBatch:
     """B groups of N samples, as a trainer would pass them to an estimator.
 
     Attributes:
@@ -68,8 +68,8 @@ class Batch:
 
     rewards_BN: np.ndarray
     labels_BN: np.ndarray
-    fields: Mapping[str, Field] = field(default_factory=dict)
-    settings: Settings = field(default_factory=Settings)
+    fields: Mapping[str, GivenField] = field(default_factory=dict)
+    settings: TrainerSettings = field(default_factory=TrainerSettings)
     group_M: np.ndarray | None = None
 
     @property
@@ -106,7 +106,7 @@ class Trainer:
 
     name: str
     seam: str
-    arguments: Mapping[str, Callable[[Batch], Any]]
+    arguments: Mapping[str, Callable[[ShapedBatch], Any]]
     read: Callable[[Any, Mapping[str, Any]], Any]
     known_by: frozenset[str]
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -121,11 +121,11 @@ def _tensor(values: Any) -> Any:
     return torch.as_tensor(values)
 
 
-def _rewards_M(batch: Batch) -> Any:
+def _rewards_M(batch: ShapedBatch) -> Any:
     return _tensor(batch.rewards_BN.reshape(-1))
 
 
-def token_rewards(batch: Batch) -> Any:
+def token_rewards(batch: ShapedBatch) -> Any:
     """Put the reward of a sample on its last token, as trainers do; of shape (B·N, T)."""
     mask_MT = batch.mask_MT
     if mask_MT.shape[1] == 1:
@@ -135,38 +135,38 @@ def token_rewards(batch: Batch) -> Any:
     return _tensor(rewards_MT)
 
 
-def token_mask(batch: Batch) -> Any:
+def token_mask(batch: ShapedBatch) -> Any:
     """Return 1 for each token of each sample, and 0 for padding, of shape (B·N, T)."""
     return _tensor(batch.mask_MT)
 
 
-def _token_log_probs(batch: Batch) -> Any:
+def _token_log_probs(batch: ShapedBatch) -> Any:
     return _tensor(batch.of_samples("log_prob", -1)[:, None] * batch.mask_MT)
 
 
-def groups_M(batch: Batch) -> np.ndarray:
+def groups_M(batch: ShapedBatch) -> np.ndarray:
     """Return the group of each row, from 0, of shape (B·N,)."""
     if batch.group_M is not None:
         return batch.group_M
     return np.repeat(np.arange(len(batch.rewards_BN)), batch.group_size)
 
 
-def _names_M(batch: Batch) -> np.ndarray:
+def _names_M(batch: ShapedBatch) -> np.ndarray:
     return np.array([f"prompt {group}" for group in groups_M(batch)], dtype=object)
 
 
-def _settings(batch: Batch) -> Settings:
+def _settings(batch: ShapedBatch) -> TrainerSettings:
     return batch.settings
 
 
-def _members(batch: Batch, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
+def _members(batch: ShapedBatch, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
     """Return an object for each sample, with its reward, its group and further attributes."""
     columns = {"reward": batch.rewards_BN.ravel().tolist(), "group": groups_M(batch).tolist()}
     rows = zip(*(columns | of_samples).values(), strict=True)
     return [SimpleNamespace(**dict(zip(columns | of_samples, row, strict=True))) for row in rows]
 
 
-def _episodes(batch: Batch) -> list[SimpleNamespace]:
+def _episodes(batch: ShapedBatch) -> list[SimpleNamespace]:
     """Return episodes of one trace of one node each, as prime-rl's algorithms score them."""
     lengths = batch.mask_MT.sum(-1).tolist()
     traces = _members(batch, num_output_tokens=lengths, num_total_tokens=lengths)
@@ -179,7 +179,7 @@ def _episodes(batch: Batch) -> list[SimpleNamespace]:
     return [SimpleNamespace(id=trace.group, traces=[trace]) for trace in traces]
 
 
-def _experiences(batch: Batch) -> list[SimpleNamespace]:
+def _experiences(batch: ShapedBatch) -> list[SimpleNamespace]:
     """Return what Trinity-RFT's advantage functions write advantages into."""
     masks = list(token_mask(batch))
     log_probs = list(_token_log_probs(batch))
@@ -190,14 +190,14 @@ def _experiences(batch: Batch) -> list[SimpleNamespace]:
     return found
 
 
-def _sample_objects(batch: Batch) -> list[SimpleNamespace]:
+def _sample_objects(batch: ShapedBatch) -> list[SimpleNamespace]:
     samples = _members(batch)
     for sample in samples:
         sample.get_reward_value = lambda _args, value=sample.reward: value
     return samples
 
 
-def _trajectory_groups(batch: Batch) -> list[SimpleNamespace]:
+def _trajectory_groups(batch: ShapedBatch) -> list[SimpleNamespace]:
     rows = batch.rewards_BN.tolist()
     return [SimpleNamespace(get_total_rewards=lambda row=row: row) for row in rows]
 
@@ -250,7 +250,7 @@ def _read_experiences(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
     return np.concatenate([_one_a_sample(values[None], mask[None]) for values, mask in rows])
 
 
-_VERL: Mapping[str, Callable[[Batch], Any]] = {
+_VERL: Mapping[str, Callable[[ShapedBatch], Any]] = {
     "token_level_rewards": token_rewards,
     "response_mask": token_mask,
     "index": _names_M,
@@ -315,7 +315,7 @@ def trainer_of(function: Callable[..., Any]) -> Trainer | None:
 def trainer_shape(
     function: Callable[..., Any],
     trainer: str | Trainer | None = None,
-    fields: Mapping[str, Field] | None = None,
+    fields: Mapping[str, GivenField] | None = None,
     **settings: Any,
 ) -> Shape:
     """Return the shape in which a trainer calls this function, for `audit` and `estimator`.
@@ -348,14 +348,16 @@ def trainer_shape(
             f"{_name(function)} has the parameters of no trainer. Known trainers, with their "
             f"parameters: {known}"
         )
-    options = Settings({**found.settings, **settings})
+    options = TrainerSettings({**found.settings, **settings})
     _check_arguments(function, found, options)
 
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        return _call(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
+        return _call(function, found, ShapedBatch(rewards_BN, labels_BN, fields or {}, options))
 
     def mixed(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        return _in_other_rows(function, found, Batch(rewards_BN, labels_BN, fields or {}, options))
+        return _in_other_rows(
+            function, found, ShapedBatch(rewards_BN, labels_BN, fields or {}, options)
+        )
 
     def unread() -> list[str]:
         return [name for name in settings if name not in {*_parameters(function), *options.used}]
@@ -370,7 +372,7 @@ def known_shape(function: Any) -> Shape | None:
     return trainer_shape(function) if callable(function) and trainer_of(function) else None
 
 
-def _check_arguments(function: Any, trainer: Trainer, settings: Settings) -> None:
+def _check_arguments(function: Any, trainer: Trainer, settings: TrainerSettings) -> None:
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     needed = [name for name, one in _parameters(function).items()
               if one.default is one.empty and one.kind in named]  # fmt: skip
@@ -382,7 +384,7 @@ def _check_arguments(function: Any, trainer: Trainer, settings: Settings) -> Non
         )
 
 
-def _call(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
+def _call(function: Any, trainer: Trainer, batch: ShapedBatch) -> np.ndarray:
     """Return the advantages, (B, N); what the function edits is edited in the caller's array."""
     rewards_BN = batch.rewards_BN.astype(trainer.dtype)
     arguments = _arguments(function, trainer, replace(batch, rewards_BN=rewards_BN))
@@ -394,7 +396,7 @@ def _call(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
     return found.reshape(rewards_BN.shape).astype(trainer.dtype)
 
 
-def _in_other_rows(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
+def _in_other_rows(function: Any, trainer: Trainer, batch: ShapedBatch) -> np.ndarray:
     """Return the advantages, (B, N), of rows that are handed over in another order."""
     order = np.random.default_rng(0).permutation(batch.rewards_BN.size)
     shape = batch.rewards_BN.shape
@@ -408,7 +410,7 @@ def _in_other_rows(function: Any, trainer: Trainer, batch: Batch) -> np.ndarray:
     return values.reshape(shape)
 
 
-def _arguments(function: Any, trainer: Trainer, batch: Batch) -> dict[str, Any]:
+def _arguments(function: Any, trainer: Trainer, batch: ShapedBatch) -> dict[str, Any]:
     """Return what a function takes of the trainer's arguments, and of the settings."""
     taken = _parameters(function)
     takes_all = any(one.kind is one.VAR_KEYWORD for one in taken.values())

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausa
 from setrl.support import files
 from setrl.support.wording import count
 from setrl.tasks.domains import Author, corpus
-from setrl.tasks.models.imitation import Course, Example, taught_model
+from setrl.tasks.models.imitation import Course, TextExample, taught_model
 from setrl.tasks.models.sampler import sample
 from setrl.tasks.models.tokenizer import make_tokenizer
 from setrl.train.lm.base_spec import BaseSpec
@@ -82,7 +82,7 @@ def _say(found: dict[str, str]) -> None:
     print(said, file=sys.stderr)
 
 
-def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[Example]:
+def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[TextExample]:
     """Return the corpus in token ids."""
     pairs = list(corpus(spec.author, spec.corpus, spec.seed))
     prompts = tokenizer([problem.prompt for problem, _ in pairs])["input_ids"]
@@ -95,4 +95,4 @@ def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[
                 f"the domain's vocabulary must cover its corpus, but cannot write {text!r}"
             )
     end = [tokenizer.eos_token_id]
-    return [Example(p, s + end) for p, s in zip(prompts, samples, strict=True)]
+    return [TextExample(p, s + end) for p, s in zip(prompts, samples, strict=True)]

@@ -21,8 +21,8 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.resolved_arm import ResolvedArm
 
 if TYPE_CHECKING:
-    from setrl.train.tinker.journal import Batch, CreditedSample
-    from setrl.train.tinker.server import Sampler
+    from setrl.train.tinker.journal import CreditedSample, JournalBatch
+    from setrl.train.tinker.server import ServerSampler
 
 
 @dataclass
@@ -65,12 +65,12 @@ class BatchMaker:
         if self.judge is not None:
             self.judge.close()
 
-    def make(self, step: int, version: int, source: Sampler) -> Batch:
+    def make(self, step: int, version: int, source: ServerSampler) -> JournalBatch:
         """Return the batch of a step, sampled from the weights of a version.
 
         The prompts and the seeds of the samples depend only on the seed and the step.
         """
-        from setrl.train.tinker.journal import Batch
+        from setrl.train.tinker.journal import JournalBatch
 
         config, began = self.resolved.config, time.perf_counter()
         method = self.arm.method_at((step - 1) / config.steps)
@@ -82,7 +82,7 @@ class BatchMaker:
             rng, is_last = np.random.default_rng([self.seed, step]), step == config.steps
             batch = self.scorer.score(groups, method, rng, is_last=is_last)
         names_BN = strategy_names(batch, self.resolved.task.strategy.name_of)
-        return Batch(
+        return JournalBatch(
             step,
             version,
             _credited(prompts, sampled, batch.advantages.values_BN),
@@ -95,7 +95,7 @@ class BatchMaker:
         return self.problems[first : first + self.resolved.config.prompts_per_step]
 
     def _sampled(
-        self, step: int, problems: list[Problem], prompts: list[list[int]], source: Sampler
+        self, step: int, problems: list[Problem], prompts: list[list[int]], source: ServerSampler
     ) -> tuple[list[Any], list[SampledGroup]]:
         """Return the samples of each problem; a judge is asked while the others are drawn."""
         seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(problems)) >> 1

@@ -36,10 +36,10 @@ from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks.domains import Domain, Problem
 from setrl.tasks.models import HEAD_DIM
-from setrl.tasks.models.imitation import Course, Example, taught_model
+from setrl.tasks.models.imitation import Course, TextExample, taught_model
 from setrl.tasks.models.tokenizer import make_tokenizer
 
-Split = Callable[[str], list[str]]
+SplitText = Callable[[str], list[str]]
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
 NO_NAME = "?"  # the name of the strategy of a sample that has none
@@ -114,7 +114,7 @@ def judge_tokenizer(
 
 def judge_examples(
     config: JudgeModelConfig,
-) -> tuple[list[Example], PreTrainedTokenizerFast]:
+) -> tuple[list[TextExample], PreTrainedTokenizerFast]:
     """Return requests with correct replies in token ids, and a tokenizer of their strategies."""
     rng = np.random.default_rng(config.seed)
     split = make_tokenizer(config.domain.vocabulary).tokenize
@@ -130,7 +130,9 @@ def judge_examples(
         messages = render(group, "compact", order)
         prompt = tokenizer.apply_chat_template(messages, tokenize=False)
         reply = tokenizer(correct_reply([row[index] for index in order]))["input_ids"]
-        examples.append(Example(tokenizer(prompt)["input_ids"], [*reply, tokenizer.eos_token_id]))
+        examples.append(
+            TextExample(tokenizer(prompt)["input_ids"], [*reply, tokenizer.eos_token_id])
+        )
     return examples, tokenizer
 
 
@@ -150,7 +152,7 @@ def correct_reply(names: Sequence[str | None]) -> str:
 
 
 def sample_group(
-    domain: Domain, most_samples: int, rng: np.random.Generator, split: Split
+    domain: Domain, most_samples: int, rng: np.random.Generator, split: SplitText
 ) -> Group:
     """Draw a problem with samples of one strategy, of many, and broken ones, as policies write.
 
@@ -177,7 +179,7 @@ def _by_strategy(domain: Domain, problem: Problem, rng: np.random.Generator) -> 
     return list(pool.values())
 
 
-def _maybe_broken(text: str, rng: np.random.Generator, split: Split) -> str:
+def _maybe_broken(text: str, rng: np.random.Generator, split: SplitText) -> str:
     tokens = split(text)
     if rng.random() >= BROKEN or len(tokens) < 2:
         return text

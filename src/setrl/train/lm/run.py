@@ -31,7 +31,7 @@ from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.inputs import base_of_run, run_inputs
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig, resolve
-from setrl.train.lm.served_model import ServedModel
+from setrl.train.lm.served_model import ServedPolicy
 from setrl.train.lm.server import check_server_of, train_on_server
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.inputs import check_inputs
@@ -167,12 +167,12 @@ class LanguageModelArms(Arms):
 
     def _generator(
         self, model: str | Path, temperature: float | None
-    ) -> LocalModel | ServedModel:  # fmt: skip
+    ) -> LocalModel | ServedPolicy:  # fmt: skip
         """Return what draws the samples of an evaluation: the server, if one trains."""
         resolved, config = self.resolved, self.config
         heat = config.temperature if temperature is None else temperature
         if resolved.engine is not None:
-            served = ServedModel.of(resolved, None if model == self.base else Path(model))
+            served = ServedPolicy.of(resolved, None if model == self.base else Path(model))
             return dataclasses.replace(served, temperature=heat)
         tokens, form = resolved.sample_tokens, resolved.form
         return LocalModel(model, heat, tokens, form=form, dtype=config.dtype)

@@ -26,7 +26,7 @@ SAVED = "server.json"  # in the folder `final`: what the server calls the last w
 
 
 @dataclass(frozen=True)
-class ServedModel:
+class ServedPolicy:
     """A model of a server as a generator of samples for evaluation.
 
     Attributes:

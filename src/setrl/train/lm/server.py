@@ -17,12 +17,12 @@ from setrl.train.lm.batch_maker import BatchMaker
 from setrl.train.lm.engine import EngineSpec
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.resolved_arm import ResolvedArm
-from setrl.train.lm.served_model import SAVED, ServedModel, connector
+from setrl.train.lm.served_model import SAVED, ServedPolicy, connector
 from setrl.train.runs.pool import Stop
 
 if TYPE_CHECKING:
-    from setrl.train.tinker import Settings
-    from setrl.train.tinker.journal import Batch
+    from setrl.train.tinker import ClientSettings
+    from setrl.train.tinker.journal import JournalBatch
 
 
 def train_on_server(
@@ -69,7 +69,7 @@ def train_on_server(
             server_settings(resolved, seed),
             journal(resolved, own, seed, run),
             maker.make,
-            ServedModel.of(resolved).sampler,
+            ServedPolicy.of(resolved).sampler,
             on_batch=recorder.on_batch,
             on_restored=recorder.on_restored,
             stop=lambda: stop.asked,
@@ -108,9 +108,9 @@ def check_server_of(engine: EngineSpec, model: str) -> None:
     check_server(connector(engine.tinker)(), model, engine.tinker)
 
 
-def server_settings(resolved: ResolvedConfig, seed: int) -> Settings:
+def server_settings(resolved: ResolvedConfig, seed: int) -> ClientSettings:
     """Return what the server is asked to do."""
-    from setrl.train.tinker import Settings
+    from setrl.train.tinker import ClientSettings
 
     config, own = resolved.config, engine_of(resolved)
     clip: dict[str, float] = {}
@@ -118,7 +118,7 @@ def server_settings(resolved: ResolvedConfig, seed: int) -> Settings:
         high = config.epsilon if config.epsilon_high is None else config.epsilon_high
         clip = {"clip_low_threshold": 1 - config.epsilon, "clip_high_threshold": 1 + high}
     rates = learning_rates(config.lr_schedule, config.learning_rate, config.steps)
-    return Settings(
+    return ClientSettings(
         str(config.model),
         config.steps,
         rates,
@@ -189,7 +189,7 @@ class _Recorder:
                 f"whole file back, or remove {self.run.path} to train this arm with this seed again"
             )
 
-    def on_batch(self, batch: Batch, measured: Mapping[str, float]) -> None:
+    def on_batch(self, batch: JournalBatch, measured: Mapping[str, float]) -> None:
         """Record a step."""
         now = time.perf_counter()
         times = {"time/step": now - self._logged}

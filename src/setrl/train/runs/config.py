@@ -12,7 +12,7 @@ import yaml
 from annotated_types import Le
 
 from setrl.support.files import strict_yaml
-from setrl.support.files.run_folder import BASE, FIGURES, Kind
+from setrl.support.files.run_folder import BASE, FIGURES, RunKind
 from setrl.support.files.sections import Count, Section, Seed, blamed_on, require
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
@@ -36,7 +36,7 @@ NO_RESULT = re.compile(r"workers|stop_rule|.+\.folder|task\.render")  # keys tha
 class RunConfig(Section):
     """A config of several arms. Subclasses add what their kind of run needs, and check it."""
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[RunKind]
     command: ClassVar[str]
     """The command that reads it."""
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from setrl.support.names import imported_on_demand
 
 if TYPE_CHECKING:
+    from setrl.train.tinker.client import ClientSettings as ClientSettings
     from setrl.train.tinker.client import SampledTokens as SampledTokens
-    from setrl.train.tinker.client import Sampler as Sampler
-    from setrl.train.tinker.client import Settings as Settings
+    from setrl.train.tinker.client import ServerSampler as ServerSampler
     from setrl.train.tinker.client import SetTinkerTrainer as SetTinkerTrainer
     from setrl.train.tinker.client import TinkerSampler as TinkerSampler
     from setrl.train.tinker.client import connect_to as connect_to
 
 _MODULES = {
     "SampledTokens": "setrl.train.tinker.client",
-    "Sampler": "setrl.train.tinker.client",
+    "ServerSampler": "setrl.train.tinker.client",
     "SetTinkerTrainer": "setrl.train.tinker.client",
-    "Settings": "setrl.train.tinker.client",
+    "ClientSettings": "setrl.train.tinker.client",
     "TinkerSampler": "setrl.train.tinker.client",
     "connect_to": "setrl.train.tinker.client",
 }

@@ -29,7 +29,7 @@ import numpy as np
 
 from setrl.support.errors import RunError
 from setrl.support.installing import install
-from setrl.train.tinker.journal import Batch, CreditedSample, Journal, Saved
+from setrl.train.tinker.journal import CreditedSample, Journal, JournalBatch, Saved
 
 try:
     from tinker import types
@@ -39,7 +39,7 @@ try:
     from setrl.train.tinker.server import (
         LostError,
         SampledTokens,
-        Sampler,
+        ServerSampler,
         TinkerSampler,
         connect_to,
         may_be_lost,
@@ -48,23 +48,23 @@ except ImportError as error:
     raise ImportError(f"this engine needs the package: {install('tinker')}") from error
 
 __all__ = [
+    "ClientSettings",
     "SampledTokens",
-    "Sampler",
+    "ServerSampler",
     "SetTinkerTrainer",
-    "Settings",
     "TinkerSampler",
     "connect_to",
 ]
 
 log = logging.getLogger(__name__)
 
-Loss = Literal["importance_sampling", "ppo", "cispo"]
+ClientLoss = Literal["importance_sampling", "ppo", "cispo"]
 Connect = Callable[[], Any]
 """Makes a `tinker.ServiceClient`, or what behaves like one."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class ClientSettings:
     """How a server trains.
 
     Attributes:
@@ -91,7 +91,7 @@ class Settings:
     rank: int = 32
     seed: int = 0
     staleness: int = 0
-    loss: Loss = "importance_sampling"
+    loss: ClientLoss = "importance_sampling"
     loss_config: Mapping[str, float] = field(default_factory=dict)
     save_every: int = 10
     keep: int | None = 2
@@ -151,7 +151,7 @@ class _Patience:
 class _Drawing:
     """A sampler that says when it has ended, and whether all samples were drawn."""
 
-    sampler: Sampler
+    sampler: ServerSampler
     is_whole: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -169,7 +169,7 @@ class _Drawing:
 class _Pending:
     """A batch in the making."""
 
-    batch: Future[Batch]
+    batch: Future[JournalBatch]
     drawing: _Drawing
 
 
@@ -192,11 +192,11 @@ class SetTinkerTrainer:
     """
 
     connect: Connect
-    settings: Settings
+    settings: ClientSettings
     journal: Journal
-    make_batch: Callable[[int, int, Sampler], Batch]
-    sampler_of: Callable[[Any], Sampler]
-    on_batch: Callable[[Batch, dict[str, float]], None] = lambda batch, measured: None
+    make_batch: Callable[[int, int, ServerSampler], JournalBatch]
+    sampler_of: Callable[[Any], ServerSampler]
+    on_batch: Callable[[JournalBatch, dict[str, float]], None] = lambda batch, measured: None
     on_restored: Callable[[int], None] = lambda step: None
     stop: Callable[[], bool] = lambda: False
     faults: int = field(default=0, init=False)
@@ -345,7 +345,7 @@ class SetTinkerTrainer:
             made = self._executor.submit(self._make, step, done, drawing)
             self._pending[step] = _Pending(made, drawing)
 
-    def _make(self, step: int, version: int, drawing: _Drawing) -> Batch:
+    def _make(self, step: int, version: int, drawing: _Drawing) -> JournalBatch:
         try:
             batch = self.make_batch(step, version, drawing)
         finally:
@@ -360,13 +360,13 @@ class SetTinkerTrainer:
             if not pending.drawing.is_whole:
                 del self._pending[step]
 
-    def _batch(self, step: int) -> Batch:
+    def _batch(self, step: int) -> JournalBatch:
         made = self._pending.pop(step).batch.result() if step in self._pending else None
         made = made or self.journal.batch(step)
         assert made is not None
         return made
 
-    def _trained(self, training: Any, batch: Batch) -> dict[str, float]:
+    def _trained(self, training: Any, batch: JournalBatch) -> dict[str, float]:
         """Train on a batch once; return what the server measured."""
         settings = self.settings
         rate = settings.learning_rate(batch.step)
@@ -386,7 +386,7 @@ class SetTinkerTrainer:
         }
 
 
-def _agreement(answer: Any, batch: Batch, clip: Mapping[str, float]) -> dict[str, float]:
+def _agreement(answer: Any, batch: JournalBatch, clip: Mapping[str, float]) -> dict[str, float]:
     """Measure how far the trainer's log-probabilities are from the sampler's, if both are known.
 
     With equal weights the difference is rounding; with older weights it is what training did.

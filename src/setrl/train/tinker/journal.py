@@ -60,7 +60,7 @@ class CreditedSample:
 
 
 @dataclass(frozen=True)
-class Batch:
+class JournalBatch:
     """The samples of one step, credited.
 
     Attributes:
@@ -188,20 +188,20 @@ class Journal:
     def _path(self, step: int) -> Path:
         return self.folder / "batches" / f"step_{step:06d}.json"
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: JournalBatch) -> None:
         """Keep a batch: from now on the server will train on it once."""
         files.write_text(self._path(batch.step), files.json_text(asdict(batch)))
 
-    def batch(self, step: int) -> Batch | None:
+    def batch(self, step: int) -> JournalBatch | None:
         """Read the batch of a step; None if it was not made yet.
 
         Raises:
             DataError: If its file is damaged.
         """
 
-        def read(values: Any) -> Batch:
+        def read(values: Any) -> JournalBatch:
             samples = [CreditedSample(**one) for one in values.pop("samples")]
-            return Batch(samples=samples, **values)
+            return JournalBatch(samples=samples, **values)
 
         return _read(self._path(step), read, "remove it, and the step is sampled again")
 

@@ -35,7 +35,7 @@ class LostError(RuntimeError):
     """The server did not do what it was asked, or nobody knows whether it did."""
 
 
-class Sampler(Protocol):
+class ServerSampler(Protocol):
     """Samples from the weights of one version."""
 
     def sample(

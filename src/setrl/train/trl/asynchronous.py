@@ -86,14 +86,14 @@ def credit_worker(
             "been started"
         )
     cut, sources = truncated or Truncation(), dict(fields or {})
-    credit = Credit(method, strategy_func, sources, correct, combine, cut, stop_rule)
+    credit = CreditSettings(method, strategy_func, sources, correct, combine, cut, stop_rule)
     _check(credit, worker._loop_kwargs)
     worker._loop_cls = SetRolloutLoop
     worker._loop_kwargs["credit"] = credit
 
 
 @dataclass(frozen=True)
-class Credit:
+class CreditSettings:
     """How a worker credits its groups; the value is sent to the worker's process.
 
     Attributes:
@@ -115,7 +115,7 @@ class Credit:
     stop_rule: StopRule | None
 
 
-def _check(credit: Credit, loop: Mapping[str, Any]) -> None:
+def _check(credit: CreditSettings, loop: Mapping[str, Any]) -> None:
     """Refuse here, not in the worker's process, what would fail there."""
     method, known = credit.method, FIELDS | set(functions_of(credit.fields))
     check_method(method, loop.get("num_generations", 8), "num_generations", known)
@@ -133,7 +133,7 @@ def _check(credit: Credit, loop: Mapping[str, Any]) -> None:
         ) from None
 
 
-def _check_rewards(credit: Credit, outcome: Outcome | None, names: Sequence[str]) -> None:
+def _check_rewards(credit: CreditSettings, outcome: Outcome | None, names: Sequence[str]) -> None:
     """Refuse rewards that do not fit the method or the weights, or that TRL's metrics mix up."""
     check_correct(credit.method, outcome, credit.combine, names)
     if credit.combine is not None:
@@ -150,7 +150,7 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         **others: Arguments of TRL's loop.
     """
 
-    def __init__(self, *, credit: Credit, **others: Any):
+    def __init__(self, *, credit: CreditSettings, **others: Any):
         self.credit = credit
         resumes = others.get("dataset_start_index", 0) > 0
         self.credit_watch = CreditWatch(credit.stop_rule, lambda: resumes)

@@ -36,7 +36,7 @@ NEEDED = {
 EACH = 2  # made-up samples of a process
 NEEDS_TRITON = "1.15.0"  # its log-probabilities, which the other versions also make without Triton
 
-Score = Callable[[list[dict[str, Any]]], dict[str, Any]]
+ScoreFunction = Callable[[list[dict[str, Any]]], dict[str, Any]]
 
 
 def lack(classes: Sequence[type]) -> str | None:
@@ -58,7 +58,7 @@ def lack(classes: Sequence[type]) -> str | None:
     return None
 
 
-def check(trainer: Any, classes: Sequence[type], score: Score) -> None:
+def check(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> None:
     """Let a new trainer score made-up samples, and refuse it if the scores are not where they were.
 
     Args:
@@ -103,8 +103,8 @@ def check(trainer: Any, classes: Sequence[type], score: Score) -> None:
         )
 
 
-def _fault_of_scoring(trainer: Any, score: Score) -> str | None:
-    """Score made-up samples; return in words what is not as it must be."""
+def _fault_of_scoring(trainer: Any, score: ScoreFunction) -> str | None:
+    """ScoreFunction made-up samples; return in words what is not as it must be."""
     total = EACH * trainer.accelerator.num_processes
     with _made_up(trainer):
         advantages = score([{"prompt": "1"} for _ in range(EACH)]).get("advantages")

@@ -39,11 +39,11 @@ PADDING = re.compile(r"pad[0-9a-f]{32}")  # the uid of rows that verl adds to fi
 KEYS = {"strategies": "strategy"}  # field → key of the reward function's result, if it differs
 OWN = ("fields", "judge", "stop_rule")  # of algorithm.setrl; what only our trainers follow
 
-Estimator = Callable[..., tuple[Any, Any]]
+AdvantageEstimator = Callable[..., tuple[Any, Any]]
 
 
 @dataclass
-class Rows:
+class BatchRows:
     """What the rows of a batch are, in their order: a trainer knows it, an estimator does not.
 
     Attributes:
@@ -63,11 +63,11 @@ class Rows:
     batch: ScoredBatch | None = None
 
 
-_known: ContextVar[Rows | None] = ContextVar("rows", default=None)
+_known: ContextVar[BatchRows | None] = ContextVar("rows", default=None)
 
 
 @functools.cache  # verl refuses a second function of the same name
-def estimator(name: str) -> Estimator:
+def estimator(name: str) -> AdvantageEstimator:
     """Make the estimator that verl finds under this name, `setrl_` and the name of a method.
 
     verl passes these arguments: `token_level_rewards` and `response_mask` (M, T),
@@ -182,13 +182,13 @@ def _refuse_what_trainers_do(name: str, method: AnyMethod, config: Mapping[str, 
             )
 
 
-def _rows_of_uids(method: AnyMethod, uids: Sequence[Any]) -> Rows:
+def _rows_of_uids(method: AnyMethod, uids: Sequence[Any]) -> BatchRows:
     """Take each row for a sample: an estimator knows no more."""
     padding = [PADDING.fullmatch(str(uid)) is not None for uid in uids]
-    return Rows(method, [str(i) for i in range(len(uids))], [0] * len(uids), padding, {})
+    return BatchRows(method, [str(i) for i in range(len(uids))], [0] * len(uids), padding, {})
 
 
-def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
+def _credit(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
     """Return the advantage of each row: its session is credited with the last output's reward."""
     if len(rows.sessions) != len(uids):
         raise RunError(f"verl passed {len(uids)} of {len(rows.sessions)} rows: a group was cut")
@@ -206,7 +206,7 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: Rows) -> Any:
     )
 
 
-def _members(rows: Rows) -> dict[str, int]:
+def _members(rows: BatchRows) -> dict[str, int]:
     """Return the row of each session that has its reward: the row of its last output."""
     last: dict[str, int] = {}
     for row, session in enumerate(rows.sessions):
@@ -217,7 +217,9 @@ def _members(rows: Rows) -> dict[str, int]:
     return last
 
 
-def _columns(rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: Rows) -> Columns:
+def _columns(
+    rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: BatchRows
+) -> Columns:
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
     width, fields = max(rows.method.fewest_samples, *map(len, groups.values())), dict(rows.fields)
     strategies, correct = fields.pop("strategies", None), fields.pop("correct", None)
@@ -246,7 +248,7 @@ def _refuse_other_scores(method: AnyMethod, scores: Sequence[float]) -> None:
 
 
 @contextmanager
-def knowing(rows: Rows) -> Iterator[None]:
+def knowing(rows: BatchRows) -> Iterator[None]:
     """Let estimators know what the rows are, inside the block."""
     token = _known.set(rows)
     try:

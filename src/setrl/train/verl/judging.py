@@ -17,7 +17,7 @@ from setrl.train.gathering.judging import make_judge
 from setrl.train.scoring.missing import Missing
 
 PARTITION = "train"
-Label = int | Missing | None
+JudgedLabel = int | Missing | None
 
 
 class GroupJudging:
@@ -50,12 +50,12 @@ class GroupJudging:
 
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
-    def strategies(self, keys: Sequence[str | None], partition: str) -> list[Label]:
+    def strategies(self, keys: Sequence[str | None], partition: str) -> list[JudgedLabel]:
         """Return the strategy of each row, or why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
         groups = _by_group(named, {_uid(key) for key in named} - self._asked.keys())
         self._ask(groups)
-        labels: dict[str, Label] = {}
+        labels: dict[str, JudgedLabel] = {}
         for uid in dict.fromkeys(map(_uid, named)):
             sessions, answer = self._asked.pop(uid)
             judgement = answer.result()

@@ -21,7 +21,7 @@ from setrl.train.scoring.fields import READERS
 from setrl.train.verl.estimators import (
     KEYS,
     PREFIX,
-    Rows,
+    BatchRows,
     knowing,
     names_of_estimators,
     read_method,
@@ -106,7 +106,7 @@ class SetAdvantages:
         """Take a run that resumes for a run that had a signal: verl keeps no log to look at."""
         return (self._began_at or 1) > 1
 
-    def _rows(self, batch: Any) -> Rows:
+    def _rows(self, batch: Any) -> BatchRows:
         """Read what rows are from TransferQueue and the keys of a batch, `uid_session_output`."""
         algorithm = self.config.algorithm
         progress = min(self.global_steps / max(self.total_training_steps, 1), 1.0)
@@ -117,7 +117,7 @@ class SetAdvantages:
         if self.judging is not None:
             real = [None if pad else key for key, pad in zip(batch.keys, padding, strict=True)]
             fields["strategies"] = self.judging.strategies(real, batch.partition_id)
-        return Rows(
+        return BatchRows(
             method,
             [f"{uid}_{session}" for uid, session, _ in parts],
             [output for _, _, output in parts],

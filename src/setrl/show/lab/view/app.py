@@ -21,15 +21,15 @@ from starlette.routing import Route
 from setrl.evaluate.looks import label, looks
 from setrl.evaluate.outcomes import outcome_table, read_outcome
 from setrl.show.lab.view import metrics
-from setrl.show.lab.view.catalogue import FILMS, Catalogue, Entry, Found, Seed
+from setrl.show.lab.view.catalogue import FILMS, Catalogue, CatalogueEntry, Found, Seed
 from setrl.show.lab.view.configs import differences
 from setrl.show.lab.view.credit import group_page
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
 from setrl.show.lab.view.evaluation import EvaluationPages
 from setrl.show.lab.view.guard import Guard
-from setrl.show.lab.view.index import FileIndex, Index, Search
+from setrl.show.lab.view.index import FileIndex, LogIndex, Search
 from setrl.show.lab.view.marks import Marks
-from setrl.show.lab.view.table import ROWS_SHOWN, Table
+from setrl.show.lab.view.table import ROWS_SHOWN, PageTable
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
 
@@ -95,7 +95,7 @@ class Questions:
         other = None if beside is None else beside.index.of_all(self.patience)[0]
         text = query.get("text", "")
         searched, hits = self._searched(request, index, found, text)
-        table = Table.of(found, other)
+        table = PageTable.of(found, other)
         chosen = table.chosen(query.get("show") or "all", text, hits)
         chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
         start = max(0, _whole(query.get("from", "0")))
@@ -167,7 +167,7 @@ class Questions:
         path = self.entry(request).path
         return self._all_marks.setdefault(path, Marks.beside(path))
 
-    def _sample(self, request: Request) -> tuple[Index, int, int, int]:
+    def _sample(self, request: Request) -> tuple[LogIndex, int, int, int]:
         query = request.query_params
         step, place, sample = (_whole(query.get(name, "0")) for name in ("step", "place", "sample"))
         return self._index(request), step, place, max(0, sample)
@@ -183,7 +183,7 @@ class Questions:
                        request.query_params["arm"])  # fmt: skip
 
     def _searched(
-        self, request: Request, index: Index, found: FileIndex, text: str
+        self, request: Request, index: LogIndex, found: FileIndex, text: str
     ) -> tuple[float | None, set[tuple[int, int]]]:
         """Return the share of groups whose samples are searched, and where the text occurs."""
         if not text or request.query_params.get("deep") != "1":
@@ -223,7 +223,7 @@ class Questions:
             raise DataError(f"{' and '.join(missing)} has no config.yaml")
         return {"names": [first.where, second.where], **differences(first.config, second.config)}
 
-    def entry(self, request: Request) -> Entry:
+    def entry(self, request: Request) -> CatalogueEntry:
         """Return the run that a request names."""
         return self._known().entries[request.query_params["run"]]
 
@@ -237,7 +237,7 @@ class Questions:
         of_entries = (entry.films for entry in self._known().entries.values())
         return next(films[name] for films in of_entries if name in films)
 
-    def _index(self, request: Request) -> Index:
+    def _index(self, request: Request) -> LogIndex:
         query = request.query_params
         split, entry = query.get("split", ""), self.entry(request)
         if not split and self.seed(request).index is None:
@@ -428,7 +428,7 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def _described(entry: CatalogueEntry) -> dict[str, Any]:
     about = {key: entry.about.get(key) for key in ("status", "created", "error", "command")}
     return {
         "id": entry.id,
@@ -446,7 +446,7 @@ def _described(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _arm(entry: Entry, arm: str) -> dict[str, Any]:
+def _arm(entry: CatalogueEntry, arm: str) -> dict[str, Any]:
     """Return an arm: its settings, and each seed's steps with logged groups."""
     return {
         "name": arm,
@@ -462,7 +462,7 @@ def _arm(entry: Entry, arm: str) -> dict[str, Any]:
     }
 
 
-def _sampled(entry: Entry, split: str) -> list[dict[str, Any]]:
+def _sampled(entry: CatalogueEntry, split: str) -> list[dict[str, Any]]:
     """Return the arms of a split that have samples, with the steps of each seed."""
     arms: dict[str, dict[str, Any]] = {}
     for (arm, seed), index in entry.indexes(split).items():
@@ -471,7 +471,7 @@ def _sampled(entry: Entry, split: str) -> list[dict[str, Any]]:
     return list(arms.values())
 
 
-def _set_size(entry: Entry, arm: str) -> int | None:
+def _set_size(entry: CatalogueEntry, arm: str) -> int | None:
     settings = (entry.config.get("arms") or {}).get(arm) or {}
     size = settings.get("set_size") if isinstance(settings, dict) else None
     return size if isinstance(size, int) else None

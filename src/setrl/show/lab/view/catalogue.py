@@ -23,7 +23,7 @@ from setrl.samples.importers.tools import READERS, for_tool
 from setrl.samples.log import open_log
 from setrl.samples.options import LogOptions
 from setrl.samples.records import is_evaluation_file
-from setrl.show.lab.view.index import Index
+from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
 from setrl.show.lab.view.marks import NAME as MARKS
 from setrl.support import files
@@ -61,11 +61,11 @@ class Seed:
     """
 
     metrics: Path | None = None
-    index: Index | None = None
+    index: LogIndex | None = None
 
 
 @dataclass(frozen=True)
-class Source:
+class LogSource:
     """Where an evaluation is read.
 
     Attributes:
@@ -76,11 +76,11 @@ class Source:
 
     paths: tuple[Path, ...]
     load: Load
-    index: Index
+    index: LogIndex
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A run, a log or some files.
 
     Attributes:
@@ -105,7 +105,7 @@ class Entry:
     about: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
     arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
-    evaluations: Mapping[str, Mapping[str, Mapping[int, Source]]] = field(default_factory=dict)
+    evaluations: Mapping[str, Mapping[str, Mapping[int, LogSource]]] = field(default_factory=dict)
     films: Mapping[str, Path] = field(default_factory=dict)
     outcomes: Mapping[str, Mapping[int, Path]] = field(default_factory=dict)
 
@@ -117,7 +117,7 @@ class Entry:
         """
         return self.arms[arm][seed]
 
-    def indexes(self, split: str) -> dict[tuple[str, int], Index]:
+    def indexes(self, split: str) -> dict[tuple[str, int], LogIndex]:
         """Return (arm, seed) → groups: of a split, or of training if it is ""."""
         found = self.evaluations.get(split, {}) if split else self.arms
         return {
@@ -150,7 +150,7 @@ class Found:
         notes: What could not be read, in sentences.
     """
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, CatalogueEntry]
     audits: Mapping[str, tuple[str, Path]]
     notes: tuple[str, ...]
 
@@ -166,12 +166,12 @@ class Catalogue:
     def __init__(self, root: Path, options: LogOptions | None = None) -> None:
         self.root = root
         self.options = options or LogOptions()
-        self._indexes: dict[tuple[Path, str], Index] = {}
+        self._indexes: dict[tuple[Path, str], LogIndex] = {}
         self._known: dict[tuple[Path, int, int], Literal["samples", "credited", ""]] = {}
 
     def look(self) -> Found:
         """Return what the folder holds now."""
-        entries: list[Entry] = []
+        entries: list[CatalogueEntry] = []
         audits: dict[str, tuple[str, Path]] = {}
         notes: list[str] = []
         for folder, names in self._folders():
@@ -202,7 +202,7 @@ class Catalogue:
             if number >= MOST_FOLDERS:
                 return
 
-    def _entries(self, folder: Path, names: list[str]) -> Iterator[Entry]:
+    def _entries(self, folder: Path, names: list[str]) -> Iterator[CatalogueEntry]:
         kind = kind_of(folder) if RECORD in names else None
         if kind is not None:
             yield self._run(folder, kind)
@@ -219,10 +219,10 @@ class Catalogue:
         if given:
             yield self._files(folder, given)
 
-    def _run(self, folder: Path, kind: Literal["comparison", "control"]) -> Entry:
+    def _run(self, folder: Path, kind: Literal["comparison", "control"]) -> CatalogueEntry:
         about = files.read_json(folder / RECORD)
         arms: dict[str, dict[int, Seed]] = {}
-        evaluations: dict[str, dict[str, dict[int, Source]]] = {}
+        evaluations: dict[str, dict[str, dict[int, LogSource]]] = {}
         outcomes: dict[str, dict[int, Path]] = {}
         config = read_config(folder)
         for arm in find_arms(folder):
@@ -238,7 +238,7 @@ class Catalogue:
                         of_split.setdefault(name, {})[seed] = self._evaluation_file(file)
         films = [path for path in sorted((folder / FIGURES).glob("*"))
                  if path.suffix in FILMS and path.name not in DRAWN]  # fmt: skip
-        return Entry(
+        return CatalogueEntry(
             id=self._id(folder),
             name=str(about.get("name") or folder.name),
             where=self._where(folder),
@@ -259,7 +259,7 @@ class Catalogue:
         log = Rollouts(run.rollout_files(), method if isinstance(method, dict) else {})
         return Seed(run.metrics, self._index(run.path, log))
 
-    def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> Entry:
+    def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> CatalogueEntry:
         paths = tuple(folder / match[0] for match in found)
         name = folder.parent.name if folder.name == "completions" else folder.name
         name = self.root.stem if self.root.is_file() else name
@@ -273,12 +273,16 @@ class Catalogue:
         given = self.root if self.root.is_file() else folder
         load = partial(_loaded, given, self.options, tool)
         index = self._file_index(given, tool)
-        evaluations = {tool: {name: {0: Source(paths, load, index)}}}
+        evaluations = {tool: {name: {0: LogSource(paths, load, index)}}}
         about = {"command": f"a log of {tool}"}
-        return Entry(self._id(folder), name, self._where(folder), "log", given, about, {}, arms,
-                     evaluations)  # fmt: skip
+        where = self._where(folder)
+        return CatalogueEntry(
+            self._id(folder), name, where, "log", given, about, {}, arms, evaluations
+        )
 
-    def _tinker_log(self, folder: Path, steps: dict[int, Path], has_metrics: bool) -> Entry:
+    def _tinker_log(
+        self, folder: Path, steps: dict[int, Path], has_metrics: bool
+    ) -> CatalogueEntry:
         """Return a log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
         name = folder.name
         index = self._index(folder, ToolLog(steps, READERS["tinker"], self.options))
@@ -291,18 +295,18 @@ class Catalogue:
                 for step, path in of_steps.items()
             }
         about = {"command": "a log of tinker-cookbook"}
-        return Entry(self._id(folder), name, self._where(folder), "log", folder, about, {},
+        return CatalogueEntry(self._id(folder), name, self._where(folder), "log", folder, about, {},
                      {name: {0: seed}}, evaluations)  # fmt: skip
 
-    def _tinker_source(self, path: Path) -> Source:
+    def _tinker_source(self, path: Path) -> LogSource:
         load = partial(_loaded, path, self.options, "tinker")
-        return Source((path,), load, self._file_index(path, "tinker"))
+        return LogSource((path,), load, self._file_index(path, "tinker"))
 
-    def _evaluation_file(self, path: Path) -> Source:
+    def _evaluation_file(self, path: Path) -> LogSource:
         load = partial(load_evaluation, path, allow_damaged=True)
-        return Source((path,), load, self._file_index(path))
+        return LogSource((path,), load, self._file_index(path))
 
-    def _files(self, folder: Path, paths: list[Path]) -> Entry:
+    def _files(self, folder: Path, paths: list[Path]) -> CatalogueEntry:
         """Return files of samples, one arm each; credited ones beside others are no arms of them.
 
         What `setrl credit` writes are the samples of another file: to compare the two says nothing.
@@ -312,12 +316,14 @@ class Catalogue:
         splits = {"given": others, "credited": credited} if others else {"given": credited}
         named = folder / paths[0].name if self.root.is_file() else folder
         arms = {split: self._arms(of) for split, of in splits.items() if of}
-        return Entry(self._id(named), named.name, self._where(named), "files", named,
+        return CatalogueEntry(self._id(named), named.name, self._where(named), "files", named,
                      evaluations=arms)  # fmt: skip
 
-    def _arms(self, paths: list[Path]) -> dict[str, dict[int, Source]]:
+    def _arms(self, paths: list[Path]) -> dict[str, dict[int, LogSource]]:
         return {
-            name: {0: Source((path,), partial(_loaded, path, self.options), self._file_index(path))}
+            name: {
+                0: LogSource((path,), partial(_loaded, path, self.options), self._file_index(path))
+            }
             for name, path in _named(paths).items()
         }
 
@@ -337,7 +343,7 @@ class Catalogue:
                 self._known[key] = "" if is_long else _samples_of(path)
         return self._known[key]
 
-    def _index(self, path: Path, log: Rollouts | ToolLog) -> Index | None:
+    def _index(self, path: Path, log: Rollouts | ToolLog) -> LogIndex | None:
         """Return the index of a training run; of a known one only the list of files is renewed."""
         if not log.files:
             return None
@@ -346,12 +352,12 @@ class Catalogue:
             index.log = log
         return index
 
-    def _file_index(self, path: Path, tool: str | None = None) -> Index:
+    def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
         return self._kept(path, f"file {tool}", FileLog(path, self.options, tool))
 
-    def _kept(self, path: Path, kind: str, log: GroupLog) -> Index:
+    def _kept(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
         """Return the index that is kept from one look to the next."""
-        return self._indexes.setdefault((path, kind), Index(log))
+        return self._indexes.setdefault((path, kind), LogIndex(log))
 
     def _where(self, path: Path) -> str:
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else path.name

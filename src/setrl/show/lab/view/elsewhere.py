@@ -11,8 +11,8 @@ import numpy as np
 
 from setrl.evaluate.looks import label
 from setrl.samples.types import Group
-from setrl.show.lab.view.catalogue import Entry, Found
-from setrl.show.lab.view.index import Index
+from setrl.show.lab.view.catalogue import CatalogueEntry, Found
+from setrl.show.lab.view.index import LogIndex
 from setrl.support.files.run_folder import BASE
 
 MOST = 200  # places that one page lists
@@ -35,7 +35,7 @@ class Other:
     split: str
     arm: str
     seed: int
-    index: Index
+    index: LogIndex
 
     @property
     def key(self) -> str:
@@ -58,13 +58,13 @@ def other_of(found: Found, key: str) -> Other:
     raise LookupError(key)
 
 
-def base_of(entry: Entry, split: str, arm: str) -> Other | None:
+def base_of(entry: CatalogueEntry, split: str, arm: str) -> Other | None:
     """Return the base of a run, which trained arms are compared with; None if there is none."""
     found = (one for one in _of_entry(entry, split) if one.arm == BASE)
     return None if arm == BASE else next(found, None)
 
 
-def _of_entry(entry: Entry, split: str) -> Iterator[Other]:
+def _of_entry(entry: CatalogueEntry, split: str) -> Iterator[Other]:
     for (arm, seed), index in entry.indexes(split).items():
         yield Other(entry.id, entry.name, split, arm, seed, index)
 
@@ -73,7 +73,7 @@ def same_problem(
     found: Found,
     split: str,
     group: Group,
-    here: tuple[Index, int, int],
+    here: tuple[LogIndex, int, int],
     patience: float | None = None,
 ) -> dict[str, Any]:
     """Return where a problem was sampled, too.
@@ -101,7 +101,7 @@ def same_problem(
     return {"places": places[:MOST], "left_out": max(0, len(places) - MOST), "unread": unread}
 
 
-def _near_first(found: Found, split: str, here: Index) -> Iterator[Other]:
+def _near_first(found: Found, split: str, here: LogIndex) -> Iterator[Other]:
     """Yield the logs of a split, first the logs of the run that an index belongs to."""
     every = [list(_of_entry(entry, split)) for entry in found.entries.values()]
     for others in sorted(every, key=lambda others: here not in [one.index for one in others]):

@@ -14,7 +14,7 @@ from setrl.evaluate.metrics import powers_of_two
 from setrl.evaluate.problems import ByArm, on_common
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.verdicts import ranges
-from setrl.show.lab.view.catalogue import Entry, Source
+from setrl.show.lab.view.catalogue import CatalogueEntry, LogSource
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
 from setrl.support.files.run_folder import is_base
@@ -31,7 +31,7 @@ class EvaluationPages:
     def __init__(self) -> None:
         self._pages: dict[tuple[Any, ...], dict[str, Any]] = {}
 
-    def page(self, entry: Entry, split: str | None, against: str | None) -> dict[str, Any]:
+    def page(self, entry: CatalogueEntry, split: str | None, against: str | None) -> dict[str, Any]:
         """One split of a run.
 
         Args:
@@ -54,12 +54,12 @@ class EvaluationPages:
         return {"splits": list(entry.evaluations), "split": name, **self._pages[key]}
 
 
-def _state(arms: Mapping[str, Mapping[int, Source]]) -> tuple[Any, ...]:
+def _state(arms: Mapping[str, Mapping[int, LogSource]]) -> tuple[Any, ...]:
     paths = (path for arm in arms.values() for seed in arm.values() for path in seed.paths)
     return tuple((path, (about := path.stat()).st_size, about.st_mtime_ns) for path in paths)
 
 
-def _page(sources: Mapping[str, Mapping[int, Source]], against: str | None) -> dict[str, Any]:
+def _page(sources: Mapping[str, Mapping[int, LogSource]], against: str | None) -> dict[str, Any]:
     read, notes = _read(sources)
     arms, left_out, _ = on_common(read)
     notes += left_out
@@ -85,7 +85,7 @@ def _page(sources: Mapping[str, Mapping[int, Source]], against: str | None) -> d
 
 
 def _read(
-    sources: Mapping[str, Mapping[int, Source]],
+    sources: Mapping[str, Mapping[int, LogSource]],
 ) -> tuple[dict[str, list[Evaluation]], list[str]]:
     """Arm → the evaluations that can be read; what cannot be read is a sentence."""
     found: dict[str, list[Evaluation]] = {}

@@ -201,7 +201,7 @@ class Progress:
     seconds_left: float | None
 
 
-class Index:
+class LogIndex:
     """The groups of a log, file by file; a file that has changed since is indexed again."""
 
     def __init__(self, log: GroupLog) -> None:
@@ -209,7 +209,7 @@ class Index:
         self._known: dict[int, tuple[tuple[int, int], FileIndex]] = {}
         self._lock = Lock()
         self._starting = Lock()
-        self._work: _Work | None = None
+        self._work: _IndexWork | None = None
 
     def of_step(self, step: int, patience: float | None = None) -> FileIndex:
         """Return the groups of a step; of a long file those that are indexed after some seconds."""
@@ -258,7 +258,7 @@ class Index:
         """Return how the log was read, and what was noticed."""
         return self.log.notes()
 
-    def _started(self) -> _Work | None:
+    def _started(self) -> _IndexWork | None:
         """Return the work on files that have changed; None if there are none."""
         with self._starting:
             if self._work is not None and self._work.is_alive():
@@ -269,19 +269,21 @@ class Index:
                 return None
             if self._work is not None and self._work.error and self._work.states == states:
                 return self._work
-            self._work = _Work(self, stale, states)
+            self._work = _IndexWork(self, stale, states)
             self._work.start()
             return self._work
 
-    def _so_far(self, work: _Work) -> FileIndex:
+    def _so_far(self, work: _IndexWork) -> FileIndex:
         known = [self._known[step][1] for step in self.log.files if step in self._known]
         return joined([*known, *work.so_far()])
 
 
-class _Work(Thread):
+class _IndexWork(Thread):
     """Indexes some files of a log."""
 
-    def __init__(self, index: Index, steps: list[int], states: dict[int, tuple[int, int]]) -> None:
+    def __init__(
+        self, index: LogIndex, steps: list[int], states: dict[int, tuple[int, int]]
+    ) -> None:
         super().__init__(daemon=True)
         self.error: ConfigError | DataError | OSError | None = None
         self.states = states
@@ -329,7 +331,7 @@ class _Work(Thread):
 class Search:
     """The groups in whose samples a text occurs, found in the background."""
 
-    def __init__(self, index: Index, found: FileIndex, text: str) -> None:
+    def __init__(self, index: LogIndex, found: FileIndex, text: str) -> None:
         self.text, self._log, self._rows = text.lower(), index.log, found.rows
         self.hits: set[tuple[int, int]] = set()
         self._seen = 0
@@ -345,7 +347,7 @@ class Search:
                     self.hits.add((step, place))
             self._seen += 1
 
-    def is_for(self, index: Index, found: FileIndex, text: str) -> bool:
+    def is_for(self, index: LogIndex, found: FileIndex, text: str) -> bool:
         """Return whether this is the search for a text in these groups."""
         is_same = self._log is index.log and len(found.rows) == len(self._rows)
         return is_same and self.text == text.lower()

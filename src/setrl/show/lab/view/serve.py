@@ -17,7 +17,7 @@ from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from setrl.show.lab.view.app import application
-from setrl.show.lab.view.catalogue import Catalogue, Found, Source
+from setrl.show.lab.view.catalogue import Catalogue, Found, LogSource
 from setrl.show.lab.view.logs import ONLY_STEP
 from setrl.support.errors import ConfigError
 
@@ -122,7 +122,7 @@ def refuse_empty(catalogue: Catalogue) -> None:
         )
 
 
-def _sources(found: Found) -> list[Source]:
+def _sources(found: Found) -> list[LogSource]:
     arms = (arms for entry in found.entries.values() for arms in entry.evaluations.values())
     return [source for of_split in arms for seeds in of_split.values() for source in seeds.values()]
 

@@ -45,7 +45,7 @@ def same_problems(one: FileIndex, other: FileIndex) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """The groups of a log, and what they are compared with.
 
     Attributes:
@@ -57,7 +57,7 @@ class Table:
     values: Mapping[str, np.ndarray]
 
     @classmethod
-    def of(cls, found: FileIndex, other: FileIndex | None = None) -> Table:
+    def of(cls, found: FileIndex, other: FileIndex | None = None) -> PageTable:
         """Return the table of some groups.
 
         Args:

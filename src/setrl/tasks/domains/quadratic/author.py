@@ -24,7 +24,7 @@ from setrl.tasks.domains.quadratic.equation import (
     term,
 )
 
-Pair = tuple[Fraction, Fraction]
+RootPair = tuple[Fraction, Fraction]
 
 # The kinds look alike, so the author tries factoring far more often than it can work.
 SHARES: dict[str, dict[str, float]] = {
@@ -73,7 +73,7 @@ class Pen(Hand):
         """Write a computed number."""
         return _wrong_number(self.rng, Fraction(right)) if self.slips() else Fraction(right)
 
-    def guess(self, pair: Pair) -> Pair:
+    def guess(self, pair: RootPair) -> RootPair:
         """Write two numbers that were found by inspection, as in factoring."""
         return wrong_pair(self.rng, pair) if self.slips() else pair
 
@@ -87,7 +87,7 @@ class Pen(Hand):
         return Roots(_wrong_number(self.rng, right.centre), right.radicand)
 
 
-def wrong_pair(rng: np.random.Generator, pair: Pair) -> Pair:
+def wrong_pair(rng: np.random.Generator, pair: RootPair) -> RootPair:
     """Return two numbers that are not the pair: signs confused, or one number off by one."""
     first, second = pair if rng.random() < 0.5 else pair[::-1]
     side = 1 if rng.random() < 0.5 else -1
@@ -105,7 +105,7 @@ def _wrong_number(rng: np.random.Generator, right: Fraction) -> Fraction:
     return right + side * {"by one": 1, "by two": 2, "by ten": 10, "sign": 1}[slip]
 
 
-def factoring(equation: Equation, pair: Pair, pen: Pen) -> str:
+def factoring(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `factor (x-2)(x-3)=0 x=2,3`."""
     first, second = pen.guess(pair)
     outer = equation.a // (first.denominator * second.denominator)
@@ -113,7 +113,7 @@ def factoring(equation: Equation, pair: Pair, pen: Pen) -> str:
     return f"factor {outer if outer > 1 else ''}{brackets}=0{_read_off(first, second, pen)}"
 
 
-def formula(equation: Equation, pair: Pair, pen: Pen) -> str:
+def formula(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `formula D=25-24=1 x=(5+-1)/2=2,3`."""
     a, b, c = equation
     square, rest = pen.number(b * b), pen.number(-4 * a * c)
@@ -128,7 +128,7 @@ def formula(equation: Equation, pair: Pair, pen: Pen) -> str:
     return f"{start} x={expression}" + ("" if answer == expression else f"={answer}")
 
 
-def square(equation: Equation, pair: Pair, pen: Pen) -> str:
+def square(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `square (x-5/2)^2=25/4-6=1/4 x=5/2+-1/2=2,3`."""
     a, b, c = equation
     half = pen.number(Fraction(b, 2 * a))
@@ -138,7 +138,7 @@ def square(equation: Equation, pair: Pair, pen: Pen) -> str:
     return start + _extract_root(-half, value, pen)
 
 
-def sum_product(equation: Equation, pair: Pair, pen: Pen) -> str:
+def sum_product(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `sum 2+3=5 product 2*3=6 x=2,3`."""
     first, second = pen.guess(pair)
     total, product = pen.number(first + second), pen.number(first * second)
@@ -146,7 +146,7 @@ def sum_product(equation: Equation, pair: Pair, pen: Pen) -> str:
     return start + _read_off(first, second, pen)
 
 
-def trial(equation: Equation, pair: Pair, pen: Pen, misses: tuple[Fraction, ...] = ()) -> str:
+def trial(equation: Equation, pair: RootPair, pen: Pen, misses: tuple[Fraction, ...] = ()) -> str:
     """Write `try P(1)=2 P(2)=0 P(3)=0 x=2,3`."""
     tried = (*misses, *pen.guess(pair))
     values = {x: pen.number(equation.at(x)) for x in tried}
@@ -155,7 +155,7 @@ def trial(equation: Equation, pair: Pair, pen: Pen, misses: tuple[Fraction, ...]
     return start + (_read_off(found[0], found[1], pen) if len(found) > 1 else " x=none")
 
 
-def grouping(equation: Equation, pair: Pair, pen: Pen) -> str:
+def grouping(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `group x^2-2x-3x+6=x(x-2)-3(x-2) x=2,3`."""
     first, second = pen.guess(pair)
     # a(x - first)(x - second) = (px - q)(x·a/p - second·a/p), with q/p = first.
@@ -169,7 +169,7 @@ def grouping(equation: Equation, pair: Pair, pen: Pen) -> str:
     return f"group {split}={grouped}{_read_off(first, second, pen)}"
 
 
-def division(equation: Equation, pair: Pair, pen: Pen) -> str:
+def division(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `divide x-2: 1,-3,0 x=2,3`: Horner's row for one root, which the author has guessed."""
     a, b, c = equation
     root, _ = pen.guess(pair)
@@ -179,7 +179,7 @@ def division(equation: Equation, pair: Pair, pen: Pen) -> str:
     return start + _read_off(root, -middle / a, pen)
 
 
-def midpoint(equation: Equation, pair: Pair, pen: Pen) -> str:
+def midpoint(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `middle (5/2-d)(5/2+d)=6 d^2=1/4 x=5/2+-1/2=2,3`."""
     a, b, c = equation
     middle, product = pen.number(Fraction(-b, 2 * a)), pen.number(Fraction(c, a))
@@ -211,7 +211,7 @@ def _linear(root: Fraction) -> str:
     return polynomial(0, root.denominator, -root.numerator)
 
 
-Draft = Callable[[Equation, Pair, Pen], str]
+Draft = Callable[[Equation, RootPair, Pen], str]
 
 STRATEGIES: dict[str, Draft] = {
     "factoring": factoring,
@@ -250,7 +250,7 @@ def _with_misses(equation: Equation, rng: np.random.Generator) -> Draft:
     return partial(trial, misses=tuple(misses[at] for at in order))
 
 
-def _nearby(equation: Equation, rng: np.random.Generator) -> Pair:
+def _nearby(equation: Equation, rng: np.random.Generator) -> RootPair:
     """Return integers near irrational roots: both rounded, or two whose product is right."""
     centre, spread = float(equation.roots.centre), sqrt(equation.roots.radicand)
     if rng.random() < 0.5:

@@ -14,7 +14,7 @@ import numpy as np
 from setrl.evaluate.sampling import load_tokenizer
 from setrl.tasks.models.tokenizer import make_tokenizer
 from setrl.train.lm.preflight.disk import Disk, Texts, disk
-from setrl.train.lm.preflight.judge_load import Asked, asked
+from setrl.train.lm.preflight.judge_load import JudgeRequests, asked
 from setrl.train.lm.preflight.model_size import size_of
 from setrl.train.lm.resolved import ResolvedConfig
 
@@ -43,7 +43,7 @@ class Costs:
     trained: float
     evaluated_samples: int
     evaluated: int
-    judged: Asked
+    judged: JudgeRequests
     disk: Disk
 
 
@@ -89,7 +89,7 @@ def _texts(resolved: ResolvedConfig, count: int) -> Texts:
     return Texts(tokens, prompt_bytes, resolved.sample_tokens * prompt_bytes / tokens)
 
 
-def _judged(resolved: ResolvedConfig, texts: Texts, prompts: int) -> Asked:
+def _judged(resolved: ResolvedConfig, texts: Texts, prompts: int) -> JudgeRequests:
     config = resolved.config
     found = [
         asked(arm.judge, config.samples_per_prompt, texts.prompt_bytes, texts.sample_bytes)
@@ -97,4 +97,6 @@ def _judged(resolved: ResolvedConfig, texts: Texts, prompts: int) -> Asked:
         if arm.judge is not None
     ]
     groups = prompts * len(config.seeds)
-    return Asked(groups * sum(one.requests for one in found), groups * sum(o.read for o in found))
+    return JudgeRequests(
+        groups * sum(one.requests for one in found), groups * sum(o.read for o in found)
+    )

@@ -83,10 +83,10 @@ class GroupCheck:
 
 def check_group(resolved: ResolvedConfig) -> GroupCheck:
     """Draw the samples of the first prompt of training, and do with them what training does."""
-    return _Checking(resolved).done()
+    return _GroupChecking(resolved).done()
 
 
-class _Checking:
+class _GroupChecking:
     """The steps in their order; what fails is written down, and the others go on."""
 
     def __init__(self, resolved: ResolvedConfig):

@@ -15,7 +15,7 @@ SAMPLE_TOKENS = 24_000  # LMJudge's default of `sample_tokens`
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeRequests:
     """The requests that language models get.
 
     Attributes:
@@ -27,17 +27,17 @@ class Asked:
     read: float
 
 
-def asked(spec: Config, samples: int, prompt_bytes: float, sample_bytes: float) -> Asked:
+def asked(spec: Config, samples: int, prompt_bytes: float, sample_bytes: float) -> JudgeRequests:
     """Return what the language models behind a judge are asked about one group."""
     settings = spelled_out(spec) if isinstance(spec, str) else dict(spec)
     if settings["judge"] == "lm":
-        return Asked(1, _tokens(settings, samples, prompt_bytes, sample_bytes))
+        return JudgeRequests(1, _tokens(settings, samples, prompt_bytes, sample_bytes))
     inner = [settings["of"]] if "of" in settings else list(settings.get("judges") or ())
     times = 1
     if settings["judge"] == "pairwise":
         times, samples = samples * (samples - 1) // 2, 2
     found = [asked(one, samples, prompt_bytes, sample_bytes) for one in inner]
-    return Asked(times * sum(o.requests for o in found), times * sum(o.read for o in found))
+    return JudgeRequests(times * sum(o.requests for o in found), times * sum(o.read for o in found))
 
 
 def _tokens(

@@ -16,7 +16,7 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import are, count
 from setrl.tasks import FileTask, Problem
 from setrl.tasks.base import TRAIN
-from setrl.tasks.duplicates import Pair, contradicting, repeated, shared
+from setrl.tasks.duplicates import LikePair, contradicting, repeated, shared
 from setrl.tasks.splits import place_of
 from setrl.tasks.visible import escaped, from_here, special_ids, visible
 from setrl.train.lm.resolved import ResolvedConfig
@@ -120,10 +120,10 @@ def check_task(
         ConfigError: If the model, the task or an option of theirs is wrong.
         DataError: If a field is missing, or no problem of a split can be used.
     """
-    return _Checking(task, resolved).done(prompts, sample)
+    return _TaskChecking(task, resolved).done(prompts, sample)
 
 
-class _Checking:
+class _TaskChecking:
     """What all parts of the check share, and the sentences that they add."""
 
     def __init__(self, task: FileTask, resolved: ResolvedConfig | None):
@@ -224,7 +224,7 @@ class _Checking:
             (self.problems if many else self.warnings).append(sentence)
         return found
 
-    def _look_at_repeated(self, split: str, twice: Sequence[Pair]) -> None:
+    def _look_at_repeated(self, split: str, twice: Sequence[LikePair]) -> None:
         others = contradicting(twice)
         if others:
             self.problems.append(
@@ -321,7 +321,7 @@ def _bare(prompt: str) -> str:
     return Conversation({**message, "content": "x"} for message in prompt.messages)
 
 
-def _places(pairs: Sequence[Pair], with_golds: bool = False) -> str:
+def _places(pairs: Sequence[LikePair], with_golds: bool = False) -> str:
     """Return where the first pairs are, for a sentence."""
 
     def shown(problem: Any) -> str:
