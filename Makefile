@@ -90,7 +90,7 @@ docs: $(VENV)/ready  ## Build the documentation into site/; fails on a broken li
 notebooks: $(VENV)/ready  ## Run the tutorials again, and compare what they print with what they show.
 	PYTHONPATH=. $(BIN)/python -m website.notebooks --check
 
-benchmarks: $(VENV)/ready  ## Start every benchmark until its first row; times are not judged.
+benchmarks: $(VENV)/ready  ## Start every benchmark until its first row, and resolve the recipes of control; times are not judged.
 	PYTHONPATH=. $(BIN)/python -m benchmarks.check
 
 lint: $(VENV)/ready  ## Run the linters and the type checker.

@@ -1,6 +1,8 @@
-"""Start every benchmark until its first row, so that none rots; times are not judged.
+"""Start every benchmark until its first row, and resolve every recipe of control: none may rot.
 
     python -m benchmarks.check [NAME ...]
+
+Times are not judged. Recipes of language models are read by tests/lm/test_recipes.py.
 
 A benchmark that needs what is not here says so, and is skipped by name. The exit code is 1 if one
 fails.
@@ -17,7 +19,10 @@ import time
 from itertools import islice
 from pathlib import Path
 
+from setrl.support.errors import ConfigError
+
 HERE = Path(__file__).parent
+RECIPES = HERE.parent / "recipes"
 LIMIT = 120.0  # seconds: a benchmark that still works then has started
 LINES = 2  # the names of the columns, and a row
 NO_BENCHMARK = {"check", "tiny_run"}
@@ -66,8 +71,19 @@ def first_row(name: str) -> tuple[str, str]:
         return ("skipped" if "pip install" in said[-1] else "failed"), said[-1]
 
 
+def resolved(path: Path) -> tuple[str, str]:
+    """Resolve a recipe of control; return "resolved", "skipped" or "failed", and what was said."""
+    from setrl.control.resolved import ResolvedControl
+
+    try:
+        arms = ResolvedControl.load(path).config.arms
+    except ConfigError as error:
+        return ("skipped" if "pip install" in str(error) else "failed"), str(error)
+    return "resolved", f"{len(arms)} arms"
+
+
 def main(names: list[str]) -> None:
-    """Start the benchmarks one after another, and print what each gave."""
+    """Start the benchmarks one after another, and print what each gave; then the recipes."""
     known = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NO_BENCHMARK)
     failed = False
     for name in names or known:
@@ -75,6 +91,10 @@ def main(names: list[str]) -> None:
         what, said = ("skipped", NEEDS[name]) if name in NEEDS else first_row(name)
         failed |= what == "failed"
         print(f"{name}: {what} after {time.perf_counter() - began:.0f} s: {said}", flush=True)
+    for path in [] if names else sorted(RECIPES.glob("control_*/*.yaml")):
+        what, said = resolved(path)
+        failed |= what == "failed"
+        print(f"{path.relative_to(RECIPES)}: {what}: {said}", flush=True)
     raise SystemExit(failed)
 
 
