@@ -1,10 +1,14 @@
 """What all tests share."""
 
 import gc
+import os
 import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# No test asks a hub, and none waits until a hub does not answer.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 # A shell starts `make test &` with SIGINT ignored, and the commands under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -95,7 +95,7 @@ def maker(tokenizer, scored=None):
 def settings(server, **changes):
     values = {"steps": STEPS, "learning_rate": lambda step: 0.05, "save_every": 2}
     values |= {"reply_s": 20, "patience_s": 5}
-    return engine.Settings(server.name, **{**values, **changes})
+    return engine.ClientSettings(server.name, **{**values, **changes})
 
 
 def trainer(server, folder, tokenizer, make_batch=None, **changes):

@@ -72,7 +72,7 @@ def test_a_function_is_loaded_without_what_its_package_imports(package):
 
 def test_a_method_is_a_function_and_a_class_can_be_made(package):
     compute = package.load("lib/core.py:Estimator.compute").function
-    assert compute(registry.Settings(factor=2), REWARDS, 4).tolist() == [1, -1, -1, 1]
+    assert compute(registry.TrainerSettings(factor=2), REWARDS, 4).tolist() == [1, -1, -1, 1]
     made = package.load("lib/core.py:Made").function()
     assert made.compute(REWARDS, 4).tolist() == [1.5, -1.5, -1.5, 1.5]
 
@@ -82,7 +82,7 @@ def test_a_part_of_a_function_reads_what_was_made_before(package):
         "lib/core.py:Trainer.generate", "mean", "outputs", "self, rewards", "advantages"
     )
     logged: list = []
-    me = registry.Settings(scaled=True, log=logged.append)
+    me = registry.TrainerSettings(scaled=True, log=logged.append)
     assert part.function(me, [1.0, 0.0]) == [0.75, -0.25]
     assert logged == [[0.75, -0.25]]
 

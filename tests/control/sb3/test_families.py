@@ -48,7 +48,7 @@ def test_whole_episodes_are_what_the_environment_would_have_given() -> None:
                 seen, reward, ended, _, info = env.step(action)
                 assert reward == episode.rewards_T[step]
             assert ended == episode.terminated
-            assert info.get("goal") == goal(episode)
+            assert info.get("goal", -1) == goal(episode)
 
 
 def test_every_step_is_counted_and_no_family_more_is_started() -> None:
