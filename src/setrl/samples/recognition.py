@@ -49,6 +49,7 @@ from setrl.samples.field_values import (
     shown,
     why_no_verdict,
 )
+from setrl.samples.records import Record
 from setrl.samples.roles import FieldNames, Recognised
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
@@ -56,9 +57,6 @@ from setrl.support.errors import ConfigError, DataError
 SNIFFED = 2000  # rows that decide what the fields are
 ROLLOUT = ("step", "group")  # setrl's own files, whose groups are numbered anew in each step
 MARKS = ("judged.", "credit.")  # what setrl adds to a row about itself
-
-
-Record = dict[str, Any]
 
 
 class OddValueError(ValueError):

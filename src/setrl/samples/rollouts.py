@@ -14,9 +14,8 @@ from typing import Any
 
 from setrl.samples.field_values import token_count
 from setrl.samples.outcomes import with_outcomes
-from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import read_outcome, read_score
+from setrl.samples.values import read_label, read_outcome, read_score
 from setrl.support.errors import DataError
 
 
@@ -47,7 +46,7 @@ def group_of_rollout(record: Mapping[str, Any], step: int, where: str) -> Group:
 
 
 def _sample(record: Mapping[str, Any]) -> Sample:
-    strategy = strategy_of(record.get("strategy", record.get("read")))
+    strategy = read_label(record.get("strategy", record.get("read")))
     name = record.get("read", strategy)
     return Sample(
         str(record["text"]),

@@ -15,6 +15,7 @@ from setrl.samples.field_values import group_name, token_count
 from setrl.samples.fields import text_of
 from setrl.samples.options import CONTRADICT, LogOptions
 from setrl.samples.recognition import names_prompt, unrolled, value_at
+from setrl.samples.records import Record
 from setrl.samples.roles import Recognised
 from setrl.samples.settings import count_settings, setting_of
 from setrl.samples.strategies import strategy_of
@@ -28,7 +29,6 @@ OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "t
 MOST_COUNTED = 1_000_000  # samples of a problem given by counts: each takes memory
 MISSING = object()
 
-Record = dict[str, Any]
 MORE = {"proxy": read_score, "second": read_score, "family": read_label}  # further fields
 Item = tuple[int, Record]  # the number of a row, and an object of it that holds samples
 

@@ -38,7 +38,7 @@ NOTHING = {"", "nan", "null", "none"}  # texts that hold no number
 
 _NUMBER = re.compile(r"[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+\-]?[0-9]+)?", re.IGNORECASE)
 _WHOLE = re.compile(r"(0|[1-9][0-9]{0,15}|[\-−]1)(\.0*)?")  # longer digits are names, as of hashes
-_Text = TypeVar("_Text")
+_Read = TypeVar("_Read")
 
 
 def plain(value: Any) -> Any:
@@ -218,9 +218,9 @@ def was_cut(ids: Sequence[int], ends: Collection[int | None]) -> bool:
     return not len(ids) or int(ids[-1]) not in ends
 
 
-def read_all(read: Callable[[Any], _Text], values: Iterable[Any]) -> list[_Text]:
+def read_all(read: Callable[[Any], _Read], values: Iterable[Any]) -> list[_Read]:
     """Read each value, once for each different one."""
-    known: dict[Any, _Text] = {}
+    known: dict[Any, _Read] = {}
     found = []
     for value in values:
         try:

@@ -7,10 +7,9 @@ from typing import Any
 
 from setrl.samples.log import Log
 from setrl.samples.recognition import SNIFFED
+from setrl.samples.records import Record
 from setrl.samples.types import Group
 from setrl.support.errors import DataError
-
-Record = dict[str, Any]
 
 
 def rows_with(

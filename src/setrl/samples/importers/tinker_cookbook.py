@@ -18,6 +18,7 @@ from setrl.samples.conversation import plain_text
 from setrl.samples.fields import field, number, reading, text_of
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
+from setrl.samples.records import Record
 from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
@@ -31,8 +32,6 @@ TRAIN = f"train{SUMMARIES}"
 ITERATION = re.compile(r"iteration_(\d+)")
 TOTAL = "total_reward"
 TURN_TEXT = "assistant_content"  # what the cookbook's agents write into the logs of each step
-
-Record = dict[str, Any]
 
 
 def iterations(folder: Path, name: str = TRAIN) -> dict[int, Path]:
