@@ -23,7 +23,7 @@ import torch
 
 from setrl.control.resolved import ResolvedControl
 from setrl.control.sb3 import checkpoints
-from setrl.control.sb3.arm import environments, kind_of
+from setrl.control.sb3.arm import environments
 from setrl.control.sb3.families import Family, FamilySampler
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.core.advantages import Method
@@ -63,7 +63,7 @@ def measure(
     assert own.vines is not None
     folder = TrainingRun(run / arm / f"seed_{seed}").final
     env = environments(resolved, own.ppo)
-    model = checkpoints.load(kind_of(resolved), folder, env, own.vines)
+    model = checkpoints.load(folder, env, own.vines)
     many = replace(own.vines, num_vines=num_vines, credit="marginal")
     families = sample(model, many, trunks, np.random.default_rng(seed))
     return compare(model, families)
@@ -71,15 +71,10 @@ def measure(
 
 def sample(model: PolyPPO, vines: Any, trunks: int, rng: np.random.Generator) -> list[Family]:
     """Sample families from the model's policy."""
-
-    def policy(memories: Any, are_resets: bool) -> Any:
-        known, is_new = list(memories), np.full(len(memories), are_resets)
-        return lambda seen, places: model._act(seen, places, known, is_new)
-
     model.policy.set_training_mode(False)
     torch.manual_seed(int(rng.integers(2**31)))
     sampler = FamilySampler(vines, model._pool(vines), rng)
-    return sampler.families(trunks, policy)
+    return sampler.families(trunks, model._act)
 
 
 def compare(model: PolyPPO, families: list[Family]) -> dict[str, float]:

@@ -8,7 +8,7 @@ import pytest
 
 from setrl.control import tasks
 from setrl.control.config import ControlConfig
-from setrl.control.resolved import ResolvedControl, resolve
+from setrl.control.resolved import ResolvedControl
 from setrl.support.errors import ConfigError
 from studies.set_critic.outcomes import SetCritic
 from tests.control.goals import GoalsTask
@@ -43,16 +43,6 @@ def written(tmp_path: Path, *changes: tuple[str, str]) -> Path:
     path = tmp_path / "config.yaml"
     path.write_text(text)
     return path
-
-
-def test_normalising_is_refused_where_a_policy_learnt_from_observations_as_they_are() -> None:
-    arms = {"ppo": {}}
-    named = {"name": "x", "task": "triangles", "arms": arms}
-    with pytest.raises(ConfigError, match="norm_obs: false"):
-        resolve(ControlConfig(**named, vec_normalize={}))
-    resolve(ControlConfig(**named, vec_normalize={"norm_obs": False}))
-    with pytest.raises(ConfigError, match="clip_obs"):
-        ControlConfig(**named, vec_normalize={"clip_ops": 5})
 
 
 def test_arguments_come_from_task_config_and_arm_in_that_order(tmp_path: Path) -> None:
@@ -108,6 +98,7 @@ def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
         (("window: null", "credit: operator:neg"), "credit"),
         (("name: goals", "name: goal"), r"config.yaml:3: .*did you mean 'goals'"),
         (("limit: 12", "limits: 12"), r"config.yaml:3: "),
+        (("seeds: [0, 1]", "gru: 8"), r"config.yaml:9: gru is of tasks on JAX"),
         (("seeds: [0, 1]", "seeds: [0, 0]"), "seeds must be different"),
         (("seeds: [0, 1]", "total_steps: 0"), "total_steps must be a number above 0"),
         (("name: try", "arms: {}"), "is also on line"),

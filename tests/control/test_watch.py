@@ -127,32 +127,6 @@ def test_a_damaged_policy_is_named(run_dir, tmp_path, content):
         watch.watch(copy, most=2, episodes=8)
 
 
-def test_observations_are_normalised_as_in_training(tmp_path):
-    config = ControlConfig(
-        name="normalised",
-        task={"name": "multi_goal", "max_steps": 12},
-        arms={"ppo": {}},
-        total_steps=96,
-        ppo={"n_envs": 4, "n_steps": 12, "batch_size": 48, "n_epochs": 1},
-        vec_normalize={"norm_reward": False},
-        workers=1,
-    )
-    resolved = resolve(config)
-    with at_once():
-        run = run_control(resolved, tmp_path / "run", cache=tmp_path, show_progress=False)
-    model = watch._model(resolved, run, "ppo", 0)
-    normalised = model.get_vec_normalize_env()
-    assert normalised.obs_rms.count > 90
-    seen = []
-    monitored = model.predict
-    model.predict = lambda obs, *rest, **named: seen.append(obs) or monitored(obs, *rest, **named)
-    [episode] = watch.measures.sample_episodes(
-        model, resolved.task.make_env, 1, np.random.default_rng(0)
-    )
-    expected = normalised.normalize_obs(episode.observations[:-1])
-    np.testing.assert_array_equal(np.concatenate(seen), expected)
-
-
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

@@ -67,7 +67,6 @@ arms:
   inner: {algorithm: poly_ppo, set_size: 2, num_vines: 3, num_states: 2, window: 5, where: inner}
   maxpo: {algorithm: poly_ppo, method: maxpo, set_size: 2, num_vines: 3, num_states: 1}
 total_steps: 800
-gru: 8
 ppo: {n_envs: 2, n_steps: 64, batch_size: 64}
 checkpoint_every: 400
 rollouts_every: 400

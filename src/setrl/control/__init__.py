@@ -22,8 +22,6 @@ _OF_GYM = {
     "VineChoices": "setrl.control.vines",
     "EpisodeCredit": "setrl.control.vines",
     "ControlTask": "setrl.control.tasks.base",
-    "RecurrentPolyPPO": "setrl.control.sb3.recurrent",
-    "GRUPolicy": "setrl.control.sb3.networks",
 }
 _OF_JAX = {"JaxPolyPPO": "setrl.control.jax.poly_ppo"}
 

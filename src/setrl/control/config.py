@@ -32,10 +32,6 @@ PPO_KEYS = (
     *("clip_range", "clip_range_vf", "normalize_advantage", "ent_coef", "vf_coef"),
     *("max_grad_norm", "target_kl"),
 )
-NORMALISE_KEYS = (
-    *("norm_obs", "norm_reward", "clip_obs", "clip_reward", "gamma", "epsilon"),
-    "norm_obs_keys",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +56,7 @@ class ControlConfig(RunConfig):
     ppo: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of PPO for all arms, over the task's defaults."""
     gru: Count | None = None
-    """Size of the GRU memory of all policies; null: policies without a memory."""
-    vec_normalize: Mapping[str, Any] | None = None
-    """Arguments of VecNormalize for all arms, such as {norm_reward: false}; null: none."""
+    """Size of the GRU memory of all policies, for tasks on JAX; null: policies without a memory."""
     eval_every: Count | None = None
     """Environment steps between evaluations during training; null: only at the end."""
     rollouts_every: Count = 10_000
@@ -76,7 +70,6 @@ class ControlConfig(RunConfig):
     def _check(self) -> None:
         """Check each key for itself; `resolve` checks what needs the task or a method."""
         refuse_unknown(self.ppo, PPO_KEYS, "ppo")
-        refuse_unknown(self.vec_normalize or {}, NORMALISE_KEYS, "vec_normalize")
 
     @override
     def _check_arm(self, arm: str) -> None:

@@ -37,8 +37,7 @@ def sample_episodes(
     episode is finished, so short ones are not preferred.
 
     Args:
-        model: A model with `predict`, which gets states if the policy is recurrent; observations
-            are normalised first if its environment normalises.
+        model: A model with `predict`.
         make_env: Makes an environment; each environment is seeded once.
         episodes: Number of episodes, or the reset options of each.
         rng: Decides seeds and actions; the same generator state gives the same episodes.
@@ -66,15 +65,11 @@ def _run_all(
     waiting = iter(watched(enumerate(resets), "sample", len(resets), unit="episode"))
     running = [_Episode(env, *next(waiting)) for env in envs]
     whole: dict[int, Trajectory] = {}
-    state, normalised = None, model.get_vec_normalize_env()
     while len(whole) < len(resets):
         seen = stack([one.observations[-1] for one in running])
-        starts = np.array([not one.rewards for one in running])
-        # Episodes that have ended stay in the batch if none waits: the policy's states are by
-        # position, and equal batches sample equal actions.
-        if normalised is not None:
-            seen = normalised.normalize_obs(seen)
-        actions, state = model.predict(seen, state, starts, deterministic=False)
+        # Episodes that have ended stay in the batch if none waits: equal batches sample equal
+        # actions.
+        actions, _ = model.predict(seen, deterministic=False)
         for position, one in enumerate(running):
             if one.ended:
                 continue

@@ -35,8 +35,7 @@ class ResolvedControlArm:
 
     Attributes:
         method: Scores sets of vines; None without vines.
-        vines: How vines are sampled; without a method, episodes for a memory; None for neither, and
-            on JAX, where the model has them.
+        vines: How vines are sampled; None without vines, and on JAX, where the model has them.
         ppo: Arguments of PPO, `n_envs` among them.
         options: The penalties and bonuses beyond PPO's.
         model: On JAX, the `JaxPolyPPO` that all of these make; None on Stable-Baselines3.
@@ -105,13 +104,9 @@ def resolve(config: ControlConfig) -> ResolvedControl:
     with blamed_on("task", "task: "):
         task = from_config(config.task)
         _check_defaults(task)
-    if is_of_jax(task):
-        make = _arm_on_jax
-        if config.vec_normalize is not None:
-            raise KeyedError("vec_normalize is not available on JAX", "vec_normalize")
-    else:
-        make = _arm
-        _check_normalising(config, task)
+    if config.gru is not None and not is_of_jax(task):
+        raise KeyedError("gru is of tasks on JAX, such as xminigrid", "gru")
+    make = _arm_on_jax if is_of_jax(task) else _arm
     arms = {arm: make(arm, config, task) for arm in config.arms}
     steps = config.total_steps or int(task.defaults["total_timesteps"])
     if is_of_jax(task) and steps > MOST_JAX_STEPS:
@@ -130,22 +125,11 @@ def _check_defaults(task: ControlTask) -> None:
         names.look_up("policy_kwargs on JAX", name, {"net_arch": None})
 
 
-def _check_normalising(config: ControlConfig, task: ControlTask) -> None:
-    if config.vec_normalize is None or not task.demonstrations:
-        return
-    if config.vec_normalize.get("norm_obs", True) is not False:
-        raise KeyedError(
-            "vec_normalize must set norm_obs: false for a task that pretrains: its policies start "
-            "from one that learnt from plain observations",
-            "vec_normalize",
-        )
-
-
 def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedControlArm:
     from setrl.control.sb3.vines import Vines
 
     algorithm, method, given = _read(arm, config)
-    vines = None if config.gru is None else Vines(task.make_env, num_vines=0)
+    vines = None
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
         if method is not None:
             own = _with_episode_credit(given[VINES])

@@ -13,10 +13,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-# Keys of a trajectory's extras.
-TAKEN = "taken"  # actions before they were clipped to the action space
-MEMORY = "memory"  # the memory of a recurrent policy before each step
-SEEN = "seen"  # observations as the policy saw them, where they are normalised
+TAKEN = "taken"  # key of a trajectory's extras: actions before they were clipped to their space
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,7 @@ class Trajectory:
         infos: T+1 of them, one for each observation.
         terminated: Whether the environment ended the episode.
         truncated: Whether it was cut, by the environment's time limit or by the pool's max_steps.
-        extras: What the policy recorded at each step (actions before clipping, memories, normalised
-            observations), each (T, …).
+        extras: What the policy recorded at each step, such as actions before clipping, each (T, …).
         snapshots: T+1 states, one for each observation, None where a state was not kept; or empty.
     """
 
@@ -60,8 +56,8 @@ class Trajectory:
 
     @property
     def seen_T(self) -> Any:
-        """The observations as the policy saw them when it acted: (T, …)."""
-        return self.extras[SEEN] if SEEN in self.extras else part(self.observations, slice(-1))
+        """The observations before each step: (T, …)."""
+        return part(self.observations, slice(-1))
 
     @property
     def is_finite(self) -> bool:

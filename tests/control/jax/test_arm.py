@@ -181,7 +181,6 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
     [
         ({"ppo": {"n_steps": 9}}, "n_steps is not available on JAX: an update has num_traj"),
         ({"ppo": {"n_envs": 8}}, "n_envs is not available on JAX: an update has num_trajectories"),
-        ({"vec_normalize": {}}, "vec_normalize is not available on JAX"),
         ({"arms": {"a": {**POLY, "credit": "set_critic"}}}, "credit must be one of"),
         ({"arms": {"a": {**POLY, "most_snapshots": 3}}}, "most_snapshots is not available"),
         ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),

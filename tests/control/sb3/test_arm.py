@@ -128,21 +128,6 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     )
 
 
-def test_an_interrupted_run_with_a_memory_that_normalises_ends_with_the_same_weights(
-    tmp_path: Path,
-) -> None:
-    whole, cut = TrainingRun(tmp_path / "whole"), TrainingRun(tmp_path / "cut")
-    both: dict[str, Any] = {"gru": 8, "vec_normalize": {}}
-    assert train(whole, "poly", **both)
-    assert not train(cut, "poly", stop_at=200, **both)
-    assert train(cut, "poly", **both)
-    assert torch.equal(weights(whole), weights(cut))
-    assert "gru.weight_hh_l0" in PolyPPO.load(cut.final / "model.zip").policy.state_dict()
-    learnt = [files.read_json(run.final / "normalisation.json") for run in (whole, cut)]
-    assert learnt[0] == learnt[1]
-    assert learnt[0]["observations"][""]["count"] > 500
-
-
 def killed_at_400(run: TrainingRun) -> None:
     def on_step(steps: int) -> None:
         if steps >= 400:

@@ -21,7 +21,7 @@ def drawn(num_steps: int, seed: int = 0, **options: Any) -> tuple[list[Any], Fam
     def act(seen: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         return choices.integers(0, 4, len(seen)), {}
 
-    families = sampler(num_steps, lambda *_: act)
+    families = sampler(num_steps, act)
     return families, sampler
 
 
@@ -62,7 +62,7 @@ def test_every_step_is_counted_and_no_family_more_is_started() -> None:
 def test_a_known_length_of_families_fills_an_update_in_few_rounds() -> None:
     _, sampler = drawn(500)
     began = sampler.pool.steps
-    sampler(500, lambda *_: lambda seen, _: (np.zeros(len(seen), int), {}))
+    sampler(500, lambda seen, _: (np.zeros(len(seen), int), {}))
     assert 500 <= sampler.pool.steps - began < 1000
 
 

@@ -17,6 +17,7 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback, StopTrainingOnMaxEpisodes
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
 
 from setrl import methods
 from setrl.control.envs.checks import ResetMismatchError
@@ -253,6 +254,14 @@ def test_callbacks_see_every_step_as_stable_baselines_shows_it() -> None:
     model = poly()  # of two environments; a vine's end counts as an episode's
     model.learn(10_000, limit)
     assert 60 <= limit.n_episodes < 60 + 4
+
+
+@pytest.mark.parametrize("wrap", [lambda env: VecFrameStack(env, 2), VecNormalize])
+def test_wrappers_that_do_not_reach_vines_are_refused(wrap: Callable[[Any], Any]) -> None:
+    vines = Vines(Goals, label=goal, num_vines=4)
+    with pytest.raises(ValueError, match=r"which Vec\w+ does not reach"):
+        PolyPPO("MlpPolicy", wrap(make_vec_env(Goals)), methods.poly_epo(2), vines)
+    PolyPPO("MlpPolicy", wrap(make_vec_env(Goals)))
 
 
 def test_vines_of_another_environment_are_refused() -> None:

@@ -1,1 +1,1 @@
-"""Stable-Baselines3 with set credit inside: PPO and its rivals, Poly-PPO, recurrent policies."""
+"""Stable-Baselines3 with set credit inside: PPO and its rivals, Poly-PPO."""

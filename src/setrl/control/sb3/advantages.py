@@ -16,7 +16,6 @@ from setrl.control.credit import SIZE_FLOOR
 from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.buffer import Transitions
 from setrl.control.sb3.credit import Segment
-from setrl.control.sb3.normalise import NONE, Normaliser
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
@@ -33,7 +32,6 @@ class Critic:
         bonus: Bonus for rare actions, added to the rewards; None: no bonus.
         scales_sets: Whether set advantages, which replace the critic's advantages, are divided by
             the root of their mean square, over all steps that have one.
-        normaliser: Normalises the rewards, and the last observations, on which nobody acted.
     """
 
     policy: ActorCriticPolicy
@@ -41,7 +39,6 @@ class Critic:
     gae_lambda: float
     bonus: CountBonus | None = None
     scales_sets: bool = True
-    normaliser: Normaliser = NONE
 
     def transitions(self, segments: Sequence[Segment]) -> Transitions:
         """Return all steps of usable segments, with GAE where no set advantage replaces it.
@@ -61,7 +58,7 @@ class Critic:
         # Images come with their channels last; the policy's space has them first.
         observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
         actions = np.concatenate([one.trajectory.taken_T for one in usable])
-        values, log_probs = self._evaluate(usable, observations, actions)
+        values, log_probs = self._evaluate(observations, actions)
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
         advantages, from_sets = _with_sets(usable, critics)
@@ -77,10 +74,8 @@ class Critic:
             from_sets=from_sets,
         )
 
-    def _evaluate(
-        self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute values and log-probabilities of the segments' steps, (steps,) each."""
+    def _evaluate(self, observations: Any, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Compute values and log-probabilities of steps, (steps,) each."""
         values, log_probs = [], []
         is_discrete = isinstance(self.policy.action_space, spaces.Discrete)
         kind = torch.int64 if is_discrete else torch.float32
@@ -98,8 +93,7 @@ class Critic:
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
         """Return all steps' rewards: the environment's, bonuses, values after cuts."""
-        given = np.concatenate([one.trajectory.rewards_T for one in segments])
-        rewards = self.normaliser.rewards(given).astype(np.float64)
+        rewards = np.concatenate([one.trajectory.rewards_T for one in segments]).astype(float)
         if self.bonus is not None:
             rewards += self.bonus(observations, actions)
         last = np.cumsum([len(one.trajectory) for one in segments]) - 1
@@ -115,7 +109,7 @@ class Critic:
         """Return the critic's value of the last state of each trajectory."""
         reached = stack([part(one.observations, -1) for one in trajectories])
         with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(self.normaliser.seen(reached))
+            seen, _ = self.policy.obs_to_tensor(reached)
             return self.policy.predict_values(seen).flatten().cpu().numpy()
 
     def _gae(

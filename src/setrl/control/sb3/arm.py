@@ -13,8 +13,7 @@ import torch
 from gymnasium.wrappers import RecordEpisodeStatistics
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
-from stable_baselines3.common.torch_layers import CombinedExtractor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 from typing_extensions import override
 
 from setrl.control import pretrained, records
@@ -22,9 +21,7 @@ from setrl.control.checkpoints import POLICY, save
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import is_due
 from setrl.control.sb3 import behaviour_cloning, checkpoints
-from setrl.control.sb3.networks import GRUPolicy
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.sb3.recurrent import RecurrentPolyPPO
 from setrl.control.trajectories import Trajectory
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
@@ -33,8 +30,6 @@ from setrl.train.runs.pool import Stop
 if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
     from setrl.control.tasks import ControlTask
-
-GAMMA = 0.99  # the default of Stable-Baselines3's PPO and VecNormalize
 
 
 def use_one_thread() -> None:
@@ -85,9 +80,7 @@ def make_model(
         warm_start(model, resolved.task, cache, resolved.config.pretrain_seed)
         return model
     own = resolved.arms[arm]
-    return checkpoints.load(
-        kind_of(resolved), checkpoint, environments(resolved, own.ppo), own.vines
-    )
+    return checkpoints.load(checkpoint, environments(resolved, own.ppo), own.vines)
 
 
 def warm_start(model: PolyPPO, task: ControlTask, cache: Path, seed: int = 0) -> Path | None:
@@ -134,54 +127,37 @@ def trained(resolved: ResolvedControl, arm: str, final: Path) -> PolyPPO | None:
     """Return the trained model of an arm from its folder `final`; None if it is not there."""
     if not (final / POLICY).exists():
         return None
-    return checkpoints.load_final(new_model(resolved, arm, 0), final)
-
-
-def kind_of(resolved: ResolvedControl) -> type[PolyPPO]:
-    """Return the class of a run's models."""
-    return PolyPPO if resolved.config.gru is None else RecurrentPolyPPO
+    model = new_model(resolved, arm, 0)
+    checkpoints.load_policy(model, final / POLICY)
+    return model
 
 
 def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     """Return the model of an arm with its first weights."""
     own = resolved.arms[arm]
     env = environments(resolved, own.ppo)
-    policy, policy_kwargs = policy_of(resolved, env.observation_space)
-    return kind_of(resolved)(
-        policy,
+    has_dicts = isinstance(env.observation_space, gym.spaces.Dict)
+    return PolyPPO(
+        "MultiInputPolicy" if has_dicts else "MlpPolicy",
         env,
         own.method,
         own.vines,
         **own.options,
         **{name: value for name, value in own.ppo.items() if name != "n_envs"},
-        policy_kwargs=policy_kwargs,
+        policy_kwargs=dict(resolved.task.policy_kwargs),
         seed=seed,
         device="cpu",
     )
 
 
 def environments(resolved: ResolvedControl, ppo: Mapping[str, Any]) -> VecEnv:
-    """Make the environments that PPO steps, normalised if the config says so."""
-    env: VecEnv = DummyVecEnv([partial(recorded, resolved.task)] * ppo["n_envs"])
-    if resolved.config.vec_normalize is None:
-        return env
-    return VecNormalize(env, **{"gamma": ppo.get("gamma", GAMMA), **resolved.config.vec_normalize})
+    """Make the environments that PPO steps."""
+    return DummyVecEnv([partial(recorded, resolved.task)] * ppo["n_envs"])
 
 
 def recorded(task: ControlTask) -> gym.Env:
     """Make an environment of the task that records its returns and can be set back."""
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
-
-
-def policy_of(resolved: ResolvedControl, space: gym.Space) -> tuple[Any, dict[str, Any]]:
-    """Return the policy class for a task's observations and the config's memory, with arguments."""
-    arguments = dict(resolved.task.policy_kwargs)
-    has_dicts = isinstance(space, gym.spaces.Dict)
-    if resolved.config.gru is None:
-        return "MultiInputPolicy" if has_dicts else "MlpPolicy", arguments
-    if has_dicts:
-        arguments.setdefault("features_extractor_class", CombinedExtractor)
-    return GRUPolicy, {**arguments, "hidden_size": resolved.config.gru}
 
 
 def evaluation(task: ControlTask, model: PolyPPO) -> dict[str, float]:

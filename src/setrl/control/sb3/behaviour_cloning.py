@@ -1,9 +1,8 @@
-"""Behaviour cloning of policies of Stable-Baselines3; a memory is unrolled along whole episodes."""
+"""Behaviour cloning of policies of Stable-Baselines3."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +15,13 @@ from setrl.control.behaviour_cloning import (
     best_weights,
 )
 from setrl.control.sb3.advantages import flat
-from setrl.control.sb3.buffer import gathered
-from setrl.control.sb3.networks import GRUPolicy
 from setrl.control.sb3.update import entropy_loss
 from setrl.control.trajectories import part
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-# Steps of an update; slightly more for policies with a memory, whose episodes stay whole.
-BATCH_SIZE = 256
+BATCH_SIZE = 256  # largest number of steps of an update
 
 
 def clone(
@@ -44,7 +40,7 @@ def clone(
 
     def learn() -> tuple[Any, float]:
         policy.set_training_mode(True)
-        for batch in _batches(policy, shown, learnt, rng):
+        for batch in np.array_split(rng.permutation(learnt), -(-len(learnt) // BATCH_SIZE)):
             optimizer.zero_grad()
             _loss(policy, shown, batch).backward()
             torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
@@ -58,30 +54,8 @@ def clone(
     return found
 
 
-def _batches(
-    policy: Any, shown: Demonstrations, steps: np.ndarray, rng: np.random.Generator
-) -> Iterator[np.ndarray]:
-    """Yield all steps in random order, or, for a policy with a memory, all episodes."""
-    if not isinstance(policy, GRUPolicy):
-        yield from np.array_split(rng.permutation(steps), -(-len(steps) // BATCH_SIZE))
-        return
-    episodes = _by_episode(shown, steps)
-    for batch in gathered(episodes, rng.permutation(len(episodes)), BATCH_SIZE):
-        yield np.concatenate(batch)
-
-
 def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray) -> Any:
     observations, _ = policy.obs_to_tensor(part(shown.observations, steps))
     actions = torch.as_tensor(flat(shown.actions[steps]), device=policy.device)
-    if isinstance(policy, GRUPolicy):
-        lengths = [len(episode) for episode in _by_episode(shown, steps)]
-        empty = torch.zeros(len(lengths), policy.hidden_size, device=policy.device)
-        _, log_prob, entropy = policy.evaluate_pieces(observations, actions, empty, lengths)
-    else:
-        _, log_prob, entropy = policy.evaluate_actions(observations, actions)
+    _, log_prob, entropy = policy.evaluate_actions(observations, actions)
     return -log_prob.mean() + ENTROPY_COEF * entropy_loss(entropy, log_prob)
-
-
-def _by_episode(shown: Demonstrations, steps: np.ndarray) -> list[np.ndarray]:
-    """Split steps of whole episodes into an array per episode."""
-    return np.split(steps, np.flatnonzero(np.diff(shown.episodes[steps])) + 1)

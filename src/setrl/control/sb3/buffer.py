@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +25,6 @@ class Minibatch(NamedTuple):
     advantages: torch.Tensor
     returns: torch.Tensor
     from_sets: torch.Tensor  # bool: a set advantage, not the critic's
-    memories: torch.Tensor | None = None  # (pieces, H) before the first step of each piece
-    lengths: Sequence[int] = ()  # steps of each piece
 
 
 class Transitions(NamedTuple):
@@ -39,45 +37,22 @@ class Transitions(NamedTuple):
     advantages: np.ndarray
     returns: np.ndarray
     from_sets: np.ndarray
-    memories: np.ndarray | None = None  # (steps, H) of a recurrent policy before each step
-    lengths: np.ndarray | None = None  # steps of each trajectory, where there are memories
-
-
-def gathered(
-    pieces: Sequence[np.ndarray], order: Iterable[int], batch_size: int | None
-) -> Iterator[list[np.ndarray]]:
-    """Yield pieces in an order, together `batch_size` steps at a time; None yields all at once."""
-    chosen: list[np.ndarray] = []
-    steps = 0
-    for index in order:
-        chosen.append(pieces[index])
-        steps += len(pieces[index])
-        if batch_size is not None and steps >= batch_size:
-            yield chosen
-            chosen, steps = [], 0
-    if chosen:
-        yield chosen
 
 
 class _WithSets:
     """What a rollout buffer needs beyond Stable-Baselines3's, for arrays and for dicts of arrays.
 
     It is filled step by step, as the original is (`add`), or with whole trajectories at once
-    (`load`). Minibatches consist of pieces: single steps, or, if a recurrent policy's memories are
-    loaded, at most `sequence_length` steps in a row, through which gradients flow.
+    (`load`).
     """
 
     bonus: CountBonus | None = None
-    sequence_length: int = 16
     rewards: np.ndarray
-    memories: np.ndarray | None
-    lengths: np.ndarray | None
 
     def reset(self) -> None:
         """Remove all transitions."""
         super().reset()  # type: ignore[misc]
         self.from_sets = np.zeros(self.rewards.shape, dtype=bool)
-        self.memories = self.lengths = None
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
         """Compute GAE from the rewards, with the bonus for rare actions if there is one.
@@ -106,13 +81,13 @@ class _WithSets:
         self.generator_ready = self.full = True
 
     def get(self, batch_size: int | None = None) -> Iterator[Minibatch]:
-        """Yield all pieces in random order, together `batch_size` steps at a time."""
+        """Yield all steps in random order, `batch_size` at a time; None yields all at once."""
         self._flatten()
-        pieces = self._pieces()
-        # Without memories this is the permutation of steps that Stable-Baselines3's buffer draws.
-        order = np.random.permutation(len(pieces))  # noqa: NPY002 - the generator that PPO uses
-        for chosen in gathered(pieces, order, batch_size):
-            yield self._minibatch(chosen)
+        count = len(self.values)  # type: ignore[attr-defined]
+        # The permutation of steps that Stable-Baselines3's buffer draws, from PPO's generator.
+        order = np.random.permutation(count)  # noqa: NPY002
+        for start in range(0, count, batch_size or count):
+            yield self._minibatch(order[start:][:batch_size])
 
     def _flatten(self) -> None:
         """Reshape from (steps, environments) to one axis, environment by environment."""
@@ -123,26 +98,13 @@ class _WithSets:
             setattr(self, name, flat)
         self.generator_ready = True
 
-    def _pieces(self) -> Sequence[np.ndarray]:
-        """Return the steps of each piece."""
-        if self.lengths is None:
-            count = len(self.values)  # type: ignore[attr-defined]
-            return np.arange(count)[:, None]  # type: ignore[return-value]
-        ends, size = np.cumsum(self.lengths), self.sequence_length
-        spans = [np.arange(end - steps, end) for end, steps in zip(ends, self.lengths, strict=True)]
-        return [span[at : at + size] for span in spans for at in range(0, len(span), size)]
-
-    def _minibatch(self, pieces: Sequence[np.ndarray]) -> Minibatch:
-        tensor, steps = self.to_torch, np.concatenate(pieces)  # type: ignore[attr-defined]
-        batch = Minibatch(
+    def _minibatch(self, steps: np.ndarray) -> Minibatch:
+        tensor = self.to_torch  # type: ignore[attr-defined]
+        return Minibatch(
             on_arrays(tensor, part(self.observations, steps)),  # type: ignore[attr-defined]
             tensor(self.actions[steps].astype(np.float32, copy=False)),  # type: ignore[attr-defined]
             *(tensor(getattr(self, name)[steps].flatten()) for name in SCALARS),
         )
-        if self.memories is None:
-            return batch
-        first = tensor(self.memories[[piece[0] for piece in pieces]])
-        return batch._replace(memories=first, lengths=[len(piece) for piece in pieces])
 
 
 class SetBuffer(_WithSets, RolloutBuffer):  # type: ignore[misc]

@@ -2,11 +2,9 @@
 
 checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
 checkpoint-<steps>/state.pkl      generators, environments, values not yet logged
-checkpoint-<steps>/normalisation.json   running means, if there are any
 checkpoint-<steps>/seal           all were written on this machine: two of them hold pickles
 
 final/policy.safetensors          the weights of the policy: readable on every machine
-final/normalisation.json          as above
 final/model.zip, final/seal       as above, to continue from
 """
 
@@ -24,21 +22,18 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from setrl.control.checkpoints import POLICY, reading
-from setrl.control.sb3.normalise import load_statistics, statistics_of
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.seals import check_seal, seal
 from setrl.control.sb3.vines import Vines
-from setrl.support import files
 from setrl.support.errors import RunError
 
-MODEL, STATE, NORMALISATION = "model.zip", "state.pkl", "normalisation.json"
+MODEL, STATE = "model.zip", "state.pkl"
 
 
 def write(model: PolyPPO, folder: Path) -> None:
     """Write a checkpoint of a model between two updates."""
     model.save(folder / MODEL)
     (folder / STATE).write_bytes(pickle.dumps(_state(model)))
-    _save_statistics(model, folder)
     seal(folder)
 
 
@@ -46,7 +41,6 @@ def write_final(model: PolyPPO, folder: Path) -> None:
     """Write a trained model: its policy for every machine, and all of it for this machine."""
     model.save(folder / MODEL)
     save_policy(model, folder / POLICY)
-    _save_statistics(model, folder)
     seal(folder)
 
 
@@ -66,31 +60,7 @@ def load_policy(model: Any, path: Path) -> None:
         model.policy.load_state_dict(load_file(path))
 
 
-def load_final(model: PolyPPO, folder: Path) -> PolyPPO:
-    """Load the policy that `write_final` wrote into a model of the same config; reads no pickle.
-
-    Raises:
-        RunError: If the file is damaged, or holds another policy.
-    """
-    load_policy(model, folder / POLICY)
-    load_normalisation(model, folder)
-    return model
-
-
-def _save_statistics(model: PolyPPO, folder: Path) -> None:
-    env = model.get_vec_normalize_env()
-    if env is not None:
-        files.write_json(folder / NORMALISATION, statistics_of(env))
-
-
-def load_normalisation(model: PolyPPO, folder: Path) -> None:
-    """Restore the running means of a model's VecNormalize, if it has one."""
-    env = model.get_vec_normalize_env()
-    if env is not None:
-        load_statistics(env, files.read_json(folder / NORMALISATION))
-
-
-def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
+def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
     """Load the model of a checkpoint; `restore` brings back the rest once it has its logger.
 
     Raises:
@@ -99,7 +69,7 @@ def load(kind: type[PolyPPO], folder: Path, env: Any, vines: Vines | None) -> Po
     check_seal(folder)
     path = folder / MODEL
     with _sentence_for_moved_classes(path):
-        return kind.load(path, device="cpu", env=env, force_reset=False, vines=vines)
+        return PolyPPO.load(path, device="cpu", env=env, force_reset=False, vines=vines)
 
 
 def restore(folder: Path, model: PolyPPO) -> None:
@@ -111,7 +81,6 @@ def restore(folder: Path, model: PolyPPO) -> None:
     assert model.env is not None
     for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore[attr-defined]
         env.restore(snapshot, rng="keep")
-    load_normalisation(model, folder)
     torch.set_rng_state(state["torch"])
     np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
     random.setstate(state["python"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,14 +10,10 @@ import numpy as np
 from setrl.control.envs.resettable import Snapshot
 from setrl.control.sb3.rollouts import Act, VinePool
 from setrl.control.sb3.vines import Vines
-from setrl.control.trajectories import MEMORY, Trajectory, joined
+from setrl.control.trajectories import Trajectory, joined
 from setrl.control.vines import Where
 
 SEEDS = 2**31  # environments are reset with seeds below it
-
-Memories = Sequence[np.ndarray | None]  # a recurrent policy's memory at each start; None: no memory
-# The policy, ready to continue from so many starts; and whether they are resets, new to the policy.
-StartPolicy = Callable[[Memories, bool], Act]
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class FamilySampler:
     rng: np.random.Generator
     family_steps: float | None = None
 
-    def __call__(self, num_steps: int, policy: StartPolicy) -> list[Family]:
+    def __call__(self, num_steps: int, act: Act) -> list[Family]:
         """Sample whole families, with `num_steps` environment steps together or a little more.
 
         Raises:
@@ -77,7 +73,7 @@ class FamilySampler:
             )
             if is_first:  # the mean of few families is rough, and one short family would fill it
                 count = min(count, max(1, len(families)))
-            more = self.families(count, policy)
+            more = self.families(count, act)
             steps = sum(family.num_steps for family in more)
             if not steps:
                 raise RuntimeError(
@@ -88,7 +84,7 @@ class FamilySampler:
             self.family_steps = done / len(families)
         return families
 
-    def families(self, count: int, policy: StartPolicy) -> list[Family]:
+    def families(self, count: int, act: Act) -> list[Family]:
         """Sample so many families."""
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
@@ -97,7 +93,7 @@ class FamilySampler:
         keeps = self.vines.are_sampled and not at_start
         trunks = self.pool.run(
             starts,
-            policy([None] * count, True),
+            act,
             cut,
             keep_snapshots=keeps,
             most_snapshots=self.vines.most_snapshots,
@@ -107,7 +103,7 @@ class FamilySampler:
         vines_BN: list[tuple[Trajectory, ...]] = [()] * len(leaves)
         if self.vines.are_sampled:
             at = [self.pool.state(trunks[i], time) if keeps else starts[i] for i, time in leaves]
-            vines_BN = self._vines(at, [_memory(trunks[i], time) for i, time in leaves], policy)
+            vines_BN = self._vines(at, act)
         trunks = [replace(trunk, snapshots=()) for trunk in trunks]
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
@@ -121,22 +117,14 @@ class FamilySampler:
             return ()
         return tuple(rollout_times(length, vines.num_states, vines.where, self.rng))
 
-    def _vines(
-        self, states: Sequence[Snapshot], memories: Memories, policy: StartPolicy
-    ) -> list[tuple[Trajectory, ...]]:
+    def _vines(self, states: Sequence[Snapshot], act: Act) -> list[tuple[Trajectory, ...]]:
         """Sample N vines from each state."""
         n = self.vines.num_vines
         if not states:
             return []
-        act = policy([memory for memory in memories for _ in range(n)], False)
         repeated = [state for state in states for _ in range(n)]
         grown = self.pool.run(repeated, act, self.vines.max_steps)
         return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]
-
-
-def _memory(trunk: Trajectory, time: int) -> np.ndarray | None:
-    """Return the memory of a recurrent policy before a step of a trunk."""
-    return trunk.extras[MEMORY][time] if MEMORY in trunk.extras else None
 
 
 def rollout_times(

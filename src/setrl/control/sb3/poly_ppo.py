@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -16,7 +16,12 @@ from gymnasium import spaces
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import check_for_correct_spaces
-from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, is_vecenv_wrapped
+from stable_baselines3.common.vec_env import (
+    VecEnv,
+    VecFrameStack,
+    VecNormalize,
+    is_vecenv_wrapped,
+)
 from typing_extensions import override
 
 from setrl.control.credit import ScoredVines, set_advantages
@@ -24,12 +29,11 @@ from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.metrics import without_credit
 from setrl.control.sb3.advantages import Critic
 from setrl.control.sb3.credit import Segment, metrics_of, score_vines, segments_of
-from setrl.control.sb3.families import Family, FamilySampler, Memories
-from setrl.control.sb3.normalise import Normaliser
+from setrl.control.sb3.families import Family, FamilySampler
 from setrl.control.sb3.ppo import RegularisedPPO
-from setrl.control.sb3.rollouts import Act, Stepped, VinePool
+from setrl.control.sb3.rollouts import Stepped, VinePool
 from setrl.control.sb3.vines import Vines
-from setrl.control.trajectories import SEEN, TAKEN, Trajectory, part
+from setrl.control.trajectories import TAKEN, Trajectory
 from setrl.control.vines import check_vines
 from setrl.core.advantages import AnyMethod
 
@@ -50,8 +54,7 @@ class PolyPPO(RegularisedPPO):
 
     Args:
         policy: The argument of PPO.
-        env: The argument of PPO; with `vines` the model uses only its spaces, and its VecNormalize,
-            if any, also for trunks and vines.
+        env: The argument of PPO; with `vines` the model uses only its spaces.
         method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
         vines: How trajectories are sampled from earlier states; None for plain PPO.
         checks_resets: Whether the first `learn` tests on a few states that the environment of the
@@ -68,7 +71,6 @@ class PolyPPO(RegularisedPPO):
         ResetMismatchError: In `learn`, if the environment of the vines is not set back.
     """
 
-    critic_class: ClassVar[type[Critic]] = Critic
     vines: Vines | None = None  # not saved: it holds functions that make environments
     checks_resets: bool = True
     episode_credit: Any = None  # what an `EpisodeCredit` keeps, and the choice that it began with
@@ -111,12 +113,14 @@ class PolyPPO(RegularisedPPO):
             self._check_env()
 
     def _check_env(self) -> None:
-        if is_vecenv_wrapped(self.env, VecFrameStack):  # type: ignore[arg-type]
-            raise ValueError(
-                "vines use separate environments, which VecFrameStack does not reach: stack in "
-                "make_env with gymnasium.wrappers.FrameStackObservation, which is set back with "
-                "the environment, and give the model an environment that is made the same way"
-            )
+        for wrapper in (VecFrameStack, VecNormalize):
+            if is_vecenv_wrapped(self.env, wrapper):  # type: ignore[arg-type]
+                raise ValueError(
+                    f"vines use separate environments, which {wrapper.__name__} does not reach: "
+                    "wrap the environment in make_env, such as by gymnasium.wrappers."
+                    "FrameStackObservation, which is set back with it, and give the model an "
+                    "environment that is made the same way"
+                )
         if self.use_sde:
             raise ValueError("vines mix steps of several trajectories: use_sde must be False")
 
@@ -174,9 +178,7 @@ class PolyPPO(RegularisedPPO):
             return False
         segments = self._segments(self.vines, families, callback)
         scales_sets = self.normalize_advantage
-        critic = self.critic_class(
-            self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets, self.normaliser
-        )
+        critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
         rollout_buffer.load(critic.transitions(segments))
         callback.on_rollout_end()
         return True
@@ -187,10 +189,6 @@ class PolyPPO(RegularisedPPO):
             self._sampler = FamilySampler(vines, self._pool(vines), self.vine_rng)
         self._sampler.family_steps = self.family_steps
 
-        def policy(memories: Memories, are_resets: bool) -> Act:
-            known, is_new = list(memories), np.full(len(memories), are_resets)
-            return lambda seen, places: self._act(seen, places, known, is_new)
-
         def on_step(stepped: Stepped) -> None:
             self.num_timesteps += len(stepped.dones)
             callback.update_locals(stepped._asdict())
@@ -198,9 +196,8 @@ class PolyPPO(RegularisedPPO):
                 raise _StoppedError
 
         self._sampler.pool.on_step = on_step
-        families = self._sampler(num_steps, policy)
+        families = self._sampler(num_steps, self._act)
         self.family_steps = self._sampler.family_steps
-        self.normaliser.learn_rewards(families)
         self._count_resets(len(families))
         return families
 
@@ -208,35 +205,6 @@ class PolyPPO(RegularisedPPO):
         """Count episodes that began with a reset: an environment set back is not reset."""
         self.num_resets += more
         self.logger.record("rollout/resets", self.num_resets)
-
-    @property
-    def normaliser(self) -> Normaliser:
-        """Normalises observations and rewards: the VecNormalize around the environment, if any."""
-        return Normaliser(self._vec_normalize_env)
-
-    def _act(
-        self,
-        observations: Any,
-        places: np.ndarray,
-        memories: list[np.ndarray | None],
-        is_new: np.ndarray,
-    ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Act as `_sampled` does, on observations that are not normalised yet.
-
-        Args:
-            observations: Observations of the live trajectories.
-            places: The start of each live trajectory, as an index.
-            memories: Memories of a recurrent policy, by start; updated here.
-            is_new: By start, whether its observation was never seen; updated here.
-        """
-        normaliser = self.normaliser
-        if normaliser.env is None:
-            return self._sampled(observations, places, memories)
-        normaliser.learn(part(observations, is_new[places]))
-        is_new[places] = True  # the observation after a step is new, also on a vine
-        seen = normaliser.seen(observations)
-        actions, extras = self._sampled(seen, places, memories)
-        return actions, {**extras, SEEN: seen}
 
     def _pool(self, vines: Vines) -> VinePool:
         """Make the environments in which vines grow.
@@ -246,11 +214,8 @@ class PolyPPO(RegularisedPPO):
         """
         pool = VinePool(vines.make_env, max(self.n_envs, vines.num_vines), self.vine_rng)
         as_seen = self._wrap_env(pool.envs[0], monitor_wrapper=False)  # images with channels first
-        space, normalised = self.observation_space, self._vec_normalize_env
-        if normalised is not None:
-            space = self._wrap_env(normalised.venv, monitor_wrapper=False).observation_space
         try:
-            check_for_correct_spaces(as_seen, space, self.action_space)
+            check_for_correct_spaces(as_seen, self.observation_space, self.action_space)
         except ValueError as error:
             raise ValueError(f"vines' environments must be like the model's: {error}") from error
         return pool
@@ -293,23 +258,13 @@ class PolyPPO(RegularisedPPO):
         for name, value in values.items():
             self.logger.record(name, value)
 
-    def _sampled(
-        self, observations: Any, places: np.ndarray, memories: list[np.ndarray | None]
+    def _act(
+        self, observations: Any, _vines: np.ndarray
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Sample actions from the policy, clipped to their space, and the extras to keep.
-
-        Args:
-            observations: Observations of the live trajectories.
-            places: The start of each live trajectory, as an index.
-            memories: Memories of a recurrent policy, by start; updated here.
-        """
+        """Sample actions, clipped to their space; keep the unclipped ones if they may differ."""
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(observations)
             actions = self.policy.get_distribution(seen).get_actions().cpu().numpy()
-        return self._clipped(actions)
-
-    def _clipped(self, actions: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return actions clipped to their space, and the unclipped ones if they may differ."""
         if not isinstance(self.action_space, spaces.Box):
             return actions, {}
         actions = actions.reshape(-1, *self.action_space.shape)  # policies have them flat

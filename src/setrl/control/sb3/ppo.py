@@ -15,7 +15,6 @@ import torch
 from gymnasium import spaces
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
 from typing_extensions import override
@@ -142,7 +141,7 @@ class RegularisedPPO(PPO):
         actions = batch.actions
         if isinstance(self.action_space, spaces.Discrete):
             actions = actions.long().flatten()
-        values, log_prob, entropy = self._evaluated(batch, actions)
+        values, log_prob, entropy = self.policy.evaluate_actions(batch.observations, actions)
         advantages = batch.advantages
         if self.normalize_advantage:
             advantages = update.normalised(advantages, batch.from_sets)
@@ -168,19 +167,10 @@ class RegularisedPPO(PPO):
             measured[name].append(value)
         return loss
 
-    def _evaluated(
-        self, batch: Minibatch, actions: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-        """Return values, log-probabilities and entropies of a minibatch."""
-        return self.policy.evaluate_actions(batch.observations, actions)
-
-    def _distribution(self, policy: ActorCriticPolicy, batch: Minibatch) -> Distribution:
-        return policy.get_distribution(batch.observations)
-
     def _kl_penalty(self, anchor: ActorCriticPolicy, batch: Minibatch) -> torch.Tensor:
         with torch.no_grad():
-            target = self._distribution(anchor, batch)
-        return update.kl_penalty(target, self._distribution(self.policy, batch))
+            target = anchor.get_distribution(batch.observations)
+        return update.kl_penalty(target, self.policy.get_distribution(batch.observations))
 
     def _log_update(
         self, measured: dict[str, list[float]], clip_range: float, clip_range_vf: float | None

@@ -85,9 +85,8 @@ class VinePool:
             snapshots: Where the vines start, any number; if there are more than num_envs, some wait
                 for a free environment.
             act: The policy: (observations, vines) → (actions, extras). `observations` is the batch
-                of the n ≤ num_envs live vines; `vines` (n,) are their positions in `snapshots`, by
-                which a recurrent policy finds its hidden states; `actions` and each of `extras`
-                have n as their first axis.
+                of the n ≤ num_envs live vines; `vines` (n,) are their positions in `snapshots`;
+                `actions` and each of `extras` have n as their first axis.
             max_steps: A vine that does not end is cut after this many steps, and is truncated.
             keep_snapshots: Keep the state before each step and after the last.
             most_snapshots: For a longer vine, keep at most this many states, at equal times from

@@ -25,7 +25,7 @@ OF_COMMAND = {  # key → the only command whose configs have it
         "setrl train",
     ),
     **dict.fromkeys(
-        ("total_steps", "ppo", "gru", "vec_normalize", "eval_every", "pretrain_seed", "algorithm"),
+        ("total_steps", "ppo", "gru", "eval_every", "pretrain_seed", "algorithm"),
         "setrl control",
     ),
 }
