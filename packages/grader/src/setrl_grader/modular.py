@@ -4,6 +4,12 @@ If two rational functions differ, they agree at a point with a chance of at most
 (Schwartz and Zippel). Microseconds are enough, where expanding both takes seconds. Every process
 draws primes of its own: to a prime that an answer may name, 5 and 5 + p would be equal.
 
+    p ≡ 1 (mod N), so a number of order N is there what exp(2πi/N) is among complex numbers
+
+Roots of small integers and sines of fractions of π are sums of its powers, and have exact values
+modulo p. What else is no rational operation, e^x or ln(x + 1), counts as a new letter: equal
+rational functions of the same new letters are equal, others take more than this.
+
 An undefined function, f(x), has a random value for each value of its arguments.
 """
 
@@ -15,27 +21,47 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
 from hashlib import blake2b
-from typing import Any
+from math import isqrt, lcm
 
 from setrl_grader.expressions import CAPITALS, Tree, UnreadableError, letters_of, renamed
+from setrl_grader.reals import degree, exact_value
 
 POINTS = 3
-MAX_EXPONENT = 10**6  # far below the primes: x^(p−1) would be 1 at every point
+SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
+ORDER = 2 * lcm(*range(1, 21))  # N
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
 MAX_MATRICES = 64  # factors of a power of a matrix
 
 
 def equal_rational(one: Tree, other: Tree) -> bool | None:
-    """Whether two rational functions with exact numbers are equal; None where one is not such.
+    r"""Whether two rational functions with exact numbers are equal; None where one is not such.
 
         f(x) = g(x) mod p at a random point x, for three random primes p
 
     >>> from setrl_grader.expressions import read
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
+    >>> equal_rational(read(r"\sin 15°"), read(r"\frac{\sqrt{6}-\sqrt{2}}{4}"))
+    True
     """
-    return _agree(one, other, _modular, lambda rng, field: rng.randrange(2, field.prime))
+    letters = sorted(letters_of(one) | letters_of(other))
+    rng = random.Random("\n".join(letters))
+    fields, irrational = _fields(), False
+    try:
+        for field in fields:
+            point = {letter: rng.randrange(2, field.prime) for letter in letters}
+            sides = [_Side(point, field), _Side(point, field)]
+            values = [side.value(tree) for side, tree in zip(sides, (one, other), strict=True)]
+            if sides[0].new != sides[1].new:  # ln u has fewer values than 0·ln u leaves
+                return None
+            irrational = sides[0].irrational or sides[1].irrational
+            if values[0] != values[1]:
+                unsure = sides[0].new or (irrational and (_rounds(one) or _rounds(other)))
+                return None if unsure else False
+    except (UnreadableError, ZeroDivisionError):
+        return None
+    return True
 
 
 def equal_matrices(one: Tree, other: Tree) -> bool:
@@ -45,32 +71,15 @@ def equal_matrices(one: Tree, other: Tree) -> bool:
     >>> equal_matrices(read("(B+C)Ak"), read("kBA+CAk")), equal_matrices(read("AB"), read("BA"))
     (True, False)
     """
-    return bool(
-        _agree(
-            one,
-            other,
-            _matrix,
-            lambda rng, field: [rng.randrange(2, field.prime) for _ in range(4)],
-        )
-    )
-
-
-def _agree(
-    one: Tree,
-    other: Tree,
-    value: Callable[[Tree, Any, _Field], Any],
-    draw: Callable[[random.Random, _Field], Any],
-) -> bool | None:
-    """Whether both have one value at random points; None where a value cannot be computed."""
     letters = sorted(letters_of(one) | letters_of(other))
     rng = random.Random("\n".join(letters))
     try:
         for field in _fields():
-            point = {letter: draw(rng, field) for letter in letters}
-            if value(one, point, field) != value(other, point, field):
+            point = {name: [rng.randrange(2, field.prime) for _ in range(4)] for name in letters}
+            if _matrix(one, point, field) != _matrix(other, point, field):
                 return False
     except (UnreadableError, ZeroDivisionError):
-        return None
+        return False
     return True
 
 
@@ -82,8 +91,9 @@ def same_up_to_factor(
     f(x)·g(y) = f(y)·g(x) at all x and y
     """
     zero = Tree("number", text="0")
-    if equal(one, zero) is not False or equal(other, zero) is not False:
-        return False
+    zeros = equal(one, zero), equal(other, zero)
+    if zeros != (False, False):
+        return False if True in zeros else None
     second = {letter: f"{letter} " for letter in letters_of(one) | letters_of(other)}
     first_by_second = Tree("*", (one, renamed(other, second)))
     return equal(first_by_second, Tree("*", (renamed(one, second), other)))
@@ -91,10 +101,17 @@ def same_up_to_factor(
 
 @dataclass(frozen=True)
 class _Field:
-    """The integers modulo a prime p ≡ 1 (mod 4), where −1 has a square root."""
+    """The integers modulo a prime p ≡ 1 (mod `ORDER`), and a number of this order."""
 
     prime: int
-    root_of_minus_1: int
+    unit: int
+
+    def root_of_unity(self, turns: Fraction) -> int:
+        """Return what exp(2πi · turns) is here."""
+        power = turns * ORDER
+        if power.denominator > 1:
+            raise UnreadableError
+        return pow(self.unit, int(power) % ORDER, self.prime)
 
 
 @lru_cache(maxsize=1)
@@ -105,13 +122,13 @@ def _fields() -> list[_Field]:
 
 def _random_field(rng: random.Random) -> _Field:
     while True:
-        prime = rng.randrange(2**60 + 1, 2**61, 4)
+        prime = 1 + ORDER * rng.randrange(2**60 // ORDER + 1, 2**61 // ORDER)
         if _is_prime(prime):
             break
     while True:
-        root = pow(rng.randrange(2, prime), (prime - 1) // 4, prime)
-        if root * root % prime == prime - 1:
-            return _Field(prime, root)
+        unit = pow(rng.randrange(2, prime), (prime - 1) // ORDER, prime)
+        if all(pow(unit, ORDER // each, prime) != 1 for each in SMALL_PRIMES):
+            return _Field(prime, unit)
 
 
 def _is_prime(number: int) -> bool:
@@ -128,35 +145,141 @@ def _is_prime(number: int) -> bool:
     return True
 
 
-def _modular(tree: Tree, point: Mapping[str, int], field: _Field) -> int:
-    """Return the value in a field; an irrational operation has no value there."""
-    if tree.op == "number" and len(tree.text) < MAX_DIGITS:
-        top, bottom = Fraction(tree.text).as_integer_ratio()
-        return top * _inverse(bottom, field) % field.prime
-    if tree.op == "letter":
-        return point[tree.text]
-    if tree.op == "constant" and tree.text == "i":
-        return field.root_of_minus_1
-    if tree.op == "^":
-        base, exponent = _modular(tree.parts[0], point, field), _integer(tree.parts[1])
-        if exponent < 0:
-            base, exponent = _inverse(base, field), -exponent
-        return pow(base, exponent, field.prime)
-    if tree.op not in ("+", "*", "/", "-", "apply"):
-        raise UnreadableError
-    values = [_modular(part, point, field) for part in tree.parts]
-    if tree.op == "apply":
-        return drawn(tree.text, values) % field.prime
-    if tree.op == "+":
-        return sum(values) % field.prime
-    if tree.op == "-":
-        return -values[0] % field.prime
-    if tree.op == "/":
-        return values[0] * _inverse(values[1], field) % field.prime
-    product = 1
-    for value in values:
-        product = product * value % field.prime
-    return product
+class _Side:
+    """The value of one side in a field, and what is no rational operation in it.
+
+    Attributes:
+        new: The operations that count as new letters, with the values of their parts.
+        irrational: Whether a root or a sine has its exact value.
+    """
+
+    def __init__(self, point: Mapping[str, int], field: _Field):
+        self.point = point
+        self.field = field
+        self.new: set[tuple[object, ...]] = set()
+        self.irrational = False
+
+    def value(self, tree: Tree) -> int:
+        """Return the value in the field.
+
+        Raises:
+            UnreadableError: If there is none.
+        """
+        prime = self.field.prime
+        if tree.op == "number" and len(tree.text) < MAX_DIGITS:
+            top, bottom = Fraction(tree.text).as_integer_ratio()
+            return top * _inverse(bottom, self.field) % prime
+        if tree.op == "letter":
+            return self.point[tree.text]
+        if tree.op == "constant" and tree.text == "i":
+            return self.field.root_of_unity(Fraction(1, 4))
+        if tree.op == "^" and (exponent := _integer(tree.parts[1])) is not None:
+            base = self.value(tree.parts[0])
+            return pow(base if exponent >= 0 else _inverse(base, self.field), abs(exponent), prime)
+        if tree.op in ("number", "constant") or (found := self._irrational(tree)) is None:
+            return self._as_letter(tree, [self.value(part) for part in tree.parts])
+        return found
+
+    def _irrational(self, tree: Tree) -> int | None:
+        """Return the value of a sum, a root of a rational number, a sine of a fraction of π, …"""
+        prime = self.field.prime
+        if tree.op == "root" or tree.op in _TRIGONOMETRIC:
+            exact = self._root(tree) if tree.op == "root" else self._trigonometric(tree)
+            self.irrational |= exact is not None
+            return exact
+        if tree.op not in ("+", "*", "/", "-", "apply"):
+            return None
+        values = [self.value(part) for part in tree.parts]
+        if tree.op == "apply":
+            return drawn(tree.text, values) % prime
+        if tree.op == "+":
+            return sum(values) % prime
+        if tree.op == "-":
+            return -values[0] % prime
+        if tree.op == "/":
+            return values[0] * _inverse(values[1], self.field) % prime
+        return reduce(lambda product, value: product * value % prime, values)
+
+    def _as_letter(self, tree: Tree, values: list[int]) -> int:
+        self.new.add((tree.op, tree.text, *values))
+        return drawn(f"{tree.op} {tree.text}", values) % self.field.prime
+
+    def _root(self, tree: Tree) -> int | None:
+        """Return a square root of a positive rational number with small primes."""
+        radicand = exact_value(tree.parts[0], {}) if not letters_of(tree) else None
+        if radicand is None or radicand < 0 or tree.parts[1].text != "2":
+            return None
+        root, rest = 1, radicand.numerator * radicand.denominator
+        for each in SMALL_PRIMES:
+            while rest and rest % each == 0:
+                rest //= each
+                root = root * _root_of_prime(each, self.field) % self.field.prime
+        if isqrt(rest) ** 2 != rest:
+            return None
+        return root * isqrt(rest) * _inverse(radicand.denominator, self.field) % self.field.prime
+
+    def _trigonometric(self, tree: Tree) -> int | None:
+        r"""cos a = (z + 1/z) / 2 and sin a = (z − 1/z) / 2i, where z = exp(ia)."""
+        angle = as_turns(tree.parts[0])
+        if angle is None:
+            return None
+        prime = self.field.prime
+        try:
+            z, i = self.field.root_of_unity(angle), self.field.root_of_unity(Fraction(1, 4))
+        except UnreadableError:
+            return None
+        inverse, half = pow(z, -1, prime), pow(2, -1, prime)
+        cosine, sine = (z + inverse) * half % prime, (inverse - z) * half * i % prime
+        top, bottom = _TRIGONOMETRIC[tree.op](sine, cosine)
+        return top * _inverse(bottom, self.field) % prime
+
+
+_TRIGONOMETRIC: dict[str, Callable[[int, int], tuple[int, int]]] = {
+    r"\sin": lambda sine, cosine: (sine, 1),
+    r"\cos": lambda sine, cosine: (cosine, 1),
+    r"\tan": lambda sine, cosine: (sine, cosine),
+    r"\cot": lambda sine, cosine: (cosine, sine),
+    r"\sec": lambda sine, cosine: (1, cosine),
+    r"\csc": lambda sine, cosine: (1, sine),
+}
+
+
+def as_turns(angle: Tree) -> Fraction | None:
+    """Return how many full turns an angle is, 1/4 for 90° and for π/2; None for other angles."""
+    tree = _with_pi(angle)
+    if letters_of(tree) - {_PI.text} or degree(tree) > 1:
+        return None
+    zero, one = (exact_value(tree, {_PI.text: Fraction(at)}) for at in (0, 1))
+    return one / 2 if zero == 0 and one is not None else None
+
+
+_PI = Tree("letter", text="π")
+
+
+def _with_pi(tree: Tree) -> Tree:
+    """Write π as a letter, and degrees by it."""
+    if (tree.op, tree.text) == ("constant", r"\pi"):
+        return _PI
+    parts = tuple(map(_with_pi, tree.parts))
+    if tree.op == "degrees":
+        return Tree("/", (Tree("*", (*parts, _PI)), Tree("number", text="180")))
+    return Tree(tree.op, parts, tree.text)
+
+
+@lru_cache(maxsize=64)
+def _root_of_prime(prime: int, field: _Field) -> int:
+    """Return √p by Gauss's sum: Σ (k/p) exp(2πik/p) is √p, or i√p if p ≡ 3 (mod 4)."""
+    if prime == 2:
+        return sum(field.root_of_unity(Fraction(sign, 8)) for sign in (1, -1)) % field.prime
+    signs = [1 if pow(k, (prime - 1) // 2, prime) == 1 else -1 for k in range(1, prime)]
+    terms = [sign * field.root_of_unity(Fraction(k, prime)) for k, sign in enumerate(signs, 1)]
+    turned = field.root_of_unity(Fraction(-1 if prime % 4 == 3 else 0, 4))
+    return sum(terms) * turned % field.prime
+
+
+def _rounds(tree: Tree) -> bool:
+    """Whether a number in an expression has a decimal point, so that it may be rounded."""
+    return "." in tree.text or any(map(_rounds, tree.parts))
 
 
 Matrix = list[int]  # of two rows
@@ -165,13 +288,14 @@ Matrix = list[int]  # of two rows
 def _matrix(tree: Tree, point: Mapping[str, Matrix], field: _Field) -> Matrix:
     """Return the value of an expression whose capitals are matrices of two rows."""
     if not letters_of(tree) & CAPITALS:
-        number = _modular(tree, {letter: value[0] for letter, value in point.items()}, field)
+        numbers = {letter: value[0] for letter, value in point.items()}
+        number = _Side(numbers, field).value(tree)
         return [number, 0, 0, number]
     if tree.op == "letter":
         return point[tree.text]
     if tree.op == "^":
         base, exponent = _matrix(tree.parts[0], point, field), _integer(tree.parts[1])
-        if abs(exponent) > MAX_MATRICES:
+        if exponent is None or abs(exponent) > MAX_MATRICES:
             raise UnreadableError
         base = _inverse_matrix(base, field) if exponent < 0 else base
         return reduce(partial(_product, field), [base] * abs(exponent), [1, 0, 0, 1])
@@ -208,12 +332,12 @@ def drawn(name: str, values: Sequence[object]) -> int:
     return int.from_bytes(blake2b(repr((name, *values)).encode(), digest_size=16).digest())
 
 
-def _integer(tree: Tree) -> int:
-    """Return a small whole exponent."""
+def _integer(tree: Tree) -> int | None:
+    """Return a small whole exponent; None for another one."""
     sign = -1 if tree.op == "-" else 1
     leaf = tree.parts[0] if tree.op == "-" else tree
     if leaf.op != "number" or "." in leaf.text or len(leaf.text) > 6:
-        raise UnreadableError
+        return None
     return sign * int(leaf.text)
 
 

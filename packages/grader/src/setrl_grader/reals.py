@@ -215,7 +215,7 @@ def _simple(left: str, sign: str, right: str) -> tuple[str, Pieces]:
     [name] = names
     difference = Tree("+", (trees[0], Tree("-", (trees[1],))))
     zero, first = (exact_value(difference, {name: Fraction(at)}) for at in (0, 1))
-    if zero is None or first is None or zero == first or _degree(difference) > 1:
+    if zero is None or first is None or zero == first or degree(difference) > 1:
         raise _NotReadError
     slope = first - zero
     if slope < 0:
@@ -224,18 +224,18 @@ def _simple(left: str, sign: str, right: str) -> tuple[str, Pieces]:
     return name, _beyond(sign, _exact_end(str(root), root))
 
 
-def _degree(tree: Tree) -> int:
+def degree(tree: Tree) -> int:
     """Return a degree that a polynomial does not exceed; 99 if it is not a polynomial."""
     if tree.op == "letter":
         return 1
     if not letters_of(tree):
         return 0
     if tree.op in ("+", "-"):
-        return max(map(_degree, tree.parts))
+        return max(map(degree, tree.parts))
     if tree.op == "*":
-        return sum(map(_degree, tree.parts))
+        return sum(map(degree, tree.parts))
     if tree.op == "/" and not letters_of(tree.parts[1]):
-        return _degree(tree.parts[0])
+        return degree(tree.parts[0])
     return 99
 
 
