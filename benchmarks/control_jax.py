@@ -27,6 +27,7 @@ from setrl.control.jax.arm import use_one_thread
 
 use_one_thread()  # before JAX computes for the first time
 
+import gymnax  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import torch  # noqa: E402
@@ -45,7 +46,7 @@ from studies.grids import FourRoomsTask  # noqa: E402
 
 ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
 SECONDS = 4.0  # of a turn of ours
-ROOMS = {"name": "gymnax", "id": "FourRooms-misc"}
+ROOMS = "FourRooms-misc"
 Turn = Callable[[], float]  # environment steps per second of CPU time
 
 
@@ -70,14 +71,37 @@ def ours(task: Any, batch_size: int, n_epochs: int, **vines: Any) -> Turn:
     return turns().__next__
 
 
+class GymnaxRooms:
+    """gymnax's FourRooms by its own steps, without its reset after an end."""
+
+    def __init__(self) -> None:
+        self.env, self.params = gymnax.make(ROOMS)
+        self.num_actions = self.env.num_actions
+        self.max_steps = self.params.max_steps_in_episode
+
+    def reset(self, key: jax.Array) -> Any:
+        """Return the first state of an episode."""
+        return self.env.reset_env(jax.random.key_data(key), self.params)[1]
+
+    def step(self, key: jax.Array, state: Any, action: jax.Array) -> tuple[Any, ...]:
+        """Return the next state, its reward, and whether the episode ended."""
+        own = jax.random.key_data(key)
+        _, after, reward, done, _ = self.env.step_env(own, state, action, self.params)
+        return after, jnp.float32(reward), done
+
+    def observe(self, state: Any) -> jax.Array:
+        """Return what the policy sees."""
+        return self.env.get_obs(state).astype(jnp.float32)
+
+
 def rooms_of_gymnax() -> Any:
     """Return gymnax's FourRooms; the room in which an episode ends is its strategy."""
 
     def room(state: Any) -> jax.Array:
-        below, right = state.inner.pos > 6
+        below, right = state.pos > 6
         return jnp.where(below, 2, 0) + jnp.where(right, 1, 0)
 
-    return SimpleNamespace(env=from_config(ROOMS).env, label=room)
+    return SimpleNamespace(env=GymnaxRooms(), label=room)
 
 
 def purejaxrl(folder: Path) -> Turn:
@@ -97,7 +121,7 @@ def purejaxrl(folder: Path) -> Turn:
         **{"LR": 3e-4, "NUM_ENVS": ENVS, "NUM_STEPS": STEPS, "UPDATE_EPOCHS": EPOCHS},
         **{"NUM_MINIBATCHES": MINIBATCHES, "TOTAL_TIMESTEPS": ENVS * STEPS * UPDATES},
         **{"GAMMA": 0.99, "GAE_LAMBDA": 0.95, "CLIP_EPS": 0.2, "ENT_COEF": 0.0, "VF_COEF": 0.5},
-        **{"MAX_GRAD_NORM": 0.5, "ACTIVATION": "tanh", "ENV_NAME": ROOMS["id"]},
+        **{"MAX_GRAD_NORM": 0.5, "ACTIVATION": "tanh", "ENV_NAME": ROOMS},
         **{"ANNEAL_LR": False, "DEBUG": False},
     }
     key = jax.random.PRNGKey(0)

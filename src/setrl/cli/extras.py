@@ -48,7 +48,7 @@ USES = {
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
     "jax": "`setrl.core.jax`: set credit inside `jax.jit`",
-    "jax-control": "control tasks on JAX: jax_goals, xminigrid, gymnax",
+    "jax-control": "control tasks on JAX: jax_goals, xminigrid",
     "all": "all of these, and the tests",
 }
 """Extra → what needs it."""

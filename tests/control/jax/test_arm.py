@@ -143,13 +143,6 @@ def test_weights_that_are_not_finite_end_the_run(resolved: ResolvedControl, tmp_
         loop._refuse_what_teaches_nothing(metrics, {"weight": np.array([1, np.nan])})
 
 
-def test_a_picture_of_states_changes_no_result() -> None:
-    plain = {"name": "gymnax", "id": "CartPole-v1"}
-    drawn = {**plain, "render": "operator:neg"}
-    one, other = (config(task=task, arms={"ppo": {}}).config for task in (plain, drawn))
-    assert one.differences(other) == []
-
-
 def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
     film, sheet = watch.watch(folder, "poly", output=tmp_path / "film.gif", most=2, episodes=256)
     assert film.exists()
@@ -189,12 +182,7 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
         ({"ppo": {"batch_size": True}}, "batch_size must be a whole number ≥ 1, or None"),
         ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
         ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
-        (
-            {"task": {"name": "gymnax", "id": "CartPole-v1"}},
-            "reads strategies: the task has no label",
-        ),
-        ({"task": {"name": "gymnax", "idd": "CartPole-v1"}}, "unknown option of gymnax 'idd'"),
-        ({"task": {"name": "gymnax"}}, "gymnax needs the option 'id'"),
+        ({"task": {**TASK, "goal": 3}}, "unknown option of jax_goals 'goal'"),
         ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
     ],
 )

@@ -14,8 +14,6 @@ _MODULES = {
     "JaxEnv": "setrl.control.jax.environment",
     "JaxTask": "setrl.control.jax.environment",
     "check_env": "setrl.control.jax.environment",
-    "GymnaxEnv": "setrl.control.jax.adapters",
-    "XMiniGridEnv": "setrl.control.jax.adapters",
 }
 
 __all__ = list(_MODULES)

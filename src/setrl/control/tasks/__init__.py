@@ -29,8 +29,7 @@ by_name: dict[str, Callable[..., ControlTask]] = {
     "point_mass": _factory("point_mass", "PointMass"),
     "gymnasium": _factory("registered", "registered"),
     "jax_goals": _factory("jax_goals", "JaxGoals"),
-    "xminigrid": _factory("xminigrid", "from_options"),
-    "gymnax": _factory("jax_registered", "gymnax"),
+    "xminigrid": _factory("xminigrid", "XMiniGrid"),
 }
 """Name → factory that makes the task from its options."""
 

@@ -26,7 +26,6 @@ from xminigrid.rendering.rgb_render import render
 from xminigrid.types import AgentState
 
 from setrl.control.tasks.jax_layouts import JaxLayoutTask, Level
-from setrl.control.tasks.jax_registered import RegisteredJaxTask, registered
 from setrl.control.tasks.paths import shortest
 from setrl.support import names
 
@@ -260,8 +259,3 @@ class XMiniGrid(JaxLayoutTask):
     @override
     def make_level(self) -> Level:
         return names.look_up("level", self.level, LEVELS)
-
-
-def from_options(**options: Any) -> RegisteredJaxTask | XMiniGrid:
-    """Make the task of a config: {name: xminigrid, level: goto, …}, or {…, id: MiniGrid-…}."""
-    return registered("xminigrid", **options) if "id" in options else XMiniGrid(**options)
