@@ -182,7 +182,7 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
         ({"ppo": {"batch_size": True}}, "batch_size must be a whole number ≥ 1, or None"),
         ({"ppo": {"gamma": "0.99"}}, "gamma must be a number from 0 to 1"),
         ({"ppo": {"clip_range": -0.2}}, "clip_range must be a number"),
-        ({"task": {**TASK, "goal": 3}}, "unknown option of jax_goals 'goal'"),
+        ({"task": {**TASK, "goal": 3}}, "'goal'; did you mean 'goals'"),
         ({"task": {**TASK, "goals": 99}}, "goals must be between 1 and 24"),
     ],
 )
