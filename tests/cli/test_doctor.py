@@ -36,16 +36,13 @@ def lab_without_starlette(monkeypatch):
 
 
 def test_it_needs_numpy_alone():
-    commands = [["doctor"], ["doctor", "--json"], ["doctor", "--clear-cache"], ["doctor", "--help"]]
-    (code, text, errors), (_, found, _), (_, cleared, _), (_, helped, _) = ended = without(
-        MODULES, commands
-    )
-    assert [one[0] for one in ended] == [0] * 4, errors
+    commands = [["doctor"], ["doctor", "--json"], ["doctor", "--help"]]
+    (code, text, errors), (_, found, _), (_, helped, _) = ended = without(MODULES, commands)
+    assert [one[0] for one in ended] == [0] * 3, errors
     assert text.startswith(f"setrl {package.__version__}, Python 3.")
     assert "no GPU: PyTorch does not start: ModuleNotFoundError" in text  # of a broken environment
     assert json.loads(found)["machine"]["cores"] >= 1
-    assert "holds nothing that setrl wrote" in cleared
-    assert "--clear-cache" in helped
+    assert "--json" in helped
     assert code == 0
 
 
@@ -109,28 +106,20 @@ def test_gpus_are_pytorchs_and_none_is_no_error(torch, said, monkeypatch, setrl)
     assert said in text
 
 
-def test_the_cache_is_cleared_only_with_yes(own_cache, setrl):
-    base = own_cache / "base-polynomial-0123456789ab"
-    base.mkdir(parents=True)
-    (base / "base.json").write_text('{"schema_version": 1, "source": "x"}')
-    (base / "model.safetensors").write_bytes(b"0" * 5_000)
+def test_it_says_what_the_cache_takes(own_cache, setrl):
+    assert json.loads(setrl("doctor", "--json")[1])["cache"] == {
+        "folder": str(own_cache),
+        "bytes": 0,
+    }
+    (own_cache / "base").mkdir(parents=True)
+    (own_cache / "base" / "model.safetensors").write_bytes(b"0" * 5_000)
+    (own_cache / "link").symlink_to(own_cache / "base")
     (own_cache / "seal.key").write_bytes(b"k" * 32)
     _, text, _ = setrl("doctor")
-    assert f"cache: {own_cache}, 5.07 kB" in text
-    code, text, _ = setrl("doctor", "--clear-cache")
-    assert (code, base.exists()) == (0, True)
-    assert "would be removed, 5.04 kB" in text
-    assert "Nothing was removed" in text
-    code, text, _ = setrl("doctor", "--clear-cache", "--yes", "--json")
-    about = json.loads(text)
-    assert (code, about["removed"], base.exists()) == (0, True, False)
-    assert [entry["removable"] for entry in about["cache"]["entries"]] == [True, False]
-    assert (own_cache / "seal.key").read_bytes() == b"k" * 32
-    assert "holds nothing that setrl wrote" in setrl("doctor", "--clear-cache", "--yes")[1]
+    assert f"cache: {own_cache}, 5.03 kB\n  it can be removed when no run starts" in text
 
 
 def test_wrong_usage_is_refused(setrl):
-    assert setrl("doctor", "--yes")[::2] == (2, "setrl: --yes belongs to --clear-cache\n")
     code, _, errors = setrl("doctor", "--clear")
     assert code == 2
     assert "unrecognized arguments: --clear" in errors

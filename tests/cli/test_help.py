@@ -88,7 +88,6 @@ def log(tmp_path, monkeypatch):
         ("judge-audit log.jsonl --judge exact --orders 2 --set-size 2", 0, {}),
         ("import jsonl log.jsonl --output e.jsonl", 0, {"problems": 5, "samples": [5, 5]}),
         ("validate-data golds.jsonl --workers 1", 3, {"rows": 2}),
-        ("tasks polynomial --examples 1", 0, {}),
         ("audit rloo --group-size 2", 0, {"group_size": 2}),
         ("grade 1 2", 10, {"verdict": "wrong"}),
         ("playground --no-open", 0, {"page": "setrl-playground.html"}),

@@ -6,14 +6,14 @@ import os
 import platform
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
 import setrl
 from setrl.cli.extras import USES
-from setrl.support.files import cache
+from setrl.support.files.cache import cache_folder
 
 PACKAGES = (
     *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),
@@ -35,17 +35,15 @@ def facts() -> dict[str, Any]:
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "extras": _extras(),
         "machine": {"cores": _cores(), "memory_bytes": _memory_bytes(), **_gpus()},
-        "cache": cache_facts(cache.entries(cache.cache_folder())),
+        "cache": _cache(),
     }
 
 
-def cache_facts(found: Iterable[cache.Entry]) -> dict[str, Any]:
-    """Return the folder of the cache, and its entries."""
-    entries = [
-        {"path": str(one.path), "what": one.what, "bytes": one.size, "removable": bool(one.tree)}
-        for one in found
-    ]
-    return {"folder": str(cache.cache_folder()), "entries": entries}
+def _cache() -> dict[str, Any]:
+    """Return the folder of the cache, and the bytes in it."""
+    folder = cache_folder()
+    sizes = [one.lstat().st_size for one in folder.rglob("*") if not one.is_dir()]
+    return {"folder": str(folder), "bytes": sum(sizes)}
 
 
 def _version(package: str) -> str | None:

@@ -9,9 +9,9 @@ from setrl.support.wording import first_of, in_bytes, table
 
 NO = "no"
 WHOLE, SHOWN = "all", 2  # the extra of all others; packages that a line names
-JUDGEMENTS = (
-    "judgements are not in it: judge.sqlite in the folder of a run, and NAME.sqlite next to a "
-    "labelled log"
+CACHED = (
+    "it can be removed when no run starts: later runs make again what they need. Keep seal.key, "
+    "without which no control run is resumed. Judgements are not in it"
 )
 
 
@@ -29,31 +29,10 @@ def doctor_text(found: dict[str, Any]) -> str:
             "",
             *_machine(found["machine"]),
             "",
-            *_cache(found["cache"]),
+            f"cache: {found['cache']['folder']}, {in_bytes(found['cache']['bytes'])}",
+            f"  {CACHED}",
         ]
     )
-
-
-def cleared_text(about: dict[str, Any]) -> str:
-    """Return what was removed, or what would be removed."""
-    gone = [entry for entry in about["entries"] if entry["removable"]]
-    kept = [entry for entry in about["entries"] if not entry["removable"]]
-    size = in_bytes(sum(entry["bytes"] for entry in gone))
-    if not gone:
-        lines = [f"{about['folder']} holds nothing that setrl wrote and can make again"]
-    elif about["removed"]:
-        lines = [f"removed, {size}:", *map(_line, gone)]
-    else:
-        lines = [f"would be removed, {size}:", *map(_line, gone)]
-    if kept:
-        lines += ["kept:", *map(_line, kept)]
-    if gone and not about["removed"]:
-        lines += [
-            "",
-            "Nothing was removed: `setrl doctor --clear-cache --yes` removes it. Do so when no run "
-            "starts; later runs make again what they need.",
-        ]
-    return "\n".join(lines)
 
 
 def _extras(found: dict[str, Any]) -> list[str]:
@@ -82,20 +61,6 @@ def _machine(machine: dict[str, Any]) -> list[str]:
     lines = [f"machine: {machine['cores']} cores, {memory} of memory"]
     lines += [f"GPU: {one['name']}, {_memory(one)}" for one in machine["gpus"]]
     return lines if machine["gpus"] else [*lines, f"no GPU: {machine['no_gpu']}"]
-
-
-def _cache(about: dict[str, Any]) -> list[str]:
-    entries = about["entries"]
-    size = in_bytes(sum(entry["bytes"] for entry in entries))
-    lines = [f"cache: {about['folder']}, {size}", *map(_line, entries)]
-    if any(entry["removable"] for entry in entries):
-        lines += ["  `setrl doctor --clear-cache` says what can be removed"]
-    return [*lines, f"  {JUDGEMENTS}"]
-
-
-def _line(entry: dict[str, Any]) -> str:
-    name = entry["path"].rpartition("/")[2]
-    return f"  {name}  {in_bytes(entry['bytes'])}  {entry['what']}"
 
 
 def _memory(device: dict[str, Any]) -> str:

@@ -17,7 +17,6 @@ COMMANDS = {
     "train-judge": ("train_judge:TrainJudge", "train"),
     "import": ("import_log:ImportLog", "cli"),
     "validate-data": ("validate_data:ValidateData", "cli,math"),
-    "tasks": ("tasks:Tasks", "cli"),
     "check-task": ("check_task:CheckTask", "train"),
     "recommend": ("recommend:Recommend", "cli"),
     "audit": ("audit:AuditEstimator", "cli"),
@@ -38,8 +37,6 @@ USES = {
     "tensorboard": "TensorBoard: trainer: {report_to: tensorboard} in a config",
     "tinker": "training through a server: the key engine of a config",
     "math": "`setrl grade`, `setrl validate-data` and the reward math_answer",
-    "reasoning-gym": "tasks of reasoning-gym: task: {reasoning_gym: NAME} in a config",
-    "verifiers": "tasks of the verifiers library: task: {verifiers: ID} in a config",
     "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
     "embed": "the judges that compare samples by a model's vectors",
     "lab": "`setrl view`",
@@ -87,8 +84,6 @@ MODULES = {
     "optax": "jax-control",
     "xminigrid": "jax-control",
     "tinker": "tinker",
-    "reasoning_gym": "reasoning-gym",
-    "verifiers": "verifiers",
 }
 """Module → the extra that installs it; the first, where several do."""
 

@@ -88,11 +88,6 @@ class Task(Protocol):
         """What a model that is made from scratch imitates; None if the config must name a model."""
         return None
 
-    @property
-    def tools(self) -> Sequence[Callable[..., Any]]:
-        """Functions that the model may call while it is trained; empty for none."""
-        return ()
-
     def notes(self, splits: Sequence[str]) -> list[str]:
         """Return what people should know about these splits before they are used, in sentences."""
         return []

@@ -68,7 +68,7 @@ def is_of_files(task: Mapping[str, Any] | str | None) -> bool:
     """Return whether a task is a file or a data set, which no model from scratch can read."""
     if not isinstance(task, Mapping):
         return False
-    return FUNCTION not in task and task.get("reasoning_gym") is None
+    return FUNCTION not in task
 
 
 def _of_user(values: Mapping[str, Any]) -> Task:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,11 +22,10 @@ from setrl.support.files import json_text
 from setrl.support.files.loading import load_function
 from setrl.support.wording import are, count, first_of, have
 from setrl.tasks import problems as problems_of_file
-from setrl.tasks import reasoning_gym, splits, strategies, tables, verifiers
+from setrl.tasks import splits, strategies, tables
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
-from setrl.tasks.domains import Author, Problem, Reading
+from setrl.tasks.domains import Problem, Reading
 from setrl.tasks.duplicates import contradicting, repeated, shared
-from setrl.tasks.gold_author import GoldAuthor
 from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
@@ -94,21 +93,6 @@ class FileTask(Task):
     def strategy(self) -> Strategy:
         return strategies.make(self.spec.strategy, self._load, self.answers)
 
-    @property
-    @override
-    def author(self) -> Author | None:
-        """The golds, for a generator; a file of problems needs a model that can read them."""
-        if self.spec.reasoning_gym is None:
-            return None
-        prompts = [one.prompt for split in self.splits for one in self.all_problems(split)]
-        usable = tuple(self.usable(TRAIN))
-        return GoldAuthor(self.name, self.digest(TRAIN), usable, prompts, self.read)
-
-    @cached_property
-    @override
-    def tools(self) -> list[Callable[..., Any]]:
-        return [] if self.spec.verifiers is None else verifiers.tools(self.spec.source)
-
     def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
         columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
@@ -166,10 +150,6 @@ class FileTask(Task):
     def _stored(self) -> dict[str, ProblemTable]:
         """Split → table; a single file is one table, under ""."""
         spec = self.spec
-        if spec.reasoning_gym is not None:
-            return {"": reasoning_gym.read(spec.source)}
-        if spec.verifiers is not None:
-            return {"": verifiers.read(spec.source)}
         if self._files:
             return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
         assert spec.data is not None
@@ -300,7 +280,7 @@ class FileTask(Task):
 
     def _without_gold(self, split: str) -> list[str]:
         """Say which golds are null, if only functions of the user read them."""
-        if self._gold is None or self.spec.needs_gold or self.spec.reasoning_gym is not None:
+        if self._gold is None or self.spec.needs_gold:
             return []
         found = self.all_problems(split)
         without = [one.where for one in found if one.gold is None]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from setrl.support.errors import DataError
-from setrl.support.files import json_text
 from setrl.support.wording import count, first_of, have
 from setrl.tasks import fields
 from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, plain_gold
@@ -43,8 +42,7 @@ def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
     for where, row in table.rows:
         text = _text_of((where, row), prompt)
         value = None if gold is None else fields.find(row, gold, where)
-        kept = {**row, **{key: json_text(row[key]) for key in table.packed}}
-        problems.append(_problem(where, text, value, gold, kept, spec.needs_gold))
+        problems.append(_problem(where, text, value, gold, row, spec.needs_gold))
     return _without_mixed_columns(problems)
 
 
@@ -64,7 +62,7 @@ def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
             fields.find(table.rows[0][1], field, table.rows[0][0])  # which says what it has
     if all(_fault(row, texts, None) for _, row in table.rows):
         _text_of(table.rows[0], prompt)  # which says what the first prompt is
-    mixed = other_kinds(table, (*RESERVED, *table.packed, *texts))
+    mixed = other_kinds(table, (*RESERVED, *texts))
     faults: dict[str, list[str]] = {}
     kept = []
     for where, row in table.rows:

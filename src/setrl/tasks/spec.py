@@ -7,44 +7,23 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from annotated_types import Ge
+from typing import Any
 
 from setrl.rewards.config import combine_of, terms_of
 from setrl.support.errors import ConfigError
 from setrl.support.files.sections import Count, Section, require
-from setrl.tasks import reasoning_gym, tables, verifiers
-from setrl.tasks.canonical import READERS
+from setrl.tasks import tables
 
 OUR_TEMPLATE_ARGUMENTS = {"conversation", "tokenize", "return_dict", "add_generation_prompt"}
 
 
-GENERATOR = "setrl.tasks.reasoning_gym"  # its functions are the rewards of a generator
-TASK_SET = "setrl.tasks.verifiers"
-SOURCES = ("data", "reasoning_gym", "verifiers")
-KEYS_OF_SOURCES = {  # key → the sources that it belongs to
-    "size": ("reasoning_gym", "verifiers"),
-    "seed": ("reasoning_gym",),
-    "config": ("reasoning_gym",),
-    "args": ("verifiers",),
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec(Section):
-    """Problems of a file or of a generator, and what is done with them.
+    """Problems of a file, and what is done with them.
 
     Attributes:
         data: A file (.jsonl, .json, .parquet, .jsonl.gz), or the name or folder of a Hugging Face
             data set; not needed if `splits` names a file for each split.
-        reasoning_gym: Instead of data, a generator of reasoning-gym, such as countdown.
-        verifiers: Instead of data, a task set of the verifiers library: its id, or a module.
-        args: Settings of the task set.
-        size: How many problems the generator makes, by default 1000; or how many tasks of the task
-            set are used, by default all.
-        seed: Decides which problems the generator makes; by default 0.
-        config: Settings of the generator, such as {min_numbers: 3}.
         name: The name of the task in file names; by default the name of the data.
         subset: The part of a data set that has several, such as main.
         prompt: The field of the question, or a template with {field}; by default the first of
@@ -53,12 +32,11 @@ class TaskSpec(Section):
             and target that there is.
         reward: math, number, choice, exact, {function: module:name}, a list of these with weights
             and gates, or {rewards: such a list, normalize: group}; see docs/rewards.md. By default
-            math, or the verifier of the generator.
+            math.
         correct: What says which samples are correct: the name of one of the rewards, whose values
             are 1 and 0, or module:name, a function that returns True or False; by default the first
             reward.
-        strategy: final_answer, {function: module:name}, {judge: …}, or none; by default none, or
-            the canonical form of an answer to the generator, where there is one.
+        strategy: final_answer, {function: module:name}, {judge: …}, or none; by default none.
         system: The system message of chat models.
         chat: Whether the prompt is a user's message; by default if the model has a chat template.
         template: Further arguments of the chat template, such as {enable_thinking: false}.
@@ -69,17 +47,11 @@ class TaskSpec(Section):
     """
 
     data: str | None = None
-    reasoning_gym: str | None = None
-    verifiers: str | None = None
-    args: Mapping[str, Any] | None = None
-    size: Annotated[int, Ge(2)] | None = None
-    seed: int | None = None
-    config: Mapping[str, Any] | None = None
     name: str = ""
     subset: str | None = None
     prompt: str | None = None
     gold: str | None = None
-    reward: Any = None
+    reward: Any = "math"
     correct: str | None = None
     strategy: Any = None
     system: str | None = None
@@ -99,49 +71,11 @@ class TaskSpec(Section):
             raise ConfigError(f"task.template: {min(ours)} is set by setrl: remove it")
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
-        self._check_source()
         self._check_splits()
-        self._set_defaults()
         combine_of(self.reward, self.correct)
-        made = self.reasoning_gym or (self.verifiers or "").rpartition("/")[2]
-        source = self.data or made or str(next(iter((self.splits or {}).values())))
+        source = self.data or str(next(iter((self.splits or {}).values())))
         usual = Path(source).name.removesuffix(".gz").partition(".")[0]
         object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or usual))
-
-    def _check_source(self) -> None:
-        """Refuse two sources of problems, and keys of a source that is not there."""
-        given = [key for key in SOURCES if getattr(self, key) is not None]
-        made = given[0] if given else "data"
-        for other in given[1:]:
-            require(False, f"task.{made}", f"be left out next to {other}", getattr(self, made))
-        for key, sources in KEYS_OF_SOURCES.items():
-            value = getattr(self, key)
-            fits = value is None or made in sources
-            require(fits, f"task.{key}", f"go with {' or '.join(sources)}", value)
-
-    def _set_defaults(self) -> None:
-        """Write out the reward, what is correct, and the strategy, as the source decides them."""
-        found: dict[str, Any] = {"reward": "math"}
-        if self.verifiers is not None:
-            found = {"reward": {"function": f"{TASK_SET}:score"}}
-        if self.reasoning_gym is not None:
-            found = {"reward": {"function": f"{GENERATOR}:score"}}
-            if self.reward is None and self.correct is None:
-                found["correct"] = f"{GENERATOR}:solved"
-            if self.reasoning_gym in READERS:
-                found["strategy"] = {"function": f"{GENERATOR}:strategy"}
-        for key, value in found.items():
-            if getattr(self, key) is None:
-                object.__setattr__(self, key, value)
-
-    @property
-    def source(self) -> str:
-        """The JSON text that decides the problems of the generator or of the task set."""
-        if self.verifiers is not None:
-            return verifiers.source(self.verifiers, self.args, self.size, self.folder)
-        assert self.reasoning_gym is not None
-        size = reasoning_gym.SIZE if self.size is None else self.size
-        return reasoning_gym.source(self.reasoning_gym, size, self.seed or 0, self.config)
 
     def _check_splits(self) -> None:
         splits = self.splits
@@ -154,14 +88,9 @@ class TaskSpec(Section):
             must = "be a file, a split, a share in (0, 1] or a number of problems"
             is_known = isinstance(value, str) or is_share or is_count
             require(is_known, f"task.splits.{split}", must, value)
-        if self.reasoning_gym is not None or self.verifiers is not None:
-            for split, value in (splits or {}).items():
-                must = "be a share or a number of problems"
-                require(not isinstance(value, str), f"task.splits.{split}", must, value)
-        elif self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
+        if self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
             raise ConfigError(
-                "task needs `data`, `reasoning_gym`, `verifiers`, or `splits` with a file for "
-                "each: {train: train.jsonl, …}"
+                "task needs `data`, or `splits` with a file for each: {train: train.jsonl, …}"
             )
 
     @property

@@ -29,12 +29,10 @@ class ProblemTable:
     Attributes:
         where: The file or the data set, for messages.
         rows: The rows, in order; each knows its place for messages.
-        packed: Fields with other types in each row: functions receive them as JSON text.
     """
 
     where: str
     rows: tuple[tuple[str, Mapping[str, Any]], ...]
-    packed: tuple[str, ...] = ()
 
     @property
     def fields(self) -> list[str]:

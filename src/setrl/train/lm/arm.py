@@ -106,7 +106,6 @@ def make_trainer(
         processing_class=tokenizer,
         callbacks=[recorder],
         peft_config=peft_config(config.peft),
-        tools=list(task.tools) or None,
         method=own.method,
         strategy_func=task.strategy.function if judge is None else None,
         judge=judge,

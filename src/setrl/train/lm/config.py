@@ -70,9 +70,8 @@ class ComparisonConfig(RunConfig):
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""
     task: str | Mapping[str, Any] | None = None
-    """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; a generator:
-    {reasoning_gym: countdown}; or module:function, which returns a domain of yours; see
-    docs/your-own-task.md."""
+    """Instead of `domain`, a file of problems: {data: problems.jsonl, reward: math}; or
+    module:function, which returns a domain of yours; see docs/your-own-task.md."""
     steps: Count = 200
     """Steps of training; each draws samples, scores them and updates the model."""
     prompts_per_step: Count = 16

@@ -171,11 +171,6 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
     """
     task = _task(config)
     splits = _eval_splits(config.eval_splits, task)
-    if task.tools:
-        must = "be [] for a task with tools: an evaluation here gives the model none"
-        require(config.eval_splits == (), "eval_splits", must, config.eval_splits)
-        must = "be left out for a task with tools: only TRL calls them"
-        require(config.engine is None, "engine", must, config.engine)
     for split in config.eval_problems if isinstance(config.eval_problems, Mapping) else ():
         require(split in splits, "eval_problems", f"name splits of {', '.join(splits)}", split)
     return ResolvedConfig(

@@ -51,7 +51,7 @@ EVALUATION: Tree = {
 MODEL_FILES = (
     *SAVED_MODEL,
     *("base.json", "task.json", "training_args.bin", "model.zip", "policy.safetensors"),
-    *("normalisation.json", "seal", "README.md"),
+    *("seal", "README.md"),
 )
 MODEL: Tree = {**dict.fromkeys(MODEL_FILES, Path.is_file), "evaluation": EVALUATION}
 PARTIAL = dict.fromkeys([".*.partial"], Path.exists)  # files that a killed process did not finish
