@@ -11,7 +11,7 @@ from setrl.cli.said import Said, listed
 
 @dataclass(frozen=True, kw_only=True)
 class Doctor(Said):
-    """Print what is installed, what is missing, what the machine has, and where the cache is.
+    """Print what is installed, what is missing, what the machine has, and what is cached.
 
     It works without any extra, changes nothing, and sends nothing.
 
