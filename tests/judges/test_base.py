@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from setrl import DEGENERATE
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement, by_first_appearance, pairwise
-from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.exact import ExactJudge
 from studies.faulty import NoisyJudge
 
@@ -35,10 +34,9 @@ closed = []
     ("make", "times"),
     [
         (lambda judge: NoisyJudge(judge, 0.1), 1),
-        (lambda judge: EnsembleJudge((judge, NoisyJudge(judge, 0.1))), 2),
         (lambda judge: pairwise.of_judge(judge), 1),
     ],
-    ids=["noisy", "ensemble", "pairwise"],
+    ids=["noisy", "pairwise"],
 )
 def test_a_judge_closes_the_judges_that_it_is_made_of(make, times):
     closed.clear()

@@ -8,7 +8,7 @@ import pytest
 
 from setrl.judges import Group, LMJudge, RetryRule
 from setrl.judges.config import by_name, from_config, reseeded, spelled_out
-from setrl.judges.ensemble import EnsembleJudge
+from setrl.judges.pairwise import PairwiseJudge
 from studies.faulty import NoisyJudge
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,10 +23,11 @@ def test_texts_and_mappings_name_the_same_judge():
 
 def test_judges_are_made_of_judges():
     noisy = {"judge": NOISY, "of": "oracle:quadratic", "flips": 0.05, "seed": 3}
-    judge = from_config({"judge": "ensemble", "judges": ["exact", noisy], "quorum": 1})
-    assert isinstance(judge, EnsembleJudge)
-    assert isinstance(judge.judges[1], NoisyJudge)
-    assert (judge.judges[1].flips, judge.judges[1].seed) == (0.05, 3)
+    judge = from_config({"judge": "pairwise", "of": noisy})
+    assert isinstance(judge, PairwiseJudge)
+    inner = judge.same.of
+    assert isinstance(inner, NoisyJudge)
+    assert (inner.flips, inner.seed) == (0.05, 3)
 
 
 def test_a_language_model_takes_all_its_settings(tmp_path):
@@ -80,9 +81,8 @@ def test_what_is_wrong_is_named(config, message):
 def test_language_models_get_other_seeds_wherever_they_are():
     inner = {"judge": "lm", "model": "m", "endpoint": "http://e", "seed": 4}
     noisy = {"judge": NOISY, "of": inner, "flips": 0.1, "seed": 1}
-    outer = {"judge": "ensemble", "judges": ["exact", noisy]}
-    found = reseeded(outer, by=3)["judges"]
-    assert found == ["exact", {**noisy, "of": {**inner, "seed": 7}}]
+    found = reseeded({"judge": "pairwise", "of": noisy}, by=3)["of"]
+    assert found == {**noisy, "of": {**inner, "seed": 7}}
     assert inner["seed"] == 4
     assert reseeded({"judge": "exact"}, by=3) == {"judge": "exact"}
 
@@ -99,8 +99,8 @@ def test_the_pages_have_every_judge(name):
     guide, reference = (DOCS / page for page in ("judges.md", "reference/judges.md"))
     text = guide.read_text(encoding="utf-8")
     assert f"| `{judge.__name__}(" in text, "docs/judges.md has no row for it"
-    [listed] = re.findall(r"judge: ensemble +# or (.*)", text)
-    assert name in ["ensemble", *listed.split(", ")], "the YAML example of docs/judges.md lists all"
+    [listed] = re.findall(r"judge: pairwise +# or (.*)", text)
+    assert name in ["pairwise", *listed.split(", ")], "the YAML example of docs/judges.md lists all"
     path = f"::: setrl.judges.{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
     kept = reference.read_text(encoding="utf-8")
     assert path in kept or f"::: setrl.judges.{judge.__name__}" in kept, f"{reference}: no {path}"
@@ -124,9 +124,3 @@ def test_keys_and_embeddings_may_be_functions_of_ones_own():
     near = from_config({"judge": "embedding", **settings})
     assert near.judge([Group.of_texts("p", ("1+1=2", "1+1=3", "(4-5)"))])[0].labels_N == (0, 0, 1)
     assert near.name == "embedding:studies.clusters:runs_of_letters, threshold 0.5"
-
-
-@pytest.mark.parametrize("settings", [{}, {"model": "m", "encode": "studies.clusters:last_number"}])
-def test_an_embedding_needs_one_encoder(settings):
-    with pytest.raises(ValueError, match="one of the settings 'model' and 'encode'"):
-        from_config({"judge": "embedding", "threshold": 0.5, **settings})

@@ -1,8 +1,6 @@
 """Embeddings → clusters: distances, thresholds, and texts that have no direction."""
 
 import json
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from setrl.judges import Group, Judge
-from setrl.judges.config import from_config
 from setrl.judges.embedding import EmbeddingJudge, cosine_distances
 
 PAIRS = Path(__file__).parents[1] / "data" / "noveltybench_pairs_60.jsonl"
@@ -94,47 +91,3 @@ def test_characters_tell_something_of_what_people_call_the_same():
     rows = characters.transform(texts).toarray()
     cosines = np.einsum("pd,pd->p", rows[0::2], rows[1::2])
     assert (found == (cosines > 0.5)).all()
-
-
-@pytest.fixture
-def sentence_transformers(monkeypatch):
-    """The two classes that judges use, without weights: they note what they are given."""
-    loaded = []
-
-    class SentenceTransformer:
-        def __init__(self, model):
-            loaded.append(model)
-
-        def encode(self, texts, batch_size, show_progress_bar):
-            assert not show_progress_bar
-            return angles(texts)
-
-    class CrossEncoder:
-        def __init__(self, model, num_labels):
-            assert num_labels == 1
-            loaded.append(model)
-
-        def predict(self, pairs, batch_size, show_progress_bar):
-            return np.array([0.9 if first == second else 0.5 for first, second in pairs])
-
-    module = types.SimpleNamespace(
-        SentenceTransformer=SentenceTransformer, CrossEncoder=CrossEncoder
-    )
-    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
-    return loaded
-
-
-def test_models_are_loaded_by_name_or_folder(sentence_transformers, tmp_path):
-    group = Group.of_texts("p", ("0", "5", "90", "0"))
-    near = from_config({"judge": "embedding", "model": "some/model", "threshold": 0.1})
-    assert near.judge([group])[0].labels_N == (0, 0, 1, 0)
-    same = from_config(f"cross_encoder:{tmp_path}")
-    assert same.judge([group])[0].labels_N == (0, 1, 2, 0)  # 0.5 is not above the threshold
-    assert sentence_transformers == ["some/model", str(tmp_path)]
-
-
-def test_a_missing_package_names_its_pip_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    for config in ({"judge": "embedding", "model": "m", "threshold": 0.1}, "cross_encoder:m"):
-        with pytest.raises(ImportError, match=r"pip install .*\[embed\]'"):
-            from_config(config)

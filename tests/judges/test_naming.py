@@ -11,7 +11,6 @@ from setrl.judges import Group, Judge
 from setrl.judges.config import by_name, from_config
 from setrl.judges.exact import ExactJudge
 from setrl.judges.serving.endpoint import Endpoint
-from tests.judges.test_embedding import sentence_transformers  # noqa: F401  (a fixture)
 
 POINT = {"judge": "oracle", "domain": "polynomial", "options": {"strategy": "point"}}
 CHANGES = {
@@ -21,10 +20,9 @@ CHANGES = {
         {"domain": "quadratic", "options": {"strategy": "point"}, "family": "builtins:len"},
     ),
     "embedding": (
-        {"model": "m", "threshold": 0.1},
-        {"model": "n", "threshold": 0.2},
+        {"encode": "numpy:array", "threshold": 0.1},
+        {"encode": "numpy:zeros_like", "threshold": 0.2},
     ),
-    "cross_encoder": ({"model": "m"}, {"model": "n", "threshold": 0.9, "ask": "all_pairs"}),
     "pairwise": ({"of": "exact"}, {"of": POINT, "ask": "all_pairs"}),
     "lm": (
         {"model": "m", "endpoint": "http://e"},
@@ -37,15 +35,10 @@ CHANGES = {
             "families": True,
         },
     ),
-    "ensemble": (
-        {"judges": ["exact", "oracle:polynomial"]},
-        {"judges": ["exact", POINT], "quorum": 2},
-    ),
 }
 """Judge → settings, and another value for each that changes clusters."""
 
 NOT_IN_THE_NAME = {
-    ("embedding", "encode"): "is given instead of `model`; the next test changes it",
     ("lm", "endpoint"): "a model that moves to another address answers the same",
     ("lm", "cache"): "where answers are kept",
     ("lm", "retry_rule"): "what is unknown is asked about again",
@@ -68,7 +61,6 @@ def name_of(judge, settings):
 
 
 @pytest.mark.parametrize("judge", by_name)
-@pytest.mark.usefixtures("sentence_transformers")
 def test_a_name_changes_with_every_setting_that_changes_clusters(judge):
     settings, others = CHANGES[judge]
     names = [name_of(judge, settings)]
@@ -79,9 +71,7 @@ def test_a_name_changes_with_every_setting_that_changes_clusters(judge):
     assert names[0] == name_of(judge, settings)
 
 
-def test_a_name_changes_with_an_encoder_and_with_all_of_a_request():
-    encoders = [{"threshold": 0.1, "encode": f"numpy:{name}"} for name in ("array", "zeros_like")]
-    assert len({name_of("embedding", one) for one in encoders}) == 2
+def test_a_name_changes_with_all_of_a_request():
     settings = CHANGES["lm"][0]
     asked = [settings | {"request": {key: value}} for key, value in REQUESTS.items()]
     assert len({name_of("lm", one) for one in [settings, *asked]}) == len(REQUESTS) + 1
@@ -118,8 +108,6 @@ def test_a_judge_of_your_own_has_its_settings_in_its_name():
 
 
 def test_a_judge_made_of_judges_names_all_of_them():
-    ensemble = name_of("ensemble", CHANGES["ensemble"][0])
-    assert ensemble == "ensemble:(exact, [oracle:polynomial])"
     assert name_of("pairwise", {"of": POINT}) == "pairwise:[by:[oracle:[polynomial:point]]]"
 
 

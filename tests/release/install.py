@@ -54,7 +54,6 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker"),)),
     "math": ("cli,math", (("setrl", "validate-data", "problems.jsonl"),)),
     "judge": ("judge", (JUDGE,)),
-    "embed": ("embed", (("python", "-c", "import sentence_transformers, setrl.judges.embedding"),)),
     "lab": ("lab", (("setrl", "view", "--help"), ("python", "-c", VIEW, "setrl"))),
     "serve": ("serve", (("python", "-c", "import fastapi, openai, uvicorn"),)),
     "gym": ("gym", (("setrl", "control", "--help"), ("python", "-c", "import setrl.control.run"))),
@@ -62,7 +61,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "atari": ("atari", (("python", "-c", "import ale_py, setrl.control.run"),)),
     "jax": ("jax", (("python", "-c", "import setrl.core.jax"),)),
 }
-WITH_TORCH = ("train", "peft", "tensorboard", "tinker", "embed", "serve", "gym", "mujoco", "atari")
+WITH_TORCH = ("train", "peft", "tensorboard", "tinker", "serve", "gym", "mujoco", "atari")
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from setrl.support.files.cache import cache_folder
 
 PACKAGES = (
     *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),
-    *("tinker", "deepspeed", "math-verify", "scikit-learn", "sentence-transformers"),
+    *("tinker", "deepspeed", "math-verify", "scikit-learn"),
     *("stable-baselines3", "gymnasium", "minigrid", "mujoco", "ale-py", "jax"),
 )
 EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")

@@ -39,7 +39,7 @@ class JudgeOptions(LogFields, Said):
             http://localhost:8000/v1.
         model: The name of the model.
         style: The instructions for lm: {styles}, or the path of your own file.
-        threshold: The cosine distance for embedding; the probability for cross_encoder.
+        threshold: The cosine distance for embedding.
         allow_damaged: Leave out lines that cannot be read, and count them, instead of stopping.
     """
 
@@ -136,9 +136,6 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(settings)
     if isinstance(found.get("of"), Mapping):
         found["of"] = _for_endpoints(found["of"])
-    if "judges" in found:
-        inner = found["judges"]
-        found["judges"] = [_for_endpoints(j) if isinstance(j, Mapping) else j for j in inner]
     if found.get("judge") == "lm" and re.match("https?://.", str(found.get("endpoint"))):
         refuse_missing_package()
         try:

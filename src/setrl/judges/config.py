@@ -10,7 +10,6 @@ from typing import Any
 
 from setrl.judges import embedding, exact, lm, pairwise
 from setrl.judges.base import Judge
-from setrl.judges.ensemble import EnsembleJudge
 from setrl.judges.oracle import OracleJudge
 from setrl.support import names
 from setrl.support.files.loading import load_function
@@ -31,25 +30,23 @@ by_name: dict[str, Callable[..., Judge]] = {
     "exact": exact.of_key,
     "oracle": of_domain,
     "embedding": embedding.of_encoder,
-    "cross_encoder": pairwise.of_cross_encoder,
     "pairwise": pairwise.of_judge,
     "lm": lm.from_settings,
-    "ensemble": EnsembleJudge,
 }
-"""Name → what makes the judge from its settings. The settings `of` and `judges` are judges."""
+"""Name → what makes the judge from its settings. The setting `of` is a judge."""
 
 
 def from_config(config: Config) -> Judge:
     """Return the judge that a config names; its other keys are the judge's settings.
 
-    A string is the name, or the name and its first setting: "embedding:model". Any other
+    A string is the name, or the name and its first setting: "oracle:quadratic". Any other
     "module:name" is a function or a class of yours that makes a judge from the settings; its module
     is in the current folder, or installed.
 
     >>> from_config("oracle:quadratic").name
     'oracle:quadratic'
-    >>> from_config({"judge": "ensemble", "judges": ["exact", "oracle:quadratic"]}).name
-    'ensemble:(exact, [oracle:quadratic])'
+    >>> from_config({"judge": "pairwise", "of": "oracle:quadratic"}).name
+    'pairwise:[by:[oracle:quadratic]]'
 
     Raises:
         ValueError: Naming the unknown judge or setting, the near miss, and all that are known.
@@ -61,8 +58,6 @@ def from_config(config: Config) -> Judge:
     make = _maker(name)
     if "of" in settings:
         settings["of"] = from_config(settings["of"])
-    if "judges" in settings:
-        settings["judges"] = tuple(map(from_config, settings["judges"]))
     judge = names.call(f"judge {name}", make, settings)
     if not isinstance(judge, Judge):
         raise ValueError(f"{name} must return a judge, with name, judge and close, got {judge!r}")
@@ -124,8 +119,4 @@ def reseeded(config: Mapping[str, Any], by: int) -> dict[str, Any]:
         settings["seed"] = settings.get("seed", 0) + by
     if isinstance(settings.get("of"), Mapping):
         settings["of"] = reseeded(settings["of"], by)
-    if "judges" in settings:
-        settings["judges"] = [
-            judge if isinstance(judge, str) else reseeded(judge, by) for judge in settings["judges"]
-        ]
     return settings

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,38 +11,11 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.judges.partition import linked, load, spread
+from setrl.judges.partition import linked, spread
 from setrl.support.files.loading import load_function
 
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""
-
-
-@dataclass(frozen=True)
-class SentenceEncoder:
-    """Embeddings of a sentence-transformers model.
-
-    Attributes:
-        model: The folder or the name that `SentenceTransformer` loads.
-        batch_size: Texts that are encoded at once.
-
-    Raises:
-        ImportError: If sentence-transformers (the extra embed) is not installed.
-    """
-
-    model: str | Path
-    batch_size: int = field(default=32, compare=False)
-
-    def __post_init__(self) -> None:
-        _ = self._loaded
-
-    @cached_property
-    def _loaded(self) -> Any:
-        return load("sentence_transformers", "embed").SentenceTransformer(str(self.model))
-
-    def __call__(self, texts: list[str]) -> Any:
-        """Return the embeddings, (N, d)."""
-        return self._loaded.encode(texts, batch_size=self.batch_size, show_progress_bar=False)
 
 
 @dataclass(frozen=True)
@@ -59,7 +30,7 @@ class EmbeddingJudge(Judge):
     one whose embedding is 0 and has no direction.
 
     Attributes:
-        encode: Texts → (N, d); `SentenceEncoder(model)`, or any function of yours.
+        encode: Texts → (N, d): a function of yours.
         threshold: Cosine distance from which clusters stay apart, in (0, 2].
     """
 
@@ -85,21 +56,14 @@ class EmbeddingJudge(Judge):
         return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
 
 
-def of_encoder(
-    model: str | Path | None = None,
-    *,
-    threshold: float,
-    encode: str | None = None,
-) -> EmbeddingJudge:
-    """Compare embeddings of a sentence-transformers model, or of the function `module:name`.
+def of_encoder(encode: str, threshold: float) -> EmbeddingJudge:
+    """Compare what the function `module:name` encodes.
 
-    Raises:
-        ValueError: Unless one of `model` and `encode` is given.
+    Args:
+        encode: N texts → N rows of numbers, such as `encode` of a sentence-transformers model.
+        threshold: Cosine distance, in (0, 2]: clusters at this distance or farther stay apart.
     """
-    if (model is None) == (encode is None):
-        raise ValueError("judge embedding needs one of the settings 'model' and 'encode'")
-    own = SentenceEncoder(model) if model else load_function(str(encode), ".").value
-    return EmbeddingJudge(own, threshold)
+    return EmbeddingJudge(load_function(encode, ".").value, threshold)
 
 
 def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:

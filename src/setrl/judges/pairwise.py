@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.judges.partition import components, load, spread
+from setrl.judges.partition import components, spread
 from setrl.support.files.sections import refuse_other_choice
 
 TextPair = tuple[str, str]
@@ -57,7 +55,7 @@ class PairwiseJudge(Judge):
     is asked about it.
 
     Attributes:
-        same: The judge of pairs: a classifier (`CrossEncoder`), another judge (`ByJudge`) or any
+        same: The judge of pairs: a classifier, another judge (`ByJudge`) or any
             function. It is called with several pairs of one prompt at once.
         ask: Which pairs are asked about.
         counts: What was asked so far. Do not use one judge from several threads.
@@ -163,45 +161,6 @@ class ByJudge:
         ]
 
 
-@dataclass(frozen=True)
-class CrossEncoder:
-    """A sentence-transformers CrossEncoder: a pair with a score above a threshold is the same.
-
-    Attributes:
-        model: A folder or a name that `CrossEncoder` loads; a model with one score, which is mapped
-            to [0, 1] by a sigmoid, as in DARLING's classifiers (arXiv:2509.02534).
-        threshold: Scores above it are "same"; DARLING uses 0.5.
-        batch_size: Pairs that are scored at once.
-
-    Raises:
-        ImportError: If sentence-transformers (the extra embed) is not installed.
-    """
-
-    model: str | Path
-    threshold: float = 0.5
-    batch_size: int = field(default=32, compare=False)
-
-    def __post_init__(self) -> None:
-        _ = self._loaded
-
-    @cached_property
-    def _loaded(self) -> Any:
-        module = load("sentence_transformers", "embed")
-        return module.CrossEncoder(str(self.model), num_labels=1)
-
-    def __call__(self, _prompt: str, pairs: list[TextPair]) -> list[bool]:
-        """Return whether the score of each pair is above the threshold."""
-        scores = self._loaded.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
-        return [bool(score > self.threshold) for score in scores]
-
-
 def of_judge(of: Judge, ask: Pairs = "representatives") -> PairwiseJudge:
     """Return a judge that asks another judge about pairs of samples."""
     return PairwiseJudge(ByJudge(of), ask)
-
-
-def of_cross_encoder(
-    model: str | Path, threshold: float = 0.5, ask: Pairs = "representatives"
-) -> PairwiseJudge:
-    """Return a judge that asks a sentence-transformers CrossEncoder about pairs."""
-    return PairwiseJudge(CrossEncoder(model, threshold), ask)

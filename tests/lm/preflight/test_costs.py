@@ -124,7 +124,6 @@ def test_adapters_of_peft(tmp_path):
         ("exact", 0),
         ({"judge": "lm"}, 1),
         ({"judge": NOISY, "flips": 0.1, "of": {"judge": "lm"}}, 1),
-        ({"judge": "ensemble", "judges": [{"judge": "lm"}, "exact", {"judge": "lm"}]}, 2),
         ({"judge": "pairwise", "of": {"judge": "lm"}, "ask": "all_pairs"}, 6),
     ],
 )
@@ -134,7 +133,7 @@ def test_requests_of_every_kind_of_judge(judge, requests):
             return spec
         if spec["judge"] == "lm":
             return {**spec, "model": "m", "endpoint": "http://127.0.0.1:9/v1"}
-        return {k: list(map(filled, v)) if k == "judges" else filled(v) for k, v in spec.items()}
+        return {key: filled(value) for key, value in spec.items()}
 
     resolved = tiny(arms={"a": {"method": "grpo", "judge": filled(judge)}})
     found = costs(resolved, TEST)

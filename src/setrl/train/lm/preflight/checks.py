@@ -142,5 +142,4 @@ def refuse_unreachable_judge(spec: Any) -> None:
         return
     if "endpoint" in spec:
         refuse_unreachable(spec["endpoint"])
-    for other in (spec.get("of"), *(spec.get("judges") or ())):
-        refuse_unreachable_judge(other)
+    refuse_unreachable_judge(spec.get("of"))

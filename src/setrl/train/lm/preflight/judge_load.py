@@ -32,12 +32,13 @@ def asked(spec: Config, samples: int, prompt_bytes: float, sample_bytes: float) 
     settings = spelled_out(spec) if isinstance(spec, str) else dict(spec)
     if settings["judge"] == "lm":
         return JudgeRequests(1, _tokens(settings, samples, prompt_bytes, sample_bytes))
-    inner = [settings["of"]] if "of" in settings else list(settings.get("judges") or ())
+    if "of" not in settings:
+        return JudgeRequests(0, 0.0)
     times = 1
     if settings["judge"] == "pairwise":
         times, samples = samples * (samples - 1) // 2, 2
-    found = [asked(one, samples, prompt_bytes, sample_bytes) for one in inner]
-    return JudgeRequests(times * sum(o.requests for o in found), times * sum(o.read for o in found))
+    found = asked(settings["of"], samples, prompt_bytes, sample_bytes)
+    return JudgeRequests(times * found.requests, times * found.read)
 
 
 def _tokens(
