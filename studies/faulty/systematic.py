@@ -16,7 +16,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from setrl.judges.base import Group, Judge, Judgement, by_first_appearance, judgement_by_names
+from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
+from setrl.samples.strategies import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from studies.faulty.noisy import entropy
 

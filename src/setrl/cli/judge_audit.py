@@ -137,7 +137,7 @@ class JudgeAudit(JudgeOptions):
                 return None
             raise DataError(f"{self.file}: a sample has no {self.strategy!r}, which --strategy "
                             "names")  # fmt: skip
-        from setrl.judges.base import by_first_appearance
+        from setrl.samples.strategies import by_first_appearance
 
         return [list(by_first_appearance(labels)) for labels in labels_G]
 

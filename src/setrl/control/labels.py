@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from setrl.samples.strategies import by_first_appearance
 from setrl.samples.values import DEGENERATE, plain, read_label
 
 if TYPE_CHECKING:
@@ -56,16 +57,18 @@ def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
     >>> numbers_of(["left", -1, "right", "left", None])
     array([ 0., -1.,  1.,  0., nan])
     """
-    number: dict[Hashable, float] = {None: np.nan, DEGENERATE: DEGENERATE}
     read = [_read(label) for label in labels]
-    for label in read:
-        number.setdefault(label, len(number) - 2)
-    return np.array([number[label] for label in read])
+    return np.where([label is None for label in read], np.nan, _numbered(read))
 
 
 def counted(labels: Sequence[Hashable]) -> NDArray[np.int64]:
     """Return labels as integers for metrics, which take what is unknown as no strategy."""
-    return np.nan_to_num(numbers_of(labels), nan=DEGENERATE).astype(np.int64)
+    return np.array(_numbered([_read(label) for label in labels]), np.int64)
+
+
+def _numbered(read: Sequence[Hashable]) -> tuple[int, ...]:
+    """Return labels as numbers, where what is unknown is of no strategy."""
+    return by_first_appearance(DEGENERATE if label is None else label for label in read)
 
 
 def _read(label: Any) -> Hashable:

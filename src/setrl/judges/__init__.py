@@ -1,10 +1,11 @@
 """Judges: the samples of a prompt → the cluster of each, by the strategy that it uses."""
 
-from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement, by_first_appearance
+from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.lm import LMJudge
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.serving.endpoint import Endpoint, Limits, Prices
+from setrl.samples.strategies import by_first_appearance
 
 __all__ = [
     "BackgroundJudge",

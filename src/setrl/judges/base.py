@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from setrl.judges.naming import name_of
+from setrl.samples.strategies import by_first_appearance
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE, Label, read_label
 
@@ -143,16 +144,6 @@ class BackgroundJudge(Judge, Protocol):
 
     def submit(self, group: Group) -> Future[Judgement]:
         """Ask about one group without waiting; the future gives what `judge` would."""
-
-
-def by_first_appearance(labels: Iterable[Hashable]) -> tuple[int, ...]:
-    """Rename labels 0, 1, … in the order of their first samples; `DEGENERATE` stays.
-
-    >>> by_first_appearance([7, -1, 3, 7])
-    (0, -1, 1, 0)
-    """
-    number: dict[Hashable, int] = {DEGENERATE: DEGENERATE}
-    return tuple(number.setdefault(label, len(number) - 1) for label in labels)
 
 
 def judgement_by_names(names: Sequence[Any], families: Sequence[Any] | None = None) -> Judgement:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import override
 
-from setrl.judges.base import BackgroundJudge, Group, Judgement, by_first_appearance
+from setrl.judges.base import BackgroundJudge, Group, Judgement
 from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
@@ -31,6 +31,7 @@ from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import ChatMessage, Endpoint, Limits, Prices
+from setrl.samples.strategies import by_first_appearance
 from setrl.support import names
 from setrl.support.errors import RunError
 

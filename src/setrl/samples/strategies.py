@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from setrl.samples.values import DEGENERATE, Label, read_label
@@ -31,6 +31,16 @@ def strategy_of(value: Any, degenerate: str | None = None) -> Label:
     if label is None:
         return DEGENERATE if degenerate == NULL else None
     return DEGENERATE if str(label) == degenerate else label
+
+
+def by_first_appearance(labels: Iterable[Hashable]) -> tuple[int, ...]:
+    """Rename labels 0, 1, … in the order of their first samples; `DEGENERATE` stays.
+
+    >>> by_first_appearance([7, -1, 3, 7])
+    (0, -1, 1, 0)
+    """
+    number: dict[Hashable, int] = {DEGENERATE: DEGENERATE}
+    return tuple(number.setdefault(label, len(number) - 1) for label in labels)
 
 
 class MarksOf100:

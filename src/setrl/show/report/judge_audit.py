@@ -11,7 +11,8 @@ from setrl.core import methods
 from setrl.evaluate.agreement import Labeling
 from setrl.evaluate.intervals import mean_over_problems
 from setrl.evaluate.judge_audit import JudgeAudit
-from setrl.judges.base import Group, by_first_appearance
+from setrl.judges.base import Group
+from setrl.samples.strategies import by_first_appearance
 from setrl.show.lab import Page
 from setrl.support import files
 from setrl.support.wording import markdown_table, percent, plain
