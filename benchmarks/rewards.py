@@ -113,7 +113,8 @@ def throughput() -> None:
         for workers in (1, 2):
             clear_caches()
             grader = MathGrader(workers=workers)
-            grader.grades([r"\boxed{\sqrt{2}x}"] * 2, [r"x\sqrt{2}", r"\sqrt{2x^2}"])  # starts them
+            # start the workers
+            grader.grades([r"\boxed{3\ln 2}", r"\boxed{2\ln 3}"], [r"\ln 8", r"\ln 9"])
             columns.append(rates(grader, pairs))
             grader.close()
         columns.append(rates_of_math_verify(pairs))

@@ -76,7 +76,7 @@ def test_hanging_answers_are_killed_and_counted_and_the_others_are_right():
         Reason.DIFFERENT,
     ]  # fmt: skip
     assert [grade.reward for grade in grades] == [1, 0, 0, 0, 1, 1, 0]
-    assert (grader.counts.timeouts, grader.counts.fast, grader.counts.slow) == (2, 1, 6)
+    assert (grader.counts.timeouts, grader.counts.fast, grader.counts.slow) == (2, 2, 5)
 
 
 def test_a_worker_that_stands_still_is_killed_by_the_clock(new_pool, monkeypatch):
@@ -167,7 +167,7 @@ def test_all_processes_end_with_the_program_even_when_it_is_killed(tmp_path):
             import sys, time
             from setrl_grader import MathGrader
             grader = MathGrader(workers=1)
-            assert grader.grade(r"\\boxed{1+\\sqrt{2}}", r"\\sqrt{2}+1").correct
+            assert grader.grade(r"\\boxed{3\\ln 2}", r"\\ln 8").correct
             print(grader.pool.idle[0].pid, grader.pool._process.pid, flush=True)
             time.sleep(float(sys.argv[1]))
             """
