@@ -25,8 +25,7 @@ from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
 
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
-# Vines of JAX keep no snapshots, and the environment says how long an episode may be.
-JAX_VINES = [key for key in VINE_KEYS if key not in ("max_steps", "most_snapshots")]
+JAX_VINES = VINE_KEYS[:-1]  # on JAX the environment says how long an episode may be
 
 
 @dataclass(frozen=True)

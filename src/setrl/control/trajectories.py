@@ -29,7 +29,7 @@ class Trajectory:
         terminated: Whether the environment ended the episode.
         truncated: Whether it was cut, by the environment's time limit or by the pool's max_steps.
         extras: What the policy recorded at each step, such as actions before clipping, each (T, …).
-        snapshots: T+1 states, one for each observation, None where a state was not kept; or empty.
+        origin: The state and the seed of noise from which a pool grew it, which repeat it.
     """
 
     observations: Any
@@ -39,7 +39,7 @@ class Trajectory:
     terminated: bool
     truncated: bool
     extras: dict[str, np.ndarray] = field(default_factory=dict)
-    snapshots: tuple[Any, ...] = ()
+    origin: tuple[Any, int] | None = None
 
     def __len__(self) -> int:
         return len(self.rewards_T)
@@ -94,7 +94,7 @@ class Growing:
         self.rewards.append(float(reward))
         self.extras.append(extras)
 
-    def trajectory(self, snapshots: Sequence[Any] = ()) -> Trajectory:
+    def trajectory(self, origin: tuple[Any, int] | None = None) -> Trajectory:
         """Return the trajectory of the steps so far."""
         return Trajectory(
             observations=stack(self.observations),
@@ -104,7 +104,7 @@ class Growing:
             terminated=bool(self.terminated),
             truncated=bool(self.truncated),
             extras=stack(self.extras) if self.extras else {},
-            snapshots=tuple(snapshots),
+            origin=origin,
         )
 
 

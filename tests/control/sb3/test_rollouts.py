@@ -100,23 +100,25 @@ def test_a_missing_reward_stays_missing():
 
 def test_an_episode_that_is_over_gives_a_vine_of_no_steps():
     grown = pool()
-    (whole,) = grown.run(starts(grown, [0]), right, 100, keep_snapshots=True)
+    (whole,) = grown.run(starts(grown, [0]), right, 100)
     steps = grown.steps
-    none, two = grown.run([whole.snapshots[-1], whole.snapshots[3]], right, 100)
+    middle, last = grown.states(whole, [3, 5])
+    none, two = grown.run([last, middle], right, 100)
     assert (len(none), none.terminated, none.truncated, none.total_reward) == (0, True, False, 0)
     assert none.observations.shape == (1, 2)
     assert len(two) == 2
     assert grown.steps == steps + 2
-    assert len(grown.run([whole.snapshots[-1]], right, 100)[0]) == 0
+    assert len(grown.run([last], right, 100)[0]) == 0
 
 
 def test_a_vine_that_does_not_end_is_cut_and_can_be_gone_on_from():
     grown = pool()
     stay = lambda _, vines: (np.zeros(len(vines), dtype=int), {})  # noqa: E731
-    (vine,) = grown.run(starts(grown, [2]), stay, 7, keep_snapshots=True)
+    (vine,) = grown.run(starts(grown, [2]), stay, 7)
     assert (len(vine), vine.terminated, vine.truncated) == (7, False, True)
-    assert not vine.snapshots[-1].ended, "the cut is the pool's, not the environment's"
-    assert len(grown.run([vine.snapshots[-1]], right, 100)[0]) == 3
+    (last,) = grown.states(vine, [7])
+    assert not last.ended, "the cut is the pool's, not the environment's"
+    assert len(grown.run([last], right, 100)[0]) == 3
 
 
 def test_an_end_at_the_cut_is_an_end():
@@ -127,16 +129,17 @@ def test_an_end_at_the_cut_is_an_end():
 
 def test_the_environment_s_own_time_limit_truncates():
     grown = pool(make_env=lambda: gym.wrappers.TimeLimit(Line(), 2))
-    (vine,) = grown.run(starts(grown, [0]), right, 100, keep_snapshots=True)
+    (vine,) = grown.run(starts(grown, [0]), right, 100)
     assert (len(vine), vine.terminated, vine.truncated) == (2, False, True)
-    assert vine.snapshots[-1].ended
+    assert grown.states(vine, [2])[0].ended
 
 
-def test_snapshots_are_the_states_on_the_way():
+def test_vines_leave_the_states_on_the_way():
     grown = pool()
-    (vine,) = grown.run(starts(grown, [0]), right, 100, keep_snapshots=True)
-    assert [int(state.observation[0]) for state in vine.snapshots] == [0, 1, 2, 3, 4, 5]
-    branches = grown.run(vine.snapshots[:-1], right, 100)
+    (vine,) = grown.run(starts(grown, [0]), right, 100)
+    states = grown.states(vine, range(6))
+    assert [int(state.observation[0]) for state in states] == [0, 1, 2, 3, 4, 5]
+    branches = grown.run(states[:-1], right, 100)
     assert [len(branch) for branch in branches] == [5, 4, 3, 2, 1]
 
 
@@ -164,34 +167,28 @@ def test_bad_input():
         pool(0)
 
 
-@pytest.mark.parametrize("most", [2, 5, 64])
-def test_states_that_were_not_kept_are_reached_again_with_their_noise(most):
-    def line():
-        return Line(length=41)
-
-    few, all_kept = pool(make_env=line), pool(make_env=line)
-    (sparse,) = few.run(starts(few, [0]), right, 100, keep_snapshots=True, most_snapshots=most)
-    (full,) = all_kept.run(starts(all_kept, [0]), right, 100, keep_snapshots=True)
-    assert 1 < sum(one is not None for one in sparse.snapshots) <= most
-    steps = few.steps
-    for time in range(len(full) + 1):
-        state = few.state(sparse, time)
-        assert state.ended == (time == len(full))
-        assert (state.observation == full.observations[time]).all()
-        assert state.info == full.infos[time]
-        if time < len(full):
-            few.envs[2].restore(state, rng="keep")
-            assert (few.envs[2].step(1)[0] == full.observations[time + 1]).all()
-    assert few.steps == steps, "repeated steps are counted once"
+@pytest.mark.parametrize("times", [range(42), [0], [7, 40], []])
+def test_states_are_reached_again_with_their_noise(times):
+    here = pool(make_env=lambda: Line(length=41))
+    _, vine = here.run(starts(here, [9, 0]), right, 100)
+    steps = here.steps
+    states = here.states(vine, times)
+    for time, state in zip(times, states, strict=True):
+        assert state.ended == (time == len(vine))
+        assert (state.observation == vine.observations[time]).all()
+        assert state.info == vine.infos[time]
+        if time < len(vine):
+            here.envs[2].restore(state, rng="keep")
+            assert (here.envs[2].step(1)[0] == vine.observations[time + 1]).all()
+    assert here.steps == steps, "repeated steps are counted once"
 
 
 def test_repeated_steps_add_nothing_to_statistics():
     here = pool(1, make_env=lambda: gym.wrappers.NormalizeObservation(Line(length=41)))
-    (vine,) = here.run(here.start([0]), right, 100, keep_snapshots=True, most_snapshots=4)
+    (vine,) = here.run(here.start([0]), right, 100)
     statistics = here.envs[0].env.obs_rms
     count, mean = statistics.count, statistics.mean.copy()
-    state = here.state(vine, 39)
-    assert vine.snapshots[39] is None
+    (state,) = here.states(vine, [39])
     assert (state.observation == vine.observations[39]).all(), "as it was seen"
     assert here.envs[0].env.obs_rms is statistics, "others may share it"
     assert (statistics.count, statistics.mean.tolist()) == (count, mean.tolist())
@@ -209,6 +206,6 @@ class Drifting(Line):
 
 def test_an_environment_that_does_not_repeat_itself_is_refused():
     here = pool(1, make_env=lambda: Drifting(length=41))
-    (vine,) = here.run(here.start([0]), right, 100, keep_snapshots=True, most_snapshots=4)
-    with pytest.raises(TypeError, match=r"not set back exactly.*most_snapshots=None"):
-        here.state(vine, 39)
+    (vine,) = here.run(here.start([0]), right, 100)
+    with pytest.raises(TypeError, match="not set back exactly: find out why"):
+        here.states(vine, [39])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -88,23 +88,13 @@ class FamilySampler:
         """Sample so many families."""
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
-        # If vines leave only the first state, the starts are all the snapshots that are needed.
-        at_start = self.vines.where == "equal" and self.vines.num_states == 1
-        keeps = self.vines.are_sampled and not at_start
-        trunks = self.pool.run(
-            starts,
-            act,
-            cut,
-            keep_snapshots=keeps,
-            most_snapshots=self.vines.most_snapshots,
-        )
+        trunks = self.pool.run(starts, act, cut)
         times = [self._times(len(trunk)) for trunk in trunks]
-        leaves = [(index, time) for index, chosen in enumerate(times) for time in chosen]
-        vines_BN: list[tuple[Trajectory, ...]] = [()] * len(leaves)
+        vines_BN: list[tuple[Trajectory, ...]] = [()] * sum(map(len, times))
         if self.vines.are_sampled:
-            at = [self.pool.state(trunks[i], time) if keeps else starts[i] for i, time in leaves]
+            each = zip(trunks, times, strict=True)
+            at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
             vines_BN = self._vines(at, act)
-        trunks = [replace(trunk, snapshots=()) for trunk in trunks]
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
             own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]

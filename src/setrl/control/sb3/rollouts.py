@@ -75,9 +75,6 @@ class VinePool:
         snapshots: Sequence[Snapshot],
         act: Act,
         max_steps: int,
-        *,
-        keep_snapshots: bool = False,
-        most_snapshots: int | None = None,
     ) -> list[Trajectory]:
         """Grow one vine from each snapshot (repeat a snapshot to grow several from it).
 
@@ -88,9 +85,6 @@ class VinePool:
                 of the n ≤ num_envs live vines; `vines` (n,) are their positions in `snapshots`;
                 `actions` and each of `extras` have n as their first axis.
             max_steps: A vine that does not end is cut after this many steps, and is truncated.
-            keep_snapshots: Keep the state before each step and after the last.
-            most_snapshots: For a longer vine, keep at most this many states, at equal times from
-                its start; `state` finds the states between them. None: keep all.
 
         Returns:
             One trajectory for each snapshot, in order. A snapshot of an ended episode gives a
@@ -101,53 +95,52 @@ class VinePool:
         """
         if max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, got {max_steps}")
-        seeds = self.rng.integers(2**63, size=len(snapshots))
-        most = most_snapshots if keep_snapshots else 0
-        vines = [_Vine(i, each, most) for i, each in enumerate(snapshots)]
+        seeds = self.rng.integers(2**63, size=len(snapshots)).tolist()
+        vines = [_Vine(i, *each) for i, each in enumerate(zip(snapshots, seeds, strict=True))]
         waiting = deque(vine for vine in vines if not vine.ended)
         free, live = list(self.envs), list[_Vine]()
         while waiting or live:
             while waiting and free:
                 vine = waiting.popleft()
-                vine.plant(free.pop(), int(seeds[vine.index]))
+                vine.plant(free.pop())
                 live.append(vine)
             self._step(live, act, max_steps)
             free += [vine.env for vine in live if vine.ended]
             live = [vine for vine in live if not vine.ended]
-        return [vine.trajectory(vine.snapshots.all(len(vine.observations))) for vine in vines]
+        return [vine.trajectory((vine.start, vine.seed)) for vine in vines]
 
-    def state(self, vine: Trajectory, time: int) -> Snapshot:
-        """Return a state of a vine that was grown with `keep_snapshots`, whether kept or not.
+    def states(self, vine: Trajectory, times: Sequence[int]) -> list[Snapshot]:
+        """Return states of a vine, by repeating its actions with its noise.
 
-        A state that was not kept is reached from the last kept state before it, by the vine's
-        actions with the vine's noise. These steps were counted when the vine took them; statistics
-        in wrappers do not count them again.
+        The steps were counted when the vine took them; statistics in wrappers do not count them
+        again.
 
         Args:
             vine: A vine of this pool, or of another pool with equal environments.
-            time: 0 … T, the number of steps before the state.
+            times: Ascending, from 0 to T: the number of steps before each state.
 
         Raises:
             NotResettableError: If the environment did not repeat what it had shown.
         """
-        kept = next(at for at in range(time, -1, -1) if vine.snapshots[at] is not None)
-        if kept == time:
-            return vine.snapshots[time]
-        env = self.envs[0]
+        assert vine.origin is not None, "only a pool's vines can be repeated"
+        (start, seed), env = vine.origin, self.envs[0]
+        found: list[Snapshot] = []
+        done, observation = 0, start.observation
         with gathered_kept(env) as something_is_gathered:
-            env.restore(vine.snapshots[kept], rng="keep")
-            for action in vine.actions_T[kept:time]:
-                observation = env.step(action)[0]
-            then = part(vine.observations, time)
-            # A running normaliser has changed since then, and shows the same state differently.
-            if not something_is_gathered and any(differences(observation, then, "observation")):
-                raise NotResettableError(
-                    f"the first {time} steps of a trunk were repeated and led to another "
-                    "observation, so the environment is not set back exactly: find out why with "
-                    "setrl.control.check_resettable(env), or keep the states of all steps with "
-                    "Vines(most_snapshots=None)"
-                )
-            return replace(env.snapshot(), observation=then, info=vine.infos[time])
+            env.restore(start, rng=seed)
+            for time in times:
+                for action in vine.actions_T[done:time]:
+                    observation = env.step(action)[0]
+                then, done = part(vine.observations, time), time
+                # A running normaliser has changed since then: it shows the same state differently.
+                if not something_is_gathered and any(differences(observation, then, "observation")):
+                    raise NotResettableError(
+                        f"the first {time} steps of a trunk were repeated and led to another "
+                        "observation, so the environment is not set back exactly: find out why "
+                        "with setrl.control.check_resettable(env)"
+                    )
+                found.append(replace(env.snapshot(), observation=then, info=vine.infos[time]))
+        return found
 
     def close(self) -> None:
         """Close all environments."""
@@ -177,48 +170,16 @@ class _Vine(Growing):
 
     env: ResettableEnv
 
-    def __init__(self, index: int, start: Snapshot, most_snapshots: int | None) -> None:
+    def __init__(self, index: int, start: Snapshot, seed: int) -> None:
         super().__init__(start.observation, start.info)
-        self.index, self.start = index, start
-        self.snapshots = _Kept(most_snapshots)
-        self.snapshots.offer(0, lambda: start)
+        self.index, self.start, self.seed = index, start, seed
         self.terminated, self.truncated = start.terminated, start.truncated
 
-    def plant(self, env: ResettableEnv, seed: int) -> None:
+    def plant(self, env: ResettableEnv) -> None:
         self.env = env
-        env.restore(self.start, rng=seed)
-        self.snapshots.offer(0, env.snapshot)  # the start again, with the noise that follows it
+        env.restore(self.start, rng=self.seed)
 
     def grow(self, action: Any, extras: dict[str, Any], max_steps: int) -> None:
         self.step(self.env, action, extras)
-        # Before the cut below: a snapshot keeps the environment's own view of the end, so that a
-        # vine that the pool has cut can be continued from its last one.
-        self.snapshots.offer(len(self.rewards), self.env.snapshot)
         if not self.terminated and len(self.rewards) >= max_steps:
             self.truncated = True
-
-
-class _Kept:
-    """States of a vine at equal times, twice as far apart whenever they become too many.
-
-    Args:
-        most: How many are kept; None for all, 0 for none.
-    """
-
-    def __init__(self, most: int | None) -> None:
-        self.most, self.stride = most, 1
-        self.by_time: dict[int, Snapshot] = {}
-
-    def offer(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
-        """Keep the state at a time, if that time is one to keep."""
-        if self.most == 0 or time % self.stride:
-            return
-        if len(self.by_time) == self.most and time not in self.by_time:
-            self.stride *= 2
-            self.by_time = {at: one for at, one in self.by_time.items() if at % self.stride == 0}
-        if time % self.stride == 0:
-            self.by_time[time] = snapshot()
-
-    def all(self, count: int) -> list[Snapshot | None]:
-        """Return the states of so many times, None where not kept; empty if none were kept."""
-        return [self.by_time.get(time) for time in range(count)] if self.by_time else []

@@ -33,9 +33,6 @@ class Vines(VineChoices):
             it, unless scores are 0 and 1.
         distances: (N, N) distances of N episodes, for methods that read pairs.
         max_steps: A trajectory is cut after this many steps.
-        most_snapshots: While a trunk grows, at most this many of its states are kept. If a vine
-            leaves a state between them, the trunk's steps from the last kept state are repeated,
-            which costs time, but no environment steps. None: all are kept.
     """
 
     make_env: Callable[[], gym.Env]
@@ -44,7 +41,6 @@ class Vines(VineChoices):
     distances: Callable[[Sequence[Trajectory]], np.ndarray] | None = None
     correct: Callable[[Trajectory], bool | None] | None = None
     max_steps: int = 1000
-    most_snapshots: int | None = 32
 
     @override
     def __post_init__(self) -> None:
@@ -55,7 +51,6 @@ class Vines(VineChoices):
             )
         super().__post_init__()
         require_whole(self, "max_steps", 1)
-        require_whole(self, "most_snapshots", 2, may_be_none=True)
 
     def worth(self, episode: Trajectory) -> float:
         """Return the score of an episode; NaN without steps or with a reward that is not finite."""
