@@ -36,10 +36,6 @@ def test_sticky_actions_in_python_are_exact():
     check_resettable(sticky(), another=sticky(), actions=10, trials=3)
 
 
-def test_sticky_actions_replayed_are_exact():
-    check_resettable(make_resettable(game(0.25), "replay"), actions=6, trials=2)
-
-
 def test_preprocessed_frames():
     pytest.importorskip("cv2")
     make = lambda: gym.wrappers.FrameStackObservation(  # noqa: E731

@@ -35,9 +35,8 @@ class ThreeGenerators(gym.Env):
         return np.array([*draws, self.np_random.random()])
 
 
-@pytest.mark.parametrize("backend", ["pickle", "replay"])
-def test_all_kinds_are_set_back_and_forked(backend):
-    env = make_resettable(ThreeGenerators(), backend)
+def test_all_kinds_are_set_back_and_forked():
+    env = make_resettable(ThreeGenerators())
     check_resettable(env, actions=8, trials=3)
     env.reset(seed=0)
     state = env.snapshot()
@@ -45,31 +44,6 @@ def test_all_kinds_are_set_back_and_forked(backend):
     assert (first == again).all()
     assert (first != other).all(), "each of the four has a new stream"
     assert env.unwrapped.alias["deep"] is env.unwrapped.mersenne
-
-
-def test_a_fork_is_replayed():
-    # Where one stands on a slippery lake depends on all noise since the reset.
-    env = make_resettable(gym.make("FrozenLake-v1", desc=8 * ["SFFFFFFF"]), "replay")
-    env.reset(seed=0)
-    start = env.snapshot()
-    for seed in range(5):
-        env.restore(start, rng=seed)
-        for _ in range(6):
-            env.step(1)
-        state = env.snapshot()
-        future = [env.step(1)[0] for _ in range(6)]
-        env.restore(state, rng="keep")
-        assert [env.step(1)[0] for _ in range(6)] == future
-
-
-def test_replay_needs_no_seed_from_the_caller():
-    env = make_resettable(gym.make("FrozenLake-v1"), "replay")
-    env.reset(seed=1)
-    env.reset()
-    first = env.snapshot()
-    env.reset()
-    assert env.snapshot().state[0] != first.state[0]
-    assert env.restore(first)[0] == first.observation
 
 
 class Game:
@@ -134,13 +108,12 @@ class Shell(gym.Env):
         return np.array([drawn], float), 0.0, False, False, {}
 
 
-@pytest.mark.parametrize("backend", ["pickle", "replay"])
 @pytest.mark.parametrize("where", HOLDS)
 @pytest.mark.parametrize("kind", GENERATORS)
-def test_nested_noise_is_set_back_and_forked(kind, where, backend):
-    env = make_resettable(Shell(kind, where), backend)
+def test_nested_noise_is_set_back_and_forked(kind, where):
+    env = make_resettable(Shell(kind, where))
     env.reset(seed=1)
-    if where == "closure" and backend == "pickle":
+    if where == "closure":
         with pytest.raises(NotResettableError, match="cannot be pickled"):
             env.snapshot()
         return
@@ -192,16 +165,12 @@ def test_nested_noise_of_a_wrapper_is_forked():
     assert len({(env.restore(state), env.step(0)[0][0].item())[1] for _ in range(8)}) == 8
 
 
-@pytest.mark.parametrize(
-    ("backend", "sentence"),
-    [("pickle", "cannot be pickled .System entropy"), ("replay", "held.rng is a SystemRandom")],
-)
-def test_noise_of_the_operating_system_is_refused(backend, sentence):
+def test_noise_of_the_operating_system_is_refused():
     class Secret(Shell):
         def reset(self, *, seed=None, options=None):
             super().reset(seed=seed)
             self.held = Game(random.SystemRandom())
             return np.zeros(1), {}
 
-    with pytest.raises(NotResettableError, match=sentence):
-        check_resettable(make_resettable(Secret("python", "object"), backend))
+    with pytest.raises(NotResettableError, match=r"cannot be pickled .System entropy"):
+        check_resettable(make_resettable(Secret("python", "object")))

@@ -31,7 +31,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_the_future_is_the_same_to_the_bit(name):
     env = make_resettable(gym.make(name))
-    assert env.adapter.name == "minigrid"
+    assert env.adapter.name == "pickle"
     check_resettable(env, trials=3, another=gym.make(name))
 
 

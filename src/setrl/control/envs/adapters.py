@@ -72,10 +72,6 @@ class Adapter(ABC):
     def load(self, state: Any) -> None:
         """Restore a state, perhaps of another instance; the state itself is not changed."""
 
-    def attach(self, env: gym.Env) -> gym.Env:
-        """Return the environment with its wrappers, and any wrapper that the adapter needs."""
-        return env
-
     def reseed(self, noise: np.random.SeedSequence) -> None:
         """Reseed other noise; called after generators in attributes got streams from `noise`."""
         return
@@ -160,8 +156,7 @@ class AtariState(Adapter):
                 f"this Atari environment has repeat_action_probability={sticky:g}, and the "
                 "emulator does not reveal which action it would repeat: make it with "
                 "repeat_action_probability=0 and wrap it in "
-                f"gymnasium.wrappers.StickyAction(env, {sticky:g}), whose state is saved; or use "
-                'backend="replay"'
+                f"gymnasium.wrappers.StickyAction(env, {sticky:g}), whose state is saved"
             )
 
     @override
@@ -214,8 +209,7 @@ class PickledState(Adapter):
         except Exception as error:  # each class raises its own kind of error when it is pickled
             raise NotResettableError(
                 f"{type(self.env).__name__} cannot be pickled ({error}), so it cannot be set back "
-                f'this way: {WHAT_TO_IMPLEMENT}; or use backend="replay" if it is a function of '
-                "its seed and actions"
+                f"this way: {WHAT_TO_IMPLEMENT}"
             ) from error
         return written.getvalue()
 

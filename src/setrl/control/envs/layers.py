@@ -37,7 +37,6 @@ _EPISODE_STATE = {
     "gymnasium.wrappers.rendering.RecordVideo": (),
     "minigrid.wrappers.ActionBonus": (),
     "minigrid.wrappers.PositionBonus": (),
-    "setrl.control.envs.replay.History": (),
     "stable_baselines3.common.monitor.Monitor": ("rewards", "needs_reset", "current_reset_info"),
 }
 # Wrapper → the statistics over episodes that its steps update.

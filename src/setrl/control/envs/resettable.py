@@ -26,9 +26,7 @@ from setrl.control.envs.layers import (
     load_wrapper,
     save_wrapper,
 )
-from setrl.control.envs.minigrid import MiniGridState
 from setrl.control.envs.mujoco import MujocoState
-from setrl.control.envs.replay import ReplayState
 from setrl.support import names
 
 Noise = Literal["keep", "fork"] | int
@@ -36,11 +34,9 @@ Noise = Literal["keep", "fork"] | int
 # Backend → its adapter. "auto" takes the first, in this order, that was made for the environment.
 by_name: dict[str, type[Adapter]] = {
     "own": OwnState,
-    "minigrid": MiniGridState,
     "mujoco": MujocoState,
     "atari": AtariState,
     "attributes": AttributeState,
-    "replay": ReplayState,
     "pickle": PickledState,
 }
 
@@ -208,7 +204,7 @@ def make_resettable(
     if backend == "auto":
         backend = next(name for name, kind in by_name.items() if kind.is_made_for(below))
     adapter = names.look_up("backend", backend, by_name)(below)
-    return ResettableEnv(adapter.attach(env), adapter, fork_seed)
+    return ResettableEnv(env, adapter, fork_seed)
 
 
 def _refuse_what_is_no_environment(env: Any) -> None:
