@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
-from zlib import crc32
 
 from setrl.tasks.domains import by_name
 from setrl.tasks.from_domain import DomainTask
@@ -85,8 +85,11 @@ def on_other_side(prompts: list[str], completions: list[str], **_: Any) -> list[
 
 
 def wished_side(prompt: str) -> int:
-    """Return −1 or 1, as good as drawn for each problem."""
-    return 1 if crc32(prompt.encode()) % 2 else -1
+    """Return −1 or 1, as good as drawn for each problem.
+
+    Domains draw their test problems by the CRC of the prompt, so that it cannot draw the side, too.
+    """
+    return 1 if sha256(prompt.encode()).digest()[0] % 2 else -1
 
 
 def side_of(text: str) -> int:

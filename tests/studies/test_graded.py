@@ -20,7 +20,7 @@ ROW = {  # half of the samples are right and far, the others wrong and near
     "answers": ["(-8, 3)"] * 16 + [None] + ["(0, 4)"] * 15,
     "strategies": ["x=-8"] * 16 + [-1] + ["x=0"] * 15,
 }
-PROMPTS = {wished_side(prompt): prompt for prompt in ("y=x^2+x, x!=4: ", "y=x^2+x, x!=3: ")}
+PROMPTS = {wished_side(prompt): prompt for x in range(3, 9) for prompt in [f"y=x^2+x, x!={x}: "]}
 
 
 def test_worths_by_hand():
@@ -65,6 +65,13 @@ def test_a_right_point_pays_on_the_side_that_the_user_wishes():
         picked = [0.0, 1.0, 1.0, 0.0, 0.0] if side > 0 else [1.0, 0.0, 0.0, 0.0, 0.0]
         assert on_wished_side(**asked) == picked
     assert set(PROMPTS) == {-1, 1}
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_the_wished_side_is_drawn_alike_in_each_split(split):
+    """Splits are drawn by a hash of the prompt, too: here ± 5 standard deviations of 200 coins."""
+    found = [wished_side(one.prompt) for one in Sides().domain.problems(split, 200, seed=0)]
+    assert 65 <= found.count(1) <= 135
 
 
 def test_worths_on_sides_by_hand():
