@@ -132,7 +132,7 @@ def test_a_damaged_policy_is_named(run_dir, tmp_path, content):
     [
         ({"arm": "pop"}, "ppo"),
         ({"seed": 7}, "seed 7 is not finished"),
-        ({"output": "film.avi"}, r"\.gif or \.mp4"),
+        ({"output": "film.mp4"}, r"must end in \.gif, got 'film\.mp4'"),
     ],
 )
 def test_wrong_names_are_refused(run_dir, tmp_path, wrong, sentence):

@@ -18,8 +18,8 @@ class Watch(Said):
         run_dir: The folder of a control run.
         arm: The arm to show; by default the last one of the run.
         seed: The training seed to show; by default the first one of the arm.
-        output: The film, .gif or .mp4; by default in RUN/figures. A contact sheet goes into
-            the same folder.
+        output: The film, .gif; by default in RUN/figures. A contact sheet goes into the same
+            folder.
         strategies: The largest number of strategies to show, the most frequent first.
         episodes: The number of sampled episodes in which strategies are found.
         frames_per_second: The speed of the film.

@@ -190,36 +190,16 @@ def _row(frames: Sequence[Frame]) -> Frame:
 
 
 def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
-    """Write frames as GIF or MP4, by the extension of the path.
+    """Write frames as a GIF.
 
     Raises:
-        ConfigError: If the extension is another, or MP4 has no encoder.
+        ConfigError: If the path has another extension.
     """
+    if path.suffix != ".gif":
+        raise ConfigError(f"output must end in .gif, got {path.name!r}")
     path.parent.mkdir(parents=True, exist_ok=True)
     held = [*frames, *[frames[-1]] * round(HOLD_SECONDS * frames_per_second)]
-    if path.suffix == ".gif":
-        imageio.imwrite(path, held, duration=1000 / frames_per_second, loop=0, comment=MARK)
-    elif path.suffix == ".mp4":
-        _write_mp4(held, path, frames_per_second)
-    else:
-        raise ConfigError(f"output must end in .gif or .mp4, got {path.name!r}")
-
-
-def _write_mp4(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
-    even = [frame[: len(frame) // 2 * 2, : frame.shape[1] // 2 * 2] for frame in frames]
-    try:
-        imageio.imwrite(
-            path,
-            even,
-            plugin="FFMPEG",
-            fps=frames_per_second,
-            macro_block_size=2,
-            output_params=["-metadata", f"comment={MARK}"],
-        )
-    except ImportError as error:
-        raise ConfigError(
-            "MP4 needs an encoder: pip install imageio-ffmpeg; or write a .gif"
-        ) from error
+    imageio.imwrite(path, held, duration=1000 / frames_per_second, loop=0, comment=MARK)
 
 
 def watch(
@@ -237,7 +217,7 @@ def watch(
         run_dir: The folder of the run.
         arm: One of its arms; by default the last.
         seed: One of its seeds; by default the first.
-        output: The film, .gif or .mp4; by default RUN/figures/watch_<arm>_<seed>.gif.
+        output: The film, .gif; by default RUN/figures/watch_<arm>_<seed>.gif.
         most: Largest number of strategies to show.
         episodes: Number of episodes to sample in search of them.
         frames_per_second: Frames per second of the film.

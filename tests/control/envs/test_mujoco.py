@@ -1,7 +1,4 @@
-"""MuJoCo: exact, in other instances and from a pickle too; MjData come from a pool."""
-
-import gc
-import pickle
+"""MuJoCo: exact, in other instances and from a pickle too."""
 
 import pytest
 
@@ -16,21 +13,6 @@ def test_the_future_is_the_same_to_the_bit(name):
     env = make_resettable(gym.make(name))
     assert env.adapter.name == "mujoco"
     check_resettable(env, trials=3, another=gym.make(name))
-
-
-def test_data_go_back_to_the_pool():
-    env = make_resettable(gym.make("Hopper-v5"))
-    env.reset(seed=0)
-    for _ in range(5):
-        state = env.snapshot()
-    kept = state.state[0].data
-    del state
-    gc.collect()
-    assert len(env.adapter._free) == 2
-    assert any(data is kept for data in env.adapter._free)
-    again = env.snapshot()
-    assert len(env.adapter._free) == 1
-    assert pickle.loads(pickle.dumps(again)).state[0]._pool is None
 
 
 def test_another_model_is_refused():
