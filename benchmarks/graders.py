@@ -5,8 +5,9 @@
 The cases are read from the released source distributions, which pip downloads into `--folder`:
 math-verify's and tinker-cookbook's. TRL's has no tests: name the file of a clone. HardVerify-Math
 is a file with `ground_truth`, a right answer (`fn_output`) and a wrong one (`tn_output`). A grader
-that is not installed (math-verify, inspect_ai, verl, pylatexenc for tinker-cookbook) has no
-figures. `--attacks` adds what attacks ours; `--calls N` says how the memory grows.
+that is not installed (math-verify, inspect_ai, lighteval, verl, pylatexenc for tinker-cookbook) has
+no figures; lighteval 0.13 and math-verify 0.9 need different versions of one package, so run each
+with `--only`. `--attacks` adds what attacks ours; `--calls N` says how the memory grows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -121,18 +122,17 @@ def ours(gold: str, answer: str) -> bool:
     return verify(parse(gold), parse(answer))
 
 
-def graders(cookbook: Path) -> Iterator[tuple[str, Grader]]:
-    """Yield those graders whose packages are installed."""
-    yield "setrl", ours
-    if importlib.util.find_spec("math_verify"):
-        yield "math-verify", math_verify()
-    if importlib.util.find_spec("inspect_ai"):
-        yield "inspect_ai", inspect_ai()
-    if importlib.util.find_spec("verl"):
+def graders(cookbook: Path, only: Sequence[str] = ()) -> Iterator[tuple[str, Grader]]:
+    """Yield those graders whose packages are installed, or only some of them."""
+    made = {"setrl": lambda: ours, "math_verify": math_verify, "inspect_ai": inspect_ai,
+            "lighteval": lighteval, "pylatexenc": lambda: tinker_cookbook(cookbook)}  # fmt: skip
+    titles = {"math_verify": "math-verify", "pylatexenc": "tinker-cookbook"}
+    for package, make in made.items():
+        if package in (only or made) and (package == "setrl" or importlib.util.find_spec(package)):
+            yield titles.get(package, package), make()
+    if "verl" in (only or ["verl"]) and importlib.util.find_spec("verl"):
         yield "verl, math_reward", verl("math_reward")
         yield "verl, math_dapo", verl("math_dapo")
-    if importlib.util.find_spec("pylatexenc"):
-        yield "tinker-cookbook", tinker_cookbook(cookbook)
 
 
 def math_verify() -> Grader:
@@ -150,6 +150,32 @@ def inspect_ai() -> Grader:
     def equal(gold: str, answer: str) -> bool:
         targets, error = _math._parse_targets_worker((gold,))
         return not error and _math._score_answer_worker(answer, targets).status == "correct"
+
+    return equal
+
+
+def lighteval() -> Grader:
+    """lighteval's `extractive_match`, as its metric for golds in LaTeX, which may be plain, too."""
+    from lighteval.metrics.dynamic_metrics import MultilingualExtractiveMatchMetric
+    from lighteval.metrics.utils.extractive_match_utils import (
+        ExprExtractionConfig,
+        LatexExtractionConfig,
+    )
+    from lighteval.models.model_output import ModelResponse
+    from lighteval.tasks.requests import Doc
+
+    metric = MultilingualExtractiveMatchMetric(
+        precision=5,
+        gold_extraction_target=(ExprExtractionConfig(), LatexExtractionConfig()),
+        pred_extraction_target=(
+            ExprExtractionConfig(),
+            LatexExtractionConfig(boxed_match_priority=0),
+        ),
+    )
+
+    def equal(gold: str, answer: str) -> bool:
+        doc = Doc(query="", choices=[gold], gold_index=0)
+        return metric.compute(doc=doc, model_response=ModelResponse(text=[answer])) == 1
 
     return equal
 
@@ -256,6 +282,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("runs/graders"))
     parser.add_argument("--show", action="store_true", help="print our mistakes")
     parser.add_argument("--attacks", action="store_true", help="also what attacks our grader")
+    parser.add_argument("--only", nargs="*", default=(), help="packages, setrl among them")
     parser.add_argument("--calls", type=int, help="grade so often, and print the memory")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -273,14 +300,14 @@ def main() -> None:
     for title, cases in suites.items():
         right = sum(case.right for case in cases)
         print(f"{title}: {right} right, {len(cases) - right} wrong")
-        for name, grader in graders(roots[PACKAGES[1]]):
+        for name, grader in graders(roots[PACKAGES[1]], options.only):
             *figures, seconds, worst, mistakes = counts(grader, cases)
             rate = len(cases) / max(seconds, 0.01)
             line = f"  {name:30}{figures[0]:16}{figures[1]:16}{rate:17,.0f}{worst:10.2f}"
             print(line, flush=True)
             shown += [(title, case) for case in mistakes if name == "setrl"]
     if options.calls:
-        for name, grader in graders(roots[PACKAGES[1]]):
+        for name, grader in graders(roots[PACKAGES[1]], options.only):
             grown = growth(grader, suites["HardVerify-Math"], options.calls)
             print(f"{options.calls:,} calls of {name}: {grown:+.1f} MB")
     if options.trl and importlib.util.find_spec("trl"):

@@ -534,6 +534,15 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("(2,3)", r"x=2\text{ or }y=3"),
         (r"x=2\text{ or }y=3", "x=2,y=3"),
     ],
+    "half-open intervals beside each other": [
+        ("[2,3)", "[1,3),[2,4)"),
+        ("[2,3)", "[1,3) and [2,4)"),
+        ("(2,3]", "(1,3],(2,4]"),
+        ("5", r"x\in 5"),
+        (r"(1,\infty)", r"\{y\mid x>1\}"),
+        ("1.5", "1 1/2 1"),
+        ("20%", r"20^\circ\%"),
+    ],
     "counters": [
         (r"(n\pi,k)", r"(k\pi,k)"),
         (r"n\pi,2n", r"k\pi,2n"),
@@ -638,6 +647,8 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("y = -3x", "3x+y=0"),
     ],
     "sets and inequalities": [
+        ("(0,1)", r"(0,1)\cup\emptyset"),
+        (r"\{x\mid x>1\}", r"\{x : x>1\}"),
         (r"(-\infty,\infty)", r"\mathbb{R}"),
         (r"\mathbb{R}", r"(-\infty,\infty)"),
         (r"\mathbb{R}", r"x\in\mathbb{R}"),

@@ -1,5 +1,6 @@
 """Wrong answers of an attacker who read the grader are refused; right ones pass."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ import attack_cases as cases
 from adversary.real_golds import real_golds
 from setrl_grader import ChoiceGrader, MathGrader, NumberGrader
 from setrl_grader.normal_form import normal_form
+from stranger import FROZEN, pairs
 
 LOOSE = MathGrader(units=True)
 
@@ -33,6 +35,17 @@ def test_another_unit_is_another_answer(gold, answer):
 @pytest.mark.parametrize(("kind", "gold", "answer"), listed(cases.RIGHT))
 def test_another_form_is_the_same_answer(kind, gold, answer, grader):
     assert grader.grade(boxed(answer), gold).correct
+
+
+def test_a_stranger_s_slips_are_refused_and_his_rewrites_accepted(grader):
+    rows = [json.loads(line) for line in FROZEN.read_text(encoding="utf-8").splitlines()]
+    assert [tuple(row.values()) for row in rows] == list(pairs())
+    found = grader.grades([boxed(row["answer"]) for row in rows], [row["gold"] for row in rows])
+    mistakes = [
+        row for row, each in zip(rows, found, strict=True) if bool(each.correct) != row["right"]
+    ]
+    assert mistakes == []
+    assert [sum(row["right"] is kind for row in rows) for kind in (False, True)] >= [400, 150]
 
 
 @pytest.mark.parametrize(("gold", "text"), cases.WRONG_TEXTS)

@@ -5,7 +5,7 @@ import random
 import mpmath
 import pytest
 
-from setrl_grader.expressions import read
+from setrl_grader.grammar import read
 from setrl_grader.modular import equal_rational
 from setrl_grader.values import value_at
 

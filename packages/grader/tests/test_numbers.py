@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.normal_form import normal_form
 from setrl_grader.numbers import Number, equal_numbers, read_number
 
 rationals = st.builds(Fraction, st.integers(-(10**6), 10**6), st.integers(1, 10**4))
@@ -12,7 +12,7 @@ tolerances = st.sampled_from([0.0, 1e-9, 1e-6, 1e-3])
 
 
 def read(text: str) -> Number | None:
-    return read_number(spaceless(normal_form(text)))
+    return read_number(normal_form(text))
 
 
 def ways_to_write(value: Fraction) -> list[str]:
@@ -87,7 +87,7 @@ def test_powers_are_exact(base, exponent):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-", ".", "1/0", r"\frac{1}{0}", "1.2.3", "1,23", "x", "2x", "1/2/3", "--1", "1e", "e5",
+    ["", "-", ".", "1/0", r"\frac{1}{0}", "1.2.3", "1,23", "x", "2x", "1/2/3", "1e", "e5",
      r"3\frac{4}{2}", r"\frac{1}{2}3", r"1\frac{-1}{2}", "9^{99999999}", "1e99999999", "1" * 2001,
      "1\\frac12x", "0^0"],
 )  # fmt: skip

@@ -8,68 +8,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from setrl_grader.expressions import Tree, letters_of, may_be_matrices, read, renamed
 from setrl_grader.findings import Finding
+from setrl_grader.grammar import ORDERS
 from setrl_grader.modular import equal_matrices, equal_rational, same_up_to_factor
-from setrl_grader.shapes import cut
 from setrl_grader.tokens import APPLIED
+from setrl_grader.trees import Part, Tree, letters_of, may_be_matrices, renamed
 
 Equal = Callable[[Tree, Tree], bool | None]
 
-RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne")
 _TURNED = {">": "<", r"\ge": r"\le"}
 
 
-def quick_algebra(gold: str, answer: str) -> Finding:
-    """Compare two normal forms; None if that takes more than rational functions."""
+def quick_algebra(gold: Part, answer: Part) -> Finding:
+    """Compare two statements; None if that takes more than rational functions."""
     return same_statement(gold, answer, equal_rational)
 
 
-def same_statement(gold: str, answer: str, equal: Equal) -> Finding:
-    """Return whether two normal forms are the same statement; no, if one of them cannot be read.
+def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
+    """Return whether two are the same statement; no, if one of them cannot be read.
 
     Args:
         gold: The correct answer.
         answer: The given answer.
         equal: Compares two expressions; None if it cannot decide.
 
-    >>> quick_algebra("2x-y+3=0", "y=2x+3").equal, quick_algebra("x=y", "x=-y").equal
-    (True, False)
+    >>> from setrl_grader.grammar import parse
+    >>> quick_algebra(parse("2x-y+3=0"), parse("y=2x+3")).equal
+    True
     """
-    ours, theirs = _relation(gold), _relation(answer)
-    if [sign for _, sign in ours] != [sign for _, sign in theirs]:
-        return Finding(False, "relation", gold, answer)
-    one = [(side, read(side, gold=gold)) for side, _ in ours]
-    other = [(side, read(side, gold=gold + " " + answer)) for side, _ in theirs]
-    unread = next((side for side, tree in one + other if tree is None), None)
+    (ours, signs), (theirs, other_signs) = _relation(gold), _relation(answer)
+    if signs != other_signs:
+        return Finding(False, "relation", gold.text, answer.text)
+    unread = next((side.text for side in ours + theirs if side.tree is None), None)
+    if not (ORDERS | {"="}).issuperset(signs):
+        unread = gold.text
     if unread is not None:
-        return Finding(False, "unread", gold, answer, detail=(unread,))
-    sides = (
-        [tree for _, tree in one if tree],
-        _with_same_letters([tree for _, tree in one if tree], [tree for _, tree in other if tree]),
-    )
-    if any(map(may_be_matrices, sides[0])):
+        return Finding(False, "unread", gold.text, answer.text, detail=(unread,))
+    one = [side.tree for side in ours if side.tree]
+    other = _with_same_letters(one, [side.tree for side in theirs if side.tree])
+    if any(map(may_be_matrices, one)):
         equal = equal_matrices
-    if len(ours) != 2:
-        return Finding(_all_equal(*sides, equal), "expression", gold, answer)
-    return Finding(_same_relation(ours[0][1], *sides, equal), "equation", gold, answer)
+    rule, same = "expression", _all_equal(one, other, equal)
+    if len(signs) == 1:
+        rule, same = "equation", same or _same_up_to_sign(signs[0], one, other, equal)
+    return Finding(same, rule, gold.text, answer.text)
 
 
-def _relation(text: str) -> list[tuple[str, str]]:
-    """Return the sides of a relation, each with the sign behind it; b > a becomes a < b."""
-    sides = cut(text, RELATIONS)
-    signs, at = [], 0
-    for side in sides[:-1]:
-        at += len(side)
-        sign = next(
-            each for each in sorted(RELATIONS, key=len, reverse=True) if text.startswith(each, at)
-        )
-        signs.append(sign)
-        at += len(sign)
-    if signs and all(sign in _TURNED for sign in signs):
-        sides.reverse()
-        signs = [_TURNED[sign] for sign in reversed(signs)]
-    return list(zip(sides, [*signs, ""], strict=True))
+def _relation(part: Part) -> tuple[tuple[Part, ...], list[str]]:
+    """Return the sides of a relation and the signs between them; b > a becomes a < b."""
+    if part.kind != "relation":
+        return (part,), []
+    sides, signs = part.parts, part.marks.split()
+    if all(sign in _TURNED for sign in signs):
+        return sides[::-1], [_TURNED[sign] for sign in reversed(signs)]
+    return sides, signs
 
 
 def _with_same_letters(ours: list[Tree], theirs: list[Tree]) -> list[Tree]:
@@ -103,11 +95,8 @@ def _all_equal(one: list[Tree], other: list[Tree], equal: Equal) -> bool | None:
     return None if None in verdicts else True
 
 
-def _same_relation(sign: str, one: list[Tree], other: list[Tree], equal: Equal) -> bool | None:
+def _same_up_to_sign(sign: str, one: list[Tree], other: list[Tree], equal: Equal) -> bool | None:
     """Whether two relations of two sides are the same up to a factor, which may need a sign."""
-    verdict = _all_equal(one, other, equal)
-    if verdict:
-        return True
     first, second = (_difference(*sides) for sides in (one, other))
     same = same_up_to_factor(first, second, equal)
     if not same or sign in ("=", r"\ne"):

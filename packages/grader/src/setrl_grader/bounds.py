@@ -12,8 +12,8 @@ from typing import Any
 from mpmath import iv, mpf
 from mpmath.libmp import ComplexResult, mpi_atan
 
-from setrl_grader.expressions import Tree
-from setrl_grader.reals import exact_value
+from setrl_grader.exact import exact_value
+from setrl_grader.trees import Tree
 
 MAX_ARGUMENT = 10**6
 

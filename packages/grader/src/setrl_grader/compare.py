@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from setrl_grader.findings import Finding, every, matching
-from setrl_grader.marks import are_codes, compare_marked, read_cycles
+from setrl_grader.grammar import CHAINING, ORDERS, parse
+from setrl_grader.marks import MARKS, are_codes, compare_marked
+from setrl_grader.names import is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
-from setrl_grader.numbers import equal_numbers, number_of, read_number
+from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
-from setrl_grader.shapes import Shape, is_chain, is_name, read_shape, sides, unnamed
+from setrl_grader.trees import Part, walk
 from setrl_grader.units import currency_of, split_currency, split_unit
 from setrl_grader.words import (
     are_words,
@@ -32,7 +33,7 @@ from setrl_grader.words import (
     same_words,
 )
 
-Algebra = Callable[[str, str], Finding]
+Algebra = Callable[[Part, Part], Finding]
 
 MAX_ITEMS = 64
 MAX_DEPTH = 4
@@ -46,11 +47,9 @@ _COUNTER = re.compile(
 )
 _NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
-_INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne|lt|gt)(?![a-zA-Z])")
-_NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+|\\frac\{\d+\}\{\d+\})"
-_OPERATOR = r"(?:[-+*/]|\\times|\\cdot|\\div)"
+_LETTERS = re.compile(r"\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)")  # (x, y) before a pair
+_NO_BRACKETS = {"expression", "text", "relation", "union", "ratio", "percent", "builder"}
 _ONE_LETTER_UNIT = re.compile(r"\d\s+([a-zA-Z])\Z")  # 5 m, which may be a product
-_ARITHMETIC = re.compile(rf"[(]*-?{_NUMERAL}(?:[)]*{_OPERATOR}[(]*-?{_NUMERAL})+[)]*\Z")
 _FOREIGN = re.compile(r"[^\x00-\x7f°]|%.")  # Cyrillic letters, a percent sign within
 
 
@@ -74,7 +73,7 @@ def compare(
     True entries
     """
     answer = _with_counter_of(gold, answer)
-    return _Comparison(relative_tolerance, units, algebra).answers(gold, answer, MAX_DEPTH)
+    return _Comparison(gold, answer, relative_tolerance, units, algebra).found()
 
 
 def refusal(gold: str, answer: str) -> str | None:
@@ -89,41 +88,113 @@ def refusal(gold: str, answer: str) -> str | None:
         return None
     if _UNEVALUATED.search(answer) and not _UNEVALUATED.search(gold):
         return "unevaluated"
-    if _chained(answer) and not (_chained(gold) or _may_be_another_form(gold, answer)):
+    ours, theirs = parse(gold), parse(answer, gold)
+    is_number = read_number(value_of(ours).text) is not None
+    both_equations = not is_number and [_equations(each) for each in (ours, theirs)] == [1, 1]
+    if _chained(theirs) and not (_chained(ours) or both_equations):
         return "chain"
-    if number_of(gold) and not number_of(answer) and _ARITHMETIC.match(spaceless(unnamed(answer))):
+    value = value_of(theirs)
+    if is_number and not read_number(value.text) and _is_arithmetic(value):
         return "unevaluated"
     return None
 
 
-def _may_be_another_form(gold: str, answer: str) -> bool:
-    """Whether both are equations and the gold gives no number: y = 2x + 3 is 2x − y + 3 = 0."""
-    return len(sides(gold)) == len(sides(answer)) == 2 and number_of(gold) is None
+def _equations(part: Part) -> int:
+    """Return how many equals signs an item has."""
+    return part.marks.split().count("=") if part.kind == "relation" else 0
 
 
-def _chained(text: str) -> bool:
-    return any(is_chain(item) for item in read_shape(text).items)
+def _chained(part: Part) -> bool:
+    r"""Whether an item states more than one thing: a = b = c, or 1 + 1 = 2, or √2 ≈ 1.4."""
+    items = _shape(part).items
+    if part not in items:
+        return any(map(_chained, items))
+    if part.kind != "relation":
+        return False
+    if CHAINING.intersection(part.marks.split()):
+        return True
+    return _equations(part) > 1 or (_equations(part) == 1 and not is_named(part))
+
+
+def _is_arithmetic(part: Part) -> bool:
+    ops = {each.op for each in walk(part.tree)} if part.tree else set()
+    return ops <= {"number", "+", "-", "*", "/"} and not ops.isdisjoint("+*")
+
+
+class _Shape(NamedTuple):
+    """An answer split at its outermost level.
+
+    Attributes:
+        brackets: "()", "[)", …, as in the answer; "{}" for a set; "2×3" for a matrix of two rows
+            and three columns; "" for a list without them.
+        items: The parts between the commas; one item without brackets is the answer itself.
+        names: What is named before: "x" of x ∈ (1, 2), "(x,y)" of (x, y) = (1, 2).
+        separators: What is between the items: ",", "and", "or".
+    """
+
+    brackets: str
+    items: tuple[Part, ...]
+    names: str = ""
+    separators: frozenset[str] = frozenset()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the items counts, as in pairs, intervals and matrices."""
+        return self.brackets not in ("", "{}")
+
+
+def _shape(part: Part) -> _Shape:
+    """Return a list, what brackets hold, or a single item; x ∈ (1, 2) is (1, 2) with a name."""
+    marks = frozenset(part.marks.split())
+    if part.kind == "builder" and part.marks in part.parts[0].text:  # {x | x > 1}
+        return _shape(part.parts[0])
+    if part.kind == "relation" and len(part.parts) == 2:
+        name, value = part.parts
+        shape = _shape(value)
+        whole = len(shape.items) > 1 and shape.brackets
+        element = marks == {r"\in"} and value.tree is None and re.fullmatch("[a-zA-Z]", name.text)
+        if element or (
+            marks == {"="} and whole and (is_name(name) or _LETTERS.fullmatch(name.text))
+        ):
+            return shape._replace(names=spaceless(name.text))
+    if part.kind == "matrix":
+        return _Shape(part.marks, part.parts)
+    if part.kind == "list":
+        return _Shape("", part.parts, separators=marks)
+    if part.kind in ("()", "{}") and len(part.parts) == 1:
+        return _Shape("", part.parts)
+    if part.kind in _NO_BRACKETS:
+        return _Shape("", (part,))
+    return _Shape(part.kind, part.parts, separators=marks)
 
 
 class _Comparison:
-    def __init__(self, relative_tolerance: float, units: bool, algebra: Algebra):
-        self.relative_tolerance = relative_tolerance
+    def __init__(self, gold: str, answer: str, tolerance: float, units: bool, algebra: Algebra):
+        self.gold, self.answer = gold, answer
+        self.relative_tolerance = tolerance
         self.units = units
         self.algebra = algebra
 
-    def answers(self, gold: str, answer: str, depth: int) -> Finding:
-        if same_text(gold, answer):
-            return Finding(True, "same text", gold, answer)
-        choices = choice_of(gold), choice_of(answer)
-        if choices[0] and choices[1]:
-            return self._choices(gold, answer, (choices[0], choices[1]), depth)
-        gold, answer = (
-            text[1] if text and text[1] else whole
-            for text, whole in zip(choices, (gold, answer), strict=True)
+    def found(self) -> Finding:
+        return self.answers(self.part(self.gold, "gold"), self.part(self.answer), MAX_DEPTH)
+
+    def part(self, text: str, side: str = "answer") -> Part:
+        """Read a part of a side; the names have the meaning that they have in all of it."""
+        return (
+            parse(text, self.gold) if side == "gold" else parse(text, f"{self.gold} {self.answer}")
         )
+
+    def answers(self, gold: Part, answer: Part, depth: int) -> Finding:
+        if same_text(gold.text, answer.text):
+            return Finding(True, "same text", gold.text, answer.text)
+        one, other = choice_of(gold.text), choice_of(answer.text)
+        if one and other:
+            return self._choices(gold.text, answer.text, (one, other), depth)
+        gold = self.part(one[1], "gold") if one and one[1] else gold
+        answer = self.part(other[1]) if other and other[1] else answer
         reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
         if reals is not NotImplemented:
-            return Finding(reals, "reals", gold, answer)
+            return Finding(reals, "reals", gold.text, answer.text)
         return self._shapes(gold, answer, depth)
 
     def _choices(
@@ -134,15 +205,17 @@ class _Comparison:
         if one != other or depth == 0:
             return Finding(False, "choice", one, other)
         if gold_text and answer_text:
-            return every("choice", gold, answer, [self.answers(gold_text, answer_text, depth - 1)])
+            behind = self.part(gold_text, "gold"), self.part(answer_text)
+            return every("choice", gold, answer, [self.answers(*behind, depth - 1)])
         doubt = not (may_stand_behind(answer_text) if answer_text else may_follow(gold_text))
         return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
 
-    def _shapes(self, gold: str, answer: str, depth: int) -> Finding:
-        cycles = [read_cycles(spaceless(one)) for one in (gold, answer)]
+    def _shapes(self, gold_part: Part, answer_part: Part, depth: int) -> Finding:
+        gold, answer = gold_part.text, answer_part.text
+        cycles = [MARKS["a permutation"].read(spaceless(one)) for one in (gold, answer)]
         if None not in cycles:  # their brackets are part of the mark
             return Finding(cycles[0] == cycles[1], "mark", gold, answer)
-        ours, theirs = _alike(read_shape(gold), read_shape(answer))
+        ours, theirs = _alike(_shape(gold_part), _shape(answer_part))
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):
             return Finding(False, "brackets", gold, answer)  # a set is not its only member
@@ -164,41 +237,47 @@ class _Comparison:
         rows = [[self.answers(g, a, depth - 1) for a in theirs.items] for g in ours.items]
         return matching(gold, answer, rows)
 
-    def items(self, gold: str, answer: str) -> Finding:
+    def items(self, gold: Part, answer: Part) -> Finding:
         """Compare two items: without their names, units and currencies, then by their kind."""
         one, other, differ = _without_names(gold, answer)
         if differ:
-            return Finding(False, "names", gold, answer)
+            return Finding(False, "names", gold.text, answer.text)
         if self.units:
-            one, other = _without_lone_unit(one, other)
-        keys = spaceless(one), spaceless(other)
-        if same_text(one, other):
-            found = Finding(True, "same text", one, other)
+            bare = _without_lone_unit(one.text, other.text)
+            if bare != (one.text, other.text):
+                one, other = self.part(bare[0], "gold"), self.part(bare[1])
+        keys = spaceless(one.text), spaceless(other.text)
+        if same_text(one.text, other.text):
+            found = Finding(True, "same text", one.text, other.text)
         elif {key[-1:] for key in keys} == {"%", "°"} or any("%%" in key for key in keys):
-            found = Finding(False, "unit", one, other)
+            found = Finding(False, "unit", one.text, other.text)
         else:
             found = self._amounts(one, other, keys)
             if found.equal is False and found.rule in ("expression", "unread"):
-                found = _of_units(found, gold, answer)
-        if (one, other) == (gold, answer):
+                found = _of_units(found, gold.text, answer.text)
+        if (one.text, other.text) == (gold.text, answer.text):
             return found
-        return Finding(found.equal, "without name or unit", gold, answer, (found,))
+        return Finding(found.equal, "without name or unit", gold.text, answer.text, (found,))
 
-    def _amounts(self, gold: str, answer: str, keys: tuple[str, str]) -> Finding:
+    def _amounts(self, gold: Part, answer: Part, keys: tuple[str, str]) -> Finding:
         amounts = _currencies(*keys)
         if amounts is None:
             return self._kinds(gold, answer, keys)
         if not amounts:
-            return Finding(False, "unit", gold, answer)
-        return every("without name or unit", gold, answer, [self.items(*amounts)])
+            return Finding(False, "unit", gold.text, answer.text)
+        bare = self.items(self.part(amounts[0], "gold"), self.part(amounts[1]))
+        return every("without name or unit", gold.text, answer.text, [bare])
 
-    def _kinds(self, gold: str, answer: str, keys: tuple[str, str]) -> Finding:
-        marked = compare_marked(*keys, lambda one, other: self.items(one, other).equal)
+    def _kinds(self, gold_part: Part, answer_part: Part, keys: tuple[str, str]) -> Finding:
+        gold, answer = gold_part.text, answer_part.text
+        marked = compare_marked(
+            gold_part, answer_part, lambda one, other: self.items(one, other).equal
+        )
         if marked is not NotImplemented:
             return Finding(marked, "mark", gold, answer)
         if are_codes(*keys):
             return Finding(False, "mark", gold, answer)
-        numbers = read_number(keys[0]), read_number(keys[1])
+        numbers = read_number(gold), read_number(answer)
         if numbers[0] and numbers[1]:
             same = equal_numbers(numbers[0], numbers[1], self.relative_tolerance)
             return Finding(same, "number", gold, answer)
@@ -212,45 +291,38 @@ class _Comparison:
             return Finding(False, "unread", gold, answer, detail=(unread,))
         if sorted(_POINTS.findall(gold)) != sorted(_POINTS.findall(answer)):
             return Finding(False, "points", gold, answer)
-        return self.algebra(gold, answer)
+        return self.algebra(gold_part, answer_part)
 
 
-def _without_names(gold: str, answer: str) -> tuple[str, str, bool]:
+def _without_names(gold: Part, answer: Part) -> tuple[Part, Part, bool]:
     """Return both without the names before them, where one has none or both have the same.
 
     Two different names are two different statements, x = 5 and y = 5, unless one side mentions
     the other's name: x = 2y and y = x/2 may be the same line, which takes algebra to decide.
     """
-    gold_sides, answer_sides = sides(gold), sides(answer)
-    if max(len(gold_sides), len(answer_sides)) > 2:
+    counts = _equations(gold), _equations(answer)
+    named = is_named(gold), is_named(answer)
+    if max(counts) > 1:
         return gold, answer, False
-    named = [len(each) == 2 and is_name(each[0]) for each in (gold_sides, answer_sides)]
-    if all(named) and spaceless(gold_sides[0]) == spaceless(answer_sides[0]):
-        return gold_sides[1], answer_sides[1], False
-    if named[0] and len(answer_sides) == 1:
-        return gold_sides[1], answer, False
-    if named[1] and len(gold_sides) == 1:
-        return gold, answer_sides[1], False
     if all(named):
-        statements = _same_function(gold_sides[0], answer_sides[0]) or _mentions(
-            gold_sides, answer_sides
-        )
-        return gold, answer, not statements
-    return gold, answer, len(gold_sides) != len(answer_sides)
+        names = [spaceless(each.parts[0].text) for each in (gold, answer)]
+        if names[0] == names[1]:
+            return gold.parts[1], answer.parts[1], False
+        values = [spaceless(each.parts[1].text) for each in (gold, answer)]
+        mentioned = names[0] in values[1] or names[1] in values[0]
+        return gold, answer, not (mentioned or _same_function(*names))
+    if any(named) and min(counts) == 0:
+        return value_of(gold), value_of(answer), False
+    return gold, answer, counts[0] != counts[1]
 
 
 def _same_function(gold: str, answer: str) -> bool:
     """Whether both sides name one function of letters, f(x) and f(z)."""
-    found = [_FUNCTION.match(spaceless(text)) for text in (gold, answer)]
+    found = [_FUNCTION.match(name) for name in (gold, answer)]
     return bool(found[0] and found[1] and found[0][1] == found[1][1])
 
 
-def _mentions(gold: list[str], answer: list[str]) -> bool:
-    """Whether the right-hand side of one equation has the left-hand side of the other in it."""
-    return spaceless(gold[0]) in spaceless(answer[1]) or spaceless(answer[0]) in spaceless(gold[1])
-
-
-def _alike(gold: Shape, answer: Shape) -> tuple[Shape, Shape]:
+def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
     """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2)."""
     gold, answer = (_with_name_for_all(shape) for shape in (gold, answer))
     named = _named_tuple(gold), _named_tuple(answer)
@@ -262,36 +334,37 @@ def _alike(gold: Shape, answer: Shape) -> tuple[Shape, Shape]:
     assert found is not None
     if other.brackets == "()":
         as_tuple = other
-    elif not (other.brackets or any(map(_is_named, other.items))) and len(other.items) > 1:
-        as_tuple = replace(other, brackets="()")
+    elif not (other.brackets or any(map(is_named, other.items))) and len(other.items) > 1:
+        as_tuple = other._replace(brackets="()")
     else:
         return gold, answer
     return (found, as_tuple) if named[0] else (as_tuple, found)
 
 
-def _with_name_for_all(shape: Shape) -> Shape:
+def _with_name_for_all(shape: _Shape) -> _Shape:
     """Return x = 1, 2 as x = 1, x = 2: otherwise, 2 would be the value of any name."""
     first, *others = shape.items
-    if shape.brackets or not others or not _is_named(first) or any(map(_is_named, others)):
+    if shape.brackets or not others or not is_named(first) or any(map(is_named, others)):
         return shape
-    name = sides(first)[0]
-    return replace(shape, items=(first, *(f"{name}={item}" for item in others)))
+    name = first.parts[0]
+    items = [Part("relation", f"{name.text}={item.text}", (name, item), "=") for item in others]
+    return shape._replace(items=(first, *items))
 
 
-def _named_tuple(shape: Shape) -> Shape | None:
+def _named_tuple(shape: _Shape) -> _Shape | None:
     """Return (x, y) = (1, 2), also if it is written x = 1, y = 2; None for any other shape."""
     if shape.brackets == "()" and shape.names.startswith("("):
         return shape
     names = _names_of(shape)
     different = len(names) > 1 and len(names) == len(set(names))
-    if shape.brackets or len(names) != len(shape.items) or not different or "or" in shape.joints:
+    whole = len(names) == len(shape.items) and "or" not in shape.separators
+    if shape.brackets or not (different and whole):
         return None
-    values = tuple(unnamed(item).strip() for item in shape.items)
-    return Shape("()", values, f"({','.join(names)})")
+    return _Shape("()", tuple(map(value_of, shape.items)), f"({','.join(names)})")
 
 
-def _names_of(shape: Shape) -> list[str]:
-    return [sides(item)[0].strip() for item in shape.items if _is_named(item)]
+def _names_of(shape: _Shape) -> list[str]:
+    return [item.parts[0].text for item in shape.items if is_named(item)]
 
 
 def _with_counter_of(gold: str, answer: str) -> str:
@@ -329,23 +402,23 @@ def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | No
     return False if len(signs) > 1 or other_unit else (bare[0][0], bare[1][0])
 
 
-def _is_named(item: str) -> bool:
-    parts = sides(item)
-    return len(parts) == 2 and is_name(parts[0])
-
-
-def _unlike(gold: Shape, answer: Shape) -> str | None:
+def _unlike(gold: _Shape, answer: _Shape) -> str | None:
     """Return the rule if names or joints differ: (x, y) or (y, x); and or or between words."""
     if gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names):
         return "names"
-    if ("or" in gold.joints) == ("or" in answer.joints):
+    joints = [shape.separators & {"and", "or"} for shape in (gold, answer)]
+    if ("or" in joints[0]) == ("or" in joints[1]):
         return None
-    if any(is_words(item) or _LABEL.match(item) for item in gold.items):
+    if any(is_words(item.text) or _LABEL.match(item.text) for item in gold.items):
         return "joints"
     if any(len(set(_names_of(shape))) > 1 for shape in (gold, answer)):
         return "joints"  # x = 2 or y = 3 is not a pair
-    joints = {gold.joints, answer.joints} == {frozenset({"and"}), frozenset({"or"})}
-    return "joints" if joints and any(_INEQUALITY.search(item) for item in gold.items) else None
+    both = {*joints} == {frozenset({"and"}), frozenset({"or"})}
+    return "joints" if both and any(map(_is_inequality, gold.items)) else None
+
+
+def _is_inequality(part: Part) -> bool:
+    return part.kind == "relation" and not ORDERS.isdisjoint(part.marks.split())
 
 
 def _of_units(found: Finding, gold: str, answer: str) -> Finding:

@@ -10,48 +10,127 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
-Terms = Callable[[str, str], bool | None]  # are two terms of a ratio equal?
+from setrl_grader.normal_form import spaceless
+from setrl_grader.trees import Part, Tree
 
-_BASED = re.compile(r"(-?)\(?([0-9A-F.]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\w))\Z")
+Terms = Callable[[Part, Part], bool | None]  # are two terms of a ratio equal?
+
+
+class Mark(NamedTuple):
+    """A kind of marked answer: how it is written, what it means, and an example."""
+
+    pattern: re.Pattern[str]
+    meaning: Callable[[re.Match[str]], object]
+    example: str
+
+    def read(self, key: str) -> object:
+        """Return what an answer of this kind means; None for another kind."""
+        found = self.pattern.match(key)
+        return None if found is None else self.meaning(found)
+
+
+def _angle(found: re.Match[str]) -> Fraction:
+    degrees, minutes, seconds = (Fraction(part or 0) for part in found.groups())
+    return degrees + minutes / 60 + seconds / 3600
+
+
+def _cycles(found: re.Match[str]) -> frozenset[tuple[str, ...]] | tuple[str, str]:
+    """Read a permutation, (1 3 2)(4 5); cycles that share a number count as they are written."""
+    cycles = [re.findall(r"\d+", cycle) for cycle in found[0].split(")")[:-1]]
+    moved = [number for cycle in cycles for number in cycle]
+    if len(set(moved)) < len(moved):
+        return ("cycles", found[0])
+    firsts = [cycle.index(min(cycle)) for cycle in cycles]
+    return frozenset((*c[at:], *c[:at]) for c, at in zip(cycles, firsts, strict=True))
+
+
+def _remainder(found: re.Match[str]) -> tuple[str, str | int, str]:
+    name, value, modulus = found[1] or "", found[2], found[3].strip("{}")
+    if re.fullmatch(r"-?\d{1,500}", value) and re.fullmatch("0*[1-9][0-9]{0,500}", modulus):
+        return name, int(value) % int(modulus), modulus
+    return name, value, modulus
+
+
+def _code(found: re.Match[str]) -> tuple[str, ...]:
+    parts = [part.lstrip("0") for part in re.split(r"[-/]|\\times", found[0])]
+    return (re.sub(r"\d", "", found[0]), *parts)
+
+
+def _time(found: re.Match[str]) -> tuple[int, int, int, str]:
+    half = found[4].replace(".", "").lower()
+    return int(found[1]), int(found[2]), int(found[3] or 0), half
+
+
+_WORDS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_BASES = {word: str(base) for base, word in enumerate(_WORDS, 2)} | {"sixteen": "16"}
+MARKS = {
+    "a number in a base": Mark(
+        re.compile(r"(-?)\(?([0-9A-F.]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\w))\Z"),
+        lambda m: (m[1], m[2].lstrip("0"), _BASES.get(m[3] or m[4], m[3] or m[4])),
+        "204_5",
+    ),
+    "an angle with minutes": Mark(  # just 30° is a number, whose mark may be missing
+        re.compile(r"(-?\d+(?:\.\d+)?)°(?=.)(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z"),
+        _angle,
+        "30°15'",
+    ),
+    "a time of day": Mark(
+        re.compile(r"(\d|[01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?((?:[aApP]\.?[mM]\.?)?)\Z"),
+        _time,
+        "12:30",
+    ),
+    "feet, inches or minutes": Mark(
+        re.compile(r"(.*?[\d})])('+)\Z", re.DOTALL), re.Match.groups, "6'"
+    ),
+    "a permutation": Mark(
+        re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z|(?:\(\d+(?:,\d+)+\)){2,}\Z"),
+        _cycles,
+        "(1 3 2)(4 5)",
+    ),
+    "a remainder": Mark(
+        re.compile(r"(?:(\w+)\\equiv)?([^=\\]*?)\(?(?:\\pmod|(?<=\()mod)(\{\w+\}|\w+)\)?\Z"),
+        _remainder,
+        r"x\equiv 3\pmod{5}",
+    ),
+    "a date, a score or a size": Mark(  # which is not arithmetic
+        re.compile(r"\d+\\times\d+\Z|\d+(?:-\d+)+\Z|\d+(?:/\d+){2,}\Z|0\d/\d+\Z"),
+        _code,
+        "2024-03-05",
+    ),
+}
+_DEGREES = re.compile(r"(-?\d+(?:\.\d+)?)°()()\Z")
 _INDEXED_NUMBER = re.compile(r"(?<!\^)(?<![\w.])[\d.]+\)?_")
-_ANGLE = re.compile(r"(-?\d+(?:\.\d+)?)°(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z")
-_TIME = re.compile(r"(\d|[01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?((?:[aApP]\.?[mM]\.?)?)\Z")
-_PRIMED = re.compile(r"(.*?[\d})])('+)\Z", re.DOTALL)
-_CYCLES = re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z|(?:\(\d+(?:,\d+)+\)){2,}\Z")
-_REMAINDER = re.compile(r"(?:(\w+)\\equiv)?([^=\\]*?)\(?(?:\\pmod|(?<=\()mod)(\{\w+\}|\w+)\)?\Z")
-_CODE = re.compile(r"\d+\\times\d+\Z|\d+(?:-\d+)+\Z|\d+(?:/\d+){2,}\Z|0\d/\d+\Z")
-_COLON = re.compile(r":(?![^({\[]*[)}\]])")
 _ZEROS = re.compile(r"0\d+\Z")
 _ZERO = re.compile(r"-?0*\.?0*\Z")
-_BASES = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
-          "eight": "8", "nine": "9", "ten": "10", "sixteen": "16"}  # fmt: skip
 
 
-def compare_marked(gold: str, answer: str, terms: Terms) -> bool | None:
-    """Whether two keys are the same marked answer; NotImplemented where neither has such a mark.
+def compare_marked(gold: Part, answer: Part, terms: Terms) -> bool | None:
+    """Whether two are the same marked answer; NotImplemented where neither has such a mark.
 
-    Args:
-        gold: A normal form without spaces.
-        answer: Another one.
-        terms: Compares two terms of ratios.
-
-    >>> compare_marked("204_5", "204_{5}", lambda a, b: a == b)
+    >>> from setrl_grader.grammar import parse
+    >>> compare_marked(parse("204_5"), parse("204_{5}"), lambda a, b: a == b)
     True
-    >>> compare_marked("12:30", "2:5", lambda a, b: a == b)
+    >>> compare_marked(parse("12:30"), parse("2:5"), lambda a, b: a == b)
     False
     """
-    for kind in MARKS:
-        one, other = kind(gold), kind(answer)
-        if one is None and other is None:
+    keys = spaceless(gold.text), spaceless(answer.text)
+    for name, mark in MARKS.items():
+        found = [mark.read(key) for key in keys]
+        if found == [None, None]:
             continue
-        if kind is _angle:
-            one, other = one or _degrees(gold), other or _degrees(answer)
-        return one == other
-    if _INDEXED_NUMBER.search(gold) or _INDEXED_NUMBER.search(answer):
-        return gold == answer  # bases within an expression: no algebra knows them
-    if _COLON.search(gold) or _COLON.search(answer):
-        return _ratios(_COLON.split(gold), _COLON.split(answer), terms)
+        if name == "an angle with minutes":
+            plain = [_DEGREES.match(key) for key in keys]
+            found = [
+                each or (bare and _angle(bare)) for each, bare in zip(found, plain, strict=True)
+            ]
+        return found[0] == found[1]
+    if any(map(_INDEXED_NUMBER.search, keys)):
+        return keys[0] == keys[1]  # bases within an expression: no algebra knows them
+    if "ratio" in (gold.kind, answer.kind):
+        sides = [each.parts if each.kind == "ratio" else (each,) for each in (gold, answer)]
+        return _ratios(sides[0], sides[1], terms)
     return NotImplemented
 
 
@@ -63,98 +142,25 @@ def are_codes(gold: str, answer: str) -> bool:
     return bool(_ZEROS.match(gold) and (_ZEROS.match(answer) or len(gold) > 3))
 
 
-def _based(text: str) -> tuple[str, str, str] | None:
-    """Read a number in a base: its digits and the base, which both count."""
-    found = _BASED.match(text)
-    if not found:
-        return None
-    base = found[3] or found[4]
-    return found[1], found[2].lstrip("0"), _BASES.get(base, base)
-
-
-def _angle(text: str) -> Fraction | None:
-    """Degrees with minutes, in degrees; just 30° is a number, whose mark may be missing."""
-    found = _ANGLE.match(text)
-    if not found or not (found[2] or found[3]):
-        return None
-    degrees, minutes, seconds = (Fraction(part or 0) for part in found.groups())
-    return degrees + minutes / 60 + seconds / 3600
-
-
-def _degrees(text: str) -> Fraction | None:
-    return Fraction(text[:-1]) if re.fullmatch(r"-?\d+(?:\.\d+)?°", text) else None
-
-
-def read_cycles(text: str) -> frozenset[tuple[str, ...]] | tuple[str, str] | None:
-    """Read a permutation, (1 3 2)(4 5); cycles that share a number count as they are written."""
-    if not _CYCLES.match(text):
-        return None
-    cycles = [re.findall(r"\d+", cycle) for cycle in text.split(")")[:-1]]
-    moved = [number for cycle in cycles for number in cycle]
-    if len(set(moved)) < len(moved):
-        return ("cycles", text)
-    firsts = [cycle.index(min(cycle)) for cycle in cycles]
-    turned = [(*c[at:], *c[:at]) for c, at in zip(cycles, firsts, strict=True)]
-    return frozenset(turned)
-
-
-def _remainder(text: str) -> tuple[str, str | int, str] | None:
-    """Read a remainder with its modulus: x ≡ 3 (mod 5)."""
-    found = _REMAINDER.match(text)
-    if not found:
-        return None
-    name, value, modulus = found[1] or "", found[2], found[3].strip("{}")
-    if re.fullmatch(r"-?\d{1,500}", value) and re.fullmatch("0*[1-9][0-9]{0,500}", modulus):
-        return name, int(value) % int(modulus), modulus
-    return name, value, modulus
-
-
-def _code(text: str) -> tuple[str, ...] | None:
-    """Read a date, a score or a size, 2024-03-05, 3/5/2024, 2 × 3, which is not arithmetic."""
-    if not _CODE.match(text):
-        return None
-    parts = [part.lstrip("0") for part in re.split(r"[-/]|\\times", text)]
-    return (re.sub(r"\d", "", text), *parts)
-
-
-def _time(text: str) -> tuple[int, int, int, str] | None:
-    """Read a time of day; two digits below 60 follow the colon."""
-    found = _TIME.match(text)
-    if not found:
-        return None
-    half = found[4].replace(".", "").lower()
-    return int(found[1]), int(found[2]), int(found[3] or 0), half
-
-
-def _primes(text: str) -> tuple[str, str] | None:
-    """Read a number of feet, inches or minutes: 6', 30''."""
-    found = _PRIMED.match(text)
-    return (found[1], found[2]) if found else None
-
-
-def _ratios(gold: list[str], answer: list[str], terms: Terms) -> bool | None:
+def _ratios(gold: tuple[Part, ...], answer: tuple[Part, ...], terms: Terms) -> bool | None:
     """a:b = c:d if a/b = c/d; so with more terms, all of them; two terms may be a fraction."""
     if len(gold) == 1 or len(answer) == 1:
         ratio, fraction = (gold, answer[0]) if len(answer) == 1 else (answer, gold[0])
         return terms(_fraction(*ratio), fraction) if len(ratio) == 2 else False
-    if len(gold) != len(answer):
+    zeros = [[_ZERO.match(term.text) is not None for term in each] for each in (gold, answer)]
+    if zeros[0] != zeros[1]:
         return False
-    is_zero = [[_ZERO.match(term) is not None for term in each] for each in (gold, answer)]
-    if is_zero[0] != is_zero[1]:
-        return False
-    gold, answer = ([term for term in each if not _ZERO.match(term)] for each in (gold, answer))
+    ours, theirs = ([t for t in each if not _ZERO.match(t.text)] for each in (gold, answer))
     verdicts = [
-        terms(_fraction(gold[0], term), _fraction(answer[0], other))
-        for term, other in zip(gold[1:], answer[1:], strict=True)
+        terms(_fraction(ours[0], term), _fraction(theirs[0], other))
+        for term, other in zip(ours[1:], theirs[1:], strict=True)
     ]
     if False in verdicts:
         return False
     return None if None in verdicts else True
 
 
-def _fraction(top: str, bottom: str) -> str:
-    return rf"\frac{{{top}}}{{{bottom}}}"
-
-
-MARKS = (_based, _angle, _time, _primes, read_cycles, _remainder, _code)
-"""What reads each kind of marked answer; None for another kind."""
+def _fraction(top: Part, bottom: Part) -> Part:
+    tree = Tree("/", (top.tree, bottom.tree)) if top.tree and bottom.tree else None
+    text = rf"\frac{{{top.text}}}{{{bottom.text}}}"
+    return Part("expression" if tree else "text", text, tree=tree)

@@ -16,9 +16,10 @@ from setrl_grader.findings import Finding
 from setrl_grader.golds import damage, gold_answer, gold_problem
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
+from setrl_grader.grammar import parse
+from setrl_grader.names import turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
-from setrl_grader.numbers import number_of
-from setrl_grader.shapes import cut, read_shape, turned
+from setrl_grader.numbers import read_number
 from setrl_grader.stated import after_thinking
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
@@ -144,7 +145,7 @@ class MathGrader(Grader):
         if len(stated) > self.max_length:
             return Grade(Reason.BAD_GOLD)
         written = normal_form(stated)
-        gold_form = turned(cut(written, (r"\approx",))[0].strip())
+        gold_form = turned(_exact(written))
         answer = self.read(text)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
@@ -250,10 +251,18 @@ def _changed(form: str) -> str | None:
 def _listed(text: str, gold: str) -> str | None:
     r"""Return several boxes as one list, if only commas are between them and the gold is a list."""
     boxes = final_boxes(after_thinking(text) or "")
-    shape = read_shape(gold)
-    if not boxes.joined or shape.ordered or len(shape.items) != len(boxes.answers):
+    part = parse(gold)
+    members = value_of(part).parts if value_of(part).kind in ("list", "{}") else ()
+    if not boxes.joined or len(members) != len(boxes.answers):
         return None
     return normal_form(", ".join(boxes.answers))
+
+
+def _exact(gold: str) -> str:
+    """Return what a gold states before it says how much that is about."""
+    part = parse(gold)
+    about = (part.kind, part.marks) == ("relation", r"\approx")
+    return part.parts[0].text if about else gold
 
 
 def _key(job: AlgebraJob) -> tuple[Any, ...]:
@@ -269,7 +278,8 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     if grade.reason != Reason.DIFFERENT or grade.answer is None:
         return grade
     forms = [grade.answer, normal_form(gold_answer(gold))]
-    answer, right = (number_of(split_unit(form)[0] if units else form) for form in forms)
+    bare = (value_of(parse(form)).text for form in forms)
+    answer, right = (read_number(split_unit(text)[0] if units else text) for text in bare)
     if answer is None or right is None:
         return grade
     is_near = abs(answer.value - right.value) <= Fraction(str(error))

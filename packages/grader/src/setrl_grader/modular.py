@@ -23,8 +23,9 @@ from functools import lru_cache, partial, reduce
 from hashlib import blake2b
 from math import isqrt, lcm
 
-from setrl_grader.expressions import CAPITALS, Tree, UnreadableError, letters_of, renamed
-from setrl_grader.reals import degree, exact_value
+from setrl_grader.exact import degree, exact_value
+from setrl_grader.grammar import UnreadableError
+from setrl_grader.trees import CAPITALS, Tree, letters_of, renamed
 
 POINTS = 3
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
@@ -39,7 +40,7 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
 
         f(x) = g(x) mod p at a random point x, for three random primes p
 
-    >>> from setrl_grader.expressions import read
+    >>> from setrl_grader.grammar import read
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
     >>> equal_rational(read(r"\sin 15°"), read(r"\frac{\sqrt{6}-\sqrt{2}}{4}"))
@@ -67,7 +68,7 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
 def equal_matrices(one: Tree, other: Tree) -> bool:
     """Whether two expressions are equal if their capitals are matrices: (B + C)A = BA + CA.
 
-    >>> from setrl_grader.expressions import read
+    >>> from setrl_grader.grammar import read
     >>> equal_matrices(read("(B+C)Ak"), read("kBA+CAk")), equal_matrices(read("AB"), read("BA"))
     (True, False)
     """

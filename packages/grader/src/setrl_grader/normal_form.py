@@ -15,12 +15,10 @@ from setrl_grader.tokens import joined, tokens
 
 MAX_ENDLESS = 60  # digits in which a period is looked for
 
-_THIN_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\\,\d{3})+)(?!\d)")
 _THOUSANDS = re.compile(
     r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
     r"(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"
 )
-_COMMA_AND_SPACE = re.compile(r"(?<=\d),\\! ?(?=\d{3}(?!\d))")
 _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _ENDLESS = re.compile(r"(-?\s*\d*)\.(\d+)\s*\\ldots\s*\Z")
@@ -40,9 +38,7 @@ def normal_form(answer: str) -> str:
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
     answer = as_latex(answer) or answer
-    text = _THIN_THOUSANDS.sub(lambda found: found[0].replace("\\,", ""), answer)
-    text = _COMMA_AND_SPACE.sub("", text)
-    text = _without_end(_with_ellipses(joined(tokens(text))))
+    text = _without_end(_with_ellipses(joined(tokens(answer))))
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
     text = _BOLD_ALONE.sub(r"\1", text)
     text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
@@ -70,6 +66,7 @@ def _with_ellipses(text: str) -> str:
     return rf"{found[1]}.{repeated[1]}\overline{{{repeated[2] or repeated[3]}}}"
 
 
+@lru_cache(maxsize=16384)
 def spaceless(text: str) -> str:
     """Return a normal form as a key: equal keys are equal answers.
 

@@ -13,8 +13,8 @@ from typing import Any
 import mpmath
 
 from setrl_grader.bounds import UnboundedError, difference
-from setrl_grader.expressions import Tree, has, letters_of
-from setrl_grader.numbers import Number, equal_numbers, read_number
+from setrl_grader.exact import exact_value
+from setrl_grader.numbers import Number, equal_numbers, literal
 from setrl_grader.points import (
     NEEDED,
     Point,
@@ -25,7 +25,7 @@ from setrl_grader.points import (
     usual_points,
     whole_points,
 )
-from setrl_grader.reals import exact_value
+from setrl_grader.trees import Tree, has, letters_of
 from setrl_grader.values import (
     CANCELLED,
     Context,
@@ -119,7 +119,7 @@ def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bo
 def as_number(tree: Tree) -> Number | None:
     """Return the decimal that an expression is: 1.5, −1.5 or 1.5·10⁶; None for any other one."""
     if tree.op == "number" and "." in tree.text:
-        return read_number(tree.text)
+        return literal(tree)
     parts = [as_number(tree.parts[0])] if tree.op in ("-", "*") else [None]
     if parts[0] is None or parts[0].step is None:
         return None

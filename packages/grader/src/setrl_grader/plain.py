@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from setrl_grader.golds import gold_answer
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, Reason
+from setrl_grader.grammar import parse
+from setrl_grader.names import turned, value_of
 from setrl_grader.normal_form import normal_form
-from setrl_grader.numbers import Number, equal_numbers, number_of
-from setrl_grader.shapes import turned
+from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.stated import Stated, normal_text, stated_answer
 from setrl_grader.units import split_unit
 
@@ -175,7 +176,7 @@ def _name_first(parts: list[str]) -> list[str]:
 
 def _whole(text: str) -> Number | None:
     """Return the number that the whole text states, with a name before or a unit behind it."""
-    return number_of(turned(split_unit(normal_form(text))[0]))
+    return read_number(value_of(parse(turned(split_unit(normal_form(text))[0]))).text)
 
 
 def _one_number(text: str, *, first: bool, only: bool = False) -> Number | None:
@@ -192,7 +193,7 @@ def _one_number(text: str, *, first: bool, only: bool = False) -> Number | None:
     if first and any(not _ASIDE.search(text[: other.start()]) for other in found[1:]):
         return None
     at = found[0] if first else found[-1]
-    number = number_of(at[0].replace(",", ""))
+    number = read_number(at[0].replace(",", ""))
     before, after = text[: at.start()], text[at.end() :]
     if number is None or _NO_VALUE_BEFORE.search(_MINUS.sub("", before.rstrip(" ("))):
         return None

@@ -16,8 +16,8 @@ from typing import Any
 
 import mpmath
 
-from setrl_grader.expressions import Tree, has, letters_of
-from setrl_grader.reals import exact_value
+from setrl_grader.exact import exact_value
+from setrl_grader.trees import Tree, has, letters_of
 from setrl_grader.values import CANCELLED, value_at
 
 Point = dict[str, Any]

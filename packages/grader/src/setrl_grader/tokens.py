@@ -25,7 +25,7 @@ GREEK = tuple(_GREEK.split())
 _TOKEN = re.compile(r"\\\\|\\[a-zA-Z]+\*?|\\.|\s+|.", re.DOTALL)
 
 # Characters that are another way to type a command.
-_CHARACTERS = {
+CHARACTERS = {
     "−": "-", "–": "-", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "÷": r"\div", "π": r"\pi",
     "∞": r"\infty", "∪": r"\cup", "∩": r"\cap", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
     "≈": r"\approx", "±": r"\pm", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "…": r"\ldots",
@@ -42,9 +42,30 @@ _CHARACTERS = {
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _VULGAR = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34", "⅕": "15", "⅙": "16", "⅛": "18"}
+_WITH_EQUAL = {">": r"\ge", "<": r"\le", "!": r"\ne", r"\not": r"\ne"}
+
+# What several tokens say in one character, or one token in several: x² → x^{2}, 1{,}234 → 1234.
+_CIRCLE = r"°|\\circ(?![a-zA-Z])|\\degree(?![a-zA-Z])"
+_PRIME = r"'|′|\\prime(?![a-zA-Z])"
+_TEXT: dict[str, Callable[[re.Match[str]], str]] = {
+    r"[^\x00-\x7f]": lambda m: str(int(m[0])) if m[0].isdecimal() else m[0],  # but not ① and ፩
+    "[⁰¹²³⁴-⁹⁻ⁿ]+": lambda m: f"^{{{m[0].translate(_RAISED)}}}",
+    r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])": lambda m: rf"\sqrt{{{m[1]}}}",
+    "[₀-₉]+": lambda m: f"_{{{m[0].translate(_LOWERED)}}}",
+    f"[{''.join(_VULGAR)}]": lambda m: r"\frac{{{}}}{{{}}}".format(*_VULGAR[m[0]]),
+    r"(?<![\d.])\d{1,3}(?:\\,\d{3})+(?!\d)": lambda m: m[0].replace("\\,", ""),
+    r"(?<=\d)(?:,\\! ?|\{,\})(?=\d{3}(?!\d))": lambda _: "",
+    r"(>|<|!|\\not\s*)=(?=(\w?))": lambda m: _WITH_EQUAL[m[1].rstrip()] + " " * m[2].isalpha(),
+    '["″]': lambda _: "''",
+    rf"\s*\^\s*(?:{_CIRCLE}|\{{\s*(?:{_CIRCLE})\s*\}})": lambda _: "°",
+    rf"\s*\^\s*(?:{_PRIME}|\{{(?:\s*(?:{_PRIME}))+\s*\}})": lambda m: (
+        "'" * len(re.findall(_PRIME, m[0]))
+    ),
+}
+_REWRITES = [(re.compile(pattern), written) for pattern, written in _TEXT.items()]
 
 # Commands with the same meaning as another one.
-_COMMANDS = {
+COMMANDS = {
     r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cfrac": r"\frac", r"\dbinom": r"\binom",
     r"\tbinom": r"\binom", r"\geq": r"\ge", r"\geqslant": r"\ge", r"\leq": r"\le",
     r"\leqslant": r"\le", r"\neq": r"\ne", r"\gt": ">", r"\lt": "<", r"\lbrace": r"\{",
@@ -59,24 +80,26 @@ _COMMANDS = {
     r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\top": "T", r"\intercal": "T",
 }  # fmt: skip
 
-_SPACES = {
+SPACES = {
     r"\,", r"\;", r"\:", r"\>", r"\ ", r"\quad", r"\qquad", r"\thinspace", r"\medspace",
     r"\thickspace", r"\enspace",
 }  # fmt: skip
-_NOTHING = {
+NOTHING = {
     "$", r"\(", r"\)", r"\[", r"\]", r"\!", r"\displaystyle", r"\textstyle",
     r"\limits", r"\nolimits", r"\boxed", r"\fbox", r"\negthinspace",
     r"\bf", r"\it", r"\rm", r"\sf", r"\tt", r"\bfseries", r"\itshape",
 }  # fmt: skip
-_SIZES = {
+SIZES = {
     r"\left", r"\right", r"\middle", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\bigl", r"\bigr",
     r"\Bigl", r"\Bigr", r"\biggl", r"\biggr", r"\Biggl", r"\Biggr",
 }  # fmt: skip
-_FONTS = {
+FONTS = {
     r"\text", r"\textbf", r"\textit", r"\textrm", r"\textsf", r"\texttt", r"\textup",
     r"\textnormal", r"\mathrm", r"\mathbf", r"\mathsf", r"\mathit", r"\mathnormal", r"\mbox",
     r"\hbox", r"\operatorname", r"\operatorname*", r"\bm", r"\boldsymbol", r"\emph", r"\underline",
 }  # fmt: skip
+COLORS = {r"\color", r"\textcolor", r"\colorbox"}
+GAPS = {r"\hspace", r"\phantom", r"\hspace*", r"\vspace"}
 _BOLD = {r"\mathbf", r"\bm", r"\boldsymbol"}
 _NAMING = {r"\operatorname", r"\operatorname*", r"\mathrm", r"\text"}
 _MATRICES = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix"}
@@ -88,26 +111,14 @@ def tokens(text: str) -> Tokens:
     >>> "".join(tokens(r"$\left( \dfrac12 \right)$")), tokens(r"1 \\ 2")
     ('( \\frac{1}{2} )', ['1', ' ', '\\\\', ' ', '2'])
     """
-    found = [_plain(token) for token in _TOKEN.findall(_as_commands(text))]
+    for pattern, written in _REWRITES:
+        text = pattern.sub(written, text)
+    found = [_plain(token) for token in _TOKEN.findall(text)]
     if not _balanced(found):  # then no argument has an end
         return found
     for rewrite in _PASSES:
         found = rewrite(found)
     return found
-
-
-def _as_commands(text: str) -> str:
-    r"""x² → x^{2}, x₂ → x_{2}, ½ → \frac{1}{2}: what one character says in several tokens."""
-    if not text.isascii():  # digits of all scripts are digits; ① and ፩ are signs
-        text = re.sub(r"\d", lambda found: str(int(found[0])), text)
-    text = re.sub("[⁰¹²³⁴-⁹⁻ⁿ]+", lambda found: f"^{{{found[0].translate(_RAISED)}}}", text)
-    text = re.sub(r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])", r"\\sqrt{\1}", text)
-    text = re.sub("[₀-₉]+", lambda found: f"_{{{found[0].translate(_LOWERED)}}}", text)
-    return re.sub(
-        "[" + "".join(_VULGAR) + "]",
-        lambda found: r"\frac{{{}}}{{{}}}".format(*_VULGAR[found[0]]),
-        text,
-    )
 
 
 def _balanced(found: Tokens) -> bool:
@@ -145,9 +156,9 @@ def group_at(found: Sequence[str], start: int) -> int:
 
 
 def _plain(token: str) -> str:
-    if token.isspace() or token in _SPACES or token in "\u00a0\u202f\u2009":
+    if token.isspace() or token in SPACES or token in "\u00a0\u202f\u2009":
         return " "
-    return _COMMANDS.get(token) or _CHARACTERS.get(token, token)
+    return COMMANDS.get(token) or CHARACTERS.get(token, token)
 
 
 # ------------------------------------------------------------------ passes, in their order
@@ -174,8 +185,8 @@ def _without_dressing(found: Tokens) -> Tokens:
     kept: Tokens = []
     dropped = False
     for at, token in enumerate(found):
-        after_size = at > 0 and found[at - 1] in _SIZES
-        if token in _NOTHING or token in _SIZES or (after_size and token == "."):
+        after_size = at > 0 and found[at - 1] in SIZES
+        if token in NOTHING or token in SIZES or (after_size and token == "."):
             dropped |= token != r"\!"
             continue
         if dropped and token.isdecimal() and kept and kept[-1].isdecimal():
@@ -185,69 +196,29 @@ def _without_dressing(found: Tokens) -> Tokens:
     return kept
 
 
-def _font(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
-    r"""\text{cm} → cm; \operatorname{sin} → \sin."""
-    if found[at] not in _FONTS:
+def _dressed(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
+    r"""\text{cm} → cm; \operatorname{sin} → \sin; \color{red}{5} → 5; \hspace{1cm} → a space."""
+    if found[at] in GAPS:
+        return [" "], group_at(found, at + 1)
+    if found[at] not in FONTS | COLORS:
         return None
     start = at + 1 + (found[at + 1 : at + 2] == [" "])
+    start = group_at(found, start) if found[at] in COLORS else start
     end = group_at(found, start)
     inner = _bare(found[start:end])
     name = "\\" + "".join(inner)
     is_function = found[at] in _NAMING and name in FUNCTIONS | APPLIED
     if found[at] in _BOLD and re.fullmatch(r"[a-zA-Z]|\\[a-z]+", "".join(inner)):
         return [r"\mathbf", "{", *inner, "}"], end  # a vector
-    return ([name] if is_function else _walk(_font, inner)), end
-
-
-def _color(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
-    r"""\color{red}{5}, \color{red}5 and \textcolor{red}{5} → 5."""
-    if found[at] not in (r"\color", r"\textcolor", r"\colorbox"):
-        return None
-    start = group_at(found, at + 1)
-    end = group_at(found, start)
-    return _walk(_color, _bare(found[start:end])), end
+    return ([name] if is_function else _walk(_dressed, inner)), end
 
 
 def _bare(argument: Tokens) -> Tokens:
     return argument[1:-1] if argument[:1] == ["{"] else argument
 
 
-def _hspace(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
-    is_space = found[at] in (r"\hspace", r"\phantom", r"\hspace*", r"\vspace")
-    return ([" "], group_at(found, at + 1)) if is_space else None
-
-
 def _one_space(found: Tokens) -> Tokens:
     return [token for before, token in pairwise(["", *found]) if (before, token) != (" ", " ")]
-
-
-def _relations(found: Tokens) -> Tokens:
-    r""">= → ≥, \not= → ≠ and the like."""
-    kept: Tokens = []
-    signs = {(">", "="): r"\ge", ("<", "="): r"\le", ("!", "="): r"\ne", (r"\not", "="): r"\ne"}
-    for token in found:
-        if token == " " and kept[-1:] == [r"\not"]:
-            continue
-        pair = (kept[-1] if kept else "", token)
-        if pair in signs:
-            kept[-1] = signs[pair]
-        else:
-            kept.append(token)
-    return kept
-
-
-def _mark(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
-    r"""^\circ and ^{\circ} → °; ^{\prime\prime} → ''; a double prime is two."""
-    if found[at] in ('"', "″"):
-        return ["'", "'"], at + 1
-    start = at + 1 + (found[at + 1 : at + 2] == [" "])
-    end = group_at(found, start)
-    inner = [token for token in found[start:end] if token not in ("{", "}", " ")]
-    if found[at] != "^" or set(inner) not in ({r"\circ"}, {"'"}, {"°"}):
-        return None
-    if kept[-1:] == [" "]:
-        kept.pop()
-    return (["°"] if "'" not in inner else inner), end
 
 
 _FUNCTION_NAMES = set("fghFGHy")
@@ -344,17 +315,6 @@ def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
     return stripped[:-1] if stripped and stripped[-1] in brackets else kept
 
 
-def _thousands(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
-    """1{,}234 → 1234; separators of another kind are seen to in `normal_form`."""
-    is_group = found[at : at + 3] == ["{", ",", "}"] and kept and kept[-1].isdecimal()
-    return ([], at + 3) if is_group and _three_digits(found, at + 3) else None
-
-
-def _three_digits(found: Tokens, at: int) -> bool:
-    digits = [token.isdecimal() for token in found[at : at + 4]]
-    return digits[:3] == [True] * 3 and not (len(digits) == 4 and digits[3])
-
-
 _NAMES = """
     sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp max min gcd lcm
 """
@@ -364,15 +324,10 @@ APPLIED = {rf"\{name}" for name in _APPLIED_NAMES.split()}  # functions without 
 
 _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     _without_dressing,
-    partial(_walk, _hspace),
-    partial(_walk, _color),
-    partial(_walk, _font),
+    partial(_walk, _dressed),
     _one_space,
-    _relations,
-    partial(_walk, _mark),
     partial(_walk, _derivative),
     _choose,
     partial(_walk, _arguments),
     partial(_walk, _matrix),
-    partial(_walk, _thousands),
 )

@@ -28,9 +28,10 @@ LENGTHS = frozenset(_LENGTHS.split())
 UNITS = LENGTHS | frozenset(_UNIT_NAMES.split())
 _BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
-_SHORT = sorted({name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"})
-_PREFIXED = r"[kMGcmdnpf](?:[msgAVWJNTFCK]|Pa|Hz|[Ll]|mol|cal|bar|eV)"
-_FOLLOWS = re.compile(rf"[\d}}](?:\s*(?:{'|'.join(_SHORT)})|\s+{_PREFIXED})(?![a-zA-Z(])")
+SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
+"""Units that follow a number without a space, so that their letters are no factors."""
+PREFIXED = re.compile(r"[kMGcmdnpf](?:[msgAVWJNTFCK]|Pa|Hz|[Ll]|mol|cal|bar|eV)\Z")
+"""Units that do so behind a space."""
 
 _CURRENCIES = {
     "$": ("$", "dollar", "dollars", "USD"),
@@ -41,15 +42,6 @@ _CURRENCIES = {
 }
 _CURRENCY_OF = {name: sign for sign, names in _CURRENCIES.items() for name in names}
 _SIGNED = re.compile(r"([+-]?)\s*\\?([$€£¥₹])\s*([+-]?[\d.].*)\Z", re.DOTALL)
-
-
-def follows_number(text: str) -> bool:
-    """Whether a short unit follows a number, so that its letters are not factors: 5 mg, 3 pm.
-
-    >>> follows_number("5 mg"), follows_number("5mgh"), follows_number("mg")
-    (True, False, False)
-    """
-    return _FOLLOWS.search(text) is not None
 
 
 def split_currency(text: str) -> tuple[str, str]:

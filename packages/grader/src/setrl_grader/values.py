@@ -11,9 +11,9 @@ from typing import Any
 
 import mpmath
 
-from setrl_grader.expressions import Tree, letters_of
+from setrl_grader.exact import exact_value
 from setrl_grader.modular import drawn
-from setrl_grader.reals import exact_value
+from setrl_grader.trees import Tree, letters_of
 
 CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_EXPONENT = 10**6

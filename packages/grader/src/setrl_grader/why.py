@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from setrl_grader.expressions import Tree, letters_of, read
+from setrl_grader.exact import exact_value
 from setrl_grader.findings import Finding
-from setrl_grader.reals import exact_value
+from setrl_grader.grammar import read
+from setrl_grader.trees import Tree, letters_of
 
 Separate = Callable[[Tree, Tree], "tuple[str, str, str] | None"]  # the point and both values there
 POINTS = 8
@@ -77,7 +78,7 @@ def sentence(found: Finding) -> str:
 def with_point(found: Finding, separate: Separate) -> Finding:
     """Return the finding with a point in the part where two expressions differ, if it is known."""
     if found.equal is False and found.rule == "expression" and not found.detail:
-        one, other = read(found.gold), read(found.answer, gold=found.gold + " " + found.answer)
+        one, other = read(found.gold), read(found.answer, found.gold)
         point = separate(one, other) if one and other else None
         return found._replace(detail=point or ())
     if not found.parts or found.equal:

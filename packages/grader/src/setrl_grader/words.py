@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from setrl_grader.expressions import read
+from setrl_grader.grammar import parse
 from setrl_grader.normal_form import spaceless
-from setrl_grader.numbers import number_of
-from setrl_grader.shapes import sides
+from setrl_grader.numbers import read_number
 
 _WORDS = re.compile(
     r"[A-Za-z]+(?:(?: |(?<=[a-z])'(?=[a-z])|(?<=[A-Za-z]{2})-(?=[A-Za-z]{2}))[A-Za-z]+)*\Z"
@@ -72,11 +71,13 @@ def choice_of(text: str) -> tuple[str, str] | None:
 
 def may_follow(text: str) -> bool:
     """Whether what a gold has behind the letter of a choice is its answer, not a second thought."""
-    if not text or number_of(text):
+    if not text or read_number(text):
         return True
     if text[:1] in "+-*/^_!" or choice_of(text) or _DOUBTS.search(text):
         return False
-    return all(read(side) for side in sides(text)) or is_words(text)
+    part = parse(text)
+    sides = part.parts if part.kind == "relation" else (part,)
+    return all(side.tree for side in sides) or is_words(text)
 
 
 def may_stand_behind(text: str) -> bool:

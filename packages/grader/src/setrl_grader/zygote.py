@@ -22,10 +22,10 @@ from typing import Any
 
 from setrl_grader.algebra import same_statement
 from setrl_grader.compare import compare
-from setrl_grader.expressions import Tree
 from setrl_grader.findings import Finding
 from setrl_grader.modular import equal_rational
 from setrl_grader.numeric import equal_numeric, separating_point
+from setrl_grader.trees import Tree
 from setrl_grader.why import with_point
 
 _PAGE = resource.getpagesize()

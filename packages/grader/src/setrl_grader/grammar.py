@@ -1,0 +1,709 @@
+r"""The grammar: one reader by recursive descent makes a statement of a normal form.
+
+    members   = item {("," | ";" | "and" | "or") item}
+    item      = relation
+    relation  = side {("=" | "<" | "\le" | "\in" | …) side}
+    side      = union {":" union}
+    union     = operand {("\cup" | "\cap" | "\setminus") operand}
+    operand   = bracket ["^T"] | sum ["%"]
+    bracket   = ("(" | "[") members (")" | "]") | "\{" [letter "|"] members "\}" | matrix
+    matrix    = rows of members with "&" and "\\" between them
+    sum       = term {("+" | "-") term}
+    term      = {"+" | "-"} product
+    product   = power {["\cdot" | "\times" | "*" | "/"] power}
+    power     = postfix ["^" argument]
+    postfix   = atom {"!" | "°"}
+    argument  = "{" sum "}" | number | letter
+    atom      = number | letter | command | group | "|" sum "|"
+    letter    = name ["_" index] {"'"} ["(" arguments ")"]
+    command   = fraction | root | binomial | function | sum_over | rounding
+    group     = a bracket that holds one sum
+
+Letters keep their case, index and primes: R is not r, x_1 is not x_2, f' is not f. A letter that
+is applied, f(x), is a function that is not known. A side that has two readings, or none that the
+grammar knows, is text: letters behind which a number follows, words, 1/2x, integrals, limits,
+derivatives as operators, products of matrices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
+from setrl_grader.trees import CAPITALS, Part, Tree, quotient, too_deep
+from setrl_grader.units import PREFIXED, SHORT
+
+MAX_DEPTH = 50  # of brackets: each takes ten calls
+MAX_DIGITS = 2_000
+
+SEPARATORS = frozenset({",", ";", "and", "or"})
+ORDERS = frozenset({"<", ">", r"\le", r"\ge", r"\ne"})
+CHAINING = frozenset({r"\approx", r"\equiv", r"\simeq", r"\Rightarrow", r"\to", r"\rightarrow"})
+RELATIONS = ORDERS | CHAINING | {"=", r"\in"}
+SETS = frozenset({r"\cup", r"\cap", r"\setminus"})
+_BEGIN, _END = r"\begin{pmatrix}", r"\end{pmatrix}"
+BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]", r"\}": "}",
+            r"\rangle": "⟩"}  # fmt: skip
+_OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
+_ROWS = frozenset({"&", r"\\", _END})
+_STOPS = SEPARATORS | RELATIONS | _CLOSING | _ROWS | {""}
+_LETTERS = {rf"\{name}" for name in GREEK} | set("abcdefghijklmnopqrstuvwxyz") | CAPITALS
+_NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur without brackets too
+    CAPITALS
+    | {"f", "g", r"\phi", r"\varphi", r"\psi", r"\zeta", r"\chi"}
+    | {name for name in _LETTERS if re.match(r"\\[A-Z]", name)}
+)
+_TOKEN = re.compile(
+    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\\\|\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|[a-zA-Z]+|\s+|.",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"\.?[0-9]")
+_DIFFERENTIALS = {"x", "y", "z", "t", "u", "v", "s", "r", r"\theta", r"\phi", r"\varphi"}
+_ONE_ARGUMENT = FUNCTIONS - APPLIED - {r"\log"}
+_INVERSE = {r"\sin": r"\arcsin", r"\cos": r"\arccos", r"\tan": r"\arctan"}
+ACCENTS = {
+    r"\overline", r"\bar", r"\hat", r"\tilde", r"\vec", r"\dot", r"\ddot", r"\overrightarrow",
+    r"\overleftarrow", r"\mathbf", r"\mathcal", r"\mathfrak", r"\mathscr",
+}  # fmt: skip
+_VECTOR = re.compile(r"\\(?:vec|mathbf|overrightarrow)\{|\\hat\{\\?[ijk]")
+_GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
+_BARE = frozenset(
+    [
+        "tr",
+        "Tr",
+        "Var",
+        "Cov",
+        "sgn",
+        "erf",
+        "arg",
+        "det",
+        "deg",
+        "sin",
+        "cos",
+        "tan",
+        "log",
+        "ln",
+        "exp",
+    ]
+)
+_NAME = re.compile(
+    r"(?P<base>\\[a-zA-Z]+(?:\{\\?[a-zA-Z]+\})?|[a-zA-Z])\s*(?P<index>_\s*(?:\{[^{}]*\}|\w))?"
+    r"\s*(?P<primes>'*)\s*"
+    r"(?P<argument>\((?:\s*(?:-?[\d.]+|-?[a-zA-Z]|-?\\[a-zA-Z]+)\s*\)|[^()]*,)?)?"
+)
+
+
+class UnreadableError(Exception):
+    """The text holds something that this reader does not understand."""
+
+
+def parse(text: str, gold: str | None = None, answer: str | None = None) -> Part:
+    r"""Read a normal form.
+
+    Args:
+        text: The normal form.
+        gold: The gold, whose names have the meaning that they have there; by default the text.
+        answer: The answer that the text is a part of; by default the text.
+
+    >>> parse(r"(1,\frac{2}{3}]").kind, [part.text for part in parse("1 or 2").parts]
+    ('(]', ['1', '2'])
+    >>> [part.text for part in parse(r"2\pm\sqrt{3}").parts], parse("2x+").kind
+    (['2+\\sqrt{3}', '2-\\sqrt{3}'], 'text')
+    >>> parse(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}").marks
+    '2×2'
+    """
+    whole = text if answer is None else answer
+    return _parse(text, applied_names(whole if gold is None else gold, whole))
+
+
+def read(text: str, gold: str | None = None) -> Tree | None:
+    r"""Read a normal form as an expression; return None if it may be something else.
+
+    >>> read("x^2+1").op, read(r"\frac{1}{2}").op, read("f(x)").op, read("2x+")
+    ('+', '/', 'apply', None)
+    """
+    return parse(text, gold).tree
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str, functions: frozenset[str]) -> Part:
+    reader = _Reader(text, functions)
+    try:
+        part = reader.members()
+    except RecursionError:
+        return Part("text", text.strip())
+    return part if reader.at == len(reader.tokens) else Part("text", text.strip())
+
+
+def applied_names(gold: str, answer: str = "") -> frozenset[str]:
+    r"""Return the names that stand before brackets as functions; the gold decides what it names.
+
+    A name that occurs without brackets too is a factor: n(n+1). Other names are functions if they
+    look like one, f or \Phi, or if the brackets hold one letter or number, or a list: a(n).
+
+    >>> sorted(applied_names("E(X^2)")), sorted(applied_names("n(n+1)+a(n)"))
+    (['E'], ['a'])
+    """
+    ours, ours_bare = _names(gold)
+    theirs, theirs_bare = _names(answer)
+    return frozenset((ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare))
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that are applied, and the names that also occur by themselves."""
+    applied, bare = set(), set()
+    for found in _NAME.finditer(text):
+        base, argument = found["base"].partition("{")[0], found["argument"]
+        if base not in _LETTERS and base not in ACCENTS and base != r"\pi":
+            continue
+        index = re.sub(r"[\s{}]", "", found["index"] or "")
+        name = found["base"] + index + found["primes"]
+        if argument is None:
+            bare.add(name)
+        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS or found["primes"]:
+            applied.add(name)
+    return frozenset(applied), frozenset(bare)
+
+
+def _split(text: str) -> tuple[list[str], list[str]]:
+    """Return the tokens of a normal form, and what each is with the space behind it."""
+    tokens: list[str] = []
+    pieces: list[str] = []
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        if token.isspace():
+            if pieces:
+                pieces[-1] += token
+        elif len(token) > 1 and token[0].isalpha() and not _is_word(token, text, found, pieces):
+            tokens += token
+            pieces += token
+        else:
+            tokens.append(token)
+            pieces.append(token)
+    return tokens, pieces
+
+
+def _is_word(run: str, text: str, found: re.Match[str], pieces: list[str]) -> bool:
+    """Whether letters are one token: a word, a unit behind a number, a function's name."""
+    if run in ("and", "or", "mod"):
+        return True
+    before = pieces[-1] if pieces else ""
+    after = text[found.end() : found.end() + 2].lstrip()[:1]
+    follows = before.rstrip()[-1:].isdigit() or before.rstrip()[-1:] == "}"
+    unit = run in SHORT or (before[-1:].isspace() and PREFIXED.match(run))
+    word = len(run) >= 4 and before[-1:] != "{"
+    function = run in _BARE and after == "("
+    return bool(word or function or (follows and unit and after != "("))
+
+
+def _has_vector(tree: Tree) -> bool:
+    """Whether a value may be a vector: products of vectors are not products of numbers."""
+    if tree.op == "letter":
+        return _VECTOR.match(tree.text) is not None
+    return tree.op != "apply" and any(_has_vector(part) for part in tree.parts)
+
+
+class _Reader:
+    """A reader by recursive descent: a list of statements of sums of products of powers.
+
+    Attributes:
+        functions: Names that are applied where a bracket follows.
+    """
+
+    def __init__(self, text: str, functions: frozenset[str]):
+        self.tokens, self.pieces = _split(text)
+        self.functions = functions
+        self.at = 0
+        self.depth = 0
+        self.bars = 0
+        self.bound: dict[str, str] = {}
+        self.brackets: dict[tuple[object, ...], tuple[Part, int]] = {}
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def ahead(self, *expected: str | None) -> bool:
+        """Whether these tokens follow; None is a whole number."""
+        found = self.tokens[self.at : self.at + len(expected)]
+        return len(found) == len(expected) and all(
+            token.isdecimal() if wanted is None else token == wanted
+            for token, wanted in zip(found, expected, strict=True)
+        )
+
+    def take(self, *expected: str) -> str:
+        token = self.next
+        if not token or (expected and token not in expected):
+            raise UnreadableError
+        self.at += 1
+        return token
+
+    # -------------------------------------------------------------- statements
+
+    def text(self, start: int) -> str:
+        return "".join(self.pieces[start : self.at]).strip()
+
+    def end_of(self, stops: frozenset[str]) -> int:
+        """Return where the first of these tokens is that is in no bracket."""
+        depth = 0
+        for at in range(self.at, len(self.tokens)):
+            token = self.tokens[at]
+            if depth == 0 and token in stops:
+                return at
+            opens = token in _OPENING or token == "{" or token.startswith(r"\begin")
+            depth += opens - (token in _CLOSING or token == "}" or token.startswith(r"\end"))
+            if depth < 0:
+                return at
+        return len(self.tokens)
+
+    def members(self) -> Part:
+        start, separators = self.at, []
+        items = self.item()
+        while self.next in SEPARATORS:
+            separators.append(self.take())
+            if separators[-1] in ",;" and self.next in ("and", "or"):
+                separators[-1] = self.take()
+            items += self.item()
+        if len(items) == 1:
+            return items[0]
+        return Part("list", self.text(start), tuple(items), " ".join(separators))
+
+    def item(self) -> list[Part]:
+        r"""Read one item; a ± b is two, and with a second ±, both may or may not be equal."""
+        start, end = self.at, self.end_of(SEPARATORS)
+        inside = self.tokens[start:end]
+        if inside.count(r"\pm") != 1 or r"\{" in inside[: inside.index(r"\pm")]:
+            return [self.relation()]
+        self.at = end
+        signs = ({r"\pm": "+", r"\mp": "-"}, {r"\pm": "-", r"\mp": "+"})
+        pieces = self.pieces[start:end]
+        both = ["".join(sign.get(piece.strip(), piece) for piece in pieces) for sign in signs]
+        return [_parse(text.strip(), self.functions) for text in both]
+
+    def relation(self) -> Part:
+        start, sides, signs = self.at, [self.side()], []
+        while self.next in RELATIONS:
+            signs.append(self.take())
+            sides.append(self.side())
+        if not signs:
+            return sides[0]
+        return Part("relation", self.text(start), tuple(sides), " ".join(signs))
+
+    def side(self) -> Part:
+        start, state = self.at, (self.depth, self.bars, {**self.bound})
+        try:
+            part = self.several("ratio", self.union, frozenset({":"}))
+            if self.next in _STOPS:
+                return part
+        except UnreadableError:
+            self.depth, self.bars, self.bound = state
+        self.at = start
+        self.at = self.end_of(_STOPS)
+        return Part("text", self.text(start))
+
+    def several(self, kind: str, read: Callable[[], Part], signs: frozenset[str]) -> Part:
+        start, parts, found = self.at, [read()], []
+        while self.next in signs or (self.next == "-" and parts[-1].text == r"\mathbb{R}"):
+            found.append(self.take())
+            parts.append(read())
+        return Part(kind, self.text(start), tuple(parts), " ".join(found)) if found else parts[0]
+
+    def union(self) -> Part:
+        return self.several("union", self.operand, SETS)
+
+    def operand(self) -> Part:
+        start = self.at
+        for name in ([r"\mathbb", "{", "R", "}"], [r"\emptyset"]):
+            if self.ahead(*name):
+                self.at += len(name)
+                return Part("text", self.text(start))
+        if self.next in _OPENING or self.next == _BEGIN:
+            part = self.transposed(self.bracket(), start)
+            if self.next in _STOPS or self.next in SETS or self.next == ":":
+                alone = part.kind == "()" and len(part.parts) == 1 and part.parts[0].tree
+                return part.parts[0] if alone else part
+            self.at = start
+        tree = self.sum()
+        if too_deep(tree):
+            raise UnreadableError
+        found = Part("expression", self.text(start), tree=tree)
+        if self.next != "%":
+            return found
+        self.take()
+        return Part("percent", self.text(start), (found,))
+
+    def transposed(self, part: Part, start: int) -> Part:
+        r"""Return a matrix or a row, (1, 2)^T, transposed."""
+        for end in (["^", "T"], ["^", "{", "T", "}"]):
+            if self.ahead(*end) and (
+                part.kind == "matrix" or (part.kind in ("()", "[]") and part.parts[1:])
+            ):
+                self.at += len(end)
+                width = len(part.parts)
+                if part.kind == "matrix":
+                    width = int(part.marks.partition("×")[2])
+                height = len(part.parts) // width
+                turned = [part.parts[at::width] for at in range(width)]
+                entries = tuple(entry for row in turned for entry in row)
+                return Part("matrix", self.text(start), entries, f"{width}×{height}")
+        return part
+
+    def bracket(self) -> Part:
+        """Read a bracket once, also where a product begins with it."""
+        key = (self.at, *self.bound)
+        if key not in self.brackets:
+            bars = self.bars
+            self.depth, self.bars = self.depth + 1, 0
+            if self.depth > MAX_DEPTH:
+                raise UnreadableError
+            part = self.matrix() if self.next == _BEGIN else self.bracketed()
+            self.depth, self.bars = self.depth - 1, bars
+            self.brackets[key] = part, self.at
+        part, self.at = self.brackets[key]
+        return part
+
+    def bracketed(self) -> Part:
+        r"""Read (1, 2], \{x | x > 1\}; (x) is x."""
+        start, opening = self.at, self.take()
+        letter = self.next if opening == r"\{" and self.next in _LETTERS else ""
+        is_builder = False
+        for middle in ([], [r"\in", r"\mathbb", "{", "R", "}"]):
+            for bar in ("|", ":"):
+                if letter and self.ahead(letter, *middle, bar):
+                    is_builder = True
+                    self.at += 2 + len(middle)
+        inner = self.members()
+        kind = BRACKETS[opening] + BRACKETS[self.take(*_CLOSING)]
+        if is_builder:
+            return Part("builder", self.text(start), (inner,), letter)
+        items, marks = (inner.parts, inner.marks) if inner.kind == "list" else ((inner,), "")
+        return Part(kind, self.text(start), items, marks)
+
+    def matrix(self) -> Part:
+        start = self.at
+        rows: list[list[Part]] = [[]]
+        self.take(_BEGIN)
+        while True:
+            rows[-1].append(self.members())
+            sign = self.take(*_ROWS)
+            if sign == _END:
+                break
+            if sign == r"\\":
+                rows.append([])
+        if len(rows) > 1 and not rows[-1][0].text:  # a row break after the last row
+            rows.pop()
+        if len({len(row) for row in rows}) > 1:
+            raise UnreadableError
+        entries = tuple(entry for row in rows for entry in row)
+        return Part("matrix", self.text(start), entries, f"{len(rows)}×{len(rows[0])}")
+
+    # -------------------------------------------------------------- expressions
+
+    def sum(self) -> Tree:
+        terms = [self.term()]
+        while self.next in ("+", "-") and self.next:
+            terms.append(self.term())
+        return terms[0] if len(terms) == 1 else Tree("+", tuple(terms))
+
+    def term(self) -> Tree:
+        """Read a product with its sign."""
+        negative = False
+        while self.next in ("+", "-") and self.next:
+            negative ^= self.take() == "-"
+        product = self.product()
+        return Tree("-", (product,)) if negative else product
+
+    def product(self) -> Tree:
+        tree = self.power()
+        while True:
+            if self.next in (r"\cdot", r"\times", "*"):
+                tree = self.joined(tree, self.take())
+            elif self.next in ("/", r"\div"):
+                self.take()
+                tree = Tree("/", (tree, self.signed()))
+                if self._starts_factor():  # 1/2x: a half of x, or one by 2x?
+                    raise UnreadableError
+            elif self._starts_factor():
+                tree = self.joined(tree, "")
+            else:
+                return tree
+
+    def joined(self, tree: Tree, sign: str) -> Tree:
+        """Read one more factor; two vectors have a product of their own."""
+        if not sign and self.tokens[self.at - 1] == ")" and self.ahead("(", None, ")"):
+            raise UnreadableError  # (12)(34) may be a permutation
+        factor = self.signed() if sign else self.power()
+        if _has_vector(tree) and _has_vector(factor):
+            if not sign:
+                raise UnreadableError
+            return Tree("apply", (tree, factor), sign)
+        return _times(tree, factor)
+
+    def signed(self) -> Tree:
+        if self.next == "-":
+            self.take()
+            return Tree("-", (self.power(),))
+        return self.power()
+
+    def _starts_factor(self) -> bool:
+        """Whether a factor follows without a sign; a number never does: x2, 6 R 3."""
+        token = self.next
+        if token == "|":
+            return self.bars == 0
+        starts = ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log", r"\lfloor", r"\lceil")
+        known = token in starts or token in _LETTERS or token in _ONE_ARGUMENT
+        return known or token in ACCENTS or token in APPLIED or token in self.bound
+
+    def power(self) -> Tree:
+        tree = self.postfix()
+        if self.next == "^":
+            self.take()
+            tree = self.postfixed(Tree("^", (tree, self.argument())))
+            if (
+                tree.parts[0].op == "letter"
+                and self.next == "("
+                and tree.parts[0].text in ("f", "g")
+            ):
+                raise UnreadableError  # f^2(x) is f(f(x)), or f(x)²
+        return tree
+
+    def postfix(self) -> Tree:
+        return self.postfixed(self.atom())
+
+    def postfixed(self, tree: Tree) -> Tree:
+        while self.next in ("!", "°") and self.next:
+            if self.take() == "°":
+                tree = Tree("degrees", (tree,))
+                continue
+            twice = self.next == "!"  # 5!! is 5·3·1, not (5!)!
+            if twice and (self.take() and self.next == "!"):
+                raise UnreadableError
+            tree = Tree("!!" if twice else "!", (tree,))
+        return tree
+
+    def argument(self) -> Tree:
+        """Read a braced group, one letter, or a number as people write it: 2^10."""
+        if self.next == "{":
+            return self.inside("{")
+        if self.next == "-":
+            self.take()
+            return Tree("-", (self.argument(),))
+        if _NUMBER.match(self.next):
+            return Tree("number", text=self.take())
+        return self.atom()
+
+    def group(self) -> Tree:
+        part = self.bracket()
+        tree = part.parts[0].tree if part.kind in ("()", "[]") and len(part.parts) == 1 else None
+        if tree is None:
+            raise UnreadableError
+        return tree
+
+    def inside(self, opening: str) -> Tree:
+        self.take(opening)
+        bars, self.bars = self.bars, 0
+        tree = self.sum()
+        self.bars = bars
+        self.take(_GROUPS[opening])
+        return tree
+
+    def atom(self) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise UnreadableError
+        tree = self.atom_here()
+        self.depth -= 1
+        return tree
+
+    def atom_here(self) -> Tree:
+        token = self.take()
+        if _NUMBER.match(token):
+            return self.number(token)
+        if token in ("(", "[", "{"):
+            self.at -= 1
+            return self.inside("{") if token == "{" else self.group()
+        if token == "|":
+            self.bars += 1
+            tree = self.sum()
+            self.bars -= 1
+            self.take("|")
+            return Tree("abs", (tree,))
+        if token in _LETTERS or token in self.bound or token == r"\pi":
+            return self.letter(token)
+        if token in ACCENTS:
+            return self.letter(f"{token}{{{self.raw_group()}}}")
+        return self.command(token)
+
+    def number(self, token: str) -> Tree:
+        r"""Read 12, 0.1\overline{6}, 0.(36), 2\frac{1}{2} and 2 1/2; 3\frac{4}{2} is unclear."""
+        if self.next == "_" or (token == "0" and self.next in _LETTERS):  # in a base; 0xFF
+            raise UnreadableError
+        if len(max(self.tokens[self.at - 1 : self.at + 7], key=len)) > MAX_DIGITS:
+            raise UnreadableError
+        if self.next == "." and self.tokens[self.at + 1 : self.at + 2] != ["."]:
+            token += self.take()
+        if "." in token and (period := self.period()):
+            whole, _, fixed = token.partition(".")
+            nines = (10 ** len(period) - 1) * 10 ** len(fixed)
+            value = Fraction(int(whole + fixed), 10 ** len(fixed)) + Fraction(int(period), nines)
+            return quotient(value)
+        if token.endswith(".") and self.next != "/":
+            raise UnreadableError
+        number = Tree("number", text=token.rstrip("."))
+        slash = self.ahead(None, "/", None)
+        if not token.isdecimal() or not (
+            slash or self.ahead(r"\frac", "{", None, "}", "{", None, "}")
+        ):
+            if _NUMBER.match(self.next):
+                raise UnreadableError
+            return number
+        end = self.at + (3 if slash else 7)
+        top, bottom = (int(each) for each in self.tokens[self.at : end] if each.isdecimal())
+        self.at = end
+        if top >= bottom:
+            raise UnreadableError
+        return quotient(Fraction(int(token) * bottom + top, bottom))
+
+    def period(self) -> str:
+        """Return the digits that a decimal repeats, if they follow."""
+        start = self.at
+        if self.ahead(r"\overline", "{", None, "}"):
+            self.at += 4
+        elif self.ahead("(", None, ")") and self.tokens[start + 3 : start + 4] in ([], [","]):
+            self.at += 3
+        return "".join(each for each in self.tokens[start : self.at] if each.isdecimal())
+
+    def letter(self, token: str) -> Tree:
+        """Read a letter with its index and primes, a function with its arguments, or dx."""
+        index, primes = "", ""
+        if token == "d" and self.next in _DIFFERENTIALS:
+            return Tree("letter", text=f"d {self.take()}")
+        if self.next == "_":
+            self.take()
+            index = "_" + self.raw_group()
+        while self.next == "'":
+            primes += self.take()
+        name = self.bound.get(token, token) + index + primes
+        if self.next == "(" and (token + index + primes in self.functions or primes):
+            return Tree("apply", self.arguments(), name)
+        if token == r"\pi" and not index and not primes:
+            return Tree("constant", text=token)
+        if name in ("e", "i"):
+            return Tree("constant", text=name)
+        return Tree("letter", text=name)
+
+    def arguments(self) -> tuple[Tree, ...]:
+        """Read the arguments of a function; what is not an expression counts as written."""
+        start, state = self.at, (self.depth, self.bars, {**self.bound})
+        try:
+            self.take("(")
+            found = [self.sum()]
+            while self.next in (",", "|", ";"):
+                found += [Tree("letter", text=self.take()), self.sum()]
+            self.take(")")
+        except UnreadableError:
+            self.at = start
+            self.depth, self.bars, self.bound = state
+            return (Tree("letter", text=self.raw_group("(", ")")),)
+        return tuple(found)
+
+    def raw_group(self, opening: str = "{", closing: str = "}") -> str:
+        if self.next != opening:
+            token = self.take()
+            return self.bound.get(token, token)
+        start = self.at
+        depth = 0
+        while True:
+            token = self.take()
+            depth += (token == opening) - (token == closing)
+            if depth == 0:
+                inner = self.tokens[start + 1 : self.at - 1]
+                return "".join(self.bound.get(token, token) for token in inner)
+
+    def command(self, token: str) -> Tree:
+        if token == r"\frac":
+            return self.fraction()
+        if token == r"\binom":
+            return Tree("binom", (self.inside("{"), self.inside("{")))
+        if token in (r"\lfloor", r"\lceil"):
+            self.at -= 1
+            return Tree({r"\lfloor": "floor", r"\lceil": "ceil"}[token], (self.inside(token),))
+        if token == r"\sqrt":
+            degree = self.inside("[") if self.next == "[" else Tree("number", text="2")
+            return Tree("root", (self.inside("{"), degree))
+        if token == r"\log" and self.next == "_":
+            self.take()
+            return Tree("log", (self.argument(), self.function_argument()))
+        if token in _ONE_ARGUMENT or token == r"\log":
+            return self.function(token)
+        if token in APPLIED:
+            return Tree("apply", self.arguments() if self.next == "(" else (self.atom(),), token)
+        if token in (r"\sum", r"\prod"):
+            return self.sum_over(token)
+        raise UnreadableError
+
+    def fraction(self) -> Tree:
+        r"""Read a fraction; \frac{dy}{dx} is one name, not a quotient."""
+        start = self.at
+        parts = [self.raw_group(), self.raw_group()]
+        if all(re.match(r"(?:d|\\partial|\\mathrm\{d\})(?![_'])", part) for part in parts):
+            if not re.match(r"(?:d|\\partial)(?:\^\w)?[a-zA-Z]", parts[0]):
+                raise UnreadableError  # d/dx of what follows
+            return Tree("letter", text=r"\frac{{{}}}{{{}}}".format(*parts))
+        self.at = start
+        return Tree("/", (self.inside("{"), self.inside("{")))
+
+    def sum_over(self, token: str) -> Tree:
+        r"""Read \sum_{k=1}^{n} and what is summed, up to the next plus sign."""
+        self.take("_")
+        self.take("{")
+        letter = self.take()
+        if letter not in _LETTERS or letter in self.bound:
+            raise UnreadableError
+        self.take("=")
+        lower = self.sum()
+        self.take("}")
+        self.take("^")
+        upper = self.argument()
+        self.bound[letter] = f"\\bound{len(self.bound)}"
+        body = self.product()
+        name = self.bound.pop(letter)
+        return Tree("apply", (lower, upper, body, Tree("letter", text=name)), token)
+
+    def function(self, name: str) -> Tree:
+        r"""\sin x, \sin^2 x, \sin^{-1} x."""
+        exponent = None
+        if self.next == "^":
+            self.take()
+            exponent = self.argument()
+        tree = Tree(name, (self.function_argument(),))
+        if name == r"\log":  # of an unknown base: a constant times ln
+            tree = Tree("*", (Tree("letter", text=name), Tree(r"\ln", tree.parts)))
+        if exponent is None:
+            return tree
+        if exponent == Tree("-", (Tree("number", text="1"),)):
+            if name not in _INVERSE:
+                raise UnreadableError
+            return Tree(_INVERSE[name], tree.parts)
+        return Tree("^", (tree, exponent))
+
+    def function_argument(self) -> Tree:
+        r"""Read a bracket, or the product up to the next function: \sin 2x\cos x is two factors."""
+        if self.next in ("(", "{"):
+            return self.group() if self.next == "(" else self.inside("{")
+        tree = self.power()
+        while self._starts_factor() and self.next not in _ONE_ARGUMENT | {"(", r"\log"}:
+            tree = _times(tree, self.power())
+        if tree.op == "number" and self.next == "(":  # \sin 2(x+1)
+            raise UnreadableError
+        return tree
+
+
+def _times(product: Tree, factor: Tree) -> Tree:
+    """Add one more factor; a product of a thousand letters does not become a deep tree."""
+    factors = product.parts if product.op == "*" else (product,)
+    return Tree("*", (*factors, factor))

@@ -1,0 +1,104 @@
+"""What the grader reads, from its own tables.
+
+`python packages/grader/tests/grammar_table.py` writes it into docs/grader.md. The examples are read
+when the table is written, so that it says what the grammar does.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from setrl_grader import grammar, python_syntax, tokens, units
+from setrl_grader.marks import MARKS
+from setrl_grader.normal_form import normal_form
+
+DOC = Path(__file__).parents[3] / "docs" / "grader.md"
+BEGIN, END = "<!-- grammar: begin -->", "<!-- grammar: end -->"
+
+STATEMENTS = (
+    "1, 2", "1 or 2", r"2\pm\sqrt{3}", "(1,2)", "(1,2]", r"\{1,2\}", r"\langle 1,2\rangle",
+    r"\begin{bmatrix}1&2\\3&4\end{bmatrix}", "(1,2)^T", "x+y=2", r"1<x\le 2", r"x\in[0,1]",
+    r"(0,1)\cup(2,\infty)", r"\{x\mid x>1\}", "2:3:4", r"50\%", "x^2+1",
+)  # fmt: skip
+EXPRESSIONS = (
+    "12.5", r"0.1\overline{6}", "0.(36)", r"2\frac{1}{2}", "2 1/2", "x_{1}'", r"\pi", "dx", "f(x)",
+    "f'(x)", "x+1", "2xy", r"\frac{x}{2}", "x/2", "x^2", "-x", r"\sqrt[3]{x}", r"\binom{n}{k}",
+    r"{n \choose k}", "n!", "n!!", "|x|", r"\lfloor x\rfloor", r"\lceil x\rceil", r"30^\circ",
+    r"\log_{2} x", r"\sin^2 x", r"\sin^{-1} x", r"\gcd(a,b)", r"\vec{a}\times\vec{b}",
+    r"\sum_{k=1}^{n} k^2", r"\frac{dy}{dx}",
+)  # fmt: skip
+UNREAD = (
+    r"\int_0^1 x\,dx", r"\lim_{x\to 0} x", "1/2x", "x2", r"\frac{d}{dx}x^2", r"3\frac{4}{2}",
+    "f^2(x)", r"\mathbb{Z}", r"\forall x", "5 million", "]0,1[", "0xFF",
+    r"\begin{cases}x\end{cases}",
+)  # fmt: skip
+_OPS = {"/": "quotient", "*": "product", "+": "sum", "-": "negative", "^": "power",
+        "apply": "function without a value", "!": "factorial",
+        "!!": "double factorial", "abs": "absolute value", "log": "logarithm of a base",
+        "binom": "binomial coefficient", "floor": "rounded down", "ceil": "rounded up"}  # fmt: skip
+
+
+def kind_of(example: str) -> str:
+    """Return what an example is read as."""
+    part = grammar.parse(normal_form(example))
+    if part.tree is None:
+        size = f" {part.marks}" if part.kind == "matrix" else ""
+        return part.kind + size
+    op = part.tree.op
+    return _OPS.get(op, f"function `{op}`" if op.startswith("\\") else op)
+
+
+def code(*texts: str) -> str:
+    return " ".join(f"`{text}`".replace("|", "\\|") for text in texts)
+
+
+def grouped(ways: dict[str, str]) -> str:
+    """Return all other ways to write each command: `\\ge`: `≥` `\\geq`."""
+    found = defaultdict(list)
+    for way, written in ways.items():
+        found[written].append(way)
+    return "; ".join(f"{code(*each)} as {code(written)}" for written, each in found.items())
+
+
+def productions() -> dict[str, str]:
+    """Return the rules in the grammar's docstring, by name."""
+    rules = re.findall(r"^    (\w+) +=( .*)$", inspect.getdoc(grammar) or "", re.MULTILINE)
+    return {name: rule.strip() for name, rule in rules}
+
+
+def table() -> str:
+    """Return the grammar, its examples, and all names and signs that it knows, as Markdown."""
+    lines = ["```text", *(f"{name:9} = {rule}" for name, rule in productions().items()), "```", ""]
+    lines += ["| written | read as |", "|---|---|"]
+    lines += [f"| {code(each)} | {kind_of(each)} |" for each in (*STATEMENTS, *EXPRESSIONS)]
+    lines += [f"| {code(mark.example)} | {name} |" for name, mark in MARKS.items()]
+    lines += [f"| {code(*UNREAD)} | text, which equals only the same text |"]
+    commands = {**tokens.CHARACTERS, **tokens.COMMANDS}
+    ways = {way: into for way, into in commands.items() if into != way and into.strip()}
+    python = [*python_syntax.FUNCTIONS, *python_syntax.WRITTEN, *python_syntax.NAMES]
+    known = {
+        "between members": sorted(grammar.SEPARATORS),
+        "relations": sorted(grammar.RELATIONS),
+        "between sets": sorted(grammar.SETS),
+        "brackets": grammar.BRACKETS,
+        "functions": sorted(tokens.FUNCTIONS - tokens.APPLIED),
+        "functions without values": sorted(tokens.APPLIED),
+        "accents, which make another letter": sorted(grammar.ACCENTS),
+        "Greek letters": [rf"\{name}" for name in tokens.GREEK],
+        "without meaning": sorted(tokens.NOTHING | tokens.SIZES | tokens.FONTS | tokens.COLORS),
+        "spaces": sorted(tokens.SPACES | tokens.GAPS),
+        "units": sorted(units.UNITS),
+        "names of Python and SymPy": python,
+    }
+    lines += ["", "| names and signs | all of them |", "|---|---|"]
+    lines += [f"| {name} | {code(*each)} |" for name, each in known.items()]
+    return "\n".join([*lines, f"| other ways to write | {grouped(ways)} |"])
+
+
+if __name__ == "__main__":
+    before, _, rest = DOC.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    DOC.write_text(f"{before}{BEGIN}\n{table()}\n{END}{after}", encoding="utf-8")
