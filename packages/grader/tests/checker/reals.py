@@ -17,7 +17,7 @@ class Reals:
     def __init__(self, text: str):
         text = re.sub(r"\s*(?:\bor\b)\s*", r"\\cup ", plain(text))
         text = re.sub(
-            r"\A\s*\\\{\s*(\w)\s*(?:\\in\s*\\mathbb\s*\{R\}\s*)?[|:](.*)\\\}\Z", r"\2", text
+            r"\A\s*\\\{\s*(\w)\s*(?:\\in\s*\\mathbb\s*\{R\}\s*)?[|:](?=.*\1)(.*)\\\}\Z", r"\2", text
         )
         text = re.sub(r"\A\s*\w\s*\\in(?![a-z])", "", text)
         self.pieces = [
