@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
 
 from setrl import methods
 from setrl.control.envs.checks import ResetMismatchError
+from setrl.control.envs.generators import NotResettableError
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.vines import Vines
 from tests.control.goals import Goals, goal
@@ -444,8 +445,10 @@ def test_an_environment_that_is_not_set_back_is_refused() -> None:
     ):
         model.learn(64)
     assert model.num_timesteps == 0
-    trusting = poly(vines={"make_env": Simulator}, checks_resets=False).learn(64)
-    assert trusting.num_timesteps >= 64
+    first = {"make_env": Simulator, "num_states": 1}  # no step is repeated to reach it
+    assert poly(vines=first, checks_resets=False).learn(64).num_timesteps >= 64
+    with pytest.raises(NotResettableError, match="repeated and led to another observation"):
+        poly(vines={"make_env": Simulator}, checks_resets=False).learn(64)
 
 
 def test_the_check_is_made_once_and_changes_no_training() -> None:
