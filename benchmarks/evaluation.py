@@ -30,6 +30,7 @@ from setrl.evaluate import mean_over_problems
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.metrics import metric_values, powers_of_two
 from setrl.evaluate.samples import Evaluation
+from setrl.samples.samples import Samples
 
 PROBLEMS, SAMPLES = 1000, 1000
 T = TypeVar("T")
@@ -53,10 +54,13 @@ def draw(hard: bool) -> Evaluation:
         row[:] = rng.choice(size, SAMPLES, p=law)
     right_P = answers_PN[:, 0]
     return Evaluation(
-        prompts=tuple(map(str, range(PROBLEMS))),
-        correct_PN=answers_PN == right_P[:, None],
-        strategies_PN=rng.integers(-1, 12, (PROBLEMS, SAMPLES)),
-        answers_PN=answers_PN,
+        Samples(
+            np.full(answers_PN.shape, np.nan),
+            strategies=rng.integers(-1, 12, (PROBLEMS, SAMPLES)) * 1.0,
+            answers=answers_PN * 1.0,
+            correct=(answers_PN == right_P[:, None]) * 1.0,
+            prompts=tuple(map(str, range(PROBLEMS))),
+        )
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.advantages import Method
-from setrl.core.samples import right_by_reward
+from setrl.samples.samples import right_by_reward
 from setrl.samples.values import DEGENERATE
 from setrl.theory.policies import softmax
 from setrl.theory.tabular import ActionTable

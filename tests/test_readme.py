@@ -49,7 +49,7 @@ def test_the_diff_trains_and_a_format_reward_pays_no_wrong_sample(chat_model, tm
     want = [one + 0.1 * (r - mean) for one, r in zip(right, rewards, strict=False)]
     assert values.tolist() == pytest.approx(want)
     assert all(value <= 0 for value, one in zip(values, right, strict=False) if not one)
-    assert batches[0].correct_BN.ravel().tolist() == right
+    assert batches[0].samples.correct.ravel().tolist() == right
 
 
 @pytest.mark.parametrize(("command", "shown"), SESSION.findall(README))

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from setrl.core.check_objective import ObjectiveReport as ObjectiveReport
     from setrl.core.check_objective import check_objective as check_objective
     from setrl.core.grouped import grouped_advantages as grouped_advantages
+    from setrl.core.inputs import Fields as Fields
     from setrl.core.mean_scores import mean_set_scores as mean_set_scores
-    from setrl.core.samples import Fields as Fields
-    from setrl.core.samples import Samples as Samples
+    from setrl.samples.samples import Samples as Samples
     from setrl.samples.values import DEGENERATE as DEGENERATE
 
 __version__ = "0.7.0"
@@ -36,10 +36,10 @@ _MODULES = {
     "DEGENERATE": "samples.values",
     "Advantages": "core.advantages",
     "AnyMethod": "core.advantages",
-    "Fields": "core.samples",
+    "Fields": "core.inputs",
     "Method": "core.advantages",
     "ObjectiveReport": "core.check_objective",
-    "Samples": "core.samples",
+    "Samples": "samples.samples",
     "check_objective": "core.check_objective",
     "credit": "core.credit",
     "grouped_advantages": "core.grouped",

@@ -267,4 +267,4 @@ def test_a_table_is_the_same_as_lines_of_json(setrl, tmp_path, separator):
     same = load_samples(write(tmp_path / "log.jsonl", rows())).evaluation
     assert (found.ids, found.prompts) == (same.ids, same.prompts)
     assert found.correct_PN.tolist() == same.correct_PN.tolist()
-    assert found.texts_P[0][0] == 'two\nlines; "x", y'
+    assert found.samples.texts[0][0] == 'two\nlines; "x", y'

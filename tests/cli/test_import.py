@@ -35,7 +35,7 @@ def test_a_log_of_trl_evaluates_without_a_model(tmp_path, capsys):
     row = next(line for line in printed.out.splitlines() if line.startswith("2 "))
     passed = pass_at_k(evaluation.correct_count_P, 4, 2).mean()
     assert f"{passed:.1%} [" in row
-    best = mean_set_scores(evaluation.rewards_PN, objectives.max(), [2])
+    best = mean_set_scores(evaluation.samples.rewards, objectives.max(), [2])
     assert f" {best.mean():.3f} [" in row
     assert "majority" not in printed.out
     code, printed = run(capsys, "evaluate", path, "--json")

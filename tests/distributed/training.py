@@ -204,12 +204,12 @@ def first_letter(text: str) -> str:
 
 
 def fields(batch: ScoredBatch) -> tuple:
-    assert batch.strategies_BN is not None
+    assert batch.samples.strategies is not None
     return (
-        batch.prompts_B,
-        batch.texts_BN,
-        batch.rewards_BN,
-        batch.strategies_BN,
+        batch.samples.prompts,
+        batch.samples.texts,
+        batch.samples.rewards,
+        batch.samples.strategies,
         batch.advantages.values_BN,
         np.array(sorted(batch.judging.used.items()) if batch.judging else []),
     )

@@ -78,17 +78,21 @@ def test_groups_of_conversations_are_credited(recipe, tmp_path):
     trainer = train.make_trainer(model, tokenizer, method, 1, 0, tmp_path, 1)
     trainer.sampler = follow
     batch = step(trainer)
-    assert batch.rewards_BN.shape == (train.B, train.N)
-    assert (batch.rewards_BN == [1.0] * (train.N - 1) + [0.0]).all()
-    for labels, strategies in zip(batch.labels_BN, batch.strategies_BN, strict=True):
+    assert batch.samples.rewards.shape == (train.B, train.N)
+    assert (batch.samples.rewards == [1.0] * (train.N - 1) + [0.0]).all()
+    for labels, strategies in zip(
+        batch.samples.labels("strategies"), batch.samples.strategies, strict=True
+    ):
         assert "multiply → multiply → add" in labels
         assert "add → multiply" in labels
         assert labels[-1] == -1
         assert len(set(strategies)) >= 3
-    expected = method.advantages(batch.rewards_BN, strategies=batch.strategies_BN).values_BN
+    expected = method.advantages(
+        batch.samples.rewards, strategies=batch.samples.strategies
+    ).values_BN
     np.testing.assert_array_equal(batch.advantages.values_BN, expected)
     assert np.ptp(expected[0][:-1]) > 0  # strategies differ in their credit
-    assert "add(" in batch.texts_BN[0][1]
+    assert "add(" in batch.samples.texts[0][1]
     assert trainer.state.log_history[0]["tools/failure_frequency"] == 0
 
 

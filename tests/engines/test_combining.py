@@ -33,10 +33,10 @@ def test_a_combination_is_what_is_credited(make_chat):
     trainer = make_chat(rewards=[outcome, shaping], combine=combine)
     batch = step(trainer)
     expected = combine(columns())
-    np.testing.assert_allclose(batch.rewards_BN, expected, rtol=1e-6)
+    np.testing.assert_allclose(batch.samples.rewards, expected, rtol=1e-6)
     assert np.isnan(expected).sum() == 1
     assert (batch.advantages.values_BN[0] == 0).all()
-    np.testing.assert_array_equal(batch.correct_BN.ravel(), OUTCOMES)
+    np.testing.assert_array_equal(batch.samples.correct.ravel(), OUTCOMES)
     np.testing.assert_array_equal(batch.rewards_BNR, np.float32(columns()))
     [logged] = [one for one in trainer.state.log_history if "reward/pass@1" in one]
     assert logged["reward/pass@1"] == np.mean(OUTCOMES)
@@ -60,8 +60,8 @@ def test_normalised_rewards_are_those_of_gdpo_in_trl(make_chat):
     np.testing.assert_allclose(list(trainer._logs["advantages"]), expected, atol=1e-5)
     # TRL's argument does the same as `combine`, but no reward then says which samples are right.
     batch = step(make_chat(methods.dr_grpo(), [outcome, second], args=args))
-    np.testing.assert_allclose(batch.rewards_BN, combine(both), rtol=1e-6, atol=1e-7)
-    assert np.isnan(batch.correct_BN).all()
+    np.testing.assert_allclose(batch.samples.rewards, combine(both), rtol=1e-6, atol=1e-7)
+    assert np.isnan(batch.samples.correct).all()
     with pytest.raises(ValueError, match="'normalize_then_sum' or combine, not both"):
         make_chat(rewards=[outcome, second], args=args, combine=combine)
 
@@ -117,7 +117,7 @@ MASKED = np.where(CUT, np.nan, FIXED)
 def test_truncated_samples(make_chat, truncated, args, expected):
     trainer = make_chat(truncated=truncated, args=args, sampler=lambda *_, **__: [])
     batch, output = scored(trainer)
-    np.testing.assert_array_equal(batch.rewards_BN, expected)
+    np.testing.assert_array_equal(batch.samples.rewards, expected)
     credit = methods.grpo().advantages(expected)
     np.testing.assert_array_equal(batch.advantages.values_BN, credit.values_BN)
     in_loss = output["completion_mask"].sum(dim=1).numpy().reshape(2, 4) > 0
@@ -149,7 +149,7 @@ def test_failures_are_counted_and_leave_the_sets(make_chat):
     batch = step(trainer)
     expected = np.reshape(OUTCOMES, (2, 4)) + 0.5
     expected[0, 1] = np.nan
-    np.testing.assert_array_equal(batch.rewards_BN, expected)
+    np.testing.assert_array_equal(batch.samples.rewards, expected)
     [logged] = [one for one in trainer.state.log_history if "reward/own/failures" in one]
     assert logged["reward/own/failures"] == 1 / 8
     assert logged["time/reward/own"] > 0

@@ -66,7 +66,7 @@ def test_a_format_reward_makes_no_wrong_sample_right(make_chat, way):
     values, metrics = batch.advantages.values_BN.ravel(), logged(trainer)
     np.testing.assert_array_equal(values == 0, np.array(RIGHT) == 0)
     np.testing.assert_allclose(values[[4, 6]], 2**-0.75)
-    np.testing.assert_array_equal(batch.rewards_BN.ravel(), BOTH)
+    np.testing.assert_array_equal(batch.samples.rewards.ravel(), BOTH)
     assert (metrics["reward/pass@1"], metrics["advantage/wrong_positive"]) == (0.25, 0.0)
     assert metrics["strategies/correct_per_prompt"] == 0.5
     [first, second] = rollout_records(batch, None, 1, COUNTS)
@@ -95,7 +95,7 @@ def test_several_rewards_need_correct_only_for_methods_that_need_it(make_chat):
         make_chat(COUNTS, [correct, formatted], strategy_func=strategy)
     trainer = make_chat(methods.poly_epo(2), [correct, formatted], strategy_func=strategy)
     batch = step(trainer)
-    assert np.isnan(batch.correct_BN).all()
+    assert np.isnan(batch.samples.correct).all()
     assert not OF_RIGHT & logged(trainer).keys()
     assert {one["correct"] for one in rollout_records(batch, None, 1, COUNTS)[0]["samples"]} == {
         None
@@ -119,7 +119,7 @@ def test_one_reward_that_is_not_0_and_1_stops_before_an_update(make_chat, values
 def test_a_graded_reward_of_a_method_that_needs_no_outcome(make_chat):
     trainer = make_chat(methods.maxpo(2), [graded], strategy_func=strategy)
     batch = step(trainer)
-    np.testing.assert_allclose(batch.rewards_BN.ravel(), np.float32(GRADED))
+    np.testing.assert_allclose(batch.samples.rewards.ravel(), np.float32(GRADED))
     assert not OF_RIGHT & logged(trainer).keys()
 
 
@@ -129,9 +129,9 @@ def test_a_graded_reward_with_the_users_own_threshold(make_chat):
 
     trainer = make_chat(COUNTS, [graded], strategy_func=strategy, correct=enough)
     batch = step(trainer)
-    np.testing.assert_array_equal(batch.correct_BN.ravel(), enough(None))
+    np.testing.assert_array_equal(batch.samples.correct.ravel(), enough(None))
     want = COUNTS.advantages(
-        batch.rewards_BN, correct=batch.correct_BN, strategies=batch.strategies_BN
+        batch.samples.rewards, correct=batch.samples.correct, strategies=batch.samples.strategies
     )
     np.testing.assert_array_equal(batch.advantages.values_BN, want.values_BN)
     assert logged(trainer)["reward/pass@1"] == 3 / 8
@@ -142,10 +142,10 @@ def test_a_column_says_it_and_an_asynchronous_function_may_not_know(make_chat):
     trainer = make_chat(
         methods.pass_k_training(2), [graded], correct="solvable", train_dataset=data
     )
-    assert set(step(trainer).correct_BN.ravel()) <= {0.0, 1.0}
+    assert set(step(trainer).samples.correct.ravel()) <= {0.0, 1.0}
     trainer = make_chat(COUNTS, [graded], strategy_func=strategy, correct=is_right_later)
     batch = step(trainer)
-    assert np.isnan(batch.correct_BN[1, 0])
+    assert np.isnan(batch.samples.correct[1, 0])
     assert not batch.advantages.usable_BN[1, 0]
 
 
@@ -171,7 +171,9 @@ def test_rewards_without_effect_are_named(make_chat):
         both = COUNTS + 0.1 * methods.dr_grpo()
         trainer = make_chat(both, [correct, formatted], strategy_func=strategy, correct="correct")
     batch = step(trainer)
-    want = COUNTS.advantages(np.reshape(RIGHT, (2, 4)), strategies=batch.strategies_BN).values_BN
+    want = COUNTS.advantages(
+        np.reshape(RIGHT, (2, 4)), strategies=batch.samples.strategies
+    ).values_BN
     want = want + 0.1 * methods.dr_grpo().advantages(BOTH.reshape(2, 4)).values_BN
     np.testing.assert_allclose(batch.advantages.values_BN, want, atol=1e-12)
 
@@ -184,7 +186,7 @@ def test_with_gates_the_first_reward_is_not_silently_the_right_one(make_chat):
     with pytest.raises(ValueError, match=r"needs to know .* 2 reward functions \(formatted, corr"):
         make_chat(methods.pass_k_training(2), rewards, combine=Combine((1.0, 1.0)))
     trainer = make_chat(methods.dr_grpo(), rewards, combine=replace(unnamed, outcome="correct"))
-    np.testing.assert_array_equal(step(trainer).correct_BN.ravel(), RIGHT)
+    np.testing.assert_array_equal(step(trainer).samples.correct.ravel(), RIGHT)
     found = logged(trainer)
     assert found["reward"] == pytest.approx(found["reward/mean"], abs=1e-4)  # TRL's name for it
 
@@ -202,16 +204,18 @@ def test_right_samples_without_a_strategy_are_counted_and_said_once(make_chat):
 def test_combine_names_the_outcome_and_correct_replaces_it(make_chat):
     rewards, gated = [graded, correct], Combine((0.5, 1.0), ("sample", None), outcome=1)
     batch = step(make_chat(methods.maxpo(2), rewards, combine=gated))
-    np.testing.assert_array_equal(batch.correct_BN.ravel(), RIGHT)
+    np.testing.assert_array_equal(batch.samples.correct.ravel(), RIGHT)
     np.testing.assert_allclose(
-        batch.rewards_BN.ravel(), RIGHT + 0.5 * np.multiply(RIGHT, np.float32(GRADED)), rtol=1e-6
+        batch.samples.rewards.ravel(),
+        RIGHT + 0.5 * np.multiply(RIGHT, np.float32(GRADED)),
+        rtol=1e-6,
     )
     other = Combine((1.0, 0.5), (None, "sample"), outcome=0)
     with pytest.raises(RunError, match=r"gates need to know .* 'graded' gave 0\.1"):
         make_chat(methods.maxpo(2), [graded, formatted], combine=other).train()
     batch = step(make_chat(methods.maxpo(2), [graded, formatted], combine=other, correct=is_right))
     expected = np.float32(GRADED) + 0.5 * np.multiply(RIGHT, FORMAT)
-    np.testing.assert_allclose(batch.rewards_BN.ravel(), expected, rtol=1e-6)
+    np.testing.assert_allclose(batch.samples.rewards.ravel(), expected, rtol=1e-6)
 
 
 def test_rloo_reads_it_too(chat_model, tmp_path):

@@ -6,11 +6,10 @@ import torch
 from datasets import Dataset
 from transformers import AutoModelForCausalLM
 
-from setrl import Method, methods, objectives, schedules
+from setrl import methods, objectives, schedules
 from setrl.samples.values import read_answer, read_number, read_pairs
 from setrl.support.errors import RunError
 from setrl.train.gathering.functions import functions_of
-from setrl.train.scoring.fields import as_array
 from setrl.train.trl import SetGRPOTrainer
 from setrl.train.trl.policy import MeanLogprob
 from tests.engines.test_trainer import PROMPTS, Losses, arguments, first_letters, length
@@ -80,19 +79,19 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, name):
     trainer.train()
     expected = []
     for batch in batches:
-        flat = [text for texts in batch.texts_BN for text in texts]
+        flat = [text for texts in batch.samples.texts for text in texts]
         given = {
-            field: [overlap(texts, [0], [0]) for texts in batch.texts_BN]
+            field: [overlap(texts, [0], [0]) for texts in batch.samples.texts]
             if field == "pairs"
             else np.array(source(flat), dtype=object).reshape(4, 4)
             for field, source in fields.items()
         }
-        assert batch.fields.keys() == given.keys()
+        assert batch.samples.columns.keys() - {"rewards", "correct", "strategies"} == given.keys()
         values_BN = method.advantages(
-            batch.rewards_BN, strategies=batch.strategies_BN, abstain=True, **given
+            batch.samples.rewards, strategies=batch.samples.strategies, abstain=True, **given
         ).values_BN
         assert np.ptp(values_BN) > 0
-        for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):
+        for prompt, texts, values in zip(PROMPTS, batch.samples.texts, values_BN, strict=True):
             pairs = zip(texts, np.float32(values).tolist(), strict=True)
             expected += [(prompt, *pair) for pair in pairs]
     assert len(batches) == 2
@@ -120,8 +119,8 @@ def test_a_sample_whose_field_is_unknown_is_left_out(base, tmp_path):
     [batch] = batches
     assert batch.advantages.usable_BN.tolist() == [[True, False, True, True]] * 4
     assert not batch.advantages.values_BN[:, 1].any()
-    assert batch.fields["answers"][:, 2].tolist() == [None] * 4  # it votes for nobody, and stays
-    assert np.isnan(batch.fields["proxy"][:, 1]).all()
+    assert np.isnan(batch.samples.answers[:, 2]).all()  # it votes for nobody, and stays
+    assert np.isnan(batch.samples.proxy[:, 1]).all()
 
 
 def test_columns_and_asynchronous_functions_are_sources(base, tmp_path):
@@ -134,9 +133,9 @@ def test_columns_and_asynchronous_functions_are_sources(base, tmp_path):
     fields = {"proxy": "number", "second": later}
     make(base, tmp_path, method, fields, on_batch=batches.append, max_steps=1).train()
     [batch] = batches
-    np.testing.assert_array_equal(batch.fields["proxy"], np.repeat(np.arange(4.0), 4).reshape(4, 4))
-    flat = [text for texts in batch.texts_BN for text in texts]
-    np.testing.assert_array_equal(batch.fields["second"].ravel(), vowels(flat))
+    np.testing.assert_array_equal(batch.samples.proxy, np.repeat(np.arange(4.0), 4).reshape(4, 4))
+    flat = [text for texts in batch.samples.texts for text in texts]
+    np.testing.assert_array_equal(batch.samples.second.ravel(), vowels(flat))
 
 
 class Outputs(SetGRPOTrainer):
@@ -179,9 +178,9 @@ def test_the_mean_log_probability_of_a_sample_is_the_policys(base, tmp_path, ite
     chosen = logits.gather(2, ids[:, 1:, None])[..., 0][:, -kept["completion_ids"].shape[1] :]
     tokens = kept["completion_mask"]
     want = (chosen * tokens).sum(1) / tokens.sum(1)
-    np.testing.assert_allclose(batch.fields["proxy"].ravel(), want, rtol=1e-4)
-    fields = {"proxy": batch.fields["proxy"], "correct": batch.correct_BN}
-    values_BN = method.advantages(batch.rewards_BN, **fields).values_BN
+    np.testing.assert_allclose(batch.samples.proxy.ravel(), want, rtol=1e-4)
+    fields = {"proxy": batch.samples.proxy, "correct": batch.samples.correct}
+    values_BN = method.advantages(batch.samples.rewards, **fields).values_BN
     np.testing.assert_allclose(batch.advantages.values_BN, values_BN)
 
 
@@ -232,7 +231,7 @@ def raises(**_):
 )
 def test_what_a_function_does_wrong_is_named(name, source, message):
     with pytest.raises(RunError, match=message):
-        as_array(name, functions_of({name: source})[name](completions=list("abcd")), 4)
+        functions_of({name: source})[name](completions=list("abcd"))
 
 
 @pytest.mark.parametrize(
@@ -269,13 +268,6 @@ def test_matrices():
             read_pairs(wrong, 2)
     with pytest.raises(ValueError, match="2 × 2 numbers for a prompt, got 'ab'"):
         read_pairs("ab", 2)
-
-
-def test_arrays_keep_what_is_unknown():
-    answers = as_array("answers", ["a", None, "b", float("nan")], 2)
-    found = Method("m", objectives.majority(), 1).advantages(np.ones((2, 2)), answers=answers)
-    assert found.usable_BN.tolist() == [[True, False], [True, False]]
-    assert as_array("families", ["x", None, "y", "x"], 2)[0, 0] == 0
 
 
 def test_an_array_of_one_element_is_its_number():

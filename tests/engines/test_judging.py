@@ -87,10 +87,10 @@ def test_a_prompt_that_cannot_be_judged_is_left_out_and_counted(base, tmp_path):
     trainer.on_batch = batches.append
     trainer.train()
     batch = batches[0]
-    failed = [prompt == PROMPTS[1] for prompt in batch.prompts_B]
+    failed = [prompt == PROMPTS[1] for prompt in batch.samples.prompts]
     assert batch.judging.unknown == pytest.approx(np.mean(failed))
     assert any(failed)
-    assert np.isnan(batch.strategies_BN[failed]).all()
+    assert np.isnan(batch.samples.strategies[failed]).all()
     assert (batch.advantages.values_BN[failed] == 0).all()
     assert batch.advantages.skipped_B.tolist() == failed
 
@@ -115,7 +115,9 @@ def test_groups_are_asked_about_once_while_samples_are_drawn(base, tmp_path):
     assert len(judge.asked) == 4 == len(set(judge.asked))
     asked_for = {(group.prompt, group.texts) for group in judge.asked}
     batch = batches[0]
-    assert asked_for == set(zip(batch.prompts_B, map(tuple, batch.texts_BN), strict=True))
+    assert asked_for == set(
+        zip(batch.samples.prompts, map(tuple, batch.samples.texts), strict=True)
+    )
     assert batch.judging.worked_s > 0
 
 
@@ -149,9 +151,16 @@ def test_time_in_which_no_question_is_open_is_not_the_judge_s():
         assert covered(spans) == len(moments)
 
 
-def test_unknown_judgements_are_nan():
-    found = strategies_of([Judgement((0, -1)), Judgement(None, reason="timeout")], 2)
-    np.testing.assert_array_equal(found, [[0, -1], [np.nan, np.nan]])
+def test_labels_of_judgements():
+    unknown = Judgement(None, reason="timeout")
+    shared = Judgement((0, 1), names_N=("plan", "plan"))  # a name that does not tell them apart
+    named = Judgement((0, -1), names_N=("plan", None))
+    assert strategies_of([Judgement((0, -1)), unknown, shared, named], 2) == [
+        *(0, -1),
+        *(None, None),
+        *(0, 1),
+        *("plan", -1),
+    ]
 
 
 def test_strategy_function_and_judge_exclude_each_other(base, tmp_path):
@@ -208,7 +217,7 @@ def test_a_record_says_that_a_prompt_was_not_judged(base, tmp_path):
     trainer.train()
     path = tmp_path / "rollouts.jsonl"
     files.write_lines(path, rollout_records(batches[0], None, 1, trainer.method))
-    for group, prompt in zip(open_log(path), batches[0].prompts_B, strict=True):
+    for group, prompt in zip(open_log(path), batches[0].samples.prompts, strict=True):
         is_unknown = any(sample.strategy is None for sample in group.samples)
         assert is_unknown == (prompt == PROMPTS[1])
 
@@ -242,7 +251,7 @@ def test_what_a_judge_asked_of_its_server_is_logged_a_step(base, tmp_path, price
     trainer.train()
     assert len(batches) == 2
     for batch in batches:  # the same in every step: a difference, not a total
-        groups = len(batch.prompts_B)
+        groups = len(batch.samples.prompts)
         found = batch_metrics(batch)
         assert found["judge/requests"] == 2 * groups
         assert (found["judge/prompt_tokens"], found["judge/reply_tokens"]) == (

@@ -46,15 +46,15 @@ def test_the_reward_of_an_environment_is_no_strategy(make_chat, factory):
         methods.poly_epo(2), strategy_func=fixed_labels, environment_factory=factory
     )
     batch = step(trainer)
-    np.testing.assert_array_equal(batch.strategies_BN.ravel(), LABELS)
-    np.testing.assert_array_equal(batch.rewards_BN.ravel(), np.add(REWARDS, 100.0))
+    np.testing.assert_array_equal(batch.samples.strategies.ravel(), LABELS)
+    np.testing.assert_array_equal(batch.samples.rewards.ravel(), np.add(REWARDS, 100.0))
 
 
 @pytest.mark.parametrize("rewards", [None, []])
 def test_an_environment_may_own_all_rewards(make_chat, rewards):
     """TRL takes both for none."""
     trainer = make_chat(rewards=rewards, environment_factory=World)
-    np.testing.assert_array_equal(step(trainer).rewards_BN, np.full((2, 4), 100.0))
+    np.testing.assert_array_equal(step(trainer).samples.rewards, np.full((2, 4), 100.0))
 
 
 def test_somebody_must_give_a_reward(make_chat):
@@ -95,8 +95,8 @@ def test_objects_with_an_async_call(make_chat, slow):
     slowly = {"rewards": Slow(REWARDS), "strategy_func": Slow(LABELS)}
     trainer = make_chat(methods.poly_epo(2), **usual | {part: slowly[part] for part in slow})
     batch = step(trainer)
-    np.testing.assert_array_equal(batch.rewards_BN.ravel(), REWARDS)
-    np.testing.assert_array_equal(batch.strategies_BN.ravel(), LABELS)
+    np.testing.assert_array_equal(batch.samples.rewards.ravel(), REWARDS)
+    np.testing.assert_array_equal(batch.samples.strategies.ravel(), LABELS)
 
 
 @pytest.mark.parametrize("part", ["rewards", "strategy_func"])
@@ -117,9 +117,9 @@ def test_an_async_strategy_function_may_give_names(make_chat, names):
 
     batch = step(make_chat(methods.poly_epo(2), strategy_func=named))
     same = np.equal.outer(list(names), list(names))
-    labels = batch.strategies_BN.ravel()
+    labels = batch.samples.strategies.ravel()
     np.testing.assert_array_equal(np.equal.outer(labels, labels), same)
-    assert [label for row in batch.labels_BN for label in row] == list(names)
+    assert [label for row in batch.samples.labels("strategies") for label in row] == list(names)
 
 
 def test_a_strategy_function_sees_what_a_reward_function_sees(make_chat):
@@ -158,8 +158,8 @@ def test_a_reward_model_beside_a_strategy_function(chat_model, make_chat, wrap):
         reward_processing_classes=wrap([tokenizer]),
     )
     batch = step(trainer)
-    assert np.ptp(batch.rewards_BN) > 0
-    np.testing.assert_array_equal(batch.strategies_BN.ravel(), LABELS)
+    assert np.ptp(batch.samples.rewards) > 0
+    np.testing.assert_array_equal(batch.samples.strategies.ravel(), LABELS)
 
 
 @pytest.mark.parametrize("method", [methods.grpo(), methods.poly_epo(2)], ids=["grpo", "poly_epo"])

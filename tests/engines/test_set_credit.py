@@ -70,7 +70,7 @@ def test_the_losses_of_other_trainers_get_the_methods_advantages(
     for advantages, batch in zip(entered, batches, strict=True):  # TRL shuffles the rows
         np.testing.assert_array_equal(batch.advantages.values_BN, expected)
         assert sorted(advantages.tolist()) == sorted(np.float32(expected).ravel().tolist())
-    assert batches[0].texts_BN != batches[1].texts_BN
+    assert batches[0].samples.texts != batches[1].samples.texts
     assert trainer.state.log_history[0]["strategies/per_prompt"] == 4
 
 

@@ -421,7 +421,7 @@ def test_the_advantages_that_are_sent_are_those_of_the_core(base, tokenizer, tmp
     one.train()
     assert any(batch.advantages.values_BN.any() for batch in scored)
     for batch, samples in zip(scored, sent, strict=True):
-        texts = [text for texts in batch.texts_BN for text in texts]
+        texts = [text for texts in batch.samples.texts for text in texts]
         rewards_BN = np.array(length(texts)).reshape(B, N)
         letters = first_letter(texts)
         strategies_BN = np.array([sorted(set(letters)).index(x) for x in letters]).reshape(B, N)
@@ -536,7 +536,7 @@ def test_samples_that_were_cut_can_be_masked():
     group = SampledGroup(Problem("p"), "p", ["abc", "d", "ef"], [[1]] * 3, [True, False, False])
     scorer = Scorer(Lengths(), truncated=Truncation("mask"))
     batch = scorer.score([group], methods.dr_grpo(), np.random.default_rng(0))
-    assert np.isnan(batch.rewards_BN).tolist() == [[True, False, False]]
+    assert np.isnan(batch.samples.rewards).tolist() == [[True, False, False]]
     assert batch.advantages.values_BN[0, 0] == 0
 
 

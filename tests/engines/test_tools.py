@@ -112,7 +112,7 @@ def test_tools_are_called_and_training_goes_on(make_chat, chat_model, monkeypatc
     before = [weight.detach().clone() for weight in trainer.model.parameters()]
     batch = step(trainer)
     assert turns == [7]  # every sample with a call goes on, also with a call of an unknown tool
-    assert batch.rewards_BN.ravel().tolist() == PRODUCTS
+    assert batch.samples.rewards.ravel().tolist() == PRODUCTS
     assert not all(map(torch.equal, before, trainer.model.parameters()))
     logged = trainer.state.log_history[0]
     assert logged["tools/call_frequency"] == 7 / 8
@@ -131,7 +131,7 @@ def test_tools_with_a_sampler(make_chat, chat_model):
         return sampler.sample_ids(model, prompt_ids, count, **{**how, "max_new_tokens": ROOM})
 
     trainer = make_chat(methods.maxpo(2), results, tools=[multiply], args=LONG, sampler=draw)
-    assert step(trainer).rewards_BN.ravel().tolist() == PRODUCTS
+    assert step(trainer).samples.rewards.ravel().tolist() == PRODUCTS
     assert len(seeds) == len(set(seeds)) == 2
 
 
@@ -164,9 +164,9 @@ def test_an_environment_counts_what_its_tools_did(make_chat, chat_model, monkeyp
     data = Dataset.from_dict({"prompt": PROMPTS, "start": [10, 20, 30, 40]})
     trainer = make_chat(rewards=None, environment_factory=Counter, args=LONG, train_dataset=data)
     batch = step(trainer)
-    assert batch.rewards_BN.tolist() == [[10, 11, 12, 13], [24, 25, 26, 27]]
-    assert batch.prompts_B == ["one Add.", "two Add."]
-    assert trainer.state.log_history[0]["rewards/Counter/mean"] == batch.rewards_BN.mean()
+    assert batch.samples.rewards.tolist() == [[10, 11, 12, 13], [24, 25, 26, 27]]
+    assert batch.samples.prompts == ["one Add.", "two Add."]
+    assert trainer.state.log_history[0]["rewards/Counter/mean"] == batch.samples.rewards.mean()
 
 
 def test_several_environments(make_chat, chat_model, monkeypatch):
@@ -191,8 +191,8 @@ def test_several_environments(make_chat, chat_model, monkeypatch):
         )
     )
     totals = np.array([[1, 2, 3, 4], [4, 4, 4, 4]])
-    np.testing.assert_array_equal(batch.strategies_BN, totals)
-    np.testing.assert_array_equal(batch.rewards_BN, 2 * totals + [[0], [1000]])
+    np.testing.assert_array_equal(batch.samples.strategies, totals)
+    np.testing.assert_array_equal(batch.samples.rewards, 2 * totals + [[0], [1000]])
     assert seen == ["Counter"] * 4 + ["Doubler"] * 4
 
 
@@ -201,7 +201,7 @@ def test_an_environment_may_own_the_data(make_chat, chat_model, monkeypatch):
     batch = step(
         make_chat(rewards=None, environment_factory=Counter, args=LONG, train_dataset=None)
     )
-    assert batch.rewards_BN.ravel().tolist() == list(range(8))
+    assert batch.samples.rewards.ravel().tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("kind", [GRPOTrainer, SetGRPOTrainer])

@@ -87,15 +87,15 @@ def test_advantages_in_the_loss_are_the_methods(base, tmp_path, method):
     assert len(batches) == 2
     expected = []
     for batch in batches:
-        assert batch.prompts_B == PROMPTS
-        flat = [text for texts in batch.texts_BN for text in texts]
+        assert batch.samples.prompts == PROMPTS
+        flat = [text for texts in batch.samples.texts for text in texts]
         rewards_BN = np.reshape(length(flat), (4, 4))
         strategies_BN = np.reshape(first_letters(flat), (4, 4))
-        np.testing.assert_array_equal(batch.rewards_BN, rewards_BN)
-        np.testing.assert_array_equal(batch.strategies_BN, strategies_BN)
+        np.testing.assert_array_equal(batch.samples.rewards, rewards_BN)
+        assert batch.samples.labels("strategies") == strategies_BN.tolist()
         values_BN = method.advantages(rewards_BN, strategies=strategies_BN).values_BN
         assert np.ptp(values_BN) > 0
-        for prompt, texts, values in zip(PROMPTS, batch.texts_BN, values_BN, strict=True):
+        for prompt, texts, values in zip(PROMPTS, batch.samples.texts, values_BN, strict=True):
             advantages = np.float32(values).tolist()
             expected += [(prompt, *pair) for pair in zip(texts, advantages, strict=True)]
     assert sorted(trainer.entered) == sorted(expected)
@@ -131,8 +131,8 @@ def test_every_step_draws_anew(base, tmp_path):
     batches = []
     draw = {"sampler": sampler.sample_ids, "on_batch": batches.append, "learning_rate": 0.0}
     make(base, tmp_path, methods.poly_epo(2), max_steps=2, **draw).train()
-    assert batches[0].prompts_B == batches[1].prompts_B
-    assert batches[0].texts_BN != batches[1].texts_BN
+    assert batches[0].samples.prompts == batches[1].samples.prompts
+    assert batches[0].samples.texts != batches[1].samples.texts
 
 
 def test_micro_batches_change_only_the_rounding(base, tmp_path):
@@ -212,8 +212,8 @@ def test_strategies_may_be_names(base, tmp_path):
     batches = []
     changes = {"strategies": named, "on_batch": batches.append, "max_steps": 1}
     make(base, tmp_path, methods.poly_epo(1), **changes).train()
-    labels = [named(texts) for texts in batches[0].texts_BN]
-    for row, strategies in zip(labels, batches[0].strategies_BN, strict=True):
+    labels = [named(texts) for texts in batches[0].samples.texts]
+    for row, strategies in zip(labels, batches[0].samples.strategies, strict=True):
         assert (np.isnan(strategies) == [label is None for label in row]).all()
         assert ((strategies == DEGENERATE) == [label == DEGENERATE for label in row]).all()
         for label, strategy in zip(row, strategies, strict=True):
@@ -230,8 +230,8 @@ def test_rewards_may_be_arrays(base, tmp_path):
 
     changes = {"rewards": begins, "on_batch": batches.append, "max_steps": 1}
     make(base, tmp_path, methods.maxpo(2), **changes).train()
-    texts = [text for texts in batches[0].texts_BN for text in texts]
-    assert batches[0].rewards_BN.ravel().tolist() == begins(texts).tolist()
+    texts = [text for texts in batches[0].samples.texts for text in texts]
+    assert batches[0].samples.rewards.ravel().tolist() == begins(texts).tolist()
 
 
 def test_weights_of_rewards_are_kept(base, tmp_path):
@@ -249,9 +249,9 @@ def test_weights_of_rewards_are_kept(base, tmp_path):
         on_batch=batches.append,
         max_steps=1,
     ).train()
-    flat = [text for texts in batches[0].texts_BN for text in texts]
+    flat = [text for texts in batches[0].samples.texts for text in texts]
     expected = 2 * np.array(length(flat)) + 3
-    np.testing.assert_allclose(batches[0].rewards_BN.ravel(), expected, rtol=1e-6)
+    np.testing.assert_allclose(batches[0].samples.rewards.ravel(), expected, rtol=1e-6)
 
 
 def test_samples_without_reward_or_strategy_are_left_out(base, tmp_path):
@@ -275,13 +275,13 @@ def test_samples_without_reward_or_strategy_are_left_out(base, tmp_path):
     )
     trainer.train()
     [batch] = batches
-    assert np.isnan(batch.rewards_BN[:, 1]).all()
-    assert np.isnan(batch.strategies_BN[:, 2]).all()
+    assert np.isnan(batch.samples.rewards[:, 1]).all()
+    assert np.isnan(batch.samples.strategies[:, 2]).all()
     assert (batch.advantages.values_BN[:, 1:3] == 0).all()
     assert not batch.advantages.usable_BN[:, 1:3].any()
     assert batch.advantages.usable_BN[:, [0, 3]].all()
     reward = trainer.state.log_history[0]["reward"]
-    assert reward == pytest.approx(np.nanmean(batch.rewards_BN), abs=1e-4)
+    assert reward == pytest.approx(np.nanmean(batch.samples.rewards), abs=1e-4)
 
 
 def raises(**_):
@@ -393,7 +393,7 @@ def test_a_schedule_decides_the_method_of_each_step(base, tmp_path):
         on_batch=batches.append,
     ).train()
     for set_size, batch in zip([1, 2, 3], batches, strict=True):
-        want = methods.maxpo(set_size).advantages(batch.rewards_BN).values_BN
+        want = methods.maxpo(set_size).advantages(batch.samples.rewards).values_BN
         np.testing.assert_array_equal(batch.advantages.values_BN, want)
 
 

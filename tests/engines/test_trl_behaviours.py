@@ -249,8 +249,8 @@ def test_a_rollout_function_writes_the_samples(make_chat, chat_model):
         methods.maxpo(2), rewards=given, rollout_func=rollout, on_batch=batches.append
     )
     trainer.train()
-    assert batches[0].texts_BN == [["0", "1", "2", "3"], ["4", "5", "6", "7"]]
-    assert batches[0].rewards_BN.ravel().tolist() == list(range(8))
+    assert batches[0].samples.texts == [["0", "1", "2", "3"], ["4", "5", "6", "7"]]
+    assert batches[0].samples.rewards.ravel().tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("kind", [GRPOTrainer, SetGRPOTrainer])

@@ -21,6 +21,7 @@ from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.text import band_sentences
+from setrl.samples.samples import Samples
 
 DATA = Path(__file__).parents[1] / "data"
 DRAWS = IntervalConfig(resamples=400)
@@ -166,10 +167,12 @@ def test_sentences_follow_from_the_band():
 
 
 def test_ragged_problems_have_their_own_n():
-    correct_PN = np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool)
-    labels = np.full((2, 4), -1)
-    whole = Evaluation(("p", "q"), correct_PN, labels, labels)
-    ragged = dataclasses.replace(whole, n_P=np.array([4, 2]))
+    samples = Samples(
+        np.full((2, 4), np.nan), correct=np.array([[1.0, 0, 0, 0], [1, 1, 0, 0]]), prompts="pq"
+    )
+    whole = Evaluation(samples)
+    mask = np.arange(4) < np.array([[4], [2]])
+    ragged = Evaluation(dataclasses.replace(samples, mask=mask))
     np.testing.assert_allclose(
         pass_values([whole, ragged], [1, 2]), [[[0.25, 0.5], [0.25, 1]], [[0.5, 5 / 6], [0.5, 1]]]
     )

@@ -20,6 +20,7 @@ from setrl.evaluate.support import support_of
 from setrl.evaluate.text import FEW, comparison_text, sentences
 from setrl.support.errors import ConfigError, DataError
 from tests import fake_run
+from tests.evaluate.test_metrics import with_columns
 
 FAST = IntervalConfig(resamples=300)
 
@@ -195,8 +196,8 @@ def test_sentences_say_above_and_below_only_where_the_interval_does(run):
     side = load_side(path)
     [evaluation] = side.evaluations
     rng = np.random.default_rng(0)
-    better = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.9)
-    worse = dataclasses.replace(evaluation, correct_PN=rng.random((10, 16)) < 0.2)
+    better = with_columns(evaluation, correct=(rng.random((10, 16)) < 0.9) * 1.0)
+    worse = with_columns(evaluation, correct=(rng.random((10, 16)) < 0.2) * 1.0)
     high, low = (dataclasses.replace(side, evaluations=(e,)) for e in (better, worse))
     found = compare(low, high, ["pass"], intervals=FAST)
     above = [row.k for row in found.rows if row.difference.low > 0]

@@ -12,6 +12,7 @@ from setrl.evaluate.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluate.metrics import METRICS, by_metric, metric_values
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import load_side
+from setrl.samples.samples import Samples
 from tests import fake_run
 from tests.samples.reading import evaluation_from
 from tests.subsets import best_by_proxy, mean_over_subsets
@@ -22,7 +23,7 @@ def evaluation(tmp_path_factory):
     run = fake_run.make(tmp_path_factory.mktemp("run") / "r", arms=("grpo",), n=8, steps=1)
     [evaluation] = load_side(run / "grpo/seed_0").evaluations
     texts = (("abc", "abd", "ax"), ("", "", ""), ("aa", "ab"), *[("x", "y", "z")] * 9)
-    return dataclasses.replace(evaluation, texts_P=texts)
+    return with_columns(evaluation, texts=texts)
 
 
 def test_every_metric_is_named_once_and_can_be_shown(evaluation):
@@ -48,7 +49,7 @@ def test_branches_are_counted_among_as_many_texts_as_every_problem_has(evaluatio
     values = metric_values(evaluation)
     assert evaluation.texts_kept == 2
     assert [name for name in values if name.startswith("branches")] == ["branches@1", "branches@2"]
-    for place, texts in enumerate(evaluation.texts_P):
+    for place, texts in enumerate(evaluation.samples.texts):
         curve = branches_by_position(texts, 2)
         assert values["shared_prefix"][place] == mean_shared_prefix(texts)
         for position in (1, 2):
@@ -59,8 +60,8 @@ def test_branches_are_counted_among_as_many_texts_as_every_problem_has(evaluatio
 
 
 def test_without_two_texts_of_every_problem_nothing_is_said_of_branches(evaluation):
-    for texts in ((), (("one",), *evaluation.texts_P[1:])):
-        values = metric_values(dataclasses.replace(evaluation, texts_P=texts))
+    for texts in ((), (("one",), *evaluation.samples.texts[1:])):
+        values = metric_values(with_columns(evaluation, texts=texts))
         assert not {"branches", "shared_prefix"} & set(by_metric(values))
 
 
@@ -73,12 +74,14 @@ def test_metrics_at_k_are_means_over_sets_of_samples():
     graded, proxy = rng.integers(-2, 4, (2, 5, n)).astype(float)
     graded[4, 1] = np.nan
     one = Evaluation(
-        prompts=tuple("abcde"),
-        correct_PN=(answers >= 0) & right[answers],
-        strategies_PN=rng.integers(-1, 3, (5, n)),
-        answers_PN=answers,
-        rewards_PN=graded,
-        proxy_PN=proxy,
+        Samples(
+            graded,
+            strategies=rng.integers(-1, 3, (5, n)) * 1.0,
+            answers=np.where(answers < 0, np.nan, answers),
+            proxy=proxy,
+            correct=((answers >= 0) & right[answers]) * 1.0,
+            prompts=tuple("abcde"),
+        )
     )
     values = metric_values(one)
     for p in range(4):
@@ -89,6 +92,10 @@ def test_metrics_at_k_are_means_over_sets_of_samples():
     # A missing grade leaves its problem out of what needs grades, and of nothing more.
     missing = {name for name in values if np.isnan(values[name][4])}
     assert missing == {f"{name}@{k}" for name in ("max", "best_of") for k in (1, 2, 4)}
+
+
+def with_columns(one, **columns):
+    return dataclasses.replace(one, samples=dataclasses.replace(one.samples, **columns))
 
 
 def statistics(one, p):
@@ -110,38 +117,30 @@ def statistics(one, p):
         "vote_share": lambda s: Fraction(max(votes(s).values(), default=0), len(s)),
         "strategies": lambda s: len({strategies[i] for i in s} - {-1}),
         "correct_strategies": lambda s: len({strategies[i] for i in s if correct[i]} - {-1}),
-        "max": lambda s: int(max(one.rewards_PN[p][list(s)])),
-        "best_of": best_by_proxy(one.rewards_PN[p], one.proxy_PN[p]),
+        "max": lambda s: int(max(one.samples.rewards[p][list(s)])),
+        "best_of": best_by_proxy(one.samples.rewards[p], one.samples.proxy[p]),
     }
 
 
 def test_of_ragged_problems_each_value_is_that_of_the_problem_alone(evaluation):
     sizes = np.array([8, 3, 5, *[8] * 9])
     kept_PN = np.arange(8) < sizes[:, None]
-    ragged = dataclasses.replace(
-        evaluation,
-        correct_PN=evaluation.correct_PN & kept_PN,
-        strategies_PN=np.where(kept_PN, evaluation.strategies_PN, -1),
-        answers_PN=np.where(kept_PN, evaluation.answers_PN, -1),
-        rewards_PN=np.where(kept_PN, np.arange(8.0), np.nan),
-        proxy_PN=np.where(kept_PN, np.arange(8.0)[::-1], np.nan),
-        n_P=sizes,
-        texts_P=(),
-    )
+    samples = evaluation.samples
+    columns = {
+        "correct": samples.correct,
+        "strategies": samples.strategies,
+        "answers": samples.answers,
+        "rewards": np.tile(np.arange(8.0), (12, 1)),
+        "proxy": np.tile(np.arange(8.0)[::-1], (12, 1)),
+    }
+    known = {name: np.where(kept_PN, values_PN, np.nan) for name, values_PN in columns.items()}
+    ragged = with_columns(evaluation, **known, mask=kept_PN, texts=())
     ks = [1, 2, 3]
     values = metric_values(ragged, ks)
     for place in (0, 1, 2):
         n = sizes[place]
-        alone = dataclasses.replace(
-            evaluation.choose([place]),
-            **{
-                field: getattr(ragged, field)[[place], :n]
-                for field in (
-                    "correct_PN", "strategies_PN", "answers_PN", "rewards_PN", "proxy_PN"
-                )
-            },
-            texts_P=(),
-        )  # fmt: skip
+        own = {name: values_PN[[place], :n] for name, values_PN in columns.items()}
+        alone = with_columns(evaluation.choose([place]), **own, texts=())
         for name, [expected] in metric_values(alone, ks).items():
             assert values[name][place] == pytest.approx(expected, nan_ok=True), name
         right = ragged.correct_PN[place]

@@ -1,6 +1,5 @@
 """A run directory's summary against values worked out from its files by hand."""
 
-import dataclasses
 import json
 import math
 from itertools import combinations
@@ -20,6 +19,7 @@ from setrl.evaluate.summary import (
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import find_arms
 from tests import fake_run
+from tests.evaluate.test_metrics import with_columns
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +128,9 @@ def test_arms_that_miss_problems_are_compared_on_what_they_share(run):
 
 def test_arms_may_differ_in_n_and_share_the_smaller_ks(run):
     whole = load_evaluation(run / "grpo/seed_0/evaluation/test.jsonl")
-    half = type(whole)(whole.prompts, whole.correct_PN[:, :4], whole.strategies_PN[:, :4],
-                       whole.answers_PN[:, :4], 1.0)  # fmt: skip
+    first = {name: getattr(whole.samples, name)[:, :4]
+             for name in ("rewards", "correct", "strategies", "answers")}  # fmt: skip
+    half = with_columns(whole, **first)
     split = summarise({"test": {"grpo": {0: whole}, "maxpo": {0: half}}}, "grpo").splits["test"]
     assert "pass@8" in split.arms["grpo"].metrics
     assert "pass@8" not in split.arms["maxpo"].metrics
@@ -172,11 +173,11 @@ def test_graded_rewards_and_proxies_bring_their_metrics(run):
     plain = load_evaluation(run / "base/evaluation/test.jsonl")
     assert not {"max@2", "best_of@2"} & set(metric_values(plain))
     rewards = np.random.default_rng(0).random(plain.correct_PN.shape)
-    graded = dataclasses.replace(plain, rewards_PN=rewards, proxy_PN=-rewards)
+    graded = with_columns(plain, rewards=rewards, proxy=-rewards)
     values = metric_values(graded)
     np.testing.assert_allclose(values[f"max@{plain.n}"], rewards.max(axis=1))
     np.testing.assert_allclose(values[f"best_of@{plain.n}"], rewards.min(axis=1))
-    judged = metric_values(dataclasses.replace(plain, proxy_PN=rewards))
+    judged = metric_values(with_columns(plain, proxy=rewards))
     np.testing.assert_allclose(judged["best_of@1"], plain.correct_PN.mean(axis=1))
 
 
@@ -190,7 +191,7 @@ def test_powers_of_two():
 def test_branches_are_counted_among_texts_that_all_arms_have(run):
     evaluations = {name: load_side(run / name).evaluations[0] for name in ("base", "grpo/seed_0")}
     base, grpo = (
-        dataclasses.replace(evaluation, texts_P=(texts,) * len(evaluation.prompts))
+        with_columns(evaluation, texts=(texts,) * len(evaluation.prompts))
         for evaluation, texts in zip(
             evaluations.values(), [("ab", "cd", "ef"), ("a", "b")], strict=True
         )

@@ -8,6 +8,7 @@ import pytest
 from setrl.evaluate.intervals import IntervalConfig
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.support import support_dynamics, support_of
+from setrl.samples.samples import Samples
 
 FAST = IntervalConfig(resamples=200)
 
@@ -76,11 +77,14 @@ def test_strategies_are_items_and_their_problems_are_resampled():
 def evaluation(names, strategies, correct):
     shape = np.shape(strategies)
     return Evaluation(
-        prompts=tuple(map(str, range(shape[0]))),
-        correct_PN=np.array(correct, dtype=bool),
-        strategies_PN=np.array(strategies),
-        answers_PN=np.zeros(shape, dtype=np.int64),
-        strategy_names=names,
+        Samples(
+            np.full(shape, np.nan),
+            strategies=np.array(strategies, dtype=float),
+            answers=np.zeros(shape),
+            correct=np.array(correct, dtype=float),
+            names={"strategies": names},
+            prompts=tuple(map(str, range(shape[0]))),
+        )
     )
 
 

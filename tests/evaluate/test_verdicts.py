@@ -10,6 +10,7 @@ from setrl.evaluate.intervals import Difference
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.ungraded import ungraded_of
 from setrl.evaluate.verdicts import place, runs, strategies_in_words
+from setrl.samples.samples import Samples
 
 
 def band(*signs, ks=None):
@@ -79,10 +80,10 @@ def test_nothing_is_said_where_strategies_are_not_known():
 
 
 def test_the_bounds_enumerate_what_ungraded_samples_may_be():
-    correct_PN = np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)
-    labels = np.zeros((2, 3), dtype=np.int64)
-    one = Evaluation(("p", "q"), correct_PN, labels, labels, n_P=np.array([2, 3]),
-                     ungraded_P=np.array([2, 0]))  # fmt: skip
+    mask = np.array([[True, True, False], [True] * 3])
+    correct = np.array([[1.0, 0, np.nan], [1, 1, 0]])
+    samples = Samples(np.full((2, 3), np.nan), correct=correct, mask=mask, prompts="pq")
+    one = Evaluation(samples, ungraded_P=np.array([2, 0]))
     found = ungraded_of([one])
     assert (found.samples, found.of_all) == (2, 7)
     assert found.if_wrong == pytest.approx((1 / 4 + 2 / 3) / 2)

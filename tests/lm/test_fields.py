@@ -98,15 +98,15 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
     assert len(batches) == 2
     for batch in batches:
         given = {
-            "pairs": [mine.overlap(texts) for texts in batch.texts_BN],
-            **{k: [of(texts) for texts in batch.texts_BN] for k, of in OF_TEXTS.items()},
+            "pairs": [mine.overlap(texts) for texts in batch.samples.texts],
+            **{k: [of(texts) for texts in batch.samples.texts] for k, of in OF_TEXTS.items()},
         }
         read = {name: np.array(one, dtype=object) for name, one in given.items()}
         read = {name: one for name, one in read.items() if name in method.reads}
         want = method.advantages(
-            batch.rewards_BN,
-            correct=batch.correct_BN,
-            strategies=batch.strategies_BN,
+            batch.samples.rewards,
+            correct=batch.samples.correct,
+            strategies=batch.samples.strategies,
             abstain=True,
             **read,
         ).values_BN
@@ -128,8 +128,8 @@ def test_a_judge_that_gives_families_needs_no_field_of_them(load, base, tmp_path
     trainer.on_batch = batches.append
     trainer.train()
     for batch in batches:
-        short = [[len(text) < 4 for text in texts] for texts in batch.texts_BN]
-        same = [np.equal.outer(one, one) for one in (short[0], batch.fields["families"][0])]
+        short = [[len(text) < 4 for text in texts] for texts in batch.samples.texts]
+        same = [np.equal.outer(one, one) for one in (short[0], batch.samples.families[0])]
         np.testing.assert_array_equal(*same)
     with pytest.raises(ConfigError, match="poly_families reads families, which nothing gives"):
         load(arms={"judged": {**arm, "judge": keys}}, fields={})

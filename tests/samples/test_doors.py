@@ -16,7 +16,7 @@ import torch
 
 from setrl import DEGENERATE
 from setrl.control.labels import numbers_of
-from setrl.core.inputs import read_batch
+from setrl.core.inputs import read_samples
 from setrl.judges.base import judgement_by_names
 from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.rollouts import group_of_rollout
@@ -84,17 +84,17 @@ def in_core(field: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
         column = np.empty((1, 2), dtype=object)
         column[0, 0], column[0, 1] = value, value
         if field == "rewards":
-            batch = read_batch(column, ["rewards"], {})
-            return batch.samples.rewards[0, 0].item()
-        batch = read_batch([[1, 1]], [field], {field: column})
-        if not batch.usable_BN[0, 0]:
+            samples = read_samples(column, ["rewards"], {})
+            return samples.rewards[0, 0].item()
+        samples = read_samples([[1, 1]], [field], {field: column})
+        if not samples.mask[0, 0]:
             return None
-        found = getattr(batch.samples, field)[0, 0].item()
+        found = getattr(samples, field)[0, 0].item()
         if field == "correct" or found == DEGENERATE:
             return found
         known = read(value)
         column[0, 1] = known
-        both = getattr(read_batch([[1, 1]], [field], {field: column}).samples, field)[0]
+        both = getattr(read_samples([[1, 1]], [field], {field: column}), field)[0]
         return known if both[0] == both[1] else "another"
 
     return door

@@ -83,7 +83,7 @@ def test_every_shape_of_file_is_the_same_samples(tmp_path, name):
     assert found.correct_PN.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
     assert found.strategy_names == ("0", "1")
     assert found.strategies_PN.tolist() == [[0, 1, 0], [0, 1, -1], [0, 1, 0]]
-    assert found.texts_P[1] == ("text b 0", "text b 1")
+    assert found.samples.texts[1] == ("text b 0", "text b 1")
     assert len(np.unique(found.answers_PN)) == 9  # 8 answers and what pads
     assert "settings: " in loaded.reading[0] or name in ("lists.jsonl", "samples.jsonl",
                                                        "unknown list.jsonl")  # fmt: skip
@@ -299,7 +299,7 @@ def test_an_odd_reward_among_rewards_is_named_with_its_line(tmp_path, needs, oth
 def test_graded_scores_are_kept_as_rewards(tmp_path):
     found = load(write(tmp_path / "log.jsonl", SCORED), correct_above=0.5).evaluation
     assert found.correct_PN.tolist() == [[0, 1]] * 2
-    assert found.rewards_PN.tolist() == [[0.2, 0.9]] * 2
+    assert found.samples.rewards.tolist() == [[0.2, 0.9]] * 2
 
 
 def test_a_gold_is_compared_as_mathematics_on_demand(tmp_path):

@@ -49,12 +49,12 @@ def test_graded_rewards_and_proxy_scores_are_read_where_they_are(tmp_path):
         record(prompt="q", rewards=[0, 0, 0], proxy=[1, 1, 1]),
     ]
     evaluation = load_evaluation(write(tmp_path / "graded.jsonl", *lines))
-    np.testing.assert_array_equal(evaluation.rewards_PN, [[0.5, np.nan, 1], [0, 0, 0]])
-    assert evaluation.choose([1]).proxy_PN.tolist() == [[1, 1, 1]]
+    np.testing.assert_array_equal(evaluation.samples.rewards, [[0.5, np.nan, 1], [0, 0, 0]])
+    assert evaluation.choose([1]).samples.proxy.tolist() == [[1, 1, 1]]
     assert evaluation.strategy_names == ("a", "b")
     plain = load_evaluation(write(tmp_path / "plain.jsonl", record()))
-    assert plain.rewards_PN is None
-    assert plain.choose([0]).proxy_PN is None
+    assert not plain.has_rewards
+    assert plain.choose([0]).samples.proxy is None
 
 
 def test_problems_can_be_chosen_in_any_order(tmp_path):
@@ -157,7 +157,7 @@ def test_problems_may_differ_in_their_number_of_samples(tmp_path):
     assert found.correct_count_P.tolist() == [2, 1]
     assert found.present_PN.tolist() == [[True, True, True], [True, False, False]]
     assert found.strategies_PN.tolist() == [[0, -1, 1], [0, -1, -1]]
-    assert np.isnan(found.rewards_PN[1]).all()
+    assert np.isnan(found.samples.rewards[1]).all()
     assert on_common({"t": [found]}, 2).arms["t"][0].prompts == ("p",)
     assert found.on(["q"]).n == 1
     with pytest.raises(DataError, match="no problem has 4 samples: the largest number is 3"):
@@ -172,9 +172,9 @@ def test_texts_are_those_of_the_first_samples(tmp_path):
         record(prompt="r", texts=["f", "g", "h"]),
     )
     evaluation = load_evaluation(path)
-    assert evaluation.texts_P == (("a", "b", "c"), ("d", "e"), ("f", "g", "h"))
+    assert evaluation.samples.texts == (("a", "b", "c"), ("d", "e"), ("f", "g", "h"))
     assert evaluation.texts_kept == 2
-    assert evaluation.choose([2, 0]).texts_P == (("f", "g", "h"), ("a", "b", "c"))
-    assert evaluation.with_texts(1).texts_P == (("a",), ("d",), ("f",))
+    assert evaluation.choose([2, 0]).samples.texts == (("f", "g", "h"), ("a", "b", "c"))
+    assert evaluation.with_texts(1).samples.texts == (("a",), ("d",), ("f",))
     bare = load_evaluation(write(tmp_path / "bare.jsonl", record()))
     assert (bare.texts_kept, bare.choose([0]).texts_kept) == (0, 0)

@@ -158,12 +158,12 @@ def test_every_rule_is_its_definition(name, truncation):
         if (kind, fields) == ("none", ("families",)):  # families are families of strategies
             continue
         batch = scored(name, truncation, kind, fields)
-        np.testing.assert_allclose(batch.rewards_BN, np.array(rewards, float), rtol=1e-12)
-        np.testing.assert_array_equal(batch.correct_BN, np.array(rights, dtype=float))
+        np.testing.assert_allclose(batch.samples.rewards, np.array(rewards, float), rtol=1e-12)
+        np.testing.assert_array_equal(batch.samples.correct, np.array(rights, dtype=float))
         arrays = fields_of(fields)
         if kind != "none":
             arrays["strategies"] = strategies_of(kind)
-        credit = method_of(kind, fields).advantages(batch.rewards_BN, abstain=True, **arrays)
+        credit = method_of(kind, fields).advantages(batch.samples.rewards, abstain=True, **arrays)
         np.testing.assert_array_equal(batch.advantages.values_BN, credit.values_BN)
         np.testing.assert_array_equal(batch.advantages.usable_BN, credit.usable_BN)
         assert batch.problems == ()
@@ -210,16 +210,13 @@ def fields_of(names):
 def test_labels_and_judgements_are_kept_for_people():
     rule = Truncation()
     batch = scored("one reward", rule, "labels", ())
-    assert batch.labels_BN == [LABELS[:4], LABELS[4:8], LABELS[8:]]
-    numbers = batch.strategies_BN.ravel()
-    assert numbers[[1, 4, 7, 9]].tolist() == [7, -1, numbers[7], 8]  # integers stay
-    assert len({numbers[0], numbers[2], numbers[7]} - {7, 8}) == 3  # names get numbers of their own
-    assert numbers[0] == numbers[3] == numbers[5]
+    assert batch.samples.labels("strategies") == [LABELS[:4], LABELS[4:8], LABELS[8:]]
+    assert batch.samples.names["strategies"] == (7, 8, "a", "b", "c")
+    np.testing.assert_array_equal(batch.samples.strategies[1], [-1, 2, NAN, 4])
     judged = scored("one reward", rule, "judgements", ())
-    assert judged.labels_BN == [["plan", 1, 1, -1], [None] * 4, [0, 0, 1, 2]]
-    np.testing.assert_array_equal(judged.strategies_BN, strategies_of("judgements"))
+    assert judged.samples.labels("strategies") == [["plan", 1, 1, -1], [None] * 4, [0, 0, 1, 2]]
     nobody = scored("one reward", rule, "none", ())
-    assert (nobody.strategies_BN, nobody.labels_BN) == (None, None)
+    assert (nobody.samples.strategies, nobody.samples.labels("strategies")) == (None, None)
 
 
 def test_what_each_function_gave_is_kept():
@@ -262,10 +259,9 @@ def test_a_failed_column_is_raised_or_unknown_with_its_sentence(part):
     assert not batch.advantages.usable_BN.any()
     assert not batch.advantages.values_BN.any()
     is_known = {
-        "rewards": not np.isnan(batch.rewards_BN).all(),
-        "strategies": not np.isnan(batch.strategies_BN).all(),
-        **{name: not np.isnan(np.array(one, float)).all()
-           for name, one in batch.fields.items() if name != "answers"},
+        "rewards": not np.isnan(batch.samples.rewards).all(),
+        "strategies": not np.isnan(batch.samples.strategies).all(),
+        **{name: not np.isnan(batch.samples.columns[name]).all() for name in columns.fields},
     }  # fmt: skip
     assert [name for name, found in is_known.items() if not found] == [part]
 
@@ -273,7 +269,7 @@ def test_a_failed_column_is_raised_or_unknown_with_its_sentence(part):
 def test_without_one_reward_no_sum_is_a_reward():
     batch = score(with_failed("rewards"), methods.dr_grpo(), goes_on=True)
     assert np.isnan(batch.rewards_BNR).all()
-    assert np.isnan(batch.correct_BN).all()
+    assert np.isnan(batch.samples.correct).all()
 
 
 def test_values_that_do_not_fit_together_are_a_problem_too():
@@ -293,8 +289,8 @@ def test_rewards_may_be_numbers_of_any_library():
     kinds = [torch.tensor([1.0, 0.0], dtype=torch.bfloat16), np.float32([1, 0]), [True, None]]
     columns = Columns(["p"], [["a", "b"]], kinds)
     batch = score(columns, methods.dr_grpo())
-    assert batch.rewards_BN.tolist() == [[3.0, 0.0]]
-    assert batch.rewards_BN.dtype == np.float64
+    assert batch.samples.rewards.tolist() == [[3.0, 0.0]]
+    assert batch.samples.rewards.dtype == np.float64
 
 
 def test_scoring_needs_no_trainer():
@@ -332,7 +328,7 @@ def test_what_is_not_known_to_be_right_stops_a_method_that_needs_it(rewards, cor
     assert re.search(message, batch.problems[0])
     assert not batch.advantages.usable_BN.any()
     if correct is None:
-        assert np.isnan(score(columns, methods.poly_epo(2)).correct_BN).all()
+        assert np.isnan(score(columns, methods.poly_epo(2)).samples.correct).all()
 
 
 def test_no_other_line_of_the_library_compares_rewards_with_a_threshold():
@@ -362,4 +358,4 @@ def test_families_of_a_judge_are_a_field_unless_it_is_given():
     assert (batch.missing_B[0], batch.missing_B[1].reason) == (None, "judge: timeout")
     own = {"families": [0, 1, 2, 3, 0, 1, 2, 3]}
     batch = score(Columns(["p", "q"], texts, [rewards], strategies=told, fields=own), method)
-    np.testing.assert_array_equal(batch.fields["families"][0], [0, 1, 2, 3])
+    np.testing.assert_array_equal(batch.samples.families[0], [0, 1, 2, 3])

@@ -155,7 +155,7 @@ def check_training(server, model, judged_by, folder):
         gaps = [record[gap] for record in records]
         largest = training.largest_difference(batches, logged)
         assert len(batches) == len(records) == steps
-        assert not np.isnan(batches[-1].strategies_BN).any()
+        assert not np.isnan(batches[-1].samples.strategies).any()
         print(f"TRL, weights {name}: {steps} steps in {time.monotonic() - began:.0f} s, "
               f"|A − A of the core| ≤ {largest:.1e}")  # fmt: skip
         shown = ", ".join(f"{value:.1e}" for value in gaps)

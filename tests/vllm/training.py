@@ -95,5 +95,5 @@ def train(server, model, judge, folder, steps, is_sent=True):
 def largest_difference(batches, logged):
     """The difference between the advantages in the last step's loss and the core's."""
     last = batches[-1]
-    want = METHOD.advantages(last.rewards_BN, strategies=last.strategies_BN).values_BN
+    want = METHOD.advantages(last.samples.rewards, strategies=last.samples.strategies).values_BN
     return float(np.abs(want.ravel() - logged[-want.size :]).max())

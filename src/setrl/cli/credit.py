@@ -184,7 +184,7 @@ class CreditSummary:
 
     def add(self, groups: list[Group], batch: ScoredBatch) -> None:
         """Count the advantages of some groups."""
-        found, correct_BN = batch.advantages, batch.correct_BN
+        found, correct_BN = batch.advantages, batch.samples.correct
         values_BN, usable_BN = found.values_BN, found.usable_BN
         sizes = [len(group) for group in groups]
         credited_BN = usable_BN & ~found.skipped_B[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 
 from setrl.core.inputs import check_set_size
 from setrl.core.method import Advantages, AnyMethod, Collected, Method, Scale
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True)

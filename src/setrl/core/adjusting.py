@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 class Adjustment(Protocol):

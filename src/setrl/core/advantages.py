@@ -9,6 +9,7 @@ import numpy as np
 
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.estimators import Estimator
+from setrl.core.inputs import Array
 from setrl.core.method import (
     STD_FLOOR,
     Adjustment,
@@ -21,7 +22,6 @@ from setrl.core.method import (
     Shaping,
     Sum,
 )
-from setrl.core.samples import Array
 
 __all__ = [
     "STD_FLOOR",

@@ -14,7 +14,7 @@ from setrl.core.credit.designs import all_sets
 from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import check_set_size
 from setrl.core.objectives import Objective, SetMeans, from_function
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
 
 TOLERANCE = 1e-9
@@ -279,9 +279,9 @@ def _prompts(samples: Samples) -> Iterator[Samples]:
 
 def _written_fields(objective: Objective, members: Samples) -> list[str]:
     """Return the fields that a call changes."""
-    before = {name: np.copy(value) for name, value in vars(members).items() if value is not None}
+    before = {name: np.copy(value) for name, value in members.columns.items()}
     objective(members)
-    now = vars(members)
+    now = members.columns
     return [
         name for name, was in before.items() if not np.array_equal(was, now[name], equal_nan=True)
     ]

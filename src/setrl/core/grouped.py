@@ -9,8 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from setrl.core.advantages import Advantages, AnyMethod, require_method
-from setrl.core.inputs import like, read_array
-from setrl.core.samples import Array, Fields
+from setrl.core.inputs import Array, Fields, like, read_array
 from setrl.support import names
 
 FLAT = [name for name in Fields.__annotations__ if name not in ("pairs", "mask")]

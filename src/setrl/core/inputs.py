@@ -8,20 +8,18 @@ get the same bits as everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, TypedDict
 
 import array_api_compat
 import numpy as np
 
-from setrl.core.samples import Array, Fields, Samples, right_by_reward
+from setrl.samples.samples import Samples, coded, right_by_reward
 from setrl.samples.values import (
     DEGENERATE,
     LARGEST_LABEL,
     known_of_pairs,
     no_outcomes,
-    numbered,
     read_all,
     read_answer,
     read_label,
@@ -30,41 +28,45 @@ from setrl.samples.values import (
 )
 from setrl.support import names
 
-Places = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
+Array = Any  # an array of NumPy, PyTorch, JAX, CuPy …
 
 
-@dataclass(frozen=True)
-class Batch:
-    """B prompts of up to N samples each, and which of the samples can be used.
+class Fields(TypedDict, total=False):
+    """The keywords that describe samples, apart from rewards, in every function of `setrl`.
+
+    Arrays of any library, or nested lists. A sample leaves the sets where a field that the
+    objective reads is unknown: NaN or None.
 
     Attributes:
-        samples: Fields (B, N); values where a sample is not usable have no meaning.
-        usable_BN: Whether the sample exists and every field that is needed is known.
+        correct: (B, N) whether a sample is right, True or False (1 or 0). If it is not given, the
+            rewards must be 0 and 1, and say it.
+        strategies: (B, N) strategies, as integers or names; −1 is of no strategy.
+        answers: (B, N) final answers, numbers or strings.
+        proxy: (B, N) numbers by which a selector chooses.
+        pairs: (B, N, N) a number for each pair of samples: a distance, or a kernel.
+        families: (B, N) families of strategies, labelled as strategies are.
+        second: (B, N) another reward, for objectives of two.
+        mask: (B, N) bool, False where a prompt has no such sample (ragged groups).
+        abstain: Whether a sample without an answer stays in the sets and votes for nobody. By
+            default it leaves the sets.
     """
 
-    samples: Samples
-    usable_BN: np.ndarray
-
-    def equal_sizes(self, fewest: int) -> Iterator[tuple[Places, Samples]]:
-        """Prompts with equally many usable samples, at least `fewest`: where, and their samples.
-
-        The maths downstream is dense: it never sees a mask.
-        """
-        count_B = self.usable_BN.sum(axis=-1)
-        most = self.usable_BN.shape[-1]
-        if count_B.size and (count_B == most).all():
-            if most >= fewest:
-                yield (slice(None), slice(None)), self.samples
-            return
-        first_BN = np.argsort(~self.usable_BN, axis=-1, kind="stable")
-        for n in np.unique(count_B[count_B >= max(fewest, 1)]):
-            rows = np.flatnonzero(count_B == n)
-            columns_Rn = first_BN[rows, :n]
-            yield (rows[:, None], columns_Rn), self.samples.choose(rows, columns_Rn)
+    correct: Array | None
+    strategies: Array | None
+    answers: Array | None
+    proxy: Array | None
+    pairs: Array | None
+    families: Array | None
+    second: Array | None
+    mask: Array | None
+    abstain: bool
 
 
-def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Batch:
-    """Check the samples of `set_advantages` and gather them.
+def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Samples:
+    """Check the samples of `set_advantages`, and return them with a mask of the usable ones.
+
+    A sample is usable if it exists and every field that is needed is known; where it is not, its
+    values have no meaning.
 
     Args:
         rewards_BN: (B, N) rewards.
@@ -81,7 +83,7 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
             + (" (for one prompt pass rewards[None])" if rewards.ndim == 1 else "")
         )
     usable_BN = _mask(mask, rewards.shape)
-    known: dict[str, np.ndarray] = {}
+    known: dict[str, Any] = {}
     for name, value in given.items():
         read = names.look_up("argument", name, _FIELDS)
         if value is not None:
@@ -100,7 +102,7 @@ def read_batch(rewards_BN: Array, reads: Collection[str], fields: Fields) -> Bat
         usable_BN &= ~np.isnan(rewards)
         if np.isinf(rewards[usable_BN] if mask is not None else rewards).any():
             raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
-    return Batch(Samples(rewards, **known), usable_BN)
+    return Samples(rewards, mask=usable_BN, **known)
 
 
 def check_given(reads: Collection[str], given: Collection[str]) -> None:
@@ -260,7 +262,7 @@ def _labels(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray
     """Labels of strategies as integers, and which are known."""
     array = _shaped(name, read_array(name, value), shape)
     if array.dtype.kind not in "fiub" or not _are_labels(array):  # then a label says what is wrong
-        array = numbered(_each(name, array, read_label).ravel()).reshape(shape)
+        array = coded(_each(name, array, read_label).ravel())[0].reshape(shape)
     if array.dtype.kind in "iub":
         return array.astype(np.int64, copy=False), np.ones(shape, dtype=bool)
     known_BN = ~np.isnan(array)

@@ -13,9 +13,8 @@ import numpy as np
 
 from setrl.core.advantages import AnyMethod, require_method
 from setrl.core.credit import baselines
-from setrl.core.inputs import check_given, check_shape
+from setrl.core.inputs import Array, Fields, check_given, check_shape
 from setrl.core.method import Method, Sum
-from setrl.core.samples import Array, Fields
 from setrl.support import names
 from setrl.support.installing import install
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from setrl.core.credit.designs import advance
 from setrl.core.credit.estimators import Exact
-from setrl.core.inputs import check_set_size, like, read_batch
+from setrl.core.inputs import Array, Fields, check_set_size, like, read_samples
 from setrl.core.objectives.base import Objective
-from setrl.core.samples import Array, Fields, Samples
+from setrl.samples.samples import Samples
 
 
 def mean_set_scores(
@@ -55,13 +55,13 @@ def mean_set_scores(
     sizes = [objective.resolve_set_size(size) for size in set_sizes]
     if not sizes:
         raise ValueError("set_sizes must hold at least one set size, got none")
-    batch = read_batch(rewards_BN, objective.reads, fields)
-    num_prompts, width = batch.usable_BN.shape
+    every = read_samples(rewards_BN, objective.reads, fields)
+    num_prompts, width = every.rewards.shape
     for size in sizes:
         check_set_size(size, width)
     generator = drawing = None if rng is None else np.random.default_rng(rng)
     mean_KB = np.full((len(sizes), num_prompts), np.nan)
-    for at, samples in batch.equal_sizes(min(sizes)):
+    for at, samples in every.equal_sizes(min(sizes)):
         prompts = np.arange(num_prompts)[at[0]].ravel()
         fitting = np.flatnonzero(np.array(sizes) <= samples.num_samples)
         chosen = [sizes[place] for place in fitting]

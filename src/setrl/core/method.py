@@ -19,10 +19,10 @@ from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.designs import advance
 from setrl.core.credit.estimators import BLOCK, Credit, Estimator, Exact
 from setrl.core.credit.rounding import gain_without_rounding
-from setrl.core.inputs import Batch, check_set_size, like, read_batch
+from setrl.core.inputs import Array, Fields, check_set_size, like, read_samples
 from setrl.core.objectives.base import Objective, all_reads
-from setrl.core.samples import Array, Fields, Samples
 from setrl.core.shaping import Shaping
+from setrl.samples.samples import Samples
 
 Reduction = Literal["mean", "sum"]
 Scale = Literal["group_std", "score_std", "total"]
@@ -110,12 +110,12 @@ class AnyMethod(ABC):
         **fields: Unpack[Fields],
     ) -> Advantages:
         """Return what `set_advantages(rewards_BN, self, …)` returns."""
-        batch = read_batch(rewards_BN, self.reads, fields)
+        samples = read_samples(rewards_BN, self.reads, fields)
         # The width of a batch is known beforehand: too narrow is a mistake, not a prompt to be
         # skipped.
-        self.check_samples(batch.usable_BN.shape[1])
+        self.check_samples(samples.num_samples)
         generator = None if rng is None else np.random.default_rng(rng)
-        return _as_given(_of_batch(batch, self, generator), rewards_BN)
+        return _as_given(_of_ragged(samples, self, generator), rewards_BN)
 
     def __add__(self, other: AnyMethod) -> Sum:
         """Aᵢ + Bᵢ, as one flat sum."""
@@ -400,18 +400,18 @@ class Collected:
         )
 
 
-def _of_batch(batch: Batch, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
+def _of_ragged(samples: Samples, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
     """Return the advantages of ragged prompts: computed together for prompts of one size."""
-    shape = batch.usable_BN.shape
-    if shape[0] and shape[1] >= method.fewest_samples and batch.usable_BN.all():
-        return method.of_dense(batch.samples, rng)
-    found, drawing = Collected(shape), rng
-    for at, samples in batch.equal_sizes(method.fewest_samples):
+    usable_BN = samples.mask
+    if len(usable_BN) and samples.num_samples >= method.fewest_samples and usable_BN.all():
+        return method.of_dense(samples, rng)
+    found, drawing = Collected(usable_BN.shape), rng
+    for at, alike in samples.equal_sizes(method.fewest_samples):
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(rng)
-        found.add(at[0][:, 0], at, method.of_dense(samples, drawing))
+        found.add(at[0][:, 0], at, method.of_dense(alike, drawing))
     advance(rng, drawing)
-    return found.advantages(batch.usable_BN)
+    return found.advantages(usable_BN)
 
 
 def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
@@ -423,7 +423,7 @@ def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     found = Collected(samples.rewards.shape)
     for start in range(0, len(samples.rewards), step):
         at = slice(start, start + step)
-        found.add(at, at, _of_dense(samples.prompts(at), method, None))
+        found.add(at, at, _of_dense(samples.of_prompts(at), method, None))
     return found.advantages(np.ones(samples.rewards.shape, dtype=bool))
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from setrl.core.objectives.labels import find_labels
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 class Shaping(Protocol):

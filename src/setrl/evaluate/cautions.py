@@ -50,7 +50,7 @@ def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[st
     a, b = first[0], second[0]
     said = [*of_one(first, "A"), *of_one(second, "B")]
     for what, of_a, of_b in (("prompts", _prompts(a), _prompts(b)),
-                             ("right answers", a.golds_P, b.golds_P)):  # fmt: skip
+                             ("right answers", a.samples.golds, b.samples.golds)):  # fmt: skip
         if note := _other(what, a.ids, of_a, of_b):
             said.append(note)
     if note := differing(a.settings, b.settings):
@@ -82,11 +82,10 @@ def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
     for names, labels_PN in ((one.strategy_names, one.strategies_PN),
                              (one.answer_names, one.answers_PN)):  # fmt: skip
         known.append(np.array([*names, ""])[labels_PN])  # −1, no label, is the last name
-    every = [texts if len(texts) == n else ("",) * n for texts, n in
-             zip(one.texts_P, one.size_P, strict=True)] if one.texts_P else None  # fmt: skip
-    for row, n in enumerate(one.size_P):
+    every = one.samples.texts or [()] * len(one)
+    for row, (n, texts) in enumerate(zip(one.size_P, every, strict=True)):
         columns = [values_PN[row, :n].tolist() for values_PN in known]
-        yield sorted(zip(*columns, every[row] if every else ("",) * n, strict=True))
+        yield sorted(zip(*columns, texts if len(texts) == n else ("",) * n, strict=True))
 
 
 def _missing(evaluations: Sequence[Evaluation]) -> int:

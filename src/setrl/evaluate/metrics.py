@@ -224,15 +224,15 @@ def _votes(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _best_of(evaluation: Evaluation) -> SetScore:
-    if evaluation.proxy_PN is None:
+    if evaluation.samples.proxy is None:
         return None, objectives.best_of(), {}
-    proxy = {"proxy": _complete(evaluation, evaluation.proxy_PN)}
+    proxy = {"proxy": _complete(evaluation, evaluation.samples.proxy)}
     return _complete(evaluation, evaluation.graded_PN), objectives.best_of(), proxy
 
 
 def _max(evaluation: Evaluation) -> SetScore:
-    rewards_PN = evaluation.rewards_PN
-    known_PN = None if rewards_PN is None else _complete(evaluation, rewards_PN)
+    rewards_PN = evaluation.samples.rewards
+    known_PN = _complete(evaluation, rewards_PN) if evaluation.has_rewards else None
     return known_PN, objectives.max(), {}
 
 
@@ -297,9 +297,9 @@ def branch_values(
     """
     count, found = evaluation.texts_kept, {}
     if count > 1 and "shared_prefix" in asked:
-        found["shared_prefix"] = np.array([*map(mean_shared_prefix, evaluation.texts_P)])
+        found["shared_prefix"] = np.array([*map(mean_shared_prefix, evaluation.samples.texts)])
     if count > 1 and "branches" in asked:
-        curves = [branches_by_position(texts, count) for texts in evaluation.texts_P]
+        curves = [branches_by_position(texts, count) for texts in evaluation.samples.texts]
         for t in powers_of_two(max(map(len, curves))):
             found[f"branches@{t}"] = np.array([_at(curve, t) for curve in curves])
     return found

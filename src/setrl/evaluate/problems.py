@@ -185,7 +185,7 @@ def _named_as(
         notes.append(f"{first_name} and {name} share no id: problems are matched by their prompts")
     id_of = dict(zip(first.prompts, first.ids, strict=True))
     ids = (id_of.get(p, i) for p, i in zip(other.prompts, other.ids, strict=True))
-    return replace(other, ids=tuple(ids))
+    return replace(other, samples=replace(other.samples, ids=tuple(ids)))
 
 
 def _refuse_other_prompts(first: Evaluation, other: Evaluation, first_name: str, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from setrl.core.samples import right_by_reward
+from setrl.samples.samples import right_by_reward
 from setrl.support.errors import ConfigError
 from setrl.support.files.sections import refuse_other_choice
 

@@ -44,6 +44,10 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
             return cls(written or "", **known)
         return cls(sample_text(written), turns=tuple(written), **known)
 
+    def value(self, key: str) -> Any:
+        """Return a field, or one of the further fields; None is unknown."""
+        return getattr(self, key) if key in self._fields else (self.more or {}).get(key)
+
     @property
     def last_text(self) -> str:
         """The text of the last turn, where a final answer is expected."""

@@ -232,22 +232,6 @@ def read_all(read: Callable[[Any], _Read], values: Iterable[Any]) -> list[_Read]
     return found
 
 
-def numbered(labels: Iterable[Label]) -> np.ndarray:
-    """Return labels as numbers: integers stay, names get those above them, unknown is NaN.
-
-    Names are numbered in their order, so that the order of the samples changes no bit of credit.
-
-    >>> numbered(["formula", 3, "factor", -1, None])
-    array([ 5.,  3.,  4., -1., nan])
-    """
-    labels = list(labels)
-    free = 1 + max((one for one in labels if isinstance(one, int)), default=DEGENERATE)
-    names = sorted({one for one in labels if isinstance(one, str)})
-    number: dict[Label, float] = {name: max(free, 0) + i for i, name in enumerate(names)}
-    number[None] = math.nan
-    return np.array([number.get(one, one) for one in labels], dtype=np.float64)
-
-
 def shown_label(label: Label) -> str | None:
     """Write a label for people; None if it is unknown.
 

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.credit.estimators import score_sets
-from setrl.core.inputs import Batch, read_batch
+from setrl.core.inputs import read_samples
 from setrl.core.objectives.base import Objective
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 
@@ -62,7 +62,7 @@ class ActionTable:
             wanted = shape * 2 if name == "pairs" else shape
             if np.shape(value) != wanted:
                 raise ValueError(f"{name} must have shape {wanted}, got {np.shape(value)}")
-        usable_A = self._batch.usable_BN[0]
+        usable_A = self.samples.mask[0]
         if not usable_A.all():
             raise ValueError(
                 f"every field of every action must be known: action {usable_A.argmin()} has a NaN"
@@ -73,10 +73,11 @@ class ActionTable:
         """A."""
         return np.size(self.rewards)
 
-    @property
+    @cached_property
     def samples(self) -> Samples:
         """The actions as the samples of one prompt, fields (1, A)."""
-        return self._batch.samples
+        rows: Any = {name: np.asarray(value)[None] for name, value in self._given().items()}
+        return read_samples(np.asarray(self.rewards)[None], tuple(rows), rows)
 
     def check_reads(self, reads: Collection[str]) -> None:
         """Check that every field of `reads` is there; raise a ValueError if one is missing."""
@@ -97,11 +98,6 @@ class ActionTable:
     def _given(self) -> dict[str, ArrayLike]:
         named = {name: getattr(self, name) for name in FIELDS}
         return {name: value for name, value in named.items() if value is not None}
-
-    @cached_property
-    def _batch(self) -> Batch:
-        rows: Any = {name: np.asarray(value)[None] for name, value in self._given().items()}
-        return read_batch(np.asarray(self.rewards)[None], tuple(rows), rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from setrl.core.credit.estimators import Credit, credit_from_sets
 from setrl.core.objectives.base import Objective
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ import numpy as np
 from setrl.core.credit.designs import all_sets, count_sets, draw_sets
 from setrl.core.credit.rounding import centred, mean_score, without_rounding
 from setrl.core.objectives.base import Objective, SetMeans, finite
-from setrl.core.samples import Samples
 from setrl.core.sums import by_member, mean, total
+from setrl.samples.samples import Samples
 
 CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
 BLOCK = 1 << 15  # samples whose arrays stay in the processor's cache: 256 KB each

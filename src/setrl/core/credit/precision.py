@@ -9,7 +9,7 @@ import numpy as np
 from setrl.core.credit.designs import all_sets, count_sets, draw_sets, membership
 from setrl.core.credit.estimators import score_sets
 from setrl.core.objectives.base import Objective
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 def sampling_stderr(

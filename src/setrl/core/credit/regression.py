@@ -11,8 +11,8 @@ from setrl.core.credit.designs import membership
 from setrl.core.credit.estimators import Credit, DrawnSets, score_sets
 from setrl.core.credit.rounding import centred
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.samples import Samples
 from setrl.core.sums import by_member, mean, product, total
+from setrl.samples.samples import Samples
 
 RANK = 1e-10  # eigenvalues below this share of the largest one are 0 of rank-deficient designs
 

@@ -6,13 +6,13 @@ from typing import Unpack
 
 import numpy as np
 
-from setrl.core.inputs import like, read_batch
+from setrl.core.inputs import Array, Fields, like, read_samples
 from setrl.core.objectives.base import Objective
 from setrl.core.objectives.ranks import Max
 from setrl.core.objectives.rewards import AnyCorrect
 from setrl.core.objectives.sizes import OverSizes
 from setrl.core.objectives.thresholds import rank
-from setrl.core.samples import Array, Fields, Samples
+from setrl.samples.samples import Samples
 
 
 def shapley(objective: Objective, rewards_BN: Array, **fields: Unpack[Fields]) -> Array:
@@ -41,10 +41,10 @@ def shapley(objective: Objective, rewards_BN: Array, **fields: Unpack[Fields]) -
     """
     if objective.set_size is not None:
         raise ValueError(f"shapley needs sets of every size, and {objective!r} is made for one")
-    batch = read_batch(rewards_BN, objective.reads, fields)
-    values_BN = np.zeros(batch.usable_BN.shape)
-    for at, samples in batch.equal_sizes(1):
-        values_BN[at] = _dense(objective, samples)
+    samples = read_samples(rewards_BN, objective.reads, fields)
+    values_BN = np.zeros(samples.rewards.shape)
+    for at, alike in samples.equal_sizes(1):
+        values_BN[at] = _dense(objective, alike)
     return like(values_BN, rewards_BN)
 
 

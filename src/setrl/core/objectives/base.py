@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True)

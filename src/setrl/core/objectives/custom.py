@@ -11,8 +11,8 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.objectives.counting import binomials
-from setrl.core.samples import Samples
 from setrl.core.sums import total
+from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
 from setrl.support import names
 

@@ -16,8 +16,8 @@ from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances
 from setrl.core.objectives.labels import count_distinct, find_labels
 from setrl.core.objectives.misses import Misses, times_mean
-from setrl.core.samples import Samples
 from setrl.core.sums import mean
+from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
 
 

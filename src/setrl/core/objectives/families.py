@@ -10,7 +10,7 @@ import numpy as np
 from setrl.core.objectives.base import Objective, SetMeans, weighted_means
 from setrl.core.objectives.diversity import DistinctShare
 from setrl.core.objectives.labels import count_distinct
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
 
 

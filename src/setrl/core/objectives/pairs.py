@@ -12,8 +12,8 @@ from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import one_if_any_outside
 from setrl.core.objectives.elementary import product_means
 from setrl.core.objectives.rewards import centre
-from setrl.core.samples import Samples
 from setrl.core.sums import mean, total
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,8 +19,8 @@ import numpy as np
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import chances, marked_chances
 from setrl.core.objectives.thresholds import Ranked, rank, top_means
-from setrl.core.samples import Samples
 from setrl.core.sums import total
+from setrl.samples.samples import Samples
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -20,7 +20,7 @@ from setrl.core.objectives.counting import (
     sweep,
 )
 from setrl.core.objectives.labels import find_labels
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
 
 ALL = slice(0, 1)  # the one phase that there is

@@ -15,8 +15,8 @@ import numpy as np
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import by_member, chances, one_if_any_outside
 from setrl.core.objectives.elementary import CHUNK, product_means
-from setrl.core.samples import Samples
 from setrl.core.sums import mean
+from setrl.samples.samples import Samples
 
 STEP = 0.25  # of the trapezoid rule in log t: its error is of the order e^(−π²/0.25)
 NEGLIGIBLE = 40.0  # e^(−40) is below the last digit of a float64

@@ -12,8 +12,8 @@ from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import Chances, chances, marked_chances
 from setrl.core.objectives.ranks import TopMean, check_count, check_enough
 from setrl.core.objectives.thresholds import Ranked, rank, top_means
-from setrl.core.samples import Samples
 from setrl.core.sums import total
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True, repr=False)

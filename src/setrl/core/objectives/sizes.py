@@ -11,7 +11,7 @@ import numpy as np
 from setrl.core.inputs import check_set_size
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import one_if_any_outside
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,8 +11,8 @@ import numpy as np
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.elementary import CHUNK
 from setrl.core.objectives.ranks import Max
-from setrl.core.samples import Samples
 from setrl.core.sums import total
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True, repr=False)

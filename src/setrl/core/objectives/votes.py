@@ -20,7 +20,7 @@ from setrl.core.objectives.counting import (
     sweep,
 )
 from setrl.core.objectives.vote_means import Ballots, mean_reward, mean_votes
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
 
 Ties = Literal["uniform", "first", "lexicographic"]

@@ -129,8 +129,8 @@ def _seed_folders(data: RunData, arm: str) -> Mapping[int, Path]:
 
 def _text(one: Evaluation, p: int, place: int, folder: Path | None, split: str) -> str | None:
     """Return a sample's text: the first few are in the evaluation, others in a file of samples."""
-    if one.texts_P and place < len(one.texts_P[p]):
-        return cut(one.texts_P[p][place])
+    if one.samples.texts and place < len(one.samples.texts[p]):
+        return cut(one.samples.texts[p][place])
     evaluation = None if folder is None else evaluation_files(folder).get(split)
     if evaluation is None:
         return None

@@ -12,7 +12,7 @@ import numpy as np
 from setrl.core import objectives
 from setrl.core.mean_scores import mean_set_scores
 from setrl.core.objectives import Objective
-from setrl.core.samples import Samples
+from setrl.samples.samples import Samples
 from setrl.support import names
 from setrl.theory.multisets import Multisets
 from setrl.theory.tabular import FIELDS, ActionTable

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.samples.log import Log
-from setrl.samples.types import Group, Sample
+from setrl.samples.samples import KEYS, Samples
+from setrl.samples.types import Group
 from setrl.support.errors import ConfigError
-from setrl.train.gathering.gather import columns_of
-from setrl.train.scoring import ScoredBatch, score
+from setrl.train.scoring import ScoredBatch
+from setrl.train.scoring.missing import missing_credit
+from setrl.train.scoring.stage import credit
 
-FIELDS = {"answers": "answer", "proxy": "proxy", "second": "second", "families": "family"}
+FIELDS = {name: KEYS[name] for name in ("answers", "proxy", "second", "families")}
 """Field of a method, besides rewards and strategies → its key in a record of a sample."""
 
 
@@ -32,19 +32,12 @@ def scored_groups(groups: Sequence[Group], method: AnyMethod) -> ScoredBatch:
     N is the size of the largest group, and at least what the method needs: groups that are too
     small are skipped, not refused.
     """
-    ends = [*accumulate(map(len, groups))]
-    samples = [one for group in groups for one in group.samples]
-    reads = [name for name in FIELDS if name in method.reads]
-    columns = columns_of(
-        [group.prompt for group in groups],
-        [range(end - len(group), end) for end, group in zip(ends, groups, strict=True)],
-        max(method.fewest_samples, *map(len, groups)),
-        [one.reward for one in samples],
-        strategies=[one.strategy for one in samples],
-        correct=[one.correct for one in samples],
-        fields={name: [_value(one, FIELDS[name]) for one in samples] for name in reads},
-    )
-    return score(columns, method)
+    fields = [name for name in FIELDS if name in method.reads]
+    width = max(method.fewest_samples, *map(len, groups))
+    samples = Samples.of(groups, ["rewards", "correct", "strategies", *fields], width)
+    found = credit(samples, method)
+    missing_B = missing_credit(samples, method.reads, found)
+    return ScoredBatch(samples, samples.rewards[..., None], found, missing_B)
 
 
 def needs_of(method: AnyMethod) -> dict[str, str]:
@@ -72,7 +65,3 @@ def refuse_missing(log: Log, method: AnyMethod) -> None:
             f"{method.name} reads {', '.join(unknown)}, which the file does not hold"
             + (f": give its samples the key {keys}" if keys else "")
         )
-
-
-def _value(sample: Sample, key: str) -> Any:
-    return sample.answer if key == "answer" else (sample.more or {}).get(key)

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from setrl.rewards.guarded import CallRecord
+from setrl.samples.samples import READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError
-from setrl.train.scoring.fields import KNOWN, PAIRS, READERS, Values
+from setrl.train.scoring.fields import KNOWN, PAIRS, Values
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
 Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
@@ -70,7 +71,7 @@ def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]
     for name, source in sources.items():
         _check_source(name, source)
     return {
-        name: _column(source, f"fields[{name!r}]", READERS[name])
+        name: _column(source, f"fields[{name!r}]", READER_OF[name])
         if isinstance(source, str)
         else _field(source, name)
         for name, source in sources.items()
@@ -161,7 +162,7 @@ def _each(convert: Callable[[Any], Any]) -> Read:
 
 
 def _field(function: Callable[..., Any], name: str) -> Any:
-    return _checked(function, name, _matrix if name == PAIRS else _each(READERS[name]))
+    return _checked(function, name, _matrix if name == PAIRS else _each(READER_OF[name]))
 
 
 def _matrix(value: Any, num_samples: int, place: str) -> np.ndarray:

@@ -12,6 +12,7 @@ from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.metrics import powers_of_two
+from setrl.samples.samples import LABELS, Samples
 from setrl.support.files.run_folder import SCHEMA_VERSION
 from setrl.train.gathering.credit import FIELDS
 from setrl.train.scoring import ScoredBatch
@@ -27,7 +28,7 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
     """Return the strategies of a batch by a task's own reader; None without a reader."""
     if name_of is None:
         return None
-    groups = zip(batch.prompts_B, batch.texts_BN, strict=True)
+    groups = zip(batch.samples.prompts, batch.samples.texts, strict=True)
     return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
 
@@ -37,11 +38,12 @@ def _labels(batch: ScoredBatch) -> Names | None:
     A degenerate or unknown sample has no name. Numbers of a judge are no names: they mean something
     only within a prompt.
     """
-    if batch.labels_BN is None:
+    labels_BN = batch.samples.labels("strategies")
+    if labels_BN is None:
         return None
     none = (None, DEGENERATE)
     is_name = (lambda one: isinstance(one, str)) if batch.judging else (lambda one: one not in none)
-    return [[str(one) if is_name(one) else None for one in labels] for labels in batch.labels_BN]
+    return [[str(one) if is_name(one) else None for one in labels] for labels in labels_BN]
 
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
@@ -59,7 +61,8 @@ def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
     """Measure samples that enter no loss: rewards, strategies, and pass@k for k = 1, 2, 4, …, N."""
     if not has_outcomes(batch):
         return _samples(batch)
-    known_BN = batch.correct_BN[~np.isnan(batch.correct_BN).any(axis=1)]
+    correct_BN = batch.samples.correct
+    known_BN = correct_BN[~np.isnan(correct_BN).any(axis=1)]
     n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
     ks = powers_of_two(n) if len(known_BN) else []
     return _samples(batch) | {f"reward/pass@{k}": _mean(pass_at_k(count_B, n, k)) for k in ks}
@@ -67,24 +70,24 @@ def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
 
 def _samples(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
-    metrics = {"reward/mean": _mean(batch.rewards_BN)}
+    metrics = {"reward/mean": _mean(batch.samples.rewards)}
     if has_outcomes(batch):
-        metrics["reward/pass@1"] = _mean(batch.correct_BN)
-    if batch.strategies_BN is not None:
-        metrics |= _strategies(batch, batch.strategies_BN)
+        metrics["reward/pass@1"] = _mean(batch.samples.correct)
+    if batch.samples.strategies is not None:
+        metrics |= _strategies(batch, batch.samples.strategies)
     return metrics
 
 
 def has_outcomes(batch: ScoredBatch) -> bool:
     """Return whether it is known of any sample that it is right, or wrong."""
-    return not np.isnan(batch.correct_BN).all()
+    return not np.isnan(batch.samples.correct).all()
 
 
 def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
     """Measure the strategies of the samples that have a label; NaN if none has."""
     known_BN = ~np.isnan(strategies_BN)
     is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
-    judged_BN, correct_BN = strategies_BN[is_judged_B], batch.correct_BN[is_judged_B] == 1
+    judged_BN, correct_BN = strategies_BN[is_judged_B], batch.samples.correct[is_judged_B] == 1
     readable_BN = known_BN & (judged_BN != DEGENERATE)
     counts = _counts(judged_BN, readable_BN)
     correct = _counts(judged_BN, readable_BN & correct_BN)
@@ -120,14 +123,15 @@ def _shares(names_BN: Names) -> dict[str, float]:
 
 def _advantages(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
+    correct_BN = batch.samples.correct
     against = {
-        "advantage/wrong_positive": _mean(values_BN[usable_BN & (batch.correct_BN == 0)] > 0),
-        "advantage/correct_negative": _mean(values_BN[usable_BN & (batch.correct_BN == 1)] < 0),
+        "advantage/wrong_positive": _mean(values_BN[usable_BN & (correct_BN == 0)] > 0),
+        "advantage/correct_negative": _mean(values_BN[usable_BN & (correct_BN == 1)] < 0),
     }
     return {
         **(against if has_outcomes(batch) else {}),
         DEAD_GROUPS: _mean(dead_groups(batch)),
-        "reward/dead_groups": _mean(_equal_rewards(batch.rewards_BN)),
+        "reward/dead_groups": _mean(_equal_rewards(batch.samples.rewards)),
         "advantage/left_out": _mean(~usable_BN),
         "advantage/skipped": _mean(batch.advantages.skipped_B),
     }
@@ -166,41 +170,44 @@ def rollout_records(
     reader finds in the text, if there is one. A sample has the fields that the method read, so that
     `setrl credit` gives a record the same advantages again. Pairs are left out: there are too many.
     """
-    others = _counterfactual(batch, method)
+    rows, others = _written(batch, names_BN), _counterfactual(batch, method)
     return [
         {
             "schema_version": SCHEMA_VERSION,
             "step": step,
             "group": b,
             "prompt": prompt,
-            **_not_judged(batch.strategies_BN, b),
+            **_not_judged(batch.samples.strategies, b),
             "samples": [
-                _sample_record(batch, names_BN, others, (b, i))
-                for i in range(len(batch.texts_BN[b]))
+                {key: values_BN[b][i] for key, values_BN in rows.items()}
+                | {"counterfactual": {name: float(one[b, i]) for name, one in others.items()}}
+                for i in range(batch.samples.num_samples)
             ],
         }
-        for b, prompt in enumerate(batch.prompts_B)
+        for b, prompt in enumerate(batch.samples.prompts)
     ]
 
 
-def _sample_record(
-    batch: ScoredBatch,
-    names_BN: Names | None,
-    others: Mapping[str, np.ndarray],
-    at: tuple[int, int],
-) -> dict[str, Any]:
-    b, i = at
-    return {
-        "text": batch.texts_BN[b][i],
-        "reward": float(batch.rewards_BN[at]),
-        "correct": _outcome(batch.correct_BN[at]),
-        **({} if batch.labels_BN is None else {"strategy": batch.labels_BN[b][i]}),
-        **({} if names_BN is None else {"read": names_BN[b][i]}),
-        **_field_values(batch, b, i),
-        **({} if batch.tokens_BN is None else {"tokens": int(batch.tokens_BN[at])}),
-        "advantage": float(batch.advantages.values_BN[at]),
-        "counterfactual": {name: float(values_BN[at]) for name, values_BN in others.items()},
+def _written(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[Sequence[Any]]]:
+    """Return what the records of samples say: key → the values of all samples."""
+    samples = batch.samples
+    tokens_BN = None if samples.tokens is None else samples.tokens.tolist()
+    said = {
+        "text": samples.texts,
+        "reward": samples.rewards.tolist(),
+        "correct": [[_outcome(one) for one in row] for row in samples.correct.tolist()],
+        "strategy": samples.labels("strategies"),
+        "read": names_BN,
+        **{key: _field(samples, name) for name, key in FIELDS.items()},
+        "tokens": tokens_BN,
+        "advantage": batch.advantages.values_BN.tolist(),
     }
+    return {key: values_BN for key, values_BN in said.items() if values_BN is not None}
+
+
+def _field(samples: Samples, name: str) -> Sequence[Sequence[Any]] | None:
+    values_BN = samples.columns.get(name)
+    return samples.labels(name) if values_BN is None or name in LABELS else values_BN.tolist()
 
 
 def _outcome(value: float) -> bool | None:
@@ -209,13 +216,14 @@ def _outcome(value: float) -> bool | None:
 
 def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
     """Return the advantages by three other methods, with the method's own K if it has one."""
-    most = batch.rewards_BN.shape[1] - 1
+    rewards_BN, strategies_BN = batch.samples.rewards, batch.samples.strategies
+    most = batch.samples.num_samples - 1
     set_size = min(method.set_size if method.set_size > 1 else 4, most)
     others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
-    if batch.strategies_BN is not None:
+    if strategies_BN is not None:
         others["poly_epo"] = methods.poly_epo(set_size)
     return {
-        name: other.advantages(batch.rewards_BN, strategies=batch.strategies_BN).values_BN
+        name: other.advantages(rewards_BN, strategies=strategies_BN).values_BN
         for name, other in others.items()
     }
 
@@ -225,21 +233,3 @@ def _not_judged(strategies_BN: np.ndarray | None, b: int) -> dict[str, Any]:
     if strategies_BN is None or not np.isnan(strategies_BN[b]).all():
         return {}
     return {"judged": {"strategy": {"unknown": "the judge failed"}}}
-
-
-def _field_values(batch: ScoredBatch, b: int, i: int) -> dict[str, Any]:
-    """Return what else the method read about a sample; None where it is unknown."""
-    found: dict[str, Any] = {}
-    for name, key in FIELDS.items():
-        if name == "families":
-            found |= {key: _label(batch.fields[name], b, i)} if name in batch.fields else {}
-        elif name in batch.fields:
-            found[key] = batch.fields[name][b, i : i + 1].tolist()[0]
-    return found
-
-
-def _label(strategies_BN: np.ndarray | None, b: int, i: int) -> int | None:
-    """Return the strategy of a sample; None where it is unknown."""
-    if strategies_BN is None or np.isnan(strategies_BN[b, i]):
-        return None
-    return int(strategies_BN[b, i])

@@ -121,7 +121,7 @@ class Scorer:
             batch = score(
                 columns, method, combine=self.task.combine, truncated=self.truncated, rng=rng
             )
-        if np.isnan(batch.rewards_BN).all():
+        if np.isnan(batch.samples.rewards).all():
             warnings.warn(
                 "no sample of the step got a reward: the step trains on nothing", stacklevel=2
             )

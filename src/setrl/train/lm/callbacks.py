@@ -98,7 +98,7 @@ class Recorder(TrainerCallback):
         found |= {key: value for key, value in logs.items() if _keeps_its_name(key)}
         seconds = batch.seconds if batch is not None else {}
         if batch is not None:
-            tokens = logs["completions/mean_length"] * batch.rewards_BN.size
+            tokens = logs["completions/mean_length"] * batch.samples.rewards.size
             found["speed/tokens_per_second"] = tokens / seconds["generation"]
         now = time.perf_counter()
         found |= {f"time/{part}": spent for part, spent in seconds.items()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from setrl import Advantages
 from setrl.judges import Judgement
-from setrl.samples.values import Label
+from setrl.samples.samples import Samples
 
 if TYPE_CHECKING:
     from setrl.train.scoring.missing import Missing
@@ -83,38 +83,22 @@ class ScoredBatch:
     """The samples of one generation over all processes, as they enter the loss.
 
     Attributes:
-        prompts_B: The prompts.
-        texts_BN: The samples.
+        samples: The samples. `rewards` is what the method credits. `correct` says which samples are
+            right, and credit, metrics and records read it: nothing compares rewards with a
+            threshold. `labels("strategies")` is what the strategy function or the judge said.
         rewards_BNR: What each of the R reward functions gave; NaN unknown.
-        rewards_BN: The reward that the method credits; NaN where a sample has none.
-        correct_BN: Whether each sample is right, 1 or 0; NaN unknown. Credit, metrics and records
-            read it; nothing compares rewards with a threshold.
-        strategies_BN: The strategies as numbers, −1 degenerate, NaN unknown; None if nobody was
-            asked. Where the strategy function gives names, a name has one number in the batch.
-        labels_BN: The strategies as the strategy function or the judge called them: names, or
-            integers where it gives no names; −1 degenerate, None unknown. None if nobody was asked.
-        fields: Further fields that the method was given: `answers`, `proxy`, `second`, `families`
-            (B, N) and `pairs` (B, N, N), with NaN or None where unknown.
         advantages: The result of the method; `advantages.values_BN` is what entered the loss.
         missing_B: Why each prompt has no credit; None for a prompt with credit.
         problems: Why columns are missing, one sentence for each; empty in training.
         seconds: The time that this process spent on each part: generation, verification, judging,
             credit.
         judging: The cost of the judge; None if no judge was asked.
-        tokens_BN: How many tokens each sample has; None if nobody counted.
     """
 
-    prompts_B: list[str]
-    texts_BN: list[list[str]]
+    samples: Samples
     rewards_BNR: np.ndarray
-    rewards_BN: np.ndarray
-    correct_BN: np.ndarray
-    strategies_BN: np.ndarray | None
-    labels_BN: list[list[Label]] | None
-    fields: Mapping[str, np.ndarray]
     advantages: Advantages
     missing_B: tuple[Missing | None, ...] = ()
     problems: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     judging: JudgingTimes | None = None
-    tokens_BN: np.ndarray | None = None

@@ -1,31 +1,32 @@
-"""The labels of judgements, as columns."""
+"""What a judge says about samples, as columns of labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from itertools import chain
 
 from setrl.judges import Judgement
 from setrl.samples.values import DEGENERATE, Label
 
 
-def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
-    """Return the labels of judgements, (B, N); NaN for a prompt that could not be judged."""
+def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
+    """Return the labels of all samples: names where the judge gives them, else its numbers."""
+    return [*chain.from_iterable(_named(one, num_samples) for one in judgements)]
+
+
+def families_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
+    """Return the families of all samples; None for a prompt without families."""
     unknown = (None,) * num_samples
-    return np.array([one.labels_N or unknown for one in judgements], dtype=np.float64)
+    return [*chain.from_iterable(one.families_N or unknown for one in judgements)]
 
 
-def families_of(judgements: Sequence[Judgement], num_samples: int) -> np.ndarray:
-    """Return the families of judgements, (B, N); NaN for a prompt without families."""
-    unknown = (None,) * num_samples
-    return np.array([one.families_N or unknown for one in judgements], dtype=np.float64)
-
-
-def names_of(judgement: Judgement, num_samples: int) -> list[Label]:
-    """Return the names that a judge gave to the samples of a prompt; numbers without names."""
-    if judgement.labels_N is None:
+def _named(judgement: Judgement, num_samples: int) -> Sequence[Label]:
+    numbers = judgement.labels_N
+    if numbers is None:
         return [None] * num_samples
     names = judgement.names_N or [None] * num_samples
-    pairs = zip(names, judgement.labels_N, strict=True)
-    return [label if label == DEGENERATE else name or label for name, label in pairs]
+    pairs = [(number, number if number == DEGENERATE or not name else name)
+             for number, name in zip(numbers, names, strict=True)]  # fmt: skip
+    labels = [label for _, label in pairs]
+    # What the judge compares are its numbers: a name that two of them share says less.
+    return labels if len(set(labels)) == len(set(numbers)) == len(set(pairs)) else numbers

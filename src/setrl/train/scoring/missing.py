@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from setrl import Advantages
 from setrl.judges import Judgement
-from setrl.train.scoring.batch import Columns
+from setrl.samples.samples import Samples
 
 CUT = "cut at the length limit"
 NO_REWARD = "no reward"
@@ -40,25 +40,26 @@ class Missing:
 
 
 def missing_credit(
-    columns: Columns,
-    rewards_BNR: np.ndarray,
-    known: Mapping[str, np.ndarray | None],
+    samples: Samples,
+    reads: Collection[str],
     advantages: Advantages,
+    said: object = None,
+    cut_BN: np.ndarray | None = None,
 ) -> tuple[Missing | None, ...]:
     """Return why each prompt has no credit; None for a prompt with credit.
 
     Args:
-        columns: What is known about the samples.
-        rewards_BNR: The rewards before they are combined, NaN where unknown.
-        known: Field → its values, NaN or None where unknown; rewards and strategies among them.
+        samples: The samples.
+        reads: What the method reads.
         advantages: What the method made of the samples.
+        said: The column of strategies, where a judge may have said why there is none.
+        cut_BN: The samples that lost their rewards because they were cut; None if none did.
     """
     skipped_B = np.asarray(advantages.skipped_B)
-    unknown = {name: _unknown(one) for name, one in known.items() if one is not None}
+    known = {k: v for k, v in samples.columns.items() if k not in ("correct", "mask") or k in reads}
+    unknown = {name: _unknown(one) for name, one in known.items()}
     is_left_out_BN = ~np.asarray(advantages.usable_BN)
-    cut_BN = np.zeros(is_left_out_BN.shape, dtype=bool)
-    if columns.cut is not None:
-        cut_BN = np.reshape(columns.cut, cut_BN.shape) & ~np.isnan(rewards_BNR).any(axis=2)
+    cut_BN = np.zeros(is_left_out_BN.shape, dtype=bool) if cut_BN is None else cut_BN
     lacks = {CUT: cut_BN & unknown["rewards"], NO_REWARD: unknown["rewards"] & ~cut_BN}
     lacks |= {_named(name): lacks_BN for name, lacks_BN in unknown.items() if name != "rewards"}
     counts = {why: (lacks_BN & is_left_out_BN).sum(axis=1) for why, lacks_BN in lacks.items()}
@@ -66,15 +67,13 @@ def missing_credit(
                  for b in range(len(skipped_B))]  # fmt: skip
     n = is_left_out_BN.shape[1]
     return tuple(
-        _missing(by_prompt[b], columns.strategies, b, n) if is_skipped else None
+        _missing(by_prompt[b], said, b, n) if is_skipped else None
         for b, is_skipped in enumerate(skipped_B)
     )
 
 
 def _unknown(values: np.ndarray) -> np.ndarray:
     """Return which samples lack a value, (B, N)."""
-    if values.dtype == object:  # answers
-        return np.array([[one is None or one != one for one in row] for row in values])
     unknown = np.isnan(values)
     return unknown.diagonal(axis1=1, axis2=2) if values.ndim == 3 else unknown
 

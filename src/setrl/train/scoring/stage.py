@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from setrl import AnyMethod
+from setrl import Advantages, AnyMethod
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
-from setrl.samples.values import Label, numbered, read_label, read_number
+from setrl.samples.samples import LABELS, READER_OF, Samples, coded
+from setrl.samples.values import Label, read_label, read_number
 from setrl.support.errors import RunError
 from setrl.train.scoring.batch import Column, Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward
-from setrl.train.scoring.fields import FAMILIES, PAIRS, as_array, read_column
-from setrl.train.scoring.labels import families_of, names_of, strategies_of
+from setrl.train.scoring.fields import FAMILIES, PAIRS, STRATEGIES, read_column
+from setrl.train.scoring.labels import families_of, strategies_of
 from setrl.train.scoring.missing import Missing, missing_credit
 
 T = TypeVar("T")
@@ -61,33 +62,38 @@ def score(
     own = tuple(weights or (1.0,) * rewards_BNR.shape[2])
     weighted = Combine(own, normalize=normalize, missing="skip")
     rewards_BN = (combine or weighted)(rewards_BNR, correct_BN)
+    cut_BN = None
     if columns.cut is not None:
         cut_BN = np.reshape(columns.cut, rewards_BN.shape)
         rewards_BN = truncated(rewards_BN, cut_BN)
         correct_BN = truncated.correct(correct_BN, cut_BN)
-    strategies_BN, labels_BN = reading.strategies(columns.strategies)
-    fields = {name: reading.field(name, column) for name, column in columns.fields.items()}
-    if FAMILIES in method.reads and FAMILIES not in fields:
-        fields |= reading.families(columns.strategies)
-    given = {"correct": correct_BN, "strategies": strategies_BN, **fields}
-    advantages = method.advantages(rewards_BN, rng=rng, abstain=True, **given)
-    known = {"rewards": rewards_BN, "strategies": strategies_BN, **fields}
-    if "correct" in method.reads:
-        known["correct"] = correct_BN
-    return ScoredBatch(
-        columns.prompts_B,
-        columns.texts_BN,
-        rewards_BNR=rewards_BNR,
-        rewards_BN=rewards_BN,
-        correct_BN=correct_BN,
-        strategies_BN=strategies_BN,
-        labels_BN=labels_BN,
-        fields=fields,
-        advantages=advantages,
-        missing_B=missing_credit(columns, rewards_BNR, known, advantages),
-        problems=tuple(reading.problems),
-        tokens_BN=None if columns.tokens is None else np.reshape(columns.tokens, rewards_BN.shape),
+        cut_BN = cut_BN & ~np.isnan(rewards_BNR).any(axis=2)  # the others never had a reward
+    fields = reading.fields(columns, method.reads)
+    samples = Samples(
+        rewards_BN,
+        correct=correct_BN,
+        **fields,
+        names=reading.names,
+        tokens=None if columns.tokens is None else np.reshape(columns.tokens, rewards_BN.shape),
+        prompts=columns.prompts_B,
+        texts=columns.texts_BN,
     )
+    advantages = credit(samples, method, rng)
+    return ScoredBatch(
+        samples,
+        rewards_BNR,
+        advantages,
+        missing_credit(samples, method.reads, advantages, columns.strategies, cut_BN),
+        tuple(reading.problems),
+    )
+
+
+def credit(
+    samples: Samples, method: AnyMethod, rng: np.random.Generator | int | None = None
+) -> Advantages:
+    """Return the advantages of samples; one without an answer votes for nobody, and stays."""
+    columns: dict[str, Any] = samples.columns
+    return method.advantages(columns.pop("rewards"), rng=rng, abstain=True, **columns)
 
 
 def _needed_by(method: AnyMethod, combine: Combine | None) -> str:
@@ -99,12 +105,13 @@ def _needed_by(method: AnyMethod, combine: Combine | None) -> str:
 
 @dataclass
 class _Reading:
-    """Columns as arrays of B prompts and N samples, and what was wrong with them."""
+    """Columns as arrays of B prompts and N samples, what labels mean, and what was wrong."""
 
     num_prompts: int
     num_samples: int
     goes_on: bool
     problems: list[str] = field(default_factory=list)
+    names: dict[str, Sequence[Label]] = field(default_factory=dict)
 
     def rewards(self, columns: Sequence[Column]) -> np.ndarray:
         rewards_MR = np.stack([self._read(column, _numbers) for column in columns], axis=-1)
@@ -130,22 +137,35 @@ class _Reading:
             self.problems.append(str(error))
         return np.full(shape, np.nan)
 
-    def strategies(
-        self, column: Column | Sequence[Judgement] | None
-    ) -> tuple[np.ndarray | None, list[list[Label]] | None]:
-        if column is None:
-            return None, None
-        return self._read(column, partial(_strategies, num_samples=self.num_samples))
-
-    def families(self, column: Column | Sequence[Judgement] | None) -> dict[str, np.ndarray]:
-        """Return the families that a judge gave; NaN for a prompt without; {} without a judge."""
-        if not isinstance(column, Sequence) or not isinstance(column[0], Judgement):
-            return {}
-        return {FAMILIES: families_of(column, self.num_samples)}
+    def fields(self, columns: Columns, reads: Collection[str]) -> dict[str, Any]:
+        """Return the strategies and the further fields that were given, (B, N) or (B, N, N)."""
+        said = columns.strategies
+        judged = isinstance(said, Sequence) and bool(said) and isinstance(said[0], Judgement)
+        found = {} if said is None else {STRATEGIES: self._labels(STRATEGIES, said, _strategies)}
+        found |= {name: self.field(name, column) for name, column in columns.fields.items()}
+        if FAMILIES in reads and FAMILIES not in found and judged:
+            found[FAMILIES] = self._labels(FAMILIES, said, families_of)
+        return found
 
     def field(self, name: str, column: Column) -> np.ndarray:
-        count = self.num_prompts if name == PAIRS else None
-        return self._read(column, partial(as_array, name, num_samples=self.num_samples), count)
+        """Return the values of a further field."""
+        if name == PAIRS:
+            return self._read(column, self._pairs, self.num_prompts)
+        read = partial(read_column, f"fields[{name!r}]", READER_OF[name])
+        if name in LABELS:
+            return self._labels(name, column, lambda values, _: read(values))
+        return self._read(column, lambda values: self._shaped(np.array(read(values), np.float64)))
+
+    def _labels(self, name: str, column: Any, read: Callable[..., list[Label]]) -> np.ndarray:
+        codes, self.names[name] = coded(self._read(column, lambda v: read(v, self.num_samples)))
+        return self._shaped(codes)
+
+    def _pairs(self, values: Sequence[Any]) -> np.ndarray:
+        unknown_NN = np.full((self.num_samples, self.num_samples), np.nan)
+        return np.stack([unknown_NN if one is None else np.asarray(one) for one in values])
+
+    def _shaped(self, values_M: np.ndarray) -> np.ndarray:
+        return values_M.reshape(self.num_prompts, self.num_samples)
 
     def _read(self, column: Any, read: Callable[[Any], T], count: int | None = None) -> T:
         """Read a column; where that fails, it is a column of unknown values."""
@@ -164,12 +184,9 @@ def _numbers(values: Sequence[Any]) -> np.ndarray:
     return np.array(read_column("rewards", read_number, values))
 
 
-def _strategies(values: Sequence[Any], num_samples: int) -> tuple[np.ndarray, list[list[Label]]]:
-    """Return strategies as numbers and as labels, from judgements or from labels."""
+def _strategies(values: Sequence[Any], num_samples: int) -> list[Label]:
+    """Return the labels of all samples, from judgements or from labels."""
     if isinstance(values[0], Judgement):
-        return strategies_of(values, num_samples), [names_of(one, num_samples) for one in values]
+        return strategies_of(values, num_samples)
     plain = [None if isinstance(one, Missing) else one for one in values]
-    labels = read_column("strategies", read_label, plain)
-    starts = range(0, len(labels), num_samples)
-    labels_BN = [labels[start : start + num_samples] for start in starts]
-    return numbered(labels).reshape(-1, num_samples), labels_BN
+    return read_column(STRATEGIES, read_label, plain)

@@ -103,10 +103,10 @@ class CreditWatch:
 
     def _warn_of_right_without_strategy(self, batch: ScoredBatch) -> None:
         """Warn once of right samples without a strategy, which the objective pays nothing."""
-        if batch.strategies_BN is None or self._has_warned:
+        if batch.samples.strategies is None or self._has_warned:
             return
-        right_BN = batch.correct_BN == 1
-        without = int((right_BN & (batch.strategies_BN == DEGENERATE)).sum())
+        right_BN = batch.samples.correct == 1
+        without = int((right_BN & (batch.samples.strategies == DEGENERATE)).sum())
         if without:
             self._has_warned = True
             warnings.warn(
@@ -128,7 +128,7 @@ class CreditWatch:
             )
 
     def _count_without_signal(self, batch: ScoredBatch) -> None:
-        values_BN, correct_BN = batch.advantages.values_BN, batch.correct_BN
+        values_BN, correct_BN = batch.advantages.values_BN, batch.samples.correct
         if np.any(values_BN):
             self._has_learned = True  # a policy that has converged has no signal either
             return

@@ -234,7 +234,8 @@ class SetCredit(Gathering):
             batch = self._batch or self._score(output)
             self._enter(batch, output, len(inputs))
             self._log_batch(batch, importance.ratio_metrics(output, self.accelerator))
-            labels: Any = batch.labels_BN and [*chain.from_iterable(batch.labels_BN)]
+            labels_BN = batch.samples.labels("strategies")
+            labels: Any = labels_BN and [*chain.from_iterable(labels_BN)]
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
@@ -303,7 +304,7 @@ class SetCredit(Gathering):
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with timed(self._generation.seconds, "credit"):
             batch = self._scored(columns, self.method)
-        if np.isnan(batch.rewards_BN).all():
+        if np.isnan(batch.samples.rewards).all():
             self._warn_of_no_reward()
         return replace(batch, seconds=self._generation.seconds, judging=judging)
 
@@ -348,7 +349,7 @@ class SetCredit(Gathering):
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
         if self.combine is not None:  # TRL sums what the gates close, too
-            self._metrics["train"]["reward"][-1] = float(np.nanmean(batch.rewards_BN))
+            self._metrics["train"]["reward"][-1] = float(np.nanmean(batch.samples.rewards))
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)

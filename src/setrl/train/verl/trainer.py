@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core.method import AnyMethod
-from setrl.samples.values import read_label, read_outcome
+from setrl.samples.samples import READER_OF
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
-from setrl.train.scoring.fields import READERS
 from setrl.train.verl.estimators import (
     KEYS,
     PREFIX,
@@ -29,8 +28,6 @@ from setrl.train.verl.estimators import (
 )
 
 __all__ = ["SetAdvantages"]
-
-READ = {**READERS, "strategies": read_label, "correct": read_outcome}
 
 
 class SetAdvantages:
@@ -188,7 +185,7 @@ def _column(
             f"returned {known} (algorithm.setrl.fields.{name} names another key)"
         )
     try:
-        return [READ[name](one.get(key)) for one in extras]
+        return [READER_OF[name](one.get(key)) for one in extras]
     except ValueError as error:
         raise RunError(f"{key!r} of the reward function must be {error}") from None
 

@@ -16,8 +16,8 @@ from setrl.core.method import AnyMethod
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.outcomes import GRADED_NOTE, against
 from setrl.samples.rollouts import name_of
+from setrl.samples.samples import coded
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import numbered
 from setrl.show.lab.view.explained import credit_of, explained, means, parts
 from setrl.show.lab.view.origin import Origin
 from setrl.support import files
@@ -92,7 +92,7 @@ def clusters_of(samples: Sequence[Sample]) -> list[int | None]:
     labels = [sample.strategy for sample in samples]
     if all(label is None or isinstance(label, int) for label in labels):
         return labels  # type: ignore[return-value]
-    return [None if math.isnan(number) else int(number) for number in numbered(labels)]
+    return [None if math.isnan(number) else int(number) for number in coded(labels)[0]]
 
 
 def _number(value: float | None) -> float:

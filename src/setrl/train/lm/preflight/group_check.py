@@ -109,7 +109,8 @@ class _GroupChecking:
         return GroupCheck(self.prompt, where, samples, self.seconds, self.problems, self.warnings)
 
     def _sample(self, i: int, columns: Columns, batches: Mapping[str, ScoredBatch]) -> SampleCheck:
-        kinds = {arm: one.labels_BN[0][i] for arm, one in batches.items() if one.labels_BN}
+        found = {arm: one.samples.labels("strategies") for arm, one in batches.items()}
+        kinds = {arm: labels_BN[0][i] for arm, labels_BN in found.items() if labels_BN}
         return SampleCheck(
             text=self.texts[i],
             tokens=len(self.ids[i]),
@@ -118,7 +119,7 @@ class _GroupChecking:
                 name: None if isinstance(column, Exception) else _known(column[i])
                 for name, column in zip(columns.names_R, columns.rewards_R, strict=True)
             },
-            reward=next((_known(one.rewards_BN[0, i]) for one in batches.values()), None),
+            reward=next((_known(one.samples.rewards[0, i]) for one in batches.values()), None),
             strategies={arm: shown_label(label) for arm, label in kinds.items()},
             advantages={arm: _advantage(one.advantages, i) for arm, one in batches.items()},
         )
@@ -246,8 +247,8 @@ class _GroupChecking:
                 "max_new_tokens higher, or the model does not end its answers"
             )
         if batches and not self.problems:
-            self._look_at_rewards(batches[0].rewards_BN)
-        labels = [one.labels_BN[0] for one in batches if one.labels_BN]
+            self._look_at_rewards(batches[0].samples.rewards)
+        labels = [found[0] for one in batches if (found := one.samples.labels("strategies"))]
         if labels and all(one in (DEGENERATE, None) for found in labels for one in found):
             self.warnings.append(f"no strategy was found in any of the {self.n} samples")
         self._look_at_answers()

@@ -1,0 +1,307 @@
+"""`Samples`: the one value that trainers, logs, evaluations and set objectives pass on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from setrl.samples.types import Group
+from setrl.samples.values import (
+    DEGENERATE,
+    Label,
+    no_outcomes,
+    read_answer,
+    read_label,
+    read_number,
+    read_outcome,
+)
+
+READER_OF: dict[str, Callable[[Any], Any]] = {
+    "rewards": read_number,
+    "correct": read_outcome,
+    "strategies": read_label,
+    "answers": read_answer,
+    "proxy": read_number,
+    "second": read_number,
+    "families": read_label,
+}
+"""Column → how one value of it is read."""
+
+LABELS = ("strategies", "answers", "families")  # columns whose numbers are only names
+VECTORS = tuple(READER_OF)  # columns with one value for each sample
+COLUMNS = (*VECTORS, "pairs", "mask")  # what a method can read about samples
+KEYS = {
+    "rewards": "reward",
+    "correct": "correct",
+    "strategies": "strategy",
+    "answers": "answer",
+    "proxy": "proxy",
+    "second": "second",
+    "families": "family",
+}
+"""Column → what one value of it is called in the record of a sample."""
+
+Places = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of B prompts, as columns: (B, N) numbers, in which NaN is unknown.
+
+    A column that nobody gave is None. Labels and answers are numbers, too, and `names` says what
+    they stand for. A set objective sees samples of which all is known: then labels are integers,
+    `correct` is bool, and the last axis runs over the N samples of a prompt or the K of a set.
+
+    Attributes:
+        rewards: (…, N) float64.
+        strategies: (…, N) the strategy that a sample uses; `DEGENERATE` is of no strategy.
+        answers: (…, N) final answers, whose numbers are ordered as the answers are.
+        proxy: (…, N) float64, the number by which a selector that cannot see the rewards chooses.
+        pairs: (…, N, N) float64, a number for every pair of samples: a distance, or a kernel.
+        families: (…, N) the family of strategies that a sample's strategy belongs to, with
+            `DEGENERATE` as in `strategies`.
+        second: (…, N) float64, another reward, for objectives of two.
+        correct: (…, N) whether a sample is right, 1 or 0; objectives read it as `right`.
+        mask: (B, N) bool, False where a prompt has no such sample, or none that can be used; None:
+            all can.
+        tokens: (B, N) how many tokens a sample has.
+        names: Column → what the numbers 0, 1, 2, … in it stand for.
+        prompts: The B prompts; empty where nobody asks for them, as the next three are.
+        texts: The texts of each prompt's samples, or of the first few.
+        ids: What names each prompt. Two prompts may be equal, and no two ids.
+        golds: The right answer of each prompt; None where it is not known.
+    """
+
+    rewards: np.ndarray
+    strategies: Any = None
+    answers: Any = None
+    proxy: Any = None
+    pairs: Any = None
+    families: Any = None
+    second: Any = None
+    correct: Any = None
+    mask: Any = None
+    tokens: Any = None
+    names: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+    prompts: Sequence[str] = ()
+    texts: Sequence[Sequence[str]] = ()
+    ids: Sequence[str] = ()
+    golds: Sequence[str | None] = ()
+
+    @classmethod
+    def of(cls, groups: Iterable[Group], columns: Collection[str], width: int = 1) -> Samples:
+        """Return the samples of a log's groups, without their texts.
+
+        Args:
+            groups: The groups; one is in memory at a time.
+            columns: Of "rewards", "correct", "strategies", "answers", "proxy", "second" and
+                "families"; without "rewards" they are unknown.
+            width: The least N; behind the end of a group all is unknown, and `mask` is False.
+        """
+        coders = {name: Coder(READER_OF[name]) for name in columns if name in LABELS}
+        heads: list[tuple[str, str, str | None, int]] = []
+        rows: dict[str, list[np.ndarray]] = {name: [] for name in columns}
+        for group in groups:
+            heads.append((group.id, group.prompt, group.gold, len(group)))
+            for name, found in rows.items():
+                values = [one.value(KEYS[name]) for one in group.samples]
+                found.append(coders[name].add(values) if name in coders else _floats(values))
+        ids, prompts, golds, sizes = zip(*heads, strict=True) if heads else ((), (), (), ())
+        shape = len(sizes), max(width, *sizes, 1)
+        dense: dict[str, Any] = {name: _padded(found, shape) for name, found in rows.items()}
+        names = {name: coder.names for name, coder in coders.items()}
+        dense |= {name: coder.in_order(dense[name]) for name, coder in coders.items()}
+        mask = np.arange(shape[1]) < np.array(sizes, dtype=np.int64)[:, None]
+        dense.setdefault("rewards", np.full(shape, np.nan))
+        return cls(
+            **dense,
+            mask=None if mask.all() else mask,
+            names=names,
+            prompts=prompts,
+            ids=ids,
+            golds=golds,
+        )
+
+    @property
+    def right(self) -> np.ndarray:
+        """Which samples are right, (…, N) bool: `correct`, or rewards of 0 and 1."""
+        return right_by_reward(self.rewards) if self.correct is None else self.correct
+
+    @property
+    def num_samples(self) -> int:
+        """N: how many samples a prompt has (K, where these are the members of sets)."""
+        return self.rewards.shape[-1]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that somebody gave and a method can read, by name."""
+        named = ((name, getattr(self, name)) for name in COLUMNS)
+        return {name: value for name, value in named if value is not None}
+
+    def labels(self, name: str) -> list[list[Label]] | None:
+        """Return what a column of labels stands for; None where a label is unknown.
+
+        >>> samples = Samples(np.zeros((1, 3)), np.array([[1, DEGENERATE, np.nan]]),
+        ...                   names={"strategies": ("factor", "formula")})
+        >>> samples.labels("strategies")
+        [['formula', -1, None]]
+        """
+        values_BN = getattr(self, name)
+        if values_BN is None:
+            return None
+        known = {float(place): label for place, label in enumerate(self.names.get(name, ()))}
+        known[DEGENERATE] = DEGENERATE
+        return [[known.get(value) for value in row] for row in values_BN.tolist()]
+
+    def sets(self, sets_SK: np.ndarray) -> Samples:
+        """Return the members of S sets, given by index: columns of shape (…, S, K)."""
+        # The sets are innermost in memory: an objective then works on all of them at once, and adds
+        # up the members of a set in the same order for any number of prompts.
+        at_KS = np.ascontiguousarray(sets_SK.T)
+        members: dict[str, Any] = {
+            name: np.swapaxes(np.take(value, at_KS, axis=-1), -1, -2)
+            for name, value in self._vectors()
+        }
+        if self.pairs is not None:
+            n = self.num_samples
+            flat = self.pairs.reshape(*self.pairs.shape[:-2], n * n)
+            pairs_KKS = np.take(flat, n * at_KS[:, None] + at_KS, axis=-1)
+            members["pairs"] = np.moveaxis(pairs_KKS, -1, -3)
+        return Samples(**members)
+
+    def equal_sizes(self, fewest: int) -> Iterator[tuple[Places, Samples]]:
+        """Prompts with equally many usable samples, at least `fewest`: where, and their samples.
+
+        The maths downstream is dense: it never sees a mask.
+        """
+        if self.mask is None or (self.mask.size and self.mask.all()):
+            if len(self.rewards) and self.num_samples >= fewest:
+                yield (slice(None), slice(None)), self
+            return
+        count_B = self.mask.sum(axis=-1)
+        first_BN = np.argsort(~self.mask, axis=-1, kind="stable")
+        for n in np.unique(count_B[count_B >= max(fewest, 1)]):
+            rows = np.flatnonzero(count_B == n)
+            columns_Rn = first_BN[rows, :n]
+            yield (rows[:, None], columns_Rn), self.choose(rows, columns_Rn)
+
+    def choose(self, rows: np.ndarray, columns_Rn: np.ndarray) -> Samples:
+        """Return the samples `columns_Rn[r]` of the prompts `rows[r]`: columns of shape (R, n)."""
+        chosen: dict[str, Any] = {
+            name: value[rows[:, None], columns_Rn] for name, value in self._vectors()
+        }
+        if self.pairs is not None:
+            across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
+            pairs_Rnn = self.pairs[rows[:, None, None], down, across]
+            chosen["pairs"] = np.ascontiguousarray(pairs_Rnn)
+        return Samples(**chosen)
+
+    def of_prompts(self, at: slice | Sequence[int]) -> Samples:
+        """Return the samples of some prompts, in this order; views of the columns for a slice."""
+        rows = range(len(self.rewards))[at] if isinstance(at, slice) else at
+        chosen = {name: value[at] for name, value in self.columns.items()}
+        if self.tokens is not None:
+            chosen["tokens"] = self.tokens[at]
+        heads: dict[str, Any] = {name: tuple(value[row] for row in rows)
+                 for name in ("prompts", "texts", "ids", "golds")
+                 if (value := getattr(self, name))}  # fmt: skip
+        return Samples(**chosen, names=self.names, **heads)
+
+    def largest(self, names: Collection[str]) -> np.ndarray:
+        """Return the largest |number| of each prompt in these columns; 1 if all are labels."""
+        numbers = [getattr(self, name) for name in names if name not in LABELS]
+        flat = [one.reshape(len(one), -1) for one in numbers]
+        found = [np.abs(one).max(axis=1) for one in flat]
+        return np.max(found, axis=0) if found else np.ones(len(self.rewards))
+
+    def with_rewards(self, rewards: np.ndarray) -> Samples:
+        """Return the same samples with other rewards."""
+        return replace(self, rewards=rewards)
+
+    def _vectors(self) -> list[tuple[str, Any]]:
+        named = ((name, getattr(self, name)) for name in VECTORS)
+        return [(name, value) for name, value in named if value is not None]
+
+
+class Coder:
+    """Numbers labels as they come, and says in the end what they stand for.
+
+    The last numbers follow the order of the labels, integers first, so that the order of samples
+    changes no bit of credit.
+
+    >>> coder = Coder()
+    >>> codes = coder.add(["formula", 3, "factor", "3", -1, None])
+    >>> coder.in_order(codes), coder.names
+    (array([ 2.,  0.,  1.,  0., -1., nan]), (3, 'factor', 'formula'))
+    """
+
+    def __init__(self, read: Callable[[Any], Label] = read_label) -> None:
+        self._read = read
+        self._code: dict[Label, float] = {None: math.nan, DEGENERATE: DEGENERATE}
+        self._seen: dict[Any, float] = dict(self._code)  # before it was read
+
+    def add(self, labels: Iterable[Any]) -> np.ndarray:
+        """Return the numbers of some labels, in the order of first appearance."""
+        seen = self._seen
+        return np.array([seen[x] if x in seen else self._new(x) for x in labels], np.float64)
+
+    def _new(self, label: Any) -> float:
+        code = self._code.setdefault(self._read(label), len(self._code) - 2)
+        self._seen[label] = code
+        return code
+
+    @property
+    def names(self) -> tuple[Label, ...]:
+        """The labels, in their order."""
+        labels = [one for one, code in self._code.items() if code >= 0]
+        return tuple(sorted(labels, key=lambda one: (isinstance(one, str), one)))
+
+    def in_order(self, codes: np.ndarray) -> np.ndarray:
+        """Return numbers that `add` gave as places in `names`."""
+        last = np.empty(len(self._code) - 1)
+        last[-1] = DEGENERATE
+        for place, label in enumerate(self.names):
+            last[int(self._code[label])] = place
+        is_known = ~np.isnan(codes)
+        return np.where(is_known, last[np.where(is_known, codes, DEGENERATE).astype(int)], np.nan)
+
+
+def coded(labels: Iterable[Label]) -> tuple[np.ndarray, tuple[Label, ...]]:
+    """Return labels as places in their names; −1 stays, and unknown is NaN.
+
+    >>> coded(["formula", 3, "factor", -1, None])
+    (array([ 2.,  0.,  1., -1., nan]), (3, 'factor', 'formula'))
+    """
+    coder = Coder()
+    codes = coder.add(labels)
+    return coder.in_order(codes), coder.names
+
+
+def right_by_reward(rewards: np.ndarray) -> np.ndarray:
+    """Return which samples are right, bool, by rewards of 0 and 1; NaN is not right.
+
+    Raises:
+        ValueError: Showing a reward that is neither 0 nor 1.
+    """
+    if (others := no_outcomes(rewards)).size:
+        raise ValueError(
+            f"only rewards of 0 and 1 say which samples are right, got {others[0]:g}: pass "
+            "correct=..., True or False for each sample, such as correct=rewards > 0.5"
+        )
+    return rewards == 1
+
+
+def _floats(values: list[float | None]) -> np.ndarray:
+    return np.array(values, dtype=np.float64)  # None becomes NaN
+
+
+def _padded(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """Rows of numbers as one array; those that are shorter end with NaN."""
+    found = np.full(shape, np.nan)
+    for place, row in enumerate(rows):
+        found[place, : len(row)] = row
+    return found

@@ -1,0 +1,78 @@
+"""`Samples.of` and back: groups of a log as columns, and what their numbers stand for."""
+
+import numpy as np
+import pytest
+
+from setrl import DEGENERATE, Samples, methods, set_advantages
+from setrl.samples.samples import coded
+from setrl.samples.types import Group, Sample
+from setrl.train.gathering.credit import scored_groups
+
+NAN = np.nan
+GROUPS = [
+    Group("p", "1 + 1", (
+        Sample("2", True, 1.0, "factor", "2", more={"proxy": 0.5, "family": "x"}),
+        Sample("3", False, 0.0, DEGENERATE, None),
+        Sample("4", None, None, None, "10", more={"proxy": 0.25, "family": 7}),
+    ), gold="2"),
+    Group("q", "1 + 2", (Sample("3", True, 1.0, 3, "3"), Sample("3", True, 1.0, "formula", "2"))),
+]  # fmt: skip
+READ = ["rewards", "correct", "strategies", "answers", "proxy", "families"]
+
+
+def test_groups_become_columns():
+    found = Samples.of(GROUPS, READ)
+    np.testing.assert_array_equal(found.rewards, [[1, 0, NAN], [1, 1, NAN]])
+    np.testing.assert_array_equal(found.correct, [[1, 0, NAN], [1, 1, NAN]])
+    np.testing.assert_array_equal(found.strategies, [[1, -1, NAN], [0, 2, NAN]])
+    np.testing.assert_array_equal(found.answers, [[1, NAN, 0], [2, 1, NAN]])
+    np.testing.assert_array_equal(found.proxy, [[0.5, NAN, 0.25], [NAN] * 3])
+    assert found.mask.tolist() == [[True] * 3, [True, True, False]]
+    assert found.names == {
+        "strategies": (3, "factor", "formula"),
+        "answers": ("10", "2", "3"),
+        "families": (7, "x"),
+    }
+    assert (found.ids, found.prompts, found.golds) == (("p", "q"), ("1 + 1", "1 + 2"), ("2", None))
+    assert found.labels("strategies") == [["factor", -1, None], [3, "formula", None]]
+    assert found.labels("answers") == [["2", None, "10"], ["3", "2", None]]
+    assert Samples.of(GROUPS, ["rewards"]).labels("strategies") is None
+
+
+def test_a_width_that_a_method_needs_is_unknown_behind_the_end():
+    found = Samples.of(GROUPS, ["rewards"], width=5)
+    assert found.rewards.shape == (2, 5)
+    assert np.isnan(found.rewards[:, 3:]).all()
+    assert found.mask.sum(axis=1).tolist() == [3, 2]
+    assert Samples.of(GROUPS[:1], ["rewards"]).mask is None
+    assert Samples.of([], ["rewards"]).rewards.shape == (0, 1)
+
+
+def test_some_prompts_keep_all_that_is_known_of_them():
+    whole = Samples.of(GROUPS, READ)
+    [last] = (whole.of_prompts([1]),)
+    assert (last.ids, last.golds, last.labels("answers")) == (("q",), (None,), [["3", "2", None]])
+    view = whole.of_prompts(slice(0, 1))
+    assert view.rewards.base is not None
+    assert (view.prompts, view.mask.tolist()) == (("1 + 1",), [[True] * 3])
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 3, 1, 0, 2, 4]])
+def test_numbers_do_not_depend_on_the_order_of_the_samples(order):
+    labels = ["b", 10, 9, "a", None, DEGENERATE]
+    want = [3, 1, 0, 2, NAN, -1]
+    codes, names = coded(labels[i] for i in order)
+    np.testing.assert_array_equal(codes, [want[i] for i in order])
+    assert names == (9, 10, "a", "b")
+
+
+def test_labels_as_numbers_get_the_credit_of_their_names():
+    rewards, labels = [1.0, 1.0, 1.0, 0.0, 1.0], ["b", "a", "b", 2, DEGENERATE]
+    members = [Sample("", None, *one) for one in zip(rewards, labels, strict=True)]
+    batch = scored_groups([*GROUPS, Group("r", "r", tuple(members))], methods.poly_epo(2))
+    column = np.array([labels], dtype=object)
+    want = set_advantages([rewards], methods.poly_epo(2), strategies=column).values_BN
+    np.testing.assert_array_equal(batch.advantages.values_BN[2:], want)
+    assert len(np.unique(want)) == 4
+    reasons = [one and one.reason for one in batch.missing_B]
+    assert reasons == ["no reward", "no reward", None]
