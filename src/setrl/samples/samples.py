@@ -112,7 +112,7 @@ class Samples:
                 found.append(coders[name].add(values) if name in coders else _floats(values))
         ids, prompts, golds, sizes = zip(*heads, strict=True) if heads else ((), (), (), ())
         shape = len(sizes), max(width, *sizes, 1)
-        dense: dict[str, Any] = {name: _padded(found, shape) for name, found in rows.items()}
+        dense: dict[str, Any] = {name: _padded(rows.pop(name), shape) for name in columns}
         names = {name: coder.names for name, coder in coders.items()}
         dense |= {name: coder.in_order(dense[name]) for name, coder in coders.items()}
         mask = np.arange(shape[1]) < np.array(sizes, dtype=np.int64)[:, None]
