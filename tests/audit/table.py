@@ -44,7 +44,7 @@ def apart(function: Callable, found: Audit) -> float:
     policies = np.array([p * right + (1 - p) * right[::-1] for p in RATES])
     batch = found.in_batch
     audited = Field(batch.paid if batch else found.paid, policies).values_PA @ rewards
-    noise = batch.noise * np.abs(audited) if batch else 0 * audited
+    noise = batch.noise * np.linalg.norm(audited) if batch else 0.0
     each = [simulated(function, found, policy) for policy in policies]
     errors = np.hypot([error for _, error in each], noise)
     return float((np.abs(audited - [mean for mean, _ in each]) / np.maximum(errors, 1e-9)).max())
@@ -57,11 +57,9 @@ def row(function: Callable) -> list[str]:
         found = audit(function, group_size=N, labels=labels, takes="batch")
     except ValueError as error:
         return [function.__name__, f"refused: {error}", "", ""]
-    if not found.estimator.is_steady:
-        return [function.__name__, "refused: equal calls give other numbers", "", ""]
     batch = found.in_batch
     near = f"{found.nearest}, " + ("exactly" if found.objective else f"{found.bias:.1%} off")
-    says = str(batch).partition(" (")[0] if batch else near
+    says = str(batch).partition(" (")[0].partition(", which")[0] if batch else near
     how = (
         "1"
         if batch is None

@@ -129,5 +129,9 @@ def test_only_a_factor_that_is_exact_is_a_fraction() -> None:
     found = audit(methods.dr_grpo()).objective
     assert found is not None
     assert str(replace(found, factors=(4 / 3,))) == "4/3·∇pass@1"
-    assert str(replace(found, factors=(4 / 3,), is_exact=False)) == "1.33·∇pass@1"
-    assert factor(2531 / 9) == "281"  # near a large number some fraction always is
+    assert str(replace(found, factors=(4 / 3,), off=0.1)) == "1.33·∇pass@1"
+    assert factor(2531 / 9) == "281…"  # near a large number some fraction always is
+    assert factor(-2e-5 / 3) == "-6.66e-6…"
+    nearly = replace(found, factors=(2.000006,))
+    assert (str(nearly), nearly.is_as_written) == ("2·∇pass@1", False)
+    assert nearly.rounded == pytest.approx(3e-6, rel=1e-4)

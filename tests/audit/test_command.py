@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from setrl import cli, methods
 from setrl.core.method import AnyMethod
+from setrl.theory.audit import batches
 
 COMMANDS = re.compile(r"\$ (setrl .*?)(?=\$ setrl|\Z)", re.DOTALL)
 GUIDE = (Path(__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8")
@@ -19,6 +21,7 @@ GUIDE = (Path(__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8"
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(batches, "LOOKS", 20)
 
     def of(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as left:
@@ -40,6 +43,9 @@ def test_what_is_required_decides_the_exit_code(run, tmp_path: Path) -> None:
     code, _, why = run("my_estimators:centred", "--claims", "pass@2", *both)
     assert code == 1
     assert "does not hold: unbiased" in why
+    Path("inside").mkdir()
+    Path("my_estimators.py").rename("inside/own.py")
+    assert run("inside/own.py:centred", "--claims", "pass@1", *both)[:2] == (0, said)
     code, _, why = run("grpo", "--require", "unbaised")
     assert code == 2
     assert "did you mean 'unbiased'?" in why
@@ -59,10 +65,10 @@ def test_options_of_a_method_are_set_and_a_trainers_function_points_to_its_audit
 
 
 def test_the_guide_prints_what_it_shows(run) -> None:
-    code_block, example = re.findall(r"```(?:python|text)\n(.*?)```", GUIDE, re.DOTALL)[:2]
-    Path("mine.py").write_text(code_block)
-    for shown in COMMANDS.findall(example):
-        code, said, _ = run(*shown.splitlines()[0].split()[2:])
+    blocks = re.findall(r"```(?:python|text)\n(.*?)```", GUIDE, re.DOTALL)[:6]
+    Path("mine.py").write_text("\n\n".join(blocks[::2]))
+    for shown in COMMANDS.findall("".join(blocks[1::2])):
+        code, said, _ = run(*shlex.split(shown.splitlines()[0])[2:])
         assert code == 0
         assert said.splitlines() == shown.splitlines()[1:]
 

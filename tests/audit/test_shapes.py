@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from setrl.theory.audit import audit
+from setrl.theory.audit import audit, batches
 from setrl.theory.audit.shapes import TRAINERS, trainer_of, trainer_shape
 
 
@@ -74,6 +74,11 @@ def flat(rewards, group_size):
 
 
 CENTRED = (verl, skyrl, trl, rllm, nemo_rl, prime_rl, trinity, slime, tinker_cookbook, flat)
+
+
+@pytest.fixture(autouse=True)
+def few_batches(monkeypatch):
+    monkeypatch.setattr(batches, "LOOKS", 20)
 
 
 def test_every_trainer_has_a_function_here():

@@ -40,7 +40,8 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
     Attributes:
         estimator: The function as module:name, from the current folder or an installed package:
-            f(rewards) or f(rewards, strategies), of one group or of a batch; or a method,
+            f(rewards) or f(rewards, strategies), of one group or of a batch (file.py:name, too);
+            or a method,
             {methods}, with its arguments as options, such as poly_epo --set-size 8; or a log with
             the advantages that a trainer has recorded.
         group_size: The number N of samples in a group; by default 4, or as in the log.
@@ -68,15 +69,16 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         group_size: The number of samples in a group.
         rewards: The reward of each kind of sample.
         labels: The label of each kind of sample.
-        objective: What it optimises exactly.
+        objective: What it optimises exactly; in batches, if it mixes groups, as are the next five.
         nearest: The nearest objective, and how far off it is.
         claim: What it is said to optimise, and how far off it is.
         factor: What its gradient is multiplied by.
         bias: The distance from the objective.
+        alone: Objective, nearest and claim of a group that is alone in its batch.
         made: How it can be made from sets.
         strength: Success rate → how many times as hard as the objective's gradient it pushes.
         in_batch: What it does in batches of several groups, if it mixes them.
-        curl: How far it is from the gradient of any objective.
+        curl: How far it is from the gradient of any objective; in batches, if it mixes groups.
         policies: The policies at which numbers are given: shares of each kind of sample.
         gradient: The expected gradient at each policy.
         variance: The variance at each policy, and of rivals.
@@ -140,9 +142,17 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         """Return what sentences call a function or a log; a method has a name of its own."""
         from setrl.support.files.loading import is_reference
 
-        if is_reference(self.estimator):
+        if is_reference(self._where[0]):
             return self.estimator.rpartition(":")[2]
         return Path(self.estimator).name if Path(self.estimator).exists() else None
+
+    @property
+    def _where(self) -> tuple[str, Path]:
+        """The function as module:name, also of a file such as mine.py:name; and its folder."""
+        file, colon, name = self.estimator.rpartition(":")
+        if not (colon and file.endswith(".py")):
+            return self.estimator, Path.cwd()
+        return f"{Path(file).stem}:{name}", Path.cwd() / Path(file).parent
 
     def _subject(self, rewards: Sequence[float]) -> tuple[Any, Shape | None]:
         """Return the function, the method or what a log has recorded, and how it is called."""
@@ -161,9 +171,9 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             recorded = Recorded.of(log)
             self.note(log.notes())
             return recorded, None
-        if is_reference(self.estimator):
+        if is_reference(self._where[0]):
             with _audited():
-                function = load(self.estimator, Path.cwd()).value
+                function = load(*self._where).value
             settings: dict[str, Any] = {}
             strict_yaml.override(settings, self.set)
             return function_of(function, self.trainer, settings, self.field, rewards)

@@ -12,15 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from setrl.core.method import AnyMethod
-from setrl.theory.audit.batches import Batched, batched
-from setrl.theory.audit.calling import CalledEstimator, Shape, estimator
+from setrl.theory.audit.batches import Batched, Tries, batched
+from setrl.theory.audit.calling import CalledEstimator, Shape, ShowProgress, estimator
 from setrl.theory.audit.compare import FLOOR, Library, Match
 from setrl.theory.audit.field import Curl, Field, policy_grid
 from setrl.theory.audit.known import Known, claimed, known
 from setrl.theory.audit.laws import Law, laws
 from setrl.theory.audit.leads import Survivors, survivors
 from setrl.theory.audit.made import Made, made
-from setrl.theory.audit.paid import Paid, ShowProgress, pay
+from setrl.theory.audit.paid import Paid, pay
 from setrl.theory.audit.shapes import known_shape
 from setrl.theory.audit.variance import Variance, variance
 from setrl.theory.tabular import ActionTable
@@ -42,8 +42,9 @@ class Audit:
             if the expected gradient is 0.
         claim: How far it is from the gradient that it claims; None without a claim.
         claimed_factor: The factor of the claim; None if it names none.
-        num_groups: B, the groups of a batch, for an estimator that mixes them; None for 8, or fewer
-            if only those can be tried in every order that matters.
+        tries: What its calls with batches showed.
+        in_batch: What it does in batches, if it mixes their groups or equal calls differ; None if
+            it does neither, or fails in batches.
     """
 
     estimator: CalledEstimator
@@ -51,7 +52,8 @@ class Audit:
     nearest: Match | None
     claim: Match | None
     claimed_factor: float | None
-    num_groups: int | None = None
+    tries: Tries
+    in_batch: Batched | None
 
     @property
     def gradient(self) -> Field:
@@ -80,16 +82,7 @@ class Audit:
     @property
     def mixes_groups(self) -> bool:
         """Whether a group is paid otherwise next to other groups of a batch."""
-        return any(law.name == "independent-groups" and law.holds is False for law in self.laws)
-
-    @cached_property
-    def in_batch(self) -> Batched | None:
-        """What it does in batches of several groups, if it mixes them; calls the function."""
-        if not self.mixes_groups or not self.estimator.is_steady:
-            return None
-        known = self.claim.parts if self.claim else self.library.objectives
-        policies_PA = self.gradient.policies_PA
-        return batched(self.estimator, self.paid, list(known), policies_PA, self.num_groups)
+        return self.tries.mixed is not None
 
     @cached_property
     def strength(self) -> dict[float, float]:
@@ -127,7 +120,7 @@ class Audit:
     @cached_property
     def laws(self) -> tuple[Law, ...]:
         """What it keeps to and what it pays; calls the function again."""
-        return laws(self.estimator, self.paid)
+        return laws(self.estimator, self.paid, self.tries)
 
     @cached_property
     def survivors(self) -> Survivors:
@@ -146,8 +139,13 @@ class Audit:
 
     @property
     def reads_batch(self) -> bool:
-        """Whether it mixes the groups of batches, and takes only batches."""
-        return self.mixes_groups and "either" not in self.estimator.habits
+        """Whether the first sentence is about batches: it mixes groups, or equal calls differ.
+
+        A function that takes one group, too, is called with one, unless batches were asked for.
+        """
+        if not self.estimator.is_steady:
+            return True
+        return self.mixes_groups and self.tries.asked != 1 and "either" not in self.estimator.habits
 
     @property
     def required(self) -> Match | None:
@@ -172,12 +170,12 @@ class Audit:
         match = self.claim or self.nearest
         return match.off if match else float("nan")
 
-    def keeps(self, factor: float) -> bool:
+    def keeps(self, factor: float, error: float = 0.0) -> bool:
         """Whether a factor is that of the claim; positive, if the claim names none."""
         wanted = self.claimed_factor
         if wanted is None:
             return not factor < 0
-        return bool(abs(factor - wanted) <= FLOOR * abs(wanted))
+        return bool(abs(factor - wanted) <= error + FLOOR * abs(wanted))
 
     def _follows(self, match: Match | None) -> bool:
         is_whole = self.estimator.is_whole and match is not None and match.holds
@@ -206,7 +204,7 @@ class Audit:
         """Return what holds in batches, if it mixes groups; if it takes both, in both."""
         batch = self.in_batch
         if batch is None:
-            is_unknown = self.mixes_groups and self.estimator.is_steady  # it fails in batches
+            is_unknown = self.mixes_groups  # it fails in batches
             return {name: None if holds and is_unknown else holds for name, holds in alone.items()}
         field = Field(batch.paid, self.gradient.policies_PA)
         found: dict[str, bool | None] = {
@@ -214,7 +212,8 @@ class Audit:
             "has-objective": field.curl is None,
         }
         if batch.draws:
-            found = {"unbiased": None if batch.is_near else False, "has-objective": None}
+            is_unknown = batch.is_near and self.estimator.is_steady
+            found = {"unbiased": None if is_unknown else False, "has-objective": None}
         return {name: found[name] if self.reads_batch or alone[name] else False for name in alone}
 
     def sentences(self) -> list[str]:
@@ -229,21 +228,28 @@ class Audit:
     def to_json(self) -> dict[str, Any]:
         """Return the audit as plain values for JSON."""
         table = self.paid.table
+        field, match = self.gradient, self.claim or self.nearest
+        alone = {"objective": self.objective, "nearest": self.nearest, "claim": self.claim}
+        said = alone
+        if self.reads_batch and self.in_batch is not None:
+            field, match = Field(self.in_batch.paid, field.policies_PA), self.in_batch.match
+            is_it = match is not None and match.holds and not self.in_batch.draws
+            said = {"objective": match if is_it else None, "nearest": match,
+                    "claim": match if self.claim else None}  # fmt: skip
         return {
             "estimator": self.estimator.name,
             "called_as": self.estimator.shape.name,
             "group_size": self.paid.num_samples,
             "rewards": np.asarray(table.rewards).tolist(),
             "labels": None if table.strategies is None else np.asarray(table.strategies).tolist(),
-            "objective": _match(self.objective),
-            "nearest": _match(self.nearest),
-            "claim": _match(self.claim),
-            "factor": self.factor,
-            "bias": self.bias,
+            **{name: _match(one) for name, one in said.items()},
+            "factor": self.factor_of(match),
+            "bias": match.off if match else float("nan"),
+            "alone": {name: _match(one) for name, one in alone.items()},
             "made": None if self.made is None else str(self.made),
-            "curl": None if self.curl is None else asdict(self.curl),
-            "policies": self.gradient.policies_PA.tolist(),
-            "gradient": self.gradient.values_PA.tolist(),
+            "curl": None if field.curl is None else asdict(field.curl),
+            "policies": field.policies_PA.tolist(),
+            "gradient": field.values_PA.tolist(),
             "variance": self.variance.to_json(),
             "laws": [asdict(law) for law in self.laws],
             "requirements": self.pays,
@@ -301,8 +307,8 @@ def audit(
         takes: Whether the function takes one group, (N,), or a batch, (B, N). By default what it
             can take; a function that takes both, and mixes the groups of a batch, is audited with
             one group at a time, and batches are said beside it.
-        groups: B, the groups of a batch, for `Audit.in_batch` of a function that mixes groups; by
-            default 8, or fewer if only those can be tried in every order that matters.
+        groups: B, the groups of a batch, which are called to see whether they are mixed; by
+            default 8, or fewer if only those can be tried in every order.
         progress: Called with the number of groups after every batch of calls.
 
     Raises:
@@ -312,15 +318,27 @@ def audit(
     if groups is not None and groups < 1:
         raise ValueError(f"a batch has at least one group, got groups={groups}")
     num_samples = _group_size(function, group_size)
-    subject = estimator(function, shape or known_shape(function), name, num_samples, takes)
+    subject = _estimator(function, shape or known_shape(function), name, num_samples, takes, groups)
     table = table or kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
     if isinstance(function, AnyMethod):
         _check_fields(function, table)
     claim, factor = (None, None) if claims is None else claimed(claims, num_samples)
     field = Field(pay(subject, table, num_samples, progress), policy_grid(table.num_actions))
-    library = _library(field, claim)
+    library, tries = _library(field, claim), Tries(subject, field.paid, groups).looked()
     match = None if claim is None else library.match(0)
-    return Audit(subject, library, library.nearest(), match, factor, groups)
+    parts = match.parts if match else library.objectives
+    in_batch = batched(tries, library, parts)  # now: a missing reward spoils states
+    return Audit(subject, library, library.nearest(), match, factor, tries, in_batch)
+
+
+def _estimator(
+    function: Any, shape: Shape | None, name: str | None, size: int, takes: Any, groups: int | None
+) -> CalledEstimator:
+    """Return how the function is called: with batches, if a size of batches was asked for."""
+    if groups is not None and takes is None:
+        with suppress(ValueError):
+            return estimator(function, shape, name, size, "batch")
+    return estimator(function, shape, name, size, takes)
 
 
 def _group_size(function: Any, given: int | None) -> int:

@@ -1,36 +1,220 @@
-"""What an estimator that mixes the groups of a batch does in batches of several groups.
+"""What an estimator does in batches of several groups, and whether it mixes them.
 
 The other groups come from other prompts, whose policies are uniform over all policies. Every group
 of N samples is then equally likely, whatever its order, and a group may stand at any place. A
 group's mean advantages over the others and the places are a table like the table of an estimator of
 one group, so they are compared in the same way.
 
-Batches are tried in every order that matters: of their groups, and of the samples of a group.
+All batches are tried in every order of their groups and samples, if these are few. Otherwise they
+are drawn, and so are the batches of an estimator whose equal calls differ.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
 
-from setrl.theory.audit.calling import CalledEstimator, cleaned, fields
-from setrl.theory.audit.compare import Library, Match, share
+from setrl.core.method import AnyMethod
+from setrl.support.wording import count, in_a_row
+from setrl.theory.audit.calling import CalledEstimator, cleaned, uses_global_generators
+from setrl.theory.audit.compare import FLOOR, Library, Match, share
 from setrl.theory.audit.field import Field
 from setrl.theory.audit.known import Known
-from setrl.theory.audit.paid import Paid, places
+from setrl.theory.audit.paid import Paid, counts, places
 from setrl.theory.audit.said import words
+from setrl.theory.tabular import ActionTable
 
 GROUPS = 8  # of a batch
+LARGE = 257  # groups of the largest batch
 MOST = 10_000  # batches that are all tried
-DRAWS = 1_000  # batches that are drawn, if there are more
-SHUFFLES = 500  # calls that look whether an order matters
+FEW = 300  # batches that are all tried if no size was asked for
+LOOKS = 200  # batches that are drawn to see whether groups are mixed
+DRAWS = 1_000  # batches that are drawn if there are too many to try all
+TIMES = 4  # as many, if equal calls differ
 PARTS = 20  # of the draws, whose means show the standard error
+SPREAD = 2.093  # standard errors of a 95% interval from 20 parts (Student's t)
+UNSURE = 1 / 3  # of the update's length: with so large a standard error it may be 0
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Batches by the actions of their samples, what each stands for, and what was paid in it."""
+
+    batches_DBN: np.ndarray
+    weight_D: np.ndarray
+    values_DBN: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """A group that is paid otherwise next to other groups.
+
+    Attributes:
+        row_N: The actions of its samples.
+        values_N: What it is paid; None if the batch fails.
+        num_groups: The groups of the batch.
+    """
+
+    row_N: np.ndarray
+    values_N: np.ndarray | None
+    num_groups: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tries:
+    """Calls with batches.
+
+    Attributes:
+        estimator: The function.
+        alone: What it pays groups by themselves.
+        asked: B that was asked for, if one was.
+        looks: The calls that looked whether groups are mixed: B → all batches, or drawn ones.
+        mixed: The first batch in which a group is paid otherwise.
+    """
+
+    estimator: CalledEstimator
+    alone: Paid
+    asked: int | None = None
+    looks: dict[int, Calls] = field(default_factory=dict)
+    mixed: Mixed | None = None
+
+    def looked(self) -> Tries:
+        """Call batches, unless it takes one group; notice a state that only batches have."""
+        is_single = not self.estimator.shape.takes_batches
+        is_ours = isinstance(self.estimator.function, AnyMethod)
+        if is_single or is_ours or not self.estimator.is_steady:
+            return self
+        for batches_DBN, weight_D in self._looks():
+            num = batches_DBN.shape[1]
+            call = self.estimator.twice if num in self._sizes else self._paid
+            try:
+                found = Calls(batches_DBN, weight_D, call(self.alone.table, batches_DBN))
+            except ValueError:
+                return replace(self, mixed=Mixed(batches_DBN[0, 0], None, num))
+            if num in self._sizes:
+                self.looks[num] = found
+            mixed = self._mixed(found) if self.estimator.is_steady else None
+            if mixed is not None or not self.estimator.is_steady:
+                self.estimator.habits.update({"mixes"} if mixed else ())
+                return replace(self, mixed=mixed)
+        return self
+
+    def says(self) -> str:
+        """Return which batches were tried, and showed no difference; "" if none were."""
+        tried = [words("all batches" if self.has_all(num) else "drawn batches",
+                       number=f"{len(self.looks[num].batches_DBN):,}", groups=count(num, "group"))
+                 for num in self._sizes if num in self.looks]  # fmt: skip
+        return in_a_row(tried) if tried else ""
+
+    def has_all(self, groups: int) -> bool:
+        """Whether all batches of so many groups are tried, in every order."""
+        return self._number(groups) <= (MOST if groups == self.asked else FEW)
+
+    @property
+    def _sizes(self) -> Sequence[int]:
+        return (2, GROUPS) if self.asked is None else (self.asked,) if self.asked > 1 else ()
+
+    def _number(self, groups: int) -> int:
+        return int(self.alone.table.num_actions) ** (self.alone.num_samples * groups)
+
+    def _looks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield all batches of the sizes, or drawn ones; then some of other sizes."""
+        for groups in self._sizes:
+            if self.has_all(groups):
+                yield self._every(groups)
+            else:
+                draws = LOOKS if self.asked is None else DRAWS
+                yield self._drawn(groups, draws), np.ones(draws)
+        for groups in {3, 5, 6, 7, 9, 2 * GROUPS, LARGE} - set(self._sizes):
+            yield self._drawn(groups, max(40 // groups, 1)), np.ones(1)
+
+    def _mixed(self, found: Calls) -> Mixed | None:
+        rows_DBN, values_DBN = found.batches_DBN, found.values_DBN
+        shape = (-1, rows_DBN.shape[2])
+        usual_DBN = self.alone.of_rows(rows_DBN.reshape(shape)).reshape(rows_DBN.shape)
+        apart_DB = np.abs(values_DBN - usual_DBN).max(axis=2)
+        scale = max(self.alone.scale, np.abs(values_DBN).max())
+        if apart_DB.max() <= 4 * self.alone.tolerance * scale:
+            return None
+        at = np.unravel_index(apart_DB.argmax(), apart_DB.shape)
+        return Mixed(rows_DBN[at], values_DBN[at], rows_DBN.shape[1])
+
+    def every(self, groups: int) -> Calls | None:
+        """Return all batches in every order; None if they are too many."""
+        if groups in self.looks and self.has_all(groups):
+            return self.looks[groups]
+        return None if self._number(groups) > MOST else self._called(*self._every(groups))
+
+    def _every(self, groups: int) -> tuple[np.ndarray, np.ndarray]:
+        num_actions, num = self.alone.table.num_actions, self.alone.num_samples
+        flat_DM = np.array(list(product(range(num_actions), repeat=num * groups)))
+        rows_RN = flat_DM.reshape(-1, num)
+        chance_R = 1 / self.alone.groups.orderings_S[self._place(rows_RN)]
+        return flat_DM.reshape(-1, groups, num), chance_R.reshape(-1, groups).prod(axis=1)
+
+    def drawn(self, groups: int, draws: int) -> Calls:
+        """Return batches by chance."""
+        known = self.looks.get(groups) if self.estimator.is_steady else None
+        if known is not None and len(known.weight_D) == draws:
+            return known
+        with uses_global_generators():  # so that an audit says the same every time
+            return self._called(self._drawn(groups, draws), np.ones(draws))
+
+    def _drawn(self, groups: int, draws: int) -> np.ndarray:
+        rng, sets_SN = np.random.default_rng(draws), self.alone.groups.sets_SK
+        return rng.permuted(sets_SN[rng.integers(len(sets_SN), size=(draws, groups))], axis=2)
+
+    def without_order(self, drawn: Calls) -> Calls | None:
+        """Return all batches without their order; None if they are too many, or an order matters.
+
+        Whether one matters, drawn batches show, which are sorted and called again.
+        """
+        sets_SN, groups = self.alone.groups.sets_SK, drawn.batches_DBN.shape[1]
+        if comb(len(sets_SN) + groups - 1, groups) > MOST:
+            return None
+        sample_DBN = np.argsort(drawn.batches_DBN, axis=2)
+        rows_DBN = np.take_along_axis(drawn.batches_DBN, sample_DBN, axis=2)
+        group_DB1 = np.argsort(self._place(rows_DBN.reshape(-1, rows_DBN.shape[2]))
+                               .reshape(rows_DBN.shape[:2]), axis=1)[:, :, None]  # fmt: skip
+        again = self._called(np.take_along_axis(rows_DBN, group_DB1, axis=1), drawn.weight_D)
+        usual_DBN = np.take_along_axis(drawn.values_DBN, sample_DBN, axis=2)
+        apart_DBN = again.values_DBN - np.take_along_axis(usual_DBN, group_DB1, axis=1)
+        if np.abs(apart_DBN).max() > 4 * self.alone.tolerance * np.abs(again.values_DBN).max():
+            return None
+        chosen = list(combinations_with_replacement(range(len(sets_SN)), groups))
+        times = [factorial(groups) / prod(map(factorial, Counter(one).values())) for one in chosen]
+        return self._called(sets_SN[np.array(chosen)], np.array(times))
+
+    def _called(self, batches_DBN: np.ndarray, weight_D: np.ndarray) -> Calls:
+        return Calls(batches_DBN, weight_D, self._paid(self.alone.table, batches_DBN))
+
+    def _paid(self, table: ActionTable, batches_DBN: np.ndarray) -> np.ndarray:
+        return cleaned(self.estimator.paid(table, batches_DBN))
+
+    def _place(self, rows_RN: np.ndarray) -> np.ndarray:
+        return places(self.alone.groups, counts(rows_RN, self.alone.table.num_actions))
+
+    def means(self, calls: Calls, parts: int = 1) -> np.ndarray:
+        """Return the mean advantage of each action in each group, (parts, S, A)."""
+        groups, (num_calls, num, size) = self.alone.groups, calls.batches_DBN.shape
+        rows_RN, values_RN = calls.batches_DBN.reshape(-1, size), calls.values_DBN.reshape(-1, size)
+        counts_RA = counts(rows_RN, self.alone.table.num_actions)
+        at = np.repeat(np.arange(num_calls) * parts // num_calls, num), places(groups, counts_RA)
+        weight_R1 = np.repeat(calls.weight_D, num)[:, None]
+        totals = np.zeros((parts, *groups.counts_SA.shape))
+        times = np.zeros((*totals.shape[:2], 1))
+        is_action = rows_RN[:, :, None] == np.arange(counts_RA.shape[1])
+        paid_RA = (values_RN[:, :, None] * is_action).sum(axis=1) / np.maximum(counts_RA, 1)
+        np.add.at(totals, at, weight_R1 * paid_RA)
+        np.add.at(times, at, weight_R1)
+        usual_SA = totals.sum(axis=0) / np.maximum(times.sum(axis=0), 1e-300)
+        return np.where(times > 0, totals / np.where(times > 0, times, 1), usual_SA)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +227,8 @@ class Batched:
         match: The claim, or the objective whose gradient is nearest; None if the mean update is 0.
         noise: The share of the mean update's length that chance adds; 0 if all batches were tried.
         draws: How many batches were drawn; 0 if all were tried.
+        sorted: How many drawn batches were paid the same in another order, if all were tried
+            without their order; otherwise 0.
         larger: What batches of `GROUPS` groups show that were drawn, if there were too many to try
             them in every order; None if `num_groups` was asked for.
     """
@@ -50,8 +236,9 @@ class Batched:
     num_groups: int
     paid: Paid
     match: Match | None
-    noise: float
-    draws: int
+    noise: float = 0.0
+    draws: int = 0
+    sorted: int = 0
     larger: Batched | None = None
 
     @property
@@ -64,14 +251,7 @@ class Batched:
     @property
     def is_near(self) -> bool:
         """Whether chance explains how far the mean update is from the objective."""
-        return self.match is not None and self.off <= 2 * self.noise
-
-    def has_factors_of(self, other: Batched) -> bool:
-        """Whether chance explains how far the factors are from another's."""
-        if self.match is None or other.match is None:
-            return False
-        own, theirs = self.match.factors, other.match.factors
-        return len(own) == len(theirs) and np.allclose(own, theirs, rtol=2 * self.noise, atol=0)
+        return self.match is not None and self.match.off <= max(2 * self.noise, self.paid.tolerance)
 
     @property
     def all_wrong(self) -> float:
@@ -92,167 +272,115 @@ class Batched:
         }
 
     def __str__(self) -> str:
-        if self.match is None:
-            return words("batch nothing")
-        size = "fewer" if self.larger else "drawn" if self.draws else ""
-        off = "" if self.is_near or self.match.holds else "off"
         found = self.larger or self
+        error = 2 * found.noise + (found.match.off if found.match and found.is_near else 0)
         return words(
-            " ".join(filter(None, ("batch", size, off))),
+            " ".join(filter(None, ("batch", *self._kind()))),
             match=self.match,
-            off=share(self.off),
-            noise=share(2 * found.noise),
+            off=share(self.off + (self.match.rounded if self.match else 0.0)),
+            noise=share(error),
             groups=self.num_groups,
             more=found.num_groups,
             larger=found.match,
-            draws=f"{found.draws:,}",
+            draws=f"{found.draws or found.sorted:,}",
+            rare=f"{found.draws // 3:,}",
         )
 
+    def _kind(self) -> Iterator[str]:
+        yield "fewer" if self.larger else "drawn" if self.draws else "sorted" if self.sorted else ""
+        if self.match is None:
+            yield "nothing"
+        elif self.noise >= UNSURE:
+            yield "unsure"
+        elif self.draws and self.match.holds and self.noise <= self.paid.tolerance:
+            yield "same"
+        elif not (self.is_near if self.draws else self.match.is_as_written):
+            yield "off"
 
-def batched(
-    estimator: CalledEstimator,
-    alone: Paid,
-    objectives: Sequence[Known],
-    policies_PA: np.ndarray,
-    groups: int | None,
-) -> Batched | None:
-    """Return what an estimator does in batches of so many groups; None if it refuses them.
+
+def batched(tries: Tries, library: Library, parts: Sequence[Known]) -> Batched | None:
+    """Return what an estimator that mixes groups, or whose calls differ, does in batches.
+
+    None of other estimators, and if the batches fail. Without a size that was asked for, batches
+    have 8 groups. If their order matters, batches of fewer groups answer for them, if drawn ones of
+    8 agree.
 
     Args:
-        estimator: The function.
-        alone: What it pays groups by themselves, for the table, N and the rounding.
-        objectives: What it is compared with; only the claim, if there is one.
-        policies_PA: The policies on which updates are compared.
-        groups: B; by default 8. If the batches of 8 groups are too many, because their order
-            matters, batches of fewer groups answer for them, if drawn ones of 8 agree.
+        tries: The calls with batches.
+        library: The objectives on the groups.
+        parts: Those with which it is compared; only the claim, if there is one.
     """
-
-    def found(num: int, parts_DSA: np.ndarray, known: Sequence[Known]) -> Batched:
-        paid = replace(alone.paying(parts_DSA.mean(axis=0)), tolerance=alone.tolerance)
-        field, draws = Field(paid, policies_PA), DRAWS if len(parts_DSA) > 1 else 0
-        match = Library.of(field, known).nearest()
-        return Batched(num, paid, match, _noise(field, parts_DSA), draws)
-
-    wanted, tries = groups or GROUPS, Tries(estimator, alone)
+    wanted = tries.asked or GROUPS if tries.estimator.shape.takes_batches else 1
+    is_steady = tries.estimator.is_steady
+    if is_steady and (tries.mixed is None or wanted == 1):
+        return None
     try:
-        if (whole_1SA := tries.every(wanted)) is not None:
-            return found(wanted, whole_1SA, objectives)
-        parts_DSA = tries.drawn(wanted)
-        for num in range(wanted - 1, 1, -1) if groups is None else ():
-            if (whole_1SA := tries.every(num)) is not None:
-                exact = found(num, whole_1SA, objectives)
-                if exact.match is not None and exact.match.holds:
-                    larger = found(wanted, parts_DSA, exact.match.parts)
-                    if larger.is_near and larger.has_factors_of(exact):
-                        return replace(exact, larger=larger)
-                break
+        if not is_steady:
+            return _found(tries, tries.drawn(wanted, TIMES * DRAWS), library, parts, True)
+        if (whole := tries.every(wanted)) is not None:
+            return _found(tries, whole, library, parts)
+        drawn = tries.drawn(wanted, DRAWS)
+        if (whole := tries.without_order(drawn)) is not None:
+            return replace(_found(tries, whole, library, parts), sorted=DRAWS)
+        fewer = None if tries.asked else _fewer(tries, drawn, library, parts)
+        return fewer or _found(tries, drawn, library, parts, True)
     except ValueError:  # the law of independent groups says that such batches fail
         return None
-    return found(wanted, parts_DSA, objectives)
 
 
-@dataclass(frozen=True, eq=False)
-class Tries:
-    """Calls with batches.
-
-    Attributes:
-        estimator: The function.
-        alone: What it pays groups by themselves.
-    """
-
-    estimator: CalledEstimator
-    alone: Paid
-
-    def every(self, groups: int) -> np.ndarray | None:
-        """Return the mean advantages of a group in all batches, (1, S, A); None if too many."""
-        for batches_DBN, times_D, moves in self._every(groups):
-            values_DBN = np.array([self._paid(batch_BN) for batch_BN in batches_DBN])
-            if self._is_free(batches_DBN, values_DBN, moves):
-                return self._means(batches_DBN, values_DBN, times_D, np.zeros(len(times_D), int))
+def _fewer(tries: Tries, drawn: Calls, library: Library, parts: Sequence[Known]) -> Batched | None:
+    """Return what batches of fewer groups show exactly, if drawn ones agree."""
+    tried = (tries.every(num) for num in range(drawn.batches_DBN.shape[1] - 1, 1, -1))
+    whole = next((one for one in tried if one is not None), None)
+    exact = None if whole is None else _found(tries, whole, library, parts)
+    if exact is None or exact.match is None or not exact.match.holds:
         return None
-
-    def _every(self, groups: int) -> Iterator[tuple[np.ndarray, np.ndarray, tuple[bool, bool]]]:
-        """Yield all batches, their weights, and whether groups and samples may change places.
-
-        First batches whose order is left out, then those with groups in every order, then those
-        with samples in every order, too; what is more than `MOST` is left out.
-        """
-        sets_SN, orders_S = self.alone.groups.sets_SK, self.alone.groups.orderings_S
-        num, every = len(sets_SN), range(len(sets_SN))
-        if comb(num + groups - 1, groups) <= MOST:
-            chosen = list(combinations_with_replacement(every, groups))
-            times = [
-                factorial(groups) / prod(map(factorial, Counter(one).values())) for one in chosen
-            ]
-            yield sets_SN[np.array(chosen)], np.array(times), (True, True)
-        if num**groups <= MOST:
-            batches_DBN = sets_SN[np.array(list(product(every, repeat=groups)))]
-            yield batches_DBN, np.ones(len(batches_DBN)), (False, True)
-        if orders_S.sum() ** groups <= MOST:
-            actions = range(self.alone.table.num_actions)
-            rows_GN = np.array(list(product(actions, repeat=sets_SN.shape[1])))
-            chance_G = 1 / orders_S[places(self.alone.groups, _counts(rows_GN, len(actions)))]
-            at = np.array(list(product(range(len(rows_GN)), repeat=groups)))
-            yield rows_GN[at], chance_G[at].prod(axis=1), (False, False)
-
-    def _is_free(
-        self, batches_DBN: np.ndarray, values_DBN: np.ndarray, moves: tuple[bool, bool]
-    ) -> bool:
-        """Whether groups, or the samples of each group, are paid the same at other places."""
-        rng, (_, num, size) = np.random.default_rng(0), batches_DBN.shape
-        if not any(moves):
-            return True
-        for number in range(max(SHUFFLES, len(batches_DBN))):
-            at, rows = number % len(batches_DBN), np.arange(num)
-            order_BN = rng.permuted(np.tile(np.arange(size), (num, 1)), axis=1)
-            place = (rng.permutation(rows) if moves[0] else rows)[:, None], order_BN
-            apart = np.abs(self._paid(batches_DBN[at][place]) - values_DBN[at][place]).max()
-            if apart > 100 * self.alone.rounding:
-                return False
-        return True
-
-    def drawn(self, groups: int) -> np.ndarray:
-        """Return the mean advantages of a group beside others, (PARTS, S, A), by chance."""
-        rng, sets_SN = np.random.default_rng(0), self.alone.groups.sets_SK
-        chosen = rng.integers(len(sets_SN), size=(DRAWS, groups))
-        batches_DBN = rng.permuted(sets_SN[chosen], axis=2)
-        values_DBN = np.array([self._paid(batch_BN) for batch_BN in batches_DBN])
-        return self._means(batches_DBN, values_DBN, np.ones(DRAWS), np.arange(DRAWS) % PARTS)
-
-    def _paid(self, batch_BN: np.ndarray) -> np.ndarray:
-        return cleaned(self.estimator.of_batch(*fields(self.alone.table, batch_BN)))
-
-    def _means(
-        self,
-        batches_DBN: np.ndarray,
-        values_DBN: np.ndarray,
-        weight_D: np.ndarray,
-        part_D: np.ndarray,
-    ) -> np.ndarray:
-        """Return the mean advantage of each action in each group, for each part of the batches."""
-        groups, (_, num, size) = self.alone.groups, batches_DBN.shape
-        rows_RN, values_RN = batches_DBN.reshape(-1, size), values_DBN.reshape(-1, size)
-        counts_RA = _counts(rows_RN, self.alone.table.num_actions)
-        at = np.repeat(part_D, num), places(groups, counts_RA)
-        weight_R1 = np.repeat(weight_D, num)[:, None]
-        totals = np.zeros((part_D.max() + 1, *groups.counts_SA.shape))
-        times = np.zeros((*totals.shape[:2], 1))
-        is_action = rows_RN[:, :, None] == np.arange(counts_RA.shape[1])
-        paid_RA = (values_RN[:, :, None] * is_action).sum(axis=1) / np.maximum(counts_RA, 1)
-        np.add.at(totals, at, weight_R1 * paid_RA)
-        np.add.at(times, at, weight_R1)
-        usual_SA = totals.sum(axis=0) / np.maximum(times.sum(axis=0), 1e-300)
-        return np.where(times > 0, totals / np.where(times > 0, times, 1), usual_SA)
+    larger = _found(tries, drawn, library, exact.match.parts, True)
+    return replace(exact, larger=larger) if _agree(exact.match, larger) else None
 
 
-def _counts(rows_RN: np.ndarray, num_actions: int) -> np.ndarray:
-    return (rows_RN[:, :, None] == np.arange(num_actions)).sum(axis=1)
+def _agree(match: Match, larger: Batched) -> bool:
+    """Whether chance explains how far drawn batches are from an objective and its factors."""
+    other = larger.match
+    if other is None or not larger.is_near or len(match.factors) != len(other.factors):
+        return False
+    apart = np.abs(np.subtract(match.factors, other.factors))
+    return bool((apart <= np.array(other.errors) + FLOOR * np.abs(match.factors)).all())
 
 
-def _noise(field: Field, parts_DSA: np.ndarray) -> float:
-    """Return the standard error of the mean update, as a share of its length; 0 of one part."""
-    if len(parts_DSA) == 1:
-        return 0.0
-    each_DPA = np.array([field.of_credit(credit_SA) for credit_SA in parts_DSA])
+def _found(
+    tries: Tries,
+    calls: Calls,
+    library: Library,
+    parts: Sequence[Known],
+    is_drawn: bool = False,
+) -> Batched:
+    parts_DSA = tries.means(calls, PARTS if is_drawn else 1)
+    largest = float(np.abs(calls.values_DBN).max())
+    paid = replace(tries.alone.paying(parts_DSA.mean(axis=0)), largest=largest,
+                   tolerance=tries.alone.tolerance)  # fmt: skip
+    found, (num_calls, num, _) = Field(paid, library.field.policies_PA), calls.batches_DBN.shape
+    library = library.on(found, parts)
+    if not is_drawn:
+        return Batched(num, paid, library.nearest())
+    noise, match = _noise(found, parts_DSA), library.nearest()
+    if match is None:
+        return Batched(num, paid, None, noise, num_calls)
+    match = library.match(0) if noise >= UNSURE else match
+    return Batched(num, paid, _with_errors(library, match, parts_DSA), noise, num_calls)
+
+
+def _noise(found: Field, parts_DSA: np.ndarray) -> float:
+    """Return the standard error of the mean update, as a share of its length."""
+    each_DPA = np.array([found.of_credit(credit_SA) for credit_SA in parts_DSA])
     error_PA = each_DPA.std(axis=0, ddof=1) / np.sqrt(len(each_DPA))
-    return float(np.linalg.norm(error_PA)) / (float(np.linalg.norm(field.values_PA)) or 1.0)
+    return float(np.linalg.norm(error_PA)) / (float(np.linalg.norm(found.values_PA)) or 1.0)
+
+
+def _with_errors(library: Library, match: Match, parts_DSA: np.ndarray) -> Match:
+    """Return the match with a 95% interval of each factor, from the parts of the draws."""
+    rows = library.on(library.field, match.parts).gradients
+    each = [np.linalg.lstsq(rows.T, library.field.of_credit(credit_SA).ravel(), rcond=None)[0]
+            for credit_SA in parts_DSA]  # fmt: skip
+    errors = SPREAD * np.std(each, axis=0, ddof=1) / np.sqrt(len(each))
+    return replace(match, errors=tuple(errors.tolist()))

@@ -7,7 +7,7 @@ import pickle
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from setrl.theory.tabular import ActionTable
 LABELS = ("strategies", "labels", "clusters", "strategies_BN", "labels_BN", "strategy", "cluster",
           "label", "strategy_ids", "cluster_ids")  # fmt: skip
 Call = Callable[[Any, np.ndarray, np.ndarray], Any]
+ShowProgress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -89,27 +90,66 @@ class CalledEstimator:
         """
         if self.shape.takes_batches and "mixes" not in self.habits:
             return self.of_batch(rewards_BN, labels_BN)
-        return self.alone(rewards_BN, labels_BN)
-
-    def alone(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        """Return the advantages of groups, each in a call of its own, (B, N)."""
-        rows = zip(rewards_BN, labels_BN, strict=True)
-        return np.concatenate([self.of_batch(*(part[None] for part in row)) for row in rows])
-
-    def of_groups(self, table: ActionTable, actions_BN: np.ndarray) -> np.ndarray:
-        """Return the advantages of groups that are given by the actions of their samples."""
-        if isinstance(self.function, AnyMethod):
-            credit = table.credit(self.function, actions_BN, np.random.default_rng(0))
-            return np.asarray(credit.values_BN, dtype=np.float64)
-        return self.advantages(*fields(table, actions_BN))
+        rows = zip(rewards_BN[:, None], labels_BN[:, None], strict=True)
+        return np.concatenate(self.each(rows))
 
     def of_batch(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         """Return the advantages of one call with all these groups."""
+        return self.each([(rewards_BN, labels_BN)])[0]
+
+    def each(
+        self,
+        batches: Iterable[tuple[np.ndarray, np.ndarray]],
+        progress: ShowProgress | None = None,
+    ) -> list[np.ndarray]:
+        """Return the advantages of batches of rewards and labels, one call for each."""
+        found = []
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of odd groups, such as all wrong
+            for batch in batches:
+                found.append(self._called(*batch))
+                if progress is not None:
+                    progress(len(batch[0]))
+        return found
+
+    def paid(
+        self, table: ActionTable, batches_DBN: np.ndarray, progress: ShowProgress | None = None
+    ) -> np.ndarray:
+        """Return the advantages of batches that are given by their samples' actions, (D, B, N)."""
+        if isinstance(self.function, AnyMethod):  # it pays a group the same in any batch
+            rows_RN = batches_DBN.reshape(-1, batches_DBN.shape[2])
+            values_RN = table.credit(self.function, rows_RN, np.random.default_rng(0)).values_BN
+            return np.asarray(values_RN, dtype=np.float64).reshape(batches_DBN.shape)
+        return np.array(self.each(zip(*fields(table, batches_DBN), strict=True), progress))
+
+    def twice(
+        self, table: ActionTable, batches_DBN: np.ndarray, progress: ShowProgress | None = None
+    ) -> np.ndarray:
+        """Return the advantages of batches, `cleaned`, and notice whether equal calls agree.
+
+        The calls are repeated in another order, and some several times, if they are groups that
+        are alone, or few: a state or chance shows as a difference, unless it is seldom.
+        """
+        with uses_global_generators() as draws:
+            values_DBN = self.paid(table, batches_DBN, progress)
+            order = np.random.default_rng(0).permutation(len(batches_DBN))[:REPEATED]
+            more = max(LEAST - len(order), TIMES * FEW * (batches_DBN.shape[1] == 1), 0)
+            order = np.concatenate([order, np.resize(order[:FEW], more)])
+            try:
+                more_DBN = self.paid(table, batches_DBN[order], progress)
+            except ValueError:  # it did not fail in the first call
+                more_DBN = np.full(batches_DBN[order].shape, np.nan)
+        scale = np.abs(cleaned(values_DBN)).max(initial=1e-300)
+        if apart(more_DBN, values_DBN[order]).max() > self.tolerance * scale:
+            self.habits.add("unsteady")
+        if draws:
+            self.habits.add("draws")
+        return cleaned(values_DBN)
+
+    def _called(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         given = rewards_BN.copy(), labels_BN.copy()
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # of odd groups, such as all wrong
-                returned = self.shape.call(self.function, *given)
+            returned = self.shape.call(self.function, *given)
         except (Exception, SystemExit) as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
@@ -121,8 +161,7 @@ class CalledEstimator:
                 f"{self.name} must return one advantage for each sample, shape "
                 f"{rewards_BN.shape}, got {values.shape}; called as {self.shape.name}"
             )
-        same = np.array_equal(given[0], rewards_BN, equal_nan=rewards_BN.dtype.kind == "f")
-        if not (same and np.array_equal(given[1], labels_BN)):
+        if given[0].tobytes() != rewards_BN.tobytes() or given[1].tobytes() != labels_BN.tobytes():
             self.habits.add("edits")
         if not np.isfinite(values).all():
             self.habits.add("missing")
@@ -130,6 +169,8 @@ class CalledEstimator:
 
     def _numbers(self, returned: Any) -> np.ndarray:
         """Return an array of any library as float64, also if it is on a graph of gradients."""
+        if type(returned) is np.ndarray and returned.dtype == np.float64:
+            return returned.copy()
         detached = returned.detach().cpu() if hasattr(returned, "detach") else returned
         if isinstance(detached, np.ma.MaskedArray):
             detached = np.ma.filled(detached.astype(np.float64), np.nan)
@@ -145,7 +186,10 @@ class CalledEstimator:
         raise ValueError(f"{self.name} must return an array of real numbers, got {returned!r:.80}")
 
 
-MIXED = 1e-4  # relative difference of a group's advantages next to other groups, beyond rounding
+ALIKE = 1e-4  # relative difference of what one group and a batch of one group are paid
+REPEATED = 5_000  # calls that are repeated
+FEW, TIMES = 16, 3  # calls that are repeated so many times more, for states that change late
+LEAST = 150  # calls that are repeated, some of them several times
 EXACT, SINGLE, HALF = 1e-9, 1e-5, 4e-3  # rounding, of the largest advantage
 SHORT_FLOATS = {"float32": "single", "float16": "half", "bfloat16": "half"}
 
@@ -190,14 +234,12 @@ def estimator(
         return CalledEstimator(function, Shape("a Method", _method, _reads_labels(function)), name)
     if not callable(function):
         raise ValueError(f"an estimator must be a function or a Method, got {function!r:.80}")
-    # Two groups of both kinds, one of which is all wrong and one all right: they show best whether
-    # a function mixes groups.
     rewards_BN = (np.arange(4 * num_samples).reshape(4, -1) % 3 == 0) * 1.0
     rewards_BN[2:] = [[0.0], [1.0]]
     groups = rewards_BN, np.arange(4 * num_samples).reshape(4, -1) % 2
     if shape is None:
         return _found(function, name, groups, takes)
-    return _watched(CalledEstimator(function, shape, name), groups)
+    return CalledEstimator(function, shape, name)
 
 
 def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
@@ -217,7 +259,7 @@ def _found(
     A function that takes one group as (N,) and as (1, N) with the same result may be meant for
     either; it is called with batches. With different results it is a function of a group.
     """
-    refusals, alone = [], None
+    refusals, alone, one = [], None, (groups[0][:1], groups[1][:1])
     for shape in _shapes(function, name):
         if takes is not None and shape.takes_batches is not (takes == "batch"):
             continue
@@ -225,17 +267,17 @@ def _found(
             break  # it takes groups of NumPy: tensors need not be tried
         tried = CalledEstimator(function, shape, name)
         try:
-            _watched(tried, groups)
-            first = tried.of_batch(groups[0][:1], groups[1][:1])
+            first = tried.of_batch(*one)
+            tried.advantages(*groups)
         except ValueError as error:
             refusals.append(str(error))
             continue
-        if alone is not None and not np.allclose(alone[1], first, rtol=MIXED, equal_nan=True):
+        tried.habits.clear()
+        if alone is not None and _differ(alone[1], first, alone[0].of_batch(*one)):
             alone[0].habits.add("unlike")
             return alone[0]
-        if alone is not None:
-            tried.habits.add("either")
-        if shape.takes_batches or takes:
+        if alone is not None or shape.takes_batches or takes:
+            tried.habits.update({"either"} if alone is not None else ())
             return tried
         alone = tried, first
     if alone is not None:
@@ -243,15 +285,10 @@ def _found(
     raise ValueError("; ".join(dict.fromkeys(refusals)))
 
 
-def _watched(tried: CalledEstimator, groups: tuple[np.ndarray, np.ndarray]) -> CalledEstimator:
-    """Return the estimator, after a look at whether it mixes the groups of a batch."""
-    together = tried.of_batch(*groups) if tried.shape.takes_batches else None
-    alone = tried.alone(*groups)
-    tried.habits.clear()
-    scale = np.abs(cleaned(alone)).max(initial=1e-300)
-    if together is not None and apart(together, alone).max() > MIXED * scale:
-        tried.habits.add("mixes")
-    return tried
+def _differ(group: np.ndarray, batch: np.ndarray, again: np.ndarray) -> bool:
+    """Whether one group is paid otherwise as a batch, and not by chance: again, it is the same."""
+    alike = [np.allclose(group, one, rtol=ALIKE, equal_nan=True) for one in (batch, again)]
+    return alike == [False, True]
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -15,7 +16,8 @@ from setrl.theory.audit.known import Known, mean_scores
 from setrl.theory.audit.paid import places
 from setrl.theory.multisets import Multisets, multisets
 
-LARGEST_DENOMINATOR = 64  # of a factor that is written as a fraction
+LARGEST_DENOMINATOR, ROUNDED = 64, 1e-6  # of a factor that is written as a fraction; how near
+SMALL_DENOMINATOR, NEAR = 12, 1e-5  # how near to such a fraction it may be
 LARGEST_NUMERATOR = 256  # of such a fraction: near a large number some fraction always is
 CLOSE = 1e-5  # a distance below which a match is worth confirming
 SMALL = 10**6  # denominators of the scores of small groups are smaller
@@ -50,6 +52,7 @@ class Match:
         is_exact: Whether F = Σ factor·∇J for every policy, up to rounding.
         example: Where F differs most, for a sample with others; None if it is exact.
         rounding: The rounding of the estimator's numbers, relative to the largest advantage.
+        errors: Half the 95% interval of each factor, if they come from drawn batches.
     """
 
     parts: tuple[Known, ...]
@@ -58,32 +61,80 @@ class Match:
     is_exact: bool
     example: PromptExample | None = None
     rounding: float = 0.0
+    errors: tuple[float, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether F = Σ factor·∇J, but for rounding and small numbers that are added to a std."""
         return self.off <= max(FLOOR, self.rounding)
 
+    @property
+    def rounded(self) -> float:
+        """By which share of its length the gradient changes if its factors are as written."""
+        near = [fraction(number) for number in self.factors]
+        apart = [abs(float(one or own) / own - 1) if own else 0.0
+                 for one, own in zip(near, self.factors, strict=True)]  # fmt: skip
+        most = max(apart, default=0.0)
+        return most if most > ROUNDED else 0.0
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether F is the gradient with the factors as written, for every policy."""
+        return self.is_exact and not self.rounded
+
     def __str__(self) -> str:
-        terms = sorted(zip(self.factors, self.parts, strict=True), key=lambda term: term[0] < 0)
-        text = " + ".join(f"{_times(number, self.is_exact)}∇{part.label}" for number, part in terms)
+        errors = self.errors or (0.0,) * len(self.parts)
+        each = sorted(zip(self.factors, errors, self.parts, strict=True), key=lambda it: it[0] < 0)
+        text = " + ".join(f"{_times(number, error, self.off if not self.holds else 0)}∇{part.label}"
+                          for number, error, part in each)  # fmt: skip
         return text.replace("+ −", "− ")
 
 
-def _times(number: float, is_exact: bool) -> str:
-    text = factor(number, is_exact).replace("-", "−")
+def _times(number: float, error: float, off: float) -> str:
+    text = factor(number, off)
+    if error > FLOOR**2 * abs(number):
+        digits = max(1 - int(np.floor(np.log10(error))), 0)
+        text = f"({number:.{digits}f} ± {error:.{digits}f})"
+    text = text.replace("-", "−")
     return {"1": "", "−1": "−"}.get(text, f"{text}·")
 
 
-def factor(number: float, is_exact: bool = True) -> str:
-    """Write a factor: as a fraction if it is one and exact, otherwise with three digits.
+def factor(number: float, off: float = 0.0) -> str:
+    """Write a factor: as a fraction or with three digits and "…"; rounded, if it is so far off.
 
-    >>> factor(2.0), factor(4 / 3), factor(0.8660254), factor(4 / 3, is_exact=False)
-    ('2', '4/3', '0.866', '1.33')
+    Of a small distance rounding adds little.
+
+    >>> factor(2.0), factor(4 / 3), factor(4.99672), factor(4 / 3, off=0.1), factor(4 / 3, 0.001)
+    ('2', '4/3', '4.99…', '1.33', '1.333')
     """
-    if is_exact and _is_fraction(number) and abs(number) < SMALL:
-        return str(Fraction(number).limit_denominator(LARGEST_DENOMINATOR))
-    return f"{number:.3g}"
+    if off or not number:
+        digits = max(3, 1 - int(np.floor(np.log10(off or 1))))
+        return f"{number:.{digits}g}"
+    if (near := fraction(number)) is not None and abs(number) < SMALL:
+        return str(near)
+    short, power = f"{number:.3g}", Decimal(number).adjusted()
+    if abs(float(short) - number) <= ROUNDED * abs(number):
+        return short
+    is_long = not -5 < power < 6
+    digits = 3 if is_long else max(3, power + 1)
+    below = Context(prec=digits, rounding=ROUND_DOWN).create_decimal(number)
+    return f"{below:e}…" if is_long else f"{below:f}…"
+
+
+def fraction(number: float) -> Fraction | None:
+    """Return the fraction that a number is, but for rounding; None if it is none.
+
+    A small number in a divisor may change a fraction with a small denominator a little more.
+
+    >>> fraction(0.6), fraction(1.999997), fraction(1.9997)
+    (Fraction(3, 5), Fraction(2, 1), None)
+    """
+    for largest, most_apart in ((SMALL_DENOMINATOR, NEAR), (LARGEST_DENOMINATOR, ROUNDED)):
+        near = Fraction(number).limit_denominator(largest)
+        is_short = near.denominator == 1 or abs(near.numerator) <= LARGEST_NUMERATOR
+        if near and is_short and abs(float(near) - number) <= most_apart * abs(number):
+            return near
+    return None
 
 
 def share(off: float) -> str:
@@ -93,12 +144,6 @@ def share(off: float) -> str:
     ('1.2%', '0.004%', '29%')
     """
     return f"{100 * off:.2g}%"
-
-
-def _is_fraction(number: float) -> bool:
-    near = Fraction(number).limit_denominator(LARGEST_DENOMINATOR)
-    is_short = near.denominator == 1 or abs(near.numerator) <= LARGEST_NUMERATOR
-    return bool(near) and is_short and abs(float(near) - number) <= 1e-6 * abs(number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +186,12 @@ class Library:
         empty: list[tuple[np.ndarray, ...]] = [(np.zeros(0), np.zeros(0), np.zeros(0))]
         columns = zip(*(rows or empty), strict=True)
         return cls(field, kept, *(np.array(part) for part in columns))
+
+    def on(self, field: Field, parts: Sequence[Known]) -> Library:
+        """Return some of the objectives, to compare another estimator of the same groups."""
+        at = [self.objectives.index(one) for one in parts]
+        scores = (rows[at] for rows in (self.scores_KS, self.without_KM, self.smaller_KM))
+        return Library(field, list(parts), *scores)
 
     def credits(self, index: int) -> dict[str, np.ndarray]:
         """Return the credits u − v, u − U, u − w, u − v·N/(N − 1), u of an objective, (S, A).
@@ -186,7 +237,7 @@ class Library:
         None if the expected gradient is 0 for every policy.
         """
         target, gradients = self.field.values_PA.ravel(), self.gradients
-        if np.abs(self.field.contrast_MA).max() <= 4 * self.field.paid.rounding:
+        if self._is_zero:
             return None
         lengths = np.linalg.norm(gradients, axis=1)
         cosine = gradients @ target / lengths / np.linalg.norm(target)
@@ -195,6 +246,10 @@ class Library:
         if match.holds:
             return match
         return self._pair(target, gradients) or match
+
+    @property
+    def _is_zero(self) -> bool:
+        return bool(np.abs(self.field.contrast_MA).max() <= 4 * self.field.paid.rounding)
 
     def combined(self, match: Match) -> np.ndarray:
         """Return Σ factor·∇J of a match whose parts are this library's objectives, (P, A)."""
@@ -218,15 +273,16 @@ class Library:
         share = np.where(apart > 1e-6, explained / np.where(apart > 0, apart, 1), 0)
         for left, right in np.argwhere(np.triu(share, 1) > 1 - FLOOR**2):
             match = self._match((int(left), int(right)), target, gradients)
-            if match.holds and all(map(_is_fraction, match.factors)):
+            if match.holds and all(map(fraction, match.factors)):
                 return match
         return None
 
     def _match(self, chosen: tuple[int, ...], target: np.ndarray, gradients: np.ndarray) -> Match:
         rows = gradients[list(chosen)]
         factors, *_ = np.linalg.lstsq(rows.T, target, rcond=None)
+        factors *= not self._is_zero
         apart, length = np.linalg.norm(target - factors @ rows), np.linalg.norm(target)
-        off = float(apart / length) if length else 1.0  # an expected gradient of 0 follows none
+        off = float(apart / length) if factors.any() else 1.0  # an update of 0 follows none
         parts = tuple(self.objectives[at] for at in chosen)
         wanted_MA = of_scores(self.field.paid, factors @ self.scores_KS[list(chosen)])
         exact = off < CLOSE and self._is_exact(wanted_MA)

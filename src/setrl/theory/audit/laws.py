@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from setrl.support.wording import in_a_row
-from setrl.theory.audit.calling import CalledEstimator, cleaned
+from setrl.theory.audit.batches import LARGE, Tries
+from setrl.theory.audit.calling import CalledEstimator, cleaned, fields
 from setrl.theory.audit.paid import Paid, places, sample_rows
 from setrl.theory.audit.said import TEXTS, filled, kind, words
 from setrl.theory.tabular import ActionTable
@@ -38,10 +39,12 @@ class Case:
     Attributes:
         estimator: The function.
         paid: Its advantages in every group.
+        tries: Its calls with batches.
     """
 
     estimator: CalledEstimator
     paid: Paid
+    tries: Tries
 
     @property
     def table(self) -> ActionTable:
@@ -51,14 +54,12 @@ class Case:
     @property
     def rewards_RN(self) -> np.ndarray:
         """The rewards of the rows."""
-        return np.asarray(self.table.rewards, dtype=np.float64)[self.paid.groups_RN]
+        return fields(self.table, self.paid.groups_RN)[0]
 
     @property
     def labels_RN(self) -> np.ndarray:
         """The labels of the rows; 0 without labels."""
-        labels = self.table.strategies
-        known = np.zeros(self.table.num_actions, dtype=np.int64) if labels is None else labels
-        return np.asarray(known)[self.paid.groups_RN]
+        return fields(self.table, self.paid.groups_RN)[1]
 
     def word(self, binary: str, graded: str) -> str:
         """Choose words: samples are right or wrong only if there are two rewards."""
@@ -83,17 +84,17 @@ class Case:
 
     def paid_to(self, row: int) -> str:
         """Write what a row was paid."""
-        return self.written(row, self.paid.values_RN[row])
+        return self.written(self.paid.groups_RN[row], self.paid.values_RN[row])
 
-    def written(self, row: int, values_N: np.ndarray) -> str:
-        """Write advantages of a row; in a long one, of the first sample of each kind."""
+    def written(self, group_N: np.ndarray, values_N: np.ndarray) -> str:
+        """Write advantages of a group; in a long one, of the first sample of each kind."""
         if self.paid.num_samples > LONG:
-            _, first = np.unique(self.paid.groups_RN[row], return_index=True)
+            _, first = np.unique(group_N, return_index=True)
             values_N = values_N[first]
         return _numbers(values_N)
 
-    def _kinds(self, row: int) -> list[str]:
-        actions_A, counts_A = np.unique(self.paid.groups_RN[row], return_counts=True)
+    def _kinds(self, group_N: np.ndarray) -> list[str]:
+        actions_A, counts_A = np.unique(group_N, return_counts=True)
         names = [kind(self.table, action) for action in actions_A]
         return [f"{times} × {name}" for times, name in zip(counts_A, names, strict=True)]
 
@@ -103,19 +104,22 @@ class Case:
         return self.paid.values_RN[sample_rows(len(self.paid.groups_RN))]
 
     def show(self, row: int) -> str:
-        """Write a row of groups; a long one by the kinds of its samples."""
+        """Write a row of groups."""
+        return self.shown(self.paid.groups_RN[row])
+
+    def shown(self, group_N: np.ndarray) -> str:
+        """Write a group by its samples; a long one by the kinds of its samples."""
         if self.paid.num_samples > LONG:
-            return ", ".join(self._kinds(row))
-        rewards = ", ".join(f"{one:g}" for one in self.rewards_RN[row])
+            return ", ".join(self._kinds(group_N))
+        rewards_N, labels_N = fields(self.table, group_N)
+        rewards = ", ".join(f"{one:g}" for one in rewards_N)
         if self.table.strategies is None:
             return words("rewards", rewards=rewards)
-        labels = ", ".join(map(str, self.labels_RN[row]))
+        labels = ", ".join(map(str, labels_N))
         return words("rewards and labels", rewards=rewards, labels=labels)
 
 
 LONG = 8  # samples of a group that are written one by one
-PAIRS = 40  # batches of two groups that are tried, and of groups by chance
-LARGE = 256  # groups of a batch
 # A floor in a divisor shows only if rewards are far smaller than the audited ones.
 SCALES = {"3": 3.0, "1/3": 1 / 3, "1,000": 1e3, "1/1,000": 1e-3}
 NEAR = 3.0, 1 / 3  # scales at which an estimator of any scale pays the same, or in proportion
@@ -128,9 +132,9 @@ OF_ANY_CALLS = "finite", "leaves-input", "deterministic", "survives-missing"
 OF_ONE_CALL = "zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong"
 
 
-def laws(estimator: CalledEstimator, paid: Paid) -> tuple[Law, ...]:
+def laws(estimator: CalledEstimator, paid: Paid, tries: Tries) -> tuple[Law, ...]:
     """Try every law, in the order in which sentences name them."""
-    case = Case(estimator, paid)
+    case = Case(estimator, paid, tries)
     found = tuple(law(case) for law in LAWS)
     return found if estimator.is_steady else tuple(map(_of_unsteady, found))
 
@@ -210,35 +214,19 @@ def independent_groups(case: Case) -> Law:
     """Whether a group is paid the same next to other groups of a batch, also next to itself."""
     if not case.estimator.shape.takes_batches:
         return _law("independent-groups", True, "single")
-    rows = sample_rows(len(case.paid.groups_RN))
-    for batch in _batches(len(rows)):
-        chosen, number = rows[batch], len(batch)
-        try:
-            together = case.estimator.of_batch(case.rewards_RN[chosen], case.labels_RN[chosen])
-        except ValueError:
-            return _law("independent-groups", False, "other", number=str(number))
-        difference = np.abs(cleaned(together) - case.paid.values_RN[chosen])
-        if case.is_zero(difference):
-            continue
-        at = int(difference.max(axis=1).argmax())
-        row = int(chosen[at])
-        own, other = case.paid_to(row), case.written(row, together[at])
-        shown = {"group": case.show(row), "paid": own, "other": other}
-        return _law("independent-groups", False, **shown, number=str(number))
-    is_mixed = "mixes" in case.estimator.habits
-    return _law("independent-groups", not is_mixed, "sometimes" if is_mixed else "")
-
-
-def _batches(num_rows: int) -> Iterator[list[int]]:
-    """Yield batches of groups: all, then each several times, then pairs, then some by chance."""
-    every = list(range(num_rows))
-    yield every
-    yield every[::-1] * (LARGE // num_rows + 1)
-    for row in sample_rows(num_rows)[:: max(num_rows // PAIRS, 1)].tolist():
-        yield [row, (row + num_rows // 2 + 1) % num_rows]
-    rng = np.random.default_rng(0)
-    for number in range(PAIRS):
-        yield rng.integers(num_rows, size=2 + number % 7).tolist()
+    mixed = case.tries.mixed
+    if mixed is None:
+        tried = case.tries.says()
+        return _law("independent-groups", True, "" if tried else "ours", tried=tried)
+    number = str(mixed.num_groups)
+    if mixed.values_N is None:
+        return _law("independent-groups", False, "other", number=number)
+    own_N = case.paid.of_rows(mixed.row_N[None])[0]
+    shown = {
+        "paid": case.written(mixed.row_N, own_N),
+        "other": case.written(mixed.row_N, mixed.values_N),
+    }
+    return _law("independent-groups", False, group=case.shown(mixed.row_N), **shown, number=number)
 
 
 def rows_in_any_order(case: Case) -> Law:

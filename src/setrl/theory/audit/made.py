@@ -42,7 +42,7 @@ class Made:
     off: float = 0.0
 
     def __str__(self) -> str:
-        written = factor(self.times, is_exact=self.off <= CLOSE)
+        written = factor(self.times, 0.0 if self.off <= CLOSE else self.off)
         times = "" if abs(self.times - 1) < NEAR else f"{written} times "
         off = f" (up to {share(self.off)} of the largest advantage)" if self.off > CLOSE else ""
         return f"{times}{self.base} of {self.of}{self.change}{off}"

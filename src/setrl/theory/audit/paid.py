@@ -14,28 +14,14 @@ from math import comb
 
 import numpy as np
 
-from setrl.core.method import AnyMethod
-from setrl.theory.audit.calling import (
-    EXACT,
-    MIXED,
-    CalledEstimator,
-    cleaned,
-    fields,
-    uses_global_generators,
-)
+from setrl.theory.audit.calling import EXACT, CalledEstimator, ShowProgress
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.tabular import ActionTable
 
 MAX_GROUPS = 20_000
-MAX_ORDERED = 50_000  # ordered groups that are all tried, if the function takes many at once
-MAX_ONE_BY_ONE = 10_000  # and if it takes one at a time
-SHUFFLES = 8  # orders of each group that are tried if there are too many orders
+MAX_ORDERED = 70_000  # ordered groups that are all tried: 16 samples that are right or wrong
+SOME_ORDERED = 5_000  # of groups that have more orders, but at least two orders of each
 REPEATED = 500  # rows that are called again for a law
-ALONE = 100  # rows that are called again one by one, to see whether equal calls agree
-FEW, TIMES = 16, 3  # rows that are called so many times more, for states that change late
-CHUNK = 4096  # groups that are handed over at once
-
-ShowProgress = Callable[[int], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +37,7 @@ class Paid:
         tolerance: The rounding of an advantage: relative to the largest advantage.
         order: The largest difference that the order of a group's samples makes.
         all_orders: Whether all orders were tried.
+        largest: The largest |advantage| of which `values_RN` are means; 0 if they are no means.
     """
 
     table: ActionTable
@@ -61,6 +48,7 @@ class Paid:
     tolerance: float
     order: float
     all_orders: bool
+    largest: float = 0.0
 
     @property
     def groups(self) -> Multisets:
@@ -70,7 +58,7 @@ class Paid:
     @property
     def scale(self) -> float:
         """The largest |advantage|; 1 if all are 0."""
-        return float(np.abs(self.values_RN).max()) or 1.0
+        return max(self.largest, float(np.abs(self.values_RN).max())) or 1.0
 
     @property
     def rounding(self) -> float:
@@ -85,8 +73,7 @@ class Paid:
     @cached_property
     def counts_RA(self) -> np.ndarray:
         """How often each row holds each action."""
-        at = np.arange(self.table.num_actions)
-        return (self.groups_RN[:, :, None] == at).sum(axis=1)
+        return counts(self.groups_RN, self.table.num_actions)
 
     @cached_property
     def totals_RA(self) -> np.ndarray:
@@ -110,10 +97,23 @@ class Paid:
         values_SN = np.take_along_axis(credit_SA, sets_SN, axis=1)
         return Paid(self.table, self.num_samples, sets_SN, values_SN, times_S, EXACT, 0, True)
 
+    def of_rows(self, rows_RN: np.ndarray) -> np.ndarray:
+        """Return what it pays ordered groups that are given by their samples' actions."""
+        base_N = self.table.num_actions ** np.arange(self.num_samples)[::-1]
+        if len(self.groups_RN) == base_N[0] * self.table.num_actions:  # all, in this order
+            return self.values_RN[rows_RN @ base_N]
+        row_R = places(self.groups, counts(rows_RN, self.table.num_actions))
+        return np.take_along_axis(self.credit_SA[row_R], rows_RN, axis=1)
+
     @cached_property
     def given_others_MA(self) -> np.ndarray:
         """E[Aᵢ | the N − 1 others, yᵢ = a]: the advantage of each action with the same others."""
         return beside_others(self.groups, self.credit_SA)
+
+
+def counts(rows_RN: np.ndarray, num_actions: int) -> np.ndarray:
+    """Return how often each row holds each action."""
+    return (rows_RN[:, :, None] == np.arange(num_actions)).sum(axis=1)
 
 
 def beside_others(groups: Multisets, values_SA: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ def pay(
         estimator: The function.
         table: The actions.
         num_samples: N.
-        progress: Called with the number of groups after each batch of calls.
+        progress: Called with the number of groups after every call.
         orders: Whether to try other orders than the order of the actions.
 
     Raises:
@@ -158,12 +158,11 @@ def pay(
     if total > MAX_GROUPS:
         raise _too_many("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
     groups = multisets(num_actions, num_samples)
-    most = MAX_ORDERED if estimator.shape.takes_batches else MAX_ONE_BY_ONE
-    all_orders = num_actions**num_samples <= most
+    all_orders = num_actions**num_samples <= MAX_ORDERED
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
     if orders:
         rows_RN, weight_R = _orders(groups, num_actions, all_orders)
-    values_RN = settled(estimator, table, rows_RN, progress)
+    values_RN = estimator.twice(table, rows_RN[:, None], progress)[:, 0]
     paid = Paid(
         table, num_samples, rows_RN, values_RN, weight_R, estimator.tolerance, 0.0, all_orders
     )
@@ -171,7 +170,7 @@ def pay(
     if not estimator.is_steady or (all_orders and not paid.is_symmetric):
         return paid
     if not paid.is_symmetric:
-        raise _too_many("orders of ", most, num_samples, lambda n: num_actions**n)
+        raise _too_many("orders of ", MAX_ORDERED, num_samples, lambda n: num_actions**n)
     _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
     kept = replace(paid, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
     return replace(kept, weight_R=groups.orderings_S)
@@ -194,73 +193,14 @@ def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.n
         rows = np.array(list(product(range(num_actions), repeat=num)), dtype=np.intp)
         return rows, np.ones(len(rows))
     rng = np.random.default_rng(0)
-    times = SHUFFLES if len(groups.sets_SK) <= MAX_ONE_BY_ONE // SHUFFLES else 2
+    times = max(SOME_ORDERED // len(groups.sets_SK), 2)
     shuffled = [rng.permuted(groups.sets_SK, axis=1) for _ in range(times)]
     return np.concatenate(shuffled), np.tile(groups.orderings_S / times, times)
-
-
-def settled(
-    estimator: CalledEstimator,
-    table: ActionTable,
-    rows_RN: np.ndarray,
-    progress: ShowProgress | None,
-) -> np.ndarray:
-    """Return the advantages of groups by themselves, `cleaned`, and notice whether calls agree.
-
-    Batches are quick, so they come first. Some groups are then called again, one by one and in
-    another order. If batches gave them other numbers, all groups are called one by one.
-    """
-    with uses_global_generators() as draws:
-        values_RN = called(estimator, table, rows_RN, progress)
-        some = sample_rows(len(rows_RN), ALONE)[::-1]
-        first = _alone(estimator, table, rows_RN[some])
-        again = [_alone(estimator, table, rows_RN[some[-FEW:]]) for _ in range(TIMES)]
-        if not all(_agree(one, first[-FEW:], estimator) for one in again):
-            estimator.habits.add("unsteady")
-        elif not _agree(first, values_RN[some], estimator):
-            is_batch = estimator.shape.takes_batches and "mixes" not in estimator.habits
-            estimator.habits.add("mixes" if is_batch else "unsteady")
-            values_RN = called(estimator, table, rows_RN, None)
-    if draws:
-        estimator.habits.add("draws")
-    return values_RN
 
 
 def sample_rows(num_rows: int, most: int = REPEATED) -> np.ndarray:
     """Return the rows that are called again: all if they are few, otherwise evenly spread ones."""
     return np.unique(np.linspace(0, num_rows - 1, min(num_rows, most)).astype(int))
-
-
-def _alone(estimator: CalledEstimator, table: ActionTable, rows_RN: np.ndarray) -> np.ndarray:
-    """Return the advantages of groups, each in a call of its own; NaN if a call now fails."""
-    try:
-        if isinstance(estimator.function, AnyMethod):
-            return estimator.of_groups(table, rows_RN)
-        return cleaned(estimator.alone(*fields(table, rows_RN)))
-    except ValueError:  # it did not fail in the first call
-        return np.full(rows_RN.shape, np.nan)
-
-
-def _agree(one: np.ndarray, other: np.ndarray, estimator: CalledEstimator) -> bool:
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        return False
-    scale = max(np.abs(one).max(initial=0.0), np.abs(other).max(initial=0.0), 1e-300)
-    return bool(np.abs(one - other).max(initial=0.0) <= max(MIXED, estimator.tolerance) * scale)
-
-
-def called(
-    estimator: CalledEstimator,
-    table: ActionTable,
-    rows_RN: np.ndarray,
-    progress: ShowProgress | None,
-) -> np.ndarray:
-    """Return the advantages of groups, `cleaned`, (R, N); progress is told how many are done."""
-    parts = []
-    for at in range(0, len(rows_RN), CHUNK):
-        parts.append(estimator.of_groups(table, rows_RN[at : at + CHUNK]))
-        if progress is not None:
-            progress(len(parts[-1]))
-    return cleaned(np.concatenate(parts))
 
 
 def _order_matters(paid: Paid) -> float:

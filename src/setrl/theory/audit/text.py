@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from setrl.support.wording import in_a_row, percent
+from setrl.theory.audit.batches import Batched
 from setrl.theory.audit.compare import Match, factor, share
 from setrl.theory.audit.made import Made
 from setrl.theory.audit.said import TEXTS, kind, spoken, words
@@ -34,7 +35,7 @@ SINGLE = {  # if sets have one sample
 def sentences(audit: Audit) -> list[str]:
     """Return what is doubtful, what it is, where it leads, what it pays, and what is wrong."""
     facts: Facts = {"name": audit.estimator.name, "Name": audit.estimator.name}
-    for part in PARTS:
+    for part in PARTS if audit.estimator.is_steady else DRAWN:
         facts |= part(audit)
     return spoken(facts)
 
@@ -62,22 +63,14 @@ def _doubts(audit: Audit) -> Facts:
 def _claim(audit: Audit) -> Facts:
     if audit.claim is None:
         return {}
-    match, found = audit.required or audit.claim, audit.factor_of(audit.required)
-    holds, example = audit.pays["unbiased"], audit.claim.example
+    match, example = audit.required or audit.claim, audit.claim.example
+    batch = audit.in_batch if audit.reads_batch else None
     facts = {
         "claim": audit.claim.parts[0].label,
-        "claim match": str(audit.in_batch) if audit.reads_batch and audit.in_batch else _off(match),
-        "claim times": factor(found, match.is_exact),
+        "claim match": str(batch) if batch else _off(match),
+        "claim times": factor(audit.factor_of(audit.required), 0.0 if match.holds else match.off),
         "claimed factor": factor(audit.claimed_factor or 0),
     }
-    if holds is not False:
-        status = "kept" if holds else "drawn"
-    elif not match.holds or found < 0:
-        status = "opposite" if match.holds else "biased"
-    else:
-        status = "unsure" if audit.keeps(found) else "factor"
-        if audit.keeps(found) and audit.estimator.is_whole:
-            status = "alone"  # it takes groups and batches
     if example is not None and not audit.reads_batch:
         facts |= {
             "example": YES,
@@ -87,20 +80,36 @@ def _claim(audit: Audit) -> Facts:
             "paid": f"{example.paid:.3g}",
             "needed": f"{example.needed:.3g}",
         }
-    return facts | {f"claim {status}": YES}
+    return facts | {f"claim {_status(audit, match, batch)}": YES}
+
+
+def _status(audit: Audit, match: Match, batch: Batched | None) -> str:
+    """Return how an estimator keeps its claim."""
+    found = audit.factor_of(audit.required)
+    if (batch.match if batch else audit.nearest) is None:
+        return "nothing"
+    if audit.pays["unbiased"]:
+        return "kept"
+    if batch and batch.draws:
+        error = match.errors[0] if audit.claimed_factor else 0
+        return "drawn" if batch.is_near and audit.keeps(found, error) else "biased"
+    if not match.holds or found < 0:
+        return "opposite" if match.holds else "biased"
+    if not audit.keeps(found):
+        return "factor"
+    return "alone" if audit.estimator.is_whole else "unsure"  # alone: it takes groups and batches
 
 
 def _batch(audit: Audit) -> Facts:
-    if not audit.mixes_groups:
-        return {}
     found, either = audit.in_batch, "" if audit.reads_batch else YES
-    facts = {"mixes": YES, "either": either}
+    facts = {"mixes": YES, "either": either} if audit.mixes_groups else {}
     if found is None:
         return facts
     pays = abs(found.all_wrong) > 1e-3 * found.paid.scale
     return facts | {
         "batch": str(found),
         "num groups": str(found.num_groups),
+        "one": YES if found.num_groups == 1 else "",
         "all wrong": f"{found.all_wrong:.2g}".replace("-", "−") if pays else "",
         "all": words("all wrong") if audit.is_binary else "of the lowest reward",
     }
@@ -113,7 +122,7 @@ def _what(audit: Audit) -> Facts:
     if len(levels) <= MOST_WRITTEN:
         rewards = in_a_row([f"{one:g}" for one in levels])
     missing = words("missing") if "missing" in audit.estimator.habits else ""
-    alone = words("alone") if audit.reads_batch else ""
+    alone = words("alone") if audit.reads_batch else _beside(audit)
     size = audit.paid.num_samples
     groups = words("groups", size=size, rewards=rewards, missing=missing, alone=alone)
     facts = {"rewards": rewards, "groups": groups}
@@ -121,11 +130,24 @@ def _what(audit: Audit) -> Facts:
         return facts | {"nothing": YES}
     facts |= {"match": str(near), "objective": near.parts[0].label, "meaning": _meaning(near)}
     if audit.objective is not None:
-        facts["exactly"] = words("exactly" if near.is_exact else "nearly", off=share(near.off))
+        exactly = "exactly" if audit.paid.all_orders else "exactly in orders"
+        facts["exactly"] = words(
+            exactly if near.is_as_written else "nearly", off=share(near.off + near.rounded)
+        )
         way = "sum" if len(near.parts) > 1 else "up" if near.factors[0] > 0 else "down"
         return facts | {way: YES}
-    way = "here" if not audit.estimator.is_steady else "none" if audit.curl else "unnamed"
+    way = "none" if audit.curl else "unnamed"
     return facts | _strength(audit) | {way: YES, "match": _off(near)}
+
+
+def _beside(audit: Audit) -> str:
+    """Say in which batches it pays the same, if their size was asked for."""
+    asked = audit.tries.asked
+    if asked is None or asked not in audit.tries.looks or audit.mixes_groups:
+        return ""
+    rare = len(audit.tries.looks[asked].batches_DBN) // 3
+    way = "beside all" if audit.tries.has_all(asked) else "beside drawn"
+    return words(way, tried=audit.tries.says(), rare=rare)
 
 
 def _off(match: Match) -> str:
@@ -162,7 +184,7 @@ def _strength(audit: Audit) -> Facts:
 
 def _made(audit: Audit) -> Facts:
     facts = {} if audit.made is None else {"made": str(audit.made), "symbols": _symbols(audit.made)}
-    if audit.curl is not None and audit.estimator.is_steady:
+    if audit.curl is not None:
         facts |= {
             "curl": f"{audit.curl.value:.3g}",
             "curl others": ", ".join(kind(audit.table, one) for one in audit.curl.others),
@@ -235,3 +257,4 @@ def _symbols(made: Made) -> str:
 PARTS: tuple[Callable[[Audit], Facts], ...] = (
     _laws, _doubts, _claim, _batch, _what, _made, _leads, _numbers
 )  # fmt: skip
+DRAWN = PARTS[:4]  # if equal calls differ

@@ -47,9 +47,8 @@ class Variance:
     @property
     def ratio(self) -> float:
         """The mean variance ÷ the mean variance of `beside`, over the policies."""
-        if self.beside is None:
-            return float("nan")
-        return float(self.values_P.sum() / self.rivals[self.beside].sum())
+        beside = 0.0 if self.beside is None else float(self.rivals[self.beside].sum())
+        return float(self.values_P.sum()) / beside if beside else float("nan")
 
     @property
     def over_least(self) -> float:

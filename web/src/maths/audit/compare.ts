@@ -6,7 +6,12 @@ import type { Paid } from "./paid";
 import { type Credit, type Field, flat, type Setting } from "./setting";
 
 const CLOSE = 1e-5; // a distance below which a match is worth confirming
-const LARGEST_DENOMINATOR = 64; // of a factor that is written as a fraction
+const ROUNDED = 1e-6; // of a factor: how near to a fraction it is, to be written as one
+/** The largest denominators of fractions, and how near to one a factor must be. */
+const FRACTIONS = [
+  [12, 1e-5],
+  [64, ROUNDED],
+] as const;
 const LARGEST_NUMERATOR = 256; // of such a fraction: near a large number some fraction always is
 const LARGE = 1e6; // a factor that is never written as a fraction
 export const FLOOR = 1e-4; // what a small number that is added to a divisor may change
@@ -54,7 +59,7 @@ function pair(paid: Paid, values: Field, own: Credit, along: readonly number[]):
       const apart = Math.max(1 - c * c, 0);
       if (apart <= 1e-6 || (a * a + b * b - 2 * a * b * c) / apart <= 1 - FLOOR ** 2) continue;
       const found = match(paid, values, own, [left, right]);
-      if (holds(found) && found.factors.every(isFraction)) return found;
+      if (holds(found) && found.factors.every(fraction)) return found;
     }
   return null;
 }
@@ -123,27 +128,49 @@ function leastSquares(rows: readonly Row[], target: Row): number[] {
   return [own - shared * second, second];
 }
 
-/** The nearest fraction with a small denominator, and its denominator. */
-function fraction(number: number): readonly [number, number] {
-  let [above, below] = [Math.round(number), 1];
-  for (let one = 2; one <= LARGEST_DENOMINATOR; one++) {
-    const other = Math.round(number * one);
-    if (Math.abs(other / one - number) < Math.abs(above / below - number)) [above, below] = [other, one];
+/** The fraction that a number is, but for rounding, as its two parts; null if it is none. */
+function fraction(number: number): readonly [number, number] | null {
+  for (const [most, apart] of FRACTIONS) {
+    let [above, below] = [Math.round(number), 1];
+    for (let one = 2; one <= most; one++) {
+      const other = Math.round(number * one);
+      if (Math.abs(other / one - number) < Math.abs(above / below - number)) [above, below] = [other, one];
+    }
+    const isShort = below === 1 || Math.abs(above) <= LARGEST_NUMERATOR;
+    if (above && isShort && Math.abs(above / below - number) <= apart * Math.abs(number)) return [above, below];
   }
-  return [above, below];
+  return null;
 }
 
-function isFraction(number: number): boolean {
-  const [above, below] = fraction(number);
-  const isShort = below === 1 || Math.abs(above) <= LARGEST_NUMERATOR;
-  return above !== 0 && isShort && Math.abs(above / below - number) <= 1e-6 * Math.abs(number);
+/** By which share of its length the gradient changes if its factors are as written. */
+export function rounded({ factors }: Match): number {
+  const apart = factors.map((number) => {
+    const [above, below] = fraction(number) ?? [number, 1];
+    return Math.abs(above / below / number - 1);
+  });
+  const most = Math.max(...apart);
+  return most > ROUNDED ? most : 0;
 }
 
-/** A factor as a fraction if it is one and exact, otherwise with three digits. */
-export function factor(number: number, isExact = true): string {
-  if (!isExact || !isFraction(number) || Math.abs(number) >= LARGE) return short(number);
-  const [above, below] = fraction(number);
-  return below === 1 ? `${above}` : `${above}/${below}`;
+/** A factor: as a fraction or with three digits and "…"; rounded, if it is so far off. */
+export function factor(number: number, off = 0): string {
+  if (off || !number) return short(number, Math.max(3, 1 - Math.floor(Math.log10(off || 1))));
+  const near = Math.abs(number) < LARGE ? fraction(number) : null;
+  if (near) return near[1] === 1 ? `${near[0]}` : `${near[0]}/${near[1]}`;
+  const isShort = Math.abs(+short(number) - number) <= ROUNDED * Math.abs(number);
+  return isShort ? short(number) : `${begun(number)}…`;
+}
+
+/** The first three digits of a number, or all before the point. */
+function begun(number: number): string {
+  const [head, exponent] = number.toExponential(16).split("e") as [string, string];
+  const [power, sign] = [+exponent, number < 0 ? "-" : ""];
+  const isLong = power < -4 || power > 5;
+  const digits = head.replace(/[-.]/g, "").slice(0, isLong ? 3 : Math.max(3, power + 1));
+  if (isLong) return `${sign}${digits[0]}.${digits.slice(1)}e${power > 0 ? "+" : ""}${power}`;
+  const all = power < 0 ? "0".repeat(-power) + digits : digits;
+  const whole = Math.max(power + 1, 1);
+  return sign + all.slice(0, whole) + (all.length > whole ? `.${all.slice(whole)}` : "");
 }
 
 /** A number with some digits, as Python's format :.3g writes it. */
@@ -155,16 +182,17 @@ export function short(number: number, digits = 3): string {
 }
 
 /** Such as "2·∇pass@4" or "1/2·∇pass@1 + 1/2·∇polychromic@2". */
-export function written({ parts, factors, isExact }: Match): string {
+export function written(match: Match): string {
+  const { parts, factors, off } = match;
   const terms = parts.map(({ label }, at) => [factors[at]!, label] as const);
   terms.sort(([a], [b]) => Number(a < 0) - Number(b < 0));
   return terms
-    .map(([number, label]) => `${times(number, isExact)}∇${label}`)
+    .map(([number, label]) => `${times(number, holds(match) ? 0 : off)}∇${label}`)
     .join(" + ")
     .replaceAll("+ −", "− ");
 }
 
-function times(number: number, isExact: boolean): string {
-  const text = factor(number, isExact).replaceAll("-", "−");
+function times(number: number, off: number): string {
+  const text = factor(number, off).replaceAll("-", "−");
   return text === "1" ? "" : text === "−1" ? "−" : `${text}·`;
 }

@@ -1,7 +1,7 @@
 /** What an audit found, as the facts from which its sentences are made (`setrl.theory.audit.text`). */
 
 import { effectiveNumber } from "../dynamics";
-import { holds, type Match, short, written } from "./compare";
+import { holds, type Match, rounded, short, written } from "./compare";
 import type { Audit } from "./index";
 import { SUCCESS, TIMES } from "./leads";
 import type { Table } from "./groups";
@@ -38,7 +38,8 @@ function what({ nearest, paid, curl, strength }: Audit): Facts {
   if (!nearest) return { rewards, groups, nothing: YES };
   const facts = { rewards, groups, objective: nearest.parts[0]!.label, meaning: meaning(nearest) };
   if (holds(nearest)) {
-    const exactly = words(nearest.isExact ? "exactly" : "nearly", { off: share(nearest.off) });
+    const apart = rounded(nearest);
+    const exactly = words(nearest.isExact && !apart ? "exactly" : "nearly", { off: share(nearest.off + apart) });
     const way = nearest.parts.length > 1 ? "sum" : nearest.factors[0]! > 0 ? "up" : "down";
     return { ...facts, match: written(nearest), exactly, [way]: YES };
   }
