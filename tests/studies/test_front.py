@@ -112,7 +112,7 @@ def test_arms_with_other_judges_are_compared_with_poly_epo_of_the_same_judge(tmp
     assert "| — |" in front.tables(tmp_path).read_text()
 
 
-@pytest.mark.parametrize("name", [*front.FINALS, "polynomial_fresh"])
+@pytest.mark.parametrize("name", [*front.FINALS, "polynomial_fresh", "multiplication_fresh"])
 def test_collected_differences_are_no_shorter_than_t_over_the_seeds(name):
     run = Run.read(front.FOLDER / f"{name}.json")
     for split, by_arm in run.differences.items():
