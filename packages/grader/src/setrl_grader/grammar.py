@@ -69,6 +69,10 @@ ACCENTS = {
     r"\overleftarrow", r"\mathbf", r"\mathcal", r"\mathfrak", r"\mathscr",
 }  # fmt: skip
 _VECTOR = re.compile(r"\\(?:vec|mathbf|overrightarrow)\{|\\hat\{\\?[ijk]")
+_OF_REALS: tuple[list[str], ...] = (
+    [],
+    [r"\in", r"\mathbb", "{", "R", "}"],
+)  # what may follow the letter of a builder
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
     [
@@ -285,13 +289,7 @@ class _Reader:
         return [_parse(text.strip(), self.functions) for text in both]
 
     def relation(self) -> Part:
-        start, sides, signs = self.at, [self.side()], []
-        while self.next in RELATIONS:
-            signs.append(self.take())
-            sides.append(self.side())
-        if not signs:
-            return sides[0]
-        return Part("relation", self.text(start), tuple(sides), " ".join(signs))
+        return self.several("relation", self.side, RELATIONS)
 
     def side(self) -> Part:
         start, state = self.at, (self.depth, self.bars, {**self.bound})
@@ -369,16 +367,14 @@ class _Reader:
     def bracketed(self) -> Part:
         r"""Read (1, 2], \{x | x > 1\}; (x) is x."""
         start, opening = self.at, self.take()
-        letter = self.next if opening == r"\{" and self.next in _LETTERS else ""
-        is_builder = False
-        for middle in ([], [r"\in", r"\mathbb", "{", "R", "}"]):
-            for bar in ("|", ":"):
-                if letter and self.ahead(letter, *middle, bar):
-                    is_builder = True
-                    self.at += 2 + len(middle)
+        letter = self.next
+        heads = ([letter, *middle, bar] for middle in _OF_REALS for bar in "|:")
+        named = opening == r"\{" and letter in _LETTERS
+        head = next((each for each in heads if named and self.ahead(*each)), None)
+        self.at += len(head or "")
         inner = self.members()
         kind = BRACKETS[opening] + BRACKETS[self.take(*_CLOSING)]
-        if is_builder:
+        if head:
             return Part("builder", self.text(start), (inner,), letter)
         items, marks = (inner.parts, inner.marks) if inner.kind == "list" else ((inner,), "")
         return Part(kind, self.text(start), items, marks)
