@@ -20,11 +20,11 @@ from setrl.core.inputs import read_samples
 from setrl.judges.base import judgement_by_names
 from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.rollouts import group_of_rollout
+from setrl.samples.samples import READER_OF
 from setrl.samples.values import read_answer, read_label, read_number, read_outcome
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.credit import scored_groups
-from setrl.train.verl.trainer import READ
 
 PAGE = Path(__file__).parents[2] / "docs" / "values.md"
 REFUSED, NOT_HERE = "refused", "—"  # the second: a file of JSON cannot hold the value
@@ -170,7 +170,7 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "log": in_log("strategies"),
         "rollout": in_rollout("strategies"),
         "judge": in_judge,
-        "verl": READ["strategies"],
+        "verl": READER_OF["strategies"],
         "control": in_control,
     }),
     "outcome": (read_outcome, {
@@ -179,7 +179,7 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "column": in_column("correct"),
         "log": in_log("correct"),
         "rollout": in_rollout("correct"),
-        "verl": READ["correct"],
+        "verl": READER_OF["correct"],
     }),
     "number": (read_number, {
         "core": in_core("rewards", read_number),
@@ -187,7 +187,7 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "column": in_column("rewards"),
         "log": in_log("rewards"),
         "rollout": in_rollout("rewards"),
-        "verl": READ["proxy"],
+        "verl": READER_OF["proxy"],
     }),
     "answer": (read_answer, {
         "core": in_core("answers", read_answer),
@@ -195,7 +195,7 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
             "answers"](completions=["a"])[0],
         "column": in_column("answers"),
         "log": in_log("answers"),
-        "verl": READ["answers"],
+        "verl": READER_OF["answers"],
     }),
 }  # fmt: skip
 

@@ -219,8 +219,9 @@ def contradiction(evaluation: Evaluation) -> str:
     A sample that only counts as wrong, because it has no grade, contradicts nothing.
     """
     names = evaluation.answer_names
-    problem, sample = np.nonzero(evaluation.answers_PN >= 0)
-    key = problem * len(names) + evaluation.answers_PN[problem, sample]
+    answers_PN = evaluation.samples.answers
+    problem, sample = np.nonzero(answers_PN >= 0)
+    key = problem * len(names) + answers_PN[problem, sample].astype(np.int64)
     is_right = evaluation.correct_PN[problem, sample]
     is_wrong = ~is_right
     if evaluation.as_wrong_PN is not None:

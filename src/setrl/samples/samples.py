@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,9 +113,12 @@ class Samples:
                 found.append(coders[name].add(values) if name in coders else _floats(values))
         ids, prompts, golds, sizes = zip(*heads, strict=True) if heads else ((), (), (), ())
         shape = len(sizes), max(width, *sizes, 1)
-        dense: dict[str, Any] = {name: _padded(rows.pop(name), shape) for name in columns}
+        last = {name: coder.in_order for name, coder in coders.items()}
+        dense: dict[str, Any] = {
+            name: _padded(map(last.get(name, np.asarray), rows.pop(name)), shape)
+            for name in columns
+        }
         names = {name: coder.names for name, coder in coders.items()}
-        dense |= {name: coder.in_order(dense[name]) for name, coder in coders.items()}
         mask = np.arange(shape[1]) < np.array(sizes, dtype=np.int64)[:, None]
         dense.setdefault("rewards", np.full(shape, np.nan))
         return cls(
@@ -242,32 +246,31 @@ class Coder:
     def __init__(self, read: Callable[[Any], Label] = read_label) -> None:
         self._read = read
         self._code: dict[Label, float] = {None: math.nan, DEGENERATE: DEGENERATE}
-        self._seen: dict[Any, float] = dict(self._code)  # before it was read
 
     def add(self, labels: Iterable[Any]) -> np.ndarray:
         """Return the numbers of some labels, in the order of first appearance."""
-        seen = self._seen
-        return np.array([seen[x] if x in seen else self._new(x) for x in labels], np.float64)
+        code = self._code
+        return np.array([code[x] if x in code else self._new(x) for x in labels], np.float64)
 
     def _new(self, label: Any) -> float:
-        code = self._code.setdefault(self._read(label), len(self._code) - 2)
-        self._seen[label] = code
-        return code
+        return self._code.setdefault(self._read(label), len(self._code) - 2)
 
-    @property
+    @cached_property
     def names(self) -> tuple[Label, ...]:
-        """The labels, in their order."""
+        """The labels, in their order; asked for when all have come."""
         labels = [one for one, code in self._code.items() if code >= 0]
         return tuple(sorted(labels, key=lambda one: (isinstance(one, str), one)))
 
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """The place in `names` of each number that `add` gave; last, of `DEGENERATE`."""
+        return np.array([*np.argsort([self._code[one] for one in self.names]), DEGENERATE], float)
+
     def in_order(self, codes: np.ndarray) -> np.ndarray:
         """Return numbers that `add` gave as places in `names`."""
-        last = np.empty(len(self._code) - 1)
-        last[-1] = DEGENERATE
-        for place, label in enumerate(self.names):
-            last[int(self._code[label])] = place
-        is_known = ~np.isnan(codes)
-        return np.where(is_known, last[np.where(is_known, codes, DEGENERATE).astype(int)], np.nan)
+        found, is_known = codes.copy(), ~np.isnan(codes)
+        found[is_known] = self._places[codes[is_known].astype(np.int64)]
+        return found
 
 
 def coded(labels: Iterable[Label]) -> tuple[np.ndarray, tuple[Label, ...]]:
@@ -299,7 +302,7 @@ def _floats(values: list[float | None]) -> np.ndarray:
     return np.array(values, dtype=np.float64)  # None becomes NaN
 
 
-def _padded(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+def _padded(rows: Iterable[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     """Rows of numbers as one array; those that are shorter end with NaN."""
     found = np.full(shape, np.nan)
     for place, row in enumerate(rows):
