@@ -1,9 +1,11 @@
 """Runs of a config on JAX: what they leave, and that an interruption changes nothing."""
 
 import json
+import os
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -189,3 +191,20 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
 def test_what_jax_cannot_do_is_refused(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         config(**changes)
+
+
+def test_a_gpu_repeats_its_results_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name, yours = jax_arm.PRECISION, "--xla_gpu_deterministic_ops=false"
+    monkeypatch.setenv("XLA_FLAGS", yours)
+    monkeypatch.setattr(jax_arm.jax, "config", SimpleNamespace(**{name: None}))
+    jax_arm.jax.config.update = lambda key, value: setattr(jax_arm.jax.config, key, value)
+    for _ in range(2):  # a second call changes nothing
+        jax_arm.use_one_thread()
+        flags = os.environ["XLA_FLAGS"].split()
+        assert flags == [*jax_arm.ONE_THREAD.split(), jax_arm.SAME_BITS, yours]  # the last counts
+        assert getattr(jax_arm.jax.config, name) == "highest"
+    setattr(jax_arm.jax.config, name, "tensorfloat32")
+    jax_arm.use_one_thread()
+    assert getattr(jax_arm.jax.config, name) == "tensorfloat32"

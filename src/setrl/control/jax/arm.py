@@ -31,13 +31,21 @@ if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
 
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+SAME_BITS = "--xla_gpu_deterministic_ops=true"  # else a GPU adds in any order, by a measured choice
+PRECISION = "jax_default_matmul_precision"
 
 
 def use_one_thread() -> None:
-    """Keep this process on one core: the arms of a run work side by side."""
+    """Keep this process on one core, as arms work side by side; a GPU repeats and rounds as a CPU.
+
+    A GPU is made to repeat its results, and to multiply in float32: its default, TF32, has ten
+    bits. XLA reads its flags when JAX computes for the first time in a process.
+    """
     known = os.environ.get("XLA_FLAGS", "")
-    if ONE_THREAD not in known:  # read when JAX computes for the first time in a process
-        os.environ["XLA_FLAGS"] = f"{known} {ONE_THREAD}".strip()
+    new = [flag for flag in (ONE_THREAD, SAME_BITS) if flag not in known]
+    os.environ["XLA_FLAGS"] = " ".join([*new, known]).strip()  # of two, the last counts: the user's
+    if getattr(jax.config, PRECISION) is None:
+        jax.config.update(PRECISION, "highest")
 
 
 def learn(
