@@ -191,7 +191,7 @@ def test_several_environments(make_chat, chat_model, monkeypatch):
         )
     )
     totals = np.array([[1, 2, 3, 4], [4, 4, 4, 4]])
-    np.testing.assert_array_equal(batch.samples.strategies, totals)
+    assert batch.samples.labels("strategies") == totals.tolist()
     np.testing.assert_array_equal(batch.samples.rewards, 2 * totals + [[0], [1000]])
     assert seen == ["Counter"] * 4 + ["Doubler"] * 4
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from setrl import DEGENERATE, Samples, methods, set_advantages
+from setrl import DEGENERATE, Samples, methods, objectives, set_advantages
 from setrl.samples.samples import coded
 from setrl.samples.types import Group, Sample
 from setrl.train.gathering.credit import scored_groups
+from setrl.train.scoring import Columns, score
 
 NAN = np.nan
 GROUPS = [
@@ -76,3 +77,19 @@ def test_labels_as_numbers_get_the_credit_of_their_names():
     assert len(np.unique(want)) == 4
     reasons = [one and one.reason for one in batch.missing_B]
     assert reasons == ["no reward", "no reward", None]
+
+
+def test_minus_one_is_an_answer_and_no_strategy():
+    texts = ["-1", "10", "9", None]
+    for codes, names in (coded(texts, "answers"), coded([-1, 10, 9.0, None], "answers")):
+        np.testing.assert_array_equal(codes, [0, 1, 2, NAN])  # in the order of texts
+        assert names == ("-1", "10", "9")
+    members = [Sample(answer=text, reward=float(i < 2)) for i, text in enumerate(texts)]
+    method = methods.set_rl(objectives.majority(), 3)
+    found = scored_groups([Group("p", "p", tuple(members))], method).advantages.values_BN
+    answers = np.array([texts], dtype=object)
+    want = set_advantages([[1, 1, 0, 0]], method, answers=answers, abstain=True).values_BN
+    np.testing.assert_array_equal(found, want)
+    columns = Columns(["p"], [["a"] * 4], [[1, 1, 0, 0]], fields={"answers": texts})
+    np.testing.assert_array_equal(score(columns, method).advantages.values_BN, want)
+    assert np.ptp(want) > 0

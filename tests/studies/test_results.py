@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -97,11 +98,13 @@ def test_what_the_forms_of_the_note_learn():
     arms = read("forms")["arms"]
     table = (DOCS / "results/graded/README.md").read_text(encoding="utf-8")
     for found in arms.values():
-        assert (
-            f"| {100 * found['pass@1']['mean']:.1f} | {100 * found['far']['mean']:.1f} |" in table
+        right, far = (f"{100 * found[name]['mean']:.1f}" for name in ("pass@1", "far"))
+        interval = r"(?: \[[^]]*\])?"
+        assert re.search(
+            rf"\| {re.escape(right)}{interval} \| {re.escape(far)}{interval} \|", table
         )
-    product, added = (arms[name]["mean right × mean far@4"]["mean"] for name in ("product", "sum"))
-    assert product > added
+    product, added = (arms[name]["mean right × mean far@4"] for name in ("product", "sum"))
+    assert min(added["per_seed"]) < product["mean"] < max(added["per_seed"])  # undecided
     few, many = arms["poly_families"], arms["poly_epo"]
     strategies, families = "right strategies@32", "right families@32"
     assert few[strategies]["mean"] < many[strategies]["mean"] / 2

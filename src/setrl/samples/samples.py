@@ -103,7 +103,7 @@ class Samples:
                 "families"; without "rewards" they are unknown.
             width: The least N; behind the end of a group all is unknown, and `mask` is False.
         """
-        coders = {name: Coder(READER_OF[name]) for name in columns if name in LABELS}
+        coders = {name: Coder(name) for name in columns if name in LABELS}
         heads: list[tuple[str, str, str | None, int]] = []
         rows: dict[str, list[np.ndarray]] = {name: [] for name in columns}
         for group in groups:
@@ -243,9 +243,12 @@ class Coder:
     (array([ 2.,  0.,  1.,  0., -1., nan]), (3, 'factor', 'formula'))
     """
 
-    def __init__(self, read: Callable[[Any], Label] = read_label) -> None:
-        self._read = read
-        self._code: dict[Label, float] = {None: math.nan, DEGENERATE: DEGENERATE}
+    def __init__(self, column: str = "strategies") -> None:
+        self._read = READER_OF[column]
+        self._code: dict[Label, float] = {None: math.nan}
+        if column != "answers":  # −1 may be an answer
+            self._code[DEGENERATE] = DEGENERATE
+        self._first = len(self._code)
 
     def add(self, labels: Iterable[Any]) -> np.ndarray:
         """Return the numbers of some labels, in the order of first appearance."""
@@ -253,7 +256,7 @@ class Coder:
         return np.array([code[x] if x in code else self._new(x) for x in labels], np.float64)
 
     def _new(self, label: Any) -> float:
-        return self._code.setdefault(self._read(label), len(self._code) - 2)
+        return self._code.setdefault(self._read(label), len(self._code) - self._first)
 
     @cached_property
     def names(self) -> tuple[Label, ...]:
@@ -273,13 +276,17 @@ class Coder:
         return found
 
 
-def coded(labels: Iterable[Label]) -> tuple[np.ndarray, tuple[Label, ...]]:
-    """Return labels as places in their names; −1 stays, and unknown is NaN.
+def coded(
+    labels: Iterable[Any], column: str = "strategies"
+) -> tuple[np.ndarray, tuple[Label, ...]]:
+    """Return the labels of a column as places in their names; unknown is NaN.
+
+    −1 stays where it marks a sample of no strategy.
 
     >>> coded(["formula", 3, "factor", -1, None])
     (array([ 2.,  0.,  1., -1., nan]), (3, 'factor', 'formula'))
     """
-    coder = Coder()
+    coder = Coder(column)
     codes = coder.add(labels)
     return coder.in_order(codes), coder.names
 

@@ -157,7 +157,8 @@ class _Reading:
         return self._read(column, lambda values: self._shaped(np.array(read(values), np.float64)))
 
     def _labels(self, name: str, column: Any, read: Callable[..., list[Label]]) -> np.ndarray:
-        codes, self.names[name] = coded(self._read(column, lambda v: read(v, self.num_samples)))
+        labels = self._read(column, lambda values: read(values, self.num_samples))
+        codes, self.names[name] = coded(labels, name)
         return self._shaped(codes)
 
     def _pairs(self, values: Sequence[Any]) -> np.ndarray:
