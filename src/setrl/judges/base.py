@@ -18,16 +18,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Judgement:
-    """The clusters of one prompt's samples, or why they are unknown.
+    """The strategies of one prompt's samples, or why they are unknown.
 
     Attributes:
-        labels_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample in no cluster;
+        labels_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample of none;
             None if the group could not be judged.
         names_N: The name of each sample's strategy, if the judge gives names.
-        reason: Why the clusters are unknown, in one word of a small set; None if they are known.
+        reason: Why they are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
-        families_N: The family of each sample's strategy (its macro-strategy), labelled as clusters;
-            None if the judge gives only clusters.
+        families_N: The family of each sample's strategy (its macro-strategy), labelled alike;
+            None if the judge gives only strategies.
     """
 
     labels_N: tuple[int, ...] | None
@@ -99,10 +99,10 @@ def _later(answer: Future[Judgement], places_N: Sequence[int]) -> Future[Judgeme
 
 @runtime_checkable
 class Judge(Protocol):
-    """Sorts the samples of prompts into clusters.
+    """Says which samples of a prompt use the same strategy.
 
     Inherit from it, or write all three members yourself. A subclass is asked about the different
-    texts of each group only, and equal texts get one cluster: no judge can tell them apart. With
+    texts of each group only, and equal texts get one label: no judge can tell them apart. With
     `class Mine(Judge, sees_copies=True)` it is asked about all samples. A subclass that is a
     dataclass has a name: its kind, and its fields without those with `compare=False`. A judge whose
     judgements have families says so with an attribute `gives_families` that is True.
@@ -119,10 +119,10 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What the judge is called in logs; equal names mean equal clusters.
+        """What the judge is called in logs; equal names mean equal labels.
 
         `setrl judge` resumes a file only under an equal name, so the name has every setting that
-        changes clusters.
+        changes labels.
         """
         return name_of(self)
 
@@ -171,5 +171,5 @@ def _read(labels: Iterable[Any]) -> list[Label]:
 
 
 def fields_given_by(judge: object) -> tuple[str, ...]:
-    """Return the fields that a judge gives a method besides clusters: `families`, or none."""
+    """Return the fields that a judge gives a method besides strategies: `families`, or none."""
     return ("families",) if getattr(judge, "gives_families", False) else ()

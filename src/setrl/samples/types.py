@@ -19,7 +19,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
         correct: Whether it is correct.
         reward: Its reward; 1 or 0 for a right or a wrong sample where a log has no other.
         strategy: A name or a number, equal for samples of one strategy; `setrl.DEGENERATE` (−1) for
-            a sample in no cluster.
+            a sample of no strategy.
         answer: The final answer that was read from it.
         advantage: What entered the loss, where a log holds it.
         turns: The messages of a conversation, tool calls among them; empty for a plain text.

@@ -11,8 +11,7 @@ from setrl.support.wording import count, percent
 SET_CREDIT = ("vines/advantage_size", "set_critic/advantage_size")  # logged where it is asked for
 FEWEST_STEPS = 8  # without a signal, from which a reader is warned
 MUCH = 0.1  # share of the prompts without credit from which a reader is warned
-# Share of the prompts without credit; earlier versions logged the share of the samples.
-KEYS = ("advantage/skipped", "advantage/left_out")
+SKIPPED = "advantage/skipped"  # share of the prompts without credit
 
 
 def warnings_of(data: RunData) -> list[str]:
@@ -102,12 +101,12 @@ def _steps_without_credit(run: ArmRun) -> list[int]:
     dead, right = (
         run.metrics.get(key, unknown) for key in ("advantage/dead_groups", "reward/pass@1")
     )
-    skipped = next((run.metrics[key] for key in KEYS if key in run.metrics), unknown)
+    skipped = run.metrics.get(SKIPPED, unknown)
     return [int(step) for step in steps[(skipped == 1) | ((dead == 1) & (right < 1))]]
 
 
 def share_left_out(run: ArmRun) -> float | None:
     """Return the share of the prompts of a run without credit; None if not logged."""
-    found = next((run.metrics[key] for key in KEYS if key in run.metrics), np.zeros(0))
+    found = run.metrics.get(SKIPPED, np.zeros(0))
     known = found[~np.isnan(found)]
     return float(known.mean()) if known.size else None
