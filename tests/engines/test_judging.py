@@ -155,11 +155,13 @@ def test_labels_of_judgements():
     unknown = Judgement(None, reason="timeout")
     shared = Judgement((0, 1), names_N=("plan", "plan"))  # a name that does not tell them apart
     named = Judgement((0, -1), names_N=("plan", None))
-    assert strategies_of([Judgement((0, -1)), unknown, shared, named], 2) == [
+    odd = Judgement((0, 1), names_N=("-1", None))  # a name that would be no strategy
+    assert strategies_of([Judgement((0, -1)), unknown, shared, named, odd], 2) == [
         *(0, -1),
         *(None, None),
         *(0, 1),
         *("plan", -1),
+        *(0, 1),
     ]
 
 

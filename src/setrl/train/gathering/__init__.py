@@ -1,4 +1,1 @@
-"""Trainers of other libraries with set credit inside: one folder each, whose `__all__` is public.
-
->>> from setrl.train.trl import SetGRPOTrainer  # doctest: +SKIP
-"""
+"""What all trainers ask functions and judges about the samples of a step, and what they log."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from setrl.judges import Judgement
-from setrl.samples.values import DEGENERATE, Label
+from setrl.samples.values import DEGENERATE, Label, read_label
 
 
 def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
@@ -25,8 +25,9 @@ def _named(judgement: Judgement, num_samples: int) -> Sequence[Label]:
     if numbers is None:
         return [None] * num_samples
     names = judgement.names_N or [None] * num_samples
-    pairs = [(number, number if number == DEGENERATE or not name else name)
-             for number, name in zip(numbers, names, strict=True)]  # fmt: skip
-    labels = [label for _, label in pairs]
+    labels = [number if number == DEGENERATE or not name else read_label(name)
+              for number, name in zip(numbers, names, strict=True)]  # fmt: skip
     # What the judge compares are its numbers: a name that two of them share says less.
-    return labels if len(set(labels)) == len(set(numbers)) == len(set(pairs)) else numbers
+    pairs = set(zip(numbers, labels, strict=True))
+    is_named = len(set(labels)) == len(set(numbers)) == len(pairs)
+    return labels if is_named and labels.count(DEGENERATE) == numbers.count(DEGENERATE) else numbers
