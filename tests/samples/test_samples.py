@@ -51,7 +51,7 @@ def test_a_width_that_a_method_needs_is_unknown_behind_the_end():
 
 def test_some_prompts_keep_all_that_is_known_of_them():
     whole = Samples.of(GROUPS, READ)
-    [last] = (whole.of_prompts([1]),)
+    last = whole.of_prompts([1])
     assert (last.ids, last.golds, last.labels("answers")) == (("q",), (None,), [["3", "2", None]])
     view = whole.of_prompts(slice(0, 1))
     assert view.rewards.base is not None

@@ -88,7 +88,7 @@ def log_records(log: Log) -> Iterator[Record]:
         if "reward" in columns:
             more["rewards"] = [sample.reward for sample in one.samples]
         if "proxy" in columns:
-            more["proxy"] = [(sample.more or {}).get("proxy") for sample in one.samples]
+            more["proxy"] = [sample.value("proxy") for sample in one.samples]
         if one.ungraded:
             more["ungraded"] = one.ungraded
         if one.ungraded and one.are == "wrong":

@@ -64,7 +64,7 @@ def _sample(record: Mapping[str, Any]) -> Sample:
 
 def name_of(sample: Sample) -> str | None:
     """Return what people call the strategy of a sample; None without one, or if it is unknown."""
-    name = (sample.more or {}).get("name")
+    name = sample.value("name")
     if name is not None or sample.strategy is None or sample.strategy == -1:
         return name
     return f"strategy {sample.strategy}" if isinstance(sample.strategy, int) else sample.strategy

@@ -210,9 +210,11 @@ class Samples:
         chosen = {name: value[at] for name, value in self.columns.items()}
         if self.tokens is not None:
             chosen["tokens"] = self.tokens[at]
-        heads: dict[str, Any] = {name: tuple(value[row] for row in rows)
-                 for name in ("prompts", "texts", "ids", "golds")
-                 if (value := getattr(self, name))}  # fmt: skip
+        heads: dict[str, Any] = {
+            name: tuple(value[row] for row in rows)
+            for name in ("prompts", "texts", "ids", "golds")
+            if (value := getattr(self, name))
+        }
         return Samples(**chosen, names=self.names, **heads)
 
     def largest(self, names: Collection[str]) -> np.ndarray:

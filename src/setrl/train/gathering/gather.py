@@ -6,7 +6,8 @@ other work, and takes the columns:
     asked = sources.ask(arguments_of(prompts, completions, ids, rows), num_samples)
     columns = asked.columns(cut=[was_cut(one, ends) for one in ids])
 
-Rows whose values are known already, such as those of a log, become columns by `columns_of`.
+Rows of a trainer whose values are known already, such as verl's, become columns by `columns_of`;
+those of a log become `Samples` at once.
 """
 
 from __future__ import annotations

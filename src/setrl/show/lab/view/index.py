@@ -103,7 +103,7 @@ def right_strategies(group: Group) -> set[int]:
 
 
 def _is_number(sample: Sample) -> bool:
-    return isinstance(sample.strategy, int) and (sample.more or {}).get("name") is None
+    return isinstance(sample.strategy, int) and sample.value("name") is None
 
 
 @dataclass(frozen=True)
