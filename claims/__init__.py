@@ -102,6 +102,8 @@ def verify(
         Whether every check reached the verdict that its claim carries.
     """
     findings = [examine(row) for row in find(*only)]
+    if only:
+        echo(report.explained(findings) + "\n")
     echo(report.table(findings))
     if json_path is not None:
         text = json.dumps(report.as_json(findings), indent=2, ensure_ascii=False)

@@ -32,100 +32,75 @@ and {own} of our own. In all:
 
 {counts}
 
-The page has every definition, lemma, proposition, example and worked number of
-
-- the *Set RL note* (Hamid, Orney, Sadigh, Finn and Goodman): the theory;
-- a *tutorial* on Poly-EPO and two short *summaries* of its paper;
-- a *review* of the MaxPO paper, with what it quotes of the abstract, figures and appendix.
-
-[The documents](#the-documents) says where these are. The last section has our own results. **Not
-covered** are the papers themselves: Polychromic Objectives (arXiv:2509.25424), Poly-EPO
-(arXiv:2604.17654) and MaxPO (arXiv:2606.06080). Claims that only
-these papers make are not on this page, and a program cannot check their results of training.
+The sources are the *Set RL note*, a *tutorial* and two *summaries* of Poly-EPO, and a *review* of
+MaxPO, with every definition, lemma, proposition, example and worked number ([who wrote
+them](#the-documents)). The papers themselves were **not checked**, nor any result of training.
 
     make verify                          # checks all of them
-    python -m claims note-prop-2.6       # claims whose ids start so; needs only `pip install -e .`
+    python -m claims note-prop-2.6       # claims whose ids start so, and how each was checked
+
+The second needs only `pip install -e .`.
 
 """
 
 READING = """\
 ## How to read an entry
 
-An entry has its place in the document, its id, the verdict, and the claim in our words, with the
-quantity that is compared. The check compares by the relation and the number of this sentence. The
-lines below it say what is true instead, the first counterexample and in how many trials the claim
-fails, and what was checked. The verdicts:
+Id, place in the document, verdict, number of trials; then the claim in our words, with the quantity
+that the check compares. Below it: what is true instead, and the first counterexample with the
+number of trials in which the claim fails.
 
-- **Holds.** True in every case that was checked. Exceptions without content are named: all rewards
-  equal, the same diversity for every set that scores, a single set, no correct action, an
-  advantage or a covariance of exactly 0.
-- **Holds by construction.** True by the definition of what is compared: the check finds nothing
-  that could be otherwise.
-- **Holds up to scale.** True after multiplication with a positive factor, the same for every policy
-  and every score. The factor is given.
-- **Depends on the reading.** The words allow two readings, or the claim goes further than the
-  document. The strict reading has a counterexample; the other reading holds and is given.
-- **Fails.** False, or true only under a condition that the document does not state. There is a
-  counterexample, and a corrected claim that held in every case checked.
-- **Inconsistent**, **misprint**, **analogy**, **pseudocode.** It fails too, but not as a result
-  that its authors mean: the document says otherwise elsewhere, a symbol is wrong, it explains by a
+- **Holds.** True in every trial. Exceptions without content: all rewards equal, the same diversity
+  for every set that scores, a single set, no correct action, an advantage or a covariance of
+  exactly 0.
+- **Holds by construction.** True by the definition of what is compared.
+- **Holds up to scale.** True times a positive factor, which is given, the same for every policy and
+  score.
+- **Depends on the reading.** The words allow two readings, or go further than the document. The
+  strict one has a counterexample; the other holds and is given.
+- **Fails.** False, or true only under a condition that the document does not state. What is true
+  held in every trial.
+- **Inconsistent**, **misprint**, **analogy**, **pseudocode.** Fails too, but not as a result that
+  its authors mean: the document says otherwise elsewhere, a symbol is wrong, it explains by a
   likeness, or a listing is a sketch.
-- **Definition.** What the document defines, written in full.
+- **Definition.** What the document defines, in full.
 
 N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B for N and
-K for n, and our own results write K for n; in the other sections, K sets are K of the C(N, n) sets.
-π is the policy. u and v are the mean scores of the sets with and without a sample. w is the mean
-score of the sets of n − 1 samples without it, and U the mean score of all sets. A is the marginal
-set advantage, Λ the scaffold value. The [glossary](glossary.md) explains these terms.
+K for n, our own results K for n; elsewhere, K sets are K of the C(N, n) sets. π is the policy. u
+and v are the mean scores of the sets with and without a sample, w that of the sets of n − 1
+samples without it, U that of all sets. A is the marginal set advantage, Λ the scaffold value. See
+the [glossary](glossary.md).
 
 ## How far to trust it
 
-- The check does not see the verdict. It computes trials, and the verdict must follow from them.
+- The check does not see the verdict; the verdict must follow from its trials.
 - Nearly all arithmetic is exact, in fractions, by enumeration over small sets of actions, and
   shares no code with the library.
-- Finitely many cases are evidence for a general claim, not a proof. [Some
-  proofs](theory-proofs.md) are written out.
+- Finitely many cases are evidence for a general claim, not a proof; [some are
+  proved](theory-proofs.md). A claim that something can happen needs one case.
 - What a document assumes anywhere is assumed everywhere: n ≥ 2, n < N, an f that ignores the order
-  of the samples, rewards in [0, 1] for the polychromic objective. Where a claim holds with an
-  assumption that the document makes elsewhere (the range of d in Definition 4.1 of the note) and
-  fails with the document's own practical choice, it depends on the reading.
-- A claim is checked in the strength in which the document makes it.
-- A claim that something can happen needs one case. Every other claim needs all cases.
+  of the samples, rewards in [0, 1] for the polychromic objective. A claim that holds so but fails
+  with the document's own practical choice depends on the reading.
 
 This page is written by `python -m claims --markdown docs/claims.md`; do not edit it.
 
 ## The documents
 
-What was checked:
-
 - **Set RL note.** Jubayer Ibn Hamid, Ifdita Hasan Orney, Dorsa Sadigh, Chelsea Finn and Noah
-  Goodman (Stanford University), *Set Reinforcement Learning: Principles and Approaches*. The text
-  has no date; it cites Poly-EPO, of 2026. No public address is known to us.
-- **Poly-EPO tutorial.** A web page on the paper of Poly-EPO. The text names no author, title or
-  date; a page that begins with the same words is at
+  Goodman (Stanford University), *Set Reinforcement Learning: Principles and Approaches*; no date,
+  no public address known to us.
+- **Poly-EPO tutorial.** A web page without author or date, like
   <https://www.engineermaxxing.com/veanors/papers/poly-epo.html>.
-- **Poly-EPO summaries.** Two web pages on the same paper, in English and in Chinese, without author
-  or date. Pages that begin with the same words:
+- **Poly-EPO summaries.** Two web pages, in English and Chinese, without author or date, like
   <https://cname.openbayes.net/en/papers/2604.17654> and <https://hyper.ai/cn/papers/2604.17654>.
-- **MaxPO review.** A review of that paper, written by a language model: Pith, *On Advantage
-  Estimates for Max@K Policy Gradients*, 28 June 2026, <https://pith.science/paper/DQ2PYM75>.
+- **MaxPO review.** Written by a language model: Pith, *On Advantage Estimates for Max@K Policy
+  Gradients*, 28 June 2026, <https://pith.science/paper/DQ2PYM75>.
 
-The papers that these documents are about, which were not checked:
-
-- Jubayer Ibn Hamid, Ifdita Hasan Orney, Ellen Xu, Chelsea Finn and Dorsa Sadigh, *Polychromic
-  Objectives for Reinforcement Learning*, September 2025, <https://arxiv.org/abs/2509.25424>.
-- Ifdita Hasan Orney, Jubayer Ibn Hamid, Shreya S Ramanujam, Shirley Wu, Hengyuan Hu, Noah Goodman,
-  Dorsa Sadigh and Chelsea Finn, *Poly-EPO: Training Exploratory Reasoning Models*, April 2026,
-  <https://arxiv.org/abs/2604.17654>.
-- Shota Takashiro, Soichiro Nishimori, Paavo Parmas and six others, *On Advantage Estimates for
-  Max@K Policy Gradients*, 4 June 2026, <https://arxiv.org/abs/2606.06080>.
+They are about *Polychromic Objectives for Reinforcement Learning*
+(<https://arxiv.org/abs/2509.25424>), *Poly-EPO: Training Exploratory Reasoning Models*
+(<https://arxiv.org/abs/2604.17654>) and *On Advantage Estimates for Max@K Policy Gradients*
+(<https://arxiv.org/abs/2606.06080>).
 """
-
-
-FAILING_MEANS = """\
-Each line is a claim that is false as it is stated; its link leads to what is true. A word in
-brackets says that it is a slip of another kind. The claims from docs/theory.md simplify our own
-results, which that page states exactly."""
 
 
 def table(findings: Sequence[Finding]) -> str:
@@ -141,6 +116,14 @@ def table(findings: Sequence[Finding]) -> str:
     seconds = sum(finding.seconds for finding in findings)
     mismatches = map(_mismatch, _wrong(findings))
     return "\n".join([*lines, *mismatches, f"{verdicts}; {seconds:.0f} s", summary(findings)])
+
+
+def explained(findings: Sequence[Finding]) -> str:
+    """Say of each claim what it states, what is true instead and how it was checked."""
+    return "\n\n".join(
+        "\n".join([f"{f.claim.id}: {f.claim.statement}", *_details(f), f"- Checked: {f.claim.how}"])
+        for f in findings
+    )
 
 
 def summary(findings: Sequence[Finding]) -> str:
@@ -209,17 +192,17 @@ def _highlights(findings: Sequence[Finding]) -> str:
 
 
 def _failing(findings: Sequence[Finding]) -> str:
-    """List the claims that fail, document by document, each with a link to its entry."""
-    lines = ["## What fails", "", FAILING_MEANS, ""]
+    """Link to the claims that fail; a word in brackets says that it is another kind of slip."""
+    lines = ["## What fails", ""]
     for document in DOCUMENTS:
         rows = [
-            f"- [{f.claim.id}](#{f.claim.id}){_in_brackets(f)}: {f.claim.statement}"
+            f"[{f.claim.id}](#{f.claim.id}){_in_brackets(f)}"
             for f in findings
             if f.claim.document == document and f.concluded is Verdict.FAILS
         ]
         if rows:
-            lines += [f"{document}:", "", *rows, ""]
-    return "\n".join(lines)
+            lines += [f"- {document}: {', '.join(rows)}"]
+    return "\n".join([*lines, ""])
 
 
 def _counts(findings: Sequence[Finding]) -> str:
@@ -240,26 +223,30 @@ def _counts(findings: Sequence[Finding]) -> str:
 
 def _entry(finding: Finding) -> str:
     row = finding.claim
-    if finding.confirmed:
-        verdict = f"**{_name(finding).capitalize()}.**"
-    else:
-        verdict = f"**Not confirmed: {_mismatch(finding)}.**"
     lines = [
         f'<a id="{row.id}"></a>',
         "",
-        f"### {row.where}",
+        f"**`{row.id}`** {row.where}. {_verdict(finding)} {row.statement}",
         "",
-        f"`{row.id}` · {verdict} {row.statement}",
-        "",
+        *_details(finding),
     ]
-    if row.kindly:
-        lines += [f"- A reading that holds: {row.kindly}"]
-    if row.truth:
-        lines += [f"- {_truth_label(row.verdict)}: {row.truth}"]
+    return "\n".join([*lines, ""] if lines[-1] else lines)
+
+
+def _verdict(finding: Finding) -> str:
+    if finding.confirmed:
+        return f"**{_name(finding).capitalize()}** ({_count(finding.trials)})."
+    return f"**Not confirmed: {_mismatch(finding)}.**"
+
+
+def _details(finding: Finding) -> list[str]:
+    """Say which reading holds, what is true, and the first counterexample: what there is."""
+    row = finding.claim
+    lines = [f"- Holds if read so: {row.kindly}"] if row.kindly else []
+    lines += [f"- {_truth_label(row.verdict)}{row.truth}"] if row.truth else []
     if row.counterexample:
-        lines += [f"- First counterexample: {finding.counterexample} (fails in {finding.refuted})"]
-    lines += [f"- Checked: {row.how} ({_count(finding.trials)})", ""]
-    return "\n".join(lines)
+        lines += [f"- Counterexample ({finding.refuted}): {finding.counterexample}"]
+    return lines
 
 
 def _name(finding: Finding) -> str:
@@ -275,8 +262,8 @@ def _count(trials: int) -> str:
 
 
 def _truth_label(verdict: Verdict) -> str:
-    labels = {Verdict.FAILS: "What is true", Verdict.UP_TO_SCALE: "Scale"}
-    return labels.get(verdict, "More exactly")
+    labels = {Verdict.FAILS: "True: ", Verdict.UP_TO_SCALE: "Scale: "}
+    return labels.get(verdict, "")
 
 
 def _wrong(findings: Sequence[Finding]) -> list[Finding]:
