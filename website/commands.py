@@ -15,14 +15,14 @@ from setrl.cli import parser
 from setrl.cli.extras import COMMANDS as COMMANDS
 from setrl.cli.help import Option, flag, options, sentences
 from setrl.cli.log_fields import EvaluatedFields
-from setrl.cli.said import listed
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 BLOCK = re.compile(r"^<!-- setrl (.+) -->\n(?:.*\n)*?<!-- end -->$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"[\w/]*<[^>]+>(?:[\w/.]|<[^>]+>)*")  # as in runs/<name>: not HTML
 WIDTH = 120  # characters of a line of the page
 FIELDS = "fields of a log"  # the options that several commands share, listed once
-SHARED = f"… and of the [{FIELDS}](#{FIELDS.replace(' ', '-')}): "
+SHARED = f"And the [{FIELDS}](#{FIELDS.replace(' ', '-')})"
+LOG_FIELDS = options(EvaluatedFields, shared=True)
 
 
 def filled(markdown: str) -> str:
@@ -45,27 +45,55 @@ def _block(name: str) -> str:
 
 def _section(name: str) -> str:
     if name == FIELDS:
-        return _listed(EvaluatedFields, shared=True)
+        return "\n".join(map(_item, LOG_FIELDS))
     command = parser.command_of(name)
-    names = ", ".join(f"`{flag(one.name)}`" for one in options(command, shared=True))
-    also = _wrapped(f"{SHARED}{names}.") if names else ""
     purpose = "\n\n".join(_wrapped(_shown(one)) for one in sentences(command))
-    return "\n\n".join(filter(None, [purpose, _listed(command, shared=False), also]))
+    also = _wrapped(" ".join([*_as_elsewhere(name), *_log_fields(command)]) or " ").strip()
+    return "\n\n".join(filter(None, [purpose, _listed(name), also]))
 
 
-def _listed(command: type[Any], *, shared: bool) -> str:
+def _listed(name: str) -> str:
     """List each option and its meaning; a table would be too wide for a phone."""
-    return "\n".join(_item(command, one) for one in options(command, shared=shared))
+    return "\n".join(_item(one) for one in own(name) if explained_in(one) == name)
 
 
-def _item(command: type[Any], option: Option) -> str:
+def own(name: str) -> list[Option]:
+    """Return the options that the page lists at a command: no `--json`, no usual field of a log."""
+    command = parser.command_of(name)
+    other_words = [one for one in options(command, shared=True) if one not in LOG_FIELDS]
+    found = [*options(command, shared=False), *other_words]
+    return [one for one in found if one.name != "json"]
+
+
+def explained_in(option: Option) -> str:
+    """Return the first command that has the same option with the same words."""
+    return next(name for name in COMMANDS if option in own(name))
+
+
+def _as_elsewhere(name: str) -> list[str]:
+    """Return a sentence for each other command that explains options of this one."""
+    where: dict[str, list[str]] = {}
+    for one in own(name):
+        where.setdefault(explained_in(one), []).append(f"`{one.spelled}`")
+    where.pop(name, None)
+    return [
+        f"As in [{other}](#{other.replace(' ', '-')}): {', '.join(names)}."
+        for other, names in where.items()
+    ]
+
+
+def _log_fields(command: type[Any]) -> list[str]:
+    """Return the sentence that a command reads the fields of a log, and which it does not."""
+    read = {one.name for one in options(command, shared=True)}
+    lacking = [f"`{flag(one.name)}`" for one in LOG_FIELDS if one.name not in read]
+    less = f" without {', '.join(lacking)}" if lacking else ""
+    return [f"{SHARED}{less}."] if read else []
+
+
+def _item(option: Option) -> str:
     said = " (required)" if option.is_required else ""
     said = f" (default `{option.default}`)" if option.default else said
-    meaning = option.meaning.partition(";")[0] + ":" if option.name == "json" else option.meaning
-    keys = listed(command, "Json") if option.name == "json" else {}
-    lines = [f"- `{option.spelled}`{said}: {_shown(meaning)}"]
-    lines += [f"    - `{name}`: {_shown(text)}" for name, text in keys.items()]
-    return "\n".join(map(_wrapped, lines))
+    return _wrapped(f"- `{option.spelled}`{said}: {_shown(option.meaning)}")
 
 
 def _shown(text: str) -> str:
@@ -82,7 +110,7 @@ def _link(found: re.Match[str]) -> str:
 
 def _wrapped(text: str) -> str:
     """Wrap a paragraph or an item of a list to the page's width."""
-    indent = {"-": "  ", " ": "      "}.get(text[0], "")
+    indent = "  " if text.startswith("-") else ""
     return textwrap.fill(
         text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

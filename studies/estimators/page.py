@@ -30,8 +30,8 @@ BESIDE = ("u − v", "u − w")
 FOUR = 4  # samples of a group in these tables
 NOTHING = 1e-3  # an advantage that is 0 but for float32 and small numbers in divisors
 COLUMNS = (
-    "estimator", "its documentation", "it is", "off", "variance", "Σ A²", "pays, depends on",
-    "keeps",
+    "it is", "off", "variance", "Σ A²", "pays, depends on", "keeps", "rewards 0, ½, 1",
+    "estimators",
 )  # fmt: skip
 Values = Mapping[str, Any]
 Pattern = tuple[tuple[float, float], ...]
@@ -58,11 +58,11 @@ def written(packages: Sequence[Values]) -> dict[str, str]:
     """Return the blocks of the page: name → Markdown."""
     return {
         "summary": _bullets(_summary(packages)),
-        "packages": "\n\n".join(map(_package, packages)),
+        "table": _table(packages),
+        "packages": _bullets(map(_package, packages)),
         "differences": _bullets(_differences(packages)),
         "same": _same(packages),
         "batches": _batches(packages),
-        "graded": _graded(packages),
         "left out": _bullets(f"{what}: {why}." for what, why in LEFT_OUT.items()),
     }
 
@@ -102,7 +102,7 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
     none = sum(not one["has_objective"] for one in graded)
     yield (
         f"With rewards 0, ½ and 1, {exact} of {len(graded)} are exactly a gradient that we know, "
-        f"and {none} are [the gradient of no objective at all](#with-a-third-reward)."
+        f"and {none} are [the gradient of no objective at all](audit.md#the-test)."
     )
     alike = max(_patterns(packages).values(), key=len)
     off = next(row["off"] for package, row in _rows(packages) if _name(package, row) == alike[0])
@@ -113,28 +113,43 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
     )
 
 
-def _package(package: Values) -> str:
-    version, home = package["version"], package["home"]
-    short = version[:12] if home else version
-    folder = "" if package["package"] == "setrl" else f"{package['package']}-{short}/"
-    shown = f"[{short}]({home}/tree/{version})" if home else short
-    table = markdown_table(COLUMNS, [_cells(package, row) for row in package["rows"]])
-    paths = dict.fromkeys(f"`{folder}{row['path']}`" for row in package["rows"])
-    return f"### {package['title']} {shown}\n\n{', '.join(paths)}\n\n{table}"
+def _table(packages: Sequence[Values]) -> str:
+    """Return a table of what the estimators are, alike ones in one row and only ours last."""
+    found = defaultdict(list)
+    for package, row in _rows(packages):
+        found[tuple(_cells(row))].append((package, row))
+    ours = [key for key, members in found.items() if members[0][0]["package"] == "setrl"]
+    order = sorted(found, key=lambda key: (key in ours, -len(found[key])))
+    return markdown_table(COLUMNS, [[*key, _names(found[key])] for key in order])
 
 
-def _cells(package: Values, row: Values) -> list[str]:
+def _cells(row: Values) -> list[str]:
     off = list(row["off"].values())
     return [
-        f"{row['name']}<br>{_place(package, row)}",
-        row["says"],
         _is(row),
         ", ".join(map(_share, off)) if any(off) else "0",
         _ratio(row["variance"]["ratio"] if row["variance"]["beside"] in BESIDE else None),
         _ratio(row["squares"]),
         "; ".join(_unusual(row)),
         f"{row['survivors']['kept']} of {row['survivors']['of']}",
+        _with_graded(row["graded"]),
     ]
+
+
+def _names(members: Sequence[tuple[Values, Values]]) -> str:
+    """List estimators by their packages."""
+    found = defaultdict(list)
+    for package, row in members:
+        found[package["title"]].append(row["name"])
+    return "<br>".join(f"{title}: {'; '.join(names)}" for title, names in found.items())
+
+
+def _package(package: Values) -> str:
+    version, home = package["version"], package["home"]
+    short = version[:12] if home else version
+    shown = f"[{short}]({home}/tree/{version})" if home else short
+    paths = dict.fromkeys(f"`{row['path']}`" for row in package["rows"])
+    return f"{package['title']} {shown}: {', '.join(paths)}"
 
 
 def _place(package: Values, row: Values) -> str:
@@ -199,11 +214,13 @@ def _name(package: Values, row: Values) -> str:
 
 
 def _same(packages: Sequence[Values]) -> str:
-    """Return a table of the estimators that pay the same in every group, but for a factor."""
+    """Return a table of what is paid, but for a factor, by more than one estimator."""
     groups = sorted(_patterns(packages).items(), key=lambda one: -len(one[1]))
     head = [f"{right} right" for right in range(len(groups[0][0]))]
     several = (
-        [*_advantages(pattern), "; ".join(names)] for pattern, names in groups if len(names) > 1
+        [*_advantages(pattern), f"{names[0]}, and {len(names) - 1} more"]
+        for pattern, names in groups
+        if len(names) > 1
     )
     return markdown_table([*head, "estimators"], list(several))
 
@@ -220,25 +237,9 @@ def _batches(packages: Sequence[Values]) -> str:
             )
             paid = f"{batch['all_wrong']:.2f}".replace("-", "−")
             wrong = paid if abs(batch["all_wrong"]) > NOTHING else ""
-            found[(*shown, wrong)].append(_name(package, row))
+            found[(*shown, wrong)].append((package, row))
     head = ["alone in its batch", "in a batch of 8", "all-wrong groups get", "estimators"]
-    return markdown_table(head, [[*key, "; ".join(names)] for key, names in found.items()])
-
-
-def _graded(packages: Sequence[Values]) -> str:
-    """Return a table of what the estimators are with rewards 0, ½ and 1, the exact ones first."""
-    found: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for package, row in _rows(packages):
-        found[_with_graded(row["graded"])].append(
-            (row["graded"]["off"] if row["graded"] else 0.0, _name(package, row))
-        )
-    rows = []
-    for what, members in sorted(found.items(), key=lambda one: (one[0][0], -len(one[1]))):
-        ends = [share(end) for end in (min(members)[0], max(members)[0])]
-        off = "0" if what.startswith(EXACT) else " to ".join(dict.fromkeys(ends))
-        rows.append([what[1:], "" if what.startswith(REFUSES) else off, "; ".join(
-            name for _, name in members)])  # fmt: skip
-    return markdown_table(["it is", "off", "estimators"], rows)
+    return markdown_table(head, [[*key, _names(members)] for key, members in found.items()])
 
 
 def _field(gradient: str) -> str:
@@ -246,19 +247,15 @@ def _field(gradient: str) -> str:
     return "∇" + gradient.partition("∇")[2]
 
 
-EXACT, NEAR, NONE, REFUSES = "1234"  # the order of the kinds of answers
-
-
 def _with_graded(graded: Values | None) -> str:
-    """Return what an estimator is, without its factor, behind the number of the kind of answer."""
+    """Return what an estimator is with a third reward, without its factor."""
     if graded is None:
-        return f"{REFUSES}needs rewards of 0 and 1"
+        return "needs 0 and 1"
     field = _field(graded["is"])
     if graded["holds"]:
-        return f"{EXACT}{field}, exactly"
-    if graded["has_objective"]:
-        return f"{NEAR}the gradient of an objective that has no name here, near {field}"
-    return f"{NONE}the gradient of no objective, near {field}"
+        return field
+    kind = "unnamed" if graded["has_objective"] else "none"
+    return f"{kind}; near {field}, {share(graded['off'])} off"
 
 
 def _patterns(packages: Sequence[Values]) -> dict[Pattern, list[str]]:

@@ -128,7 +128,7 @@ def test_a_row_says_what_the_page_shows(package, monkeypatch):
     assert (
         "; it is 3·∇pass@1. In groups of 2, beside a right sample, a right" in block["differences"]
     )
-    assert "| mean<br>`core.py:" in block["packages"]
+    assert block["table"].endswith("| Thing: mean |")
 
 
 def test_the_registry_can_be_read_and_is_what_was_run():

@@ -14,6 +14,7 @@ from website import commands
 PAGE = commands.PAGE.read_text(encoding="utf-8")
 TYRO = re.compile(r"^[│ ] {1,8}(--[a-z-]+)(?:, (--[a-z-]+))?", re.MULTILINE)  # its own help
 ITEM = re.compile(r"^- `(--[a-z-]+)(?:, (--[a-z-]+))?.*: \S", re.MULTILINE)
+WHOLE_ITEM = re.compile(r"^- .+(?:\n  .+)*", re.MULTILINE)
 
 
 def block(name):
@@ -37,10 +38,13 @@ def test_its_options_are_those_that_the_parser_accepts(name, capsys):
     with pytest.raises(SystemExit):
         parser.parsed(name, ["--help"])
     accepted = {one for row in TYRO.findall(capsys.readouterr().out) for one in row} - {""}
-    shown = block(name)
-    options, _, shared = shown.partition(commands.SHARED)
-    listed = {one for row in ITEM.findall(options) for one in row}
-    listed |= set(re.findall("`(--[a-z-]+)`", shared))
+    options, _, lacking = re.sub(r"\s+(?=\S)", " ", block(name)).partition(commands.SHARED)
+    as_elsewhere = options.partition(" As in [")[2]
+    listed = {one for row in ITEM.findall(block(name)) for one in row} | {"--json"}
+    listed |= set(re.findall("`(--[a-z-]+)", as_elsewhere))
+    if lacking:
+        fields = {commands.flag(one.name) for one in commands.LOG_FIELDS}
+        listed |= fields - set(re.findall("`(--[a-z-]+)`", lacking))
     switched_on = {f"--no-{one.removeprefix('--')}" for one in listed}
     assert listed - {""} == accepted - {"--help"} - (switched_on - listed)
 
@@ -53,6 +57,12 @@ def test_its_examples_are_accepted(example):
 def test_every_command_has_an_example():
     for name in commands.COMMANDS:
         assert f"\n```\nsetrl {name}" in PAGE
+
+
+def test_an_option_is_explained_once():
+    items = [one for name in commands.COMMANDS for one in WHOLE_ITEM.findall(block(name))]
+    assert len(items) == len(set(items)) > 60
+    assert "`--overwrite`" in block("control").partition("As in [train](#train): ")[2]
 
 
 def test_a_value_is_shown_as_it_is_written():
