@@ -6,13 +6,16 @@ fixed chances. The last strategy is *refined* by practice: it takes D steps in a
 with a chance that is learned, and an answer is right if all D steps are. So its success is the
 product of D chances: nearly 0 at first, 1 when learned.
 
+A judge may also group the samples of each update anew, by what they show: then an attempt at the
+refined strategy has another label when more of its steps are right.
+
 Axes in addition to the library's: R runs (all starts side by side), C strategies, D steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +27,46 @@ from setrl.show.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, SKY,
 from setrl.theory.policies import softmax
 from studies.summaries import legend_below, save, title, write_numbers
 
+# Strategies of the samples, which steps they pass, the refined strategy → the samples' labels.
+Judge = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
+
+
+def knows(drawn_RN: np.ndarray, *_: Any) -> np.ndarray:
+    """Return the strategies themselves."""
+    return drawn_RN
+
+
+def merges(
+    drawn_RN: np.ndarray, passed_RND: np.ndarray, refined: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Take an attempt with j of D steps right for a random crude strategy with chance 1 − j/D."""
+    unlike_RN = rng.random(drawn_RN.shape) >= passed_RND.mean(axis=-1)
+    crude_RN = rng.integers(refined, size=drawn_RN.shape)
+    return np.where((drawn_RN == refined) & unlike_RN, crude_RN, drawn_RN)
+
+
+def splits(drawn_RN: np.ndarray, passed_RND: np.ndarray, refined: int, *_: Any) -> np.ndarray:
+    """Give attempts with another number of right steps another label."""
+    return drawn_RN + np.where(drawn_RN == refined, passed_RND.sum(axis=-1), 0)
+
 
 @dataclass(frozen=True)
 class Arm:
-    """A method, with the bonus for entropy that it may need.
+    """A method, with what it may need besides rewards.
 
     Attributes:
         label: The name in figures.
         method: What credits the samples.
         look: Colour and line style.
         entropy: Weight of the entropy of the strategies, ≥ 0.
+        judge: What labels the samples.
     """
 
     label: str
     method: AnyMethod
     look: tuple[str, str]
     entropy: float = 0.0
+    judge: Judge = knows
 
 
 ARMS: dict[str, Arm] = {
@@ -51,6 +78,13 @@ ARMS: dict[str, Arm] = {
     "counts": Arm("concave counts, α = 0", methods.concave_counts(alpha=0.0), (PINK, "dashed")),
     "poly_4": Arm("Poly-EPO, K = 4", methods.poly_epo(set_size=4), (GREEN, "solid")),
     "poly_8": Arm("Poly-EPO, K = 8", methods.poly_epo(set_size=8), (GREEN, "dashed")),
+}
+# Poly-EPO with the judges that group samples anew. Concave counts would not notice them: they read
+# the labels of right samples only, which both judges leave.
+JUDGED = {
+    f"{name}, {judge.__name__}": replace(ARMS[name], judge=judge)
+    for judge in (merges, splits)
+    for name in ("poly_4", "poly_8")
 }
 
 
@@ -143,7 +177,8 @@ def update(
     lucky_RN = rng.random((runs, num_samples)) < np.append(crude, 0.0)[drawn_RN]
     rewards_RN = np.where(refined_RN, passed_RND[..., -1], lucky_RN).astype(float)
 
-    values_RN = arm.method.advantages(rewards_RN, rng=rng, strategies=drawn_RN).values_BN
+    labels_RN = arm.judge(drawn_RN, passed_RND, strategies - 1, rng)
+    values_RN = arm.method.advantages(rewards_RN, rng=rng, strategies=labels_RN).values_BN
     paid_RC = np.zeros_like(chances_RC)
     np.add.at(paid_RC, (rows_R1, drawn_RN), values_RN)
     surprise_RC = -np.log(np.maximum(chances_RC, 1e-300))
@@ -227,13 +262,13 @@ def run(config: RefinementConfig, out_dir: Path | str) -> Path:
         The path of refinement.json.
     """
     out = Path(out_dir)
-    found = {name: best(config, arm) for name, arm in ARMS.items()}
+    found = {name: best(config, arm) for name, arm in (ARMS | JUDGED).items()}
     numbers = {
         name: {"learning_rate": rate, "starts": by_start(config, history)}
         for name, (rate, history) in found.items()
     }
     path = write_numbers(out / "refinement.json", config, arms=numbers)
-    draw(config, {name: history for name, (_, history) in found.items()}, out / "refinement.png")
+    draw(config, {name: found[name][1] for name in ARMS}, out / "refinement.png")
     return path
 
 

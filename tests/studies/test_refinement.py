@@ -8,7 +8,17 @@ import pytest
 
 from setrl import methods
 from studies import refinement, summaries
-from studies.refinement import ARMS, Arm, Policies, RefinementConfig, train, update
+from studies.refinement import (
+    ARMS,
+    JUDGED,
+    Arm,
+    Policies,
+    RefinementConfig,
+    merges,
+    splits,
+    train,
+    update,
+)
 
 CRUDE = (0.6, 0.2)
 
@@ -44,6 +54,19 @@ def test_untrained_policies_have_the_stated_success():
     np.testing.assert_allclose(found.chances_RC, 1 / 3)
 
 
+def test_judges_relabel_attempts_by_the_steps_that_are_right():
+    rng = np.random.default_rng(0)
+    drawn_RN = np.repeat([[0, 2, 2, 2]], 3_000, axis=0)
+    passed_RND = np.broadcast_to(
+        [[True, True], [False, False], [True, False], [True, True]], (3_000, 4, 2)
+    )
+    assert (splits(drawn_RN, passed_RND, 2) == [0, 2, 3, 4]).all()
+    found_RN = merges(drawn_RN, passed_RND, 2, rng)
+    shares = (found_RN == 2).mean(axis=0)
+    np.testing.assert_allclose(shares, [0, 0, 0.5, 1], atol=0.04)
+    np.testing.assert_allclose((found_RN[:, 1] == 0).mean(), 0.5, atol=0.04)
+
+
 EASY = RefinementConfig(starts=(0.1,), runs=6, updates=1_000)
 
 
@@ -62,7 +85,7 @@ def test_the_study_writes_its_numbers_and_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(summaries, "DPI", 30)
     config = replace(EASY, starts=(0.1, 0.01), runs=2, updates=20)
     found = json.loads(refinement.run(config, tmp_path).read_text(encoding="utf-8"))
-    assert set(found["arms"]) == set(ARMS)
+    assert set(found["arms"]) == set(ARMS | JUDGED)
     assert all(one["learning_rate"] in config.learning_rates for one in found["arms"].values())
     assert set(found["arms"]["grpo"]["starts"]) == {"0.1", "0.01"}
     assert (tmp_path / "refinement.png").stat().st_size > 1_000
