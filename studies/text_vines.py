@@ -2,17 +2,20 @@
 
 The Set RL note (§6.1) samples vines from states in the middle of an episode. In a text, a state is
 a prompt with the first tokens of a sample. At equal numbers of samples, each prompt gets either N
-samples, or N − V + 1 samples, one of which is a *trunk*: at a token of the trunk that is drawn
-uniformly, V − 1 further continuations are sampled, and the V continuations are a group of their
-own, which credits the tokens after the branch. Tokens before it get the credit of the whole sample.
+samples, or N − V + 1 samples, one of which is a *trunk*: at a token of the trunk, V − 1 further
+continuations are sampled, and the V continuations are a group of their own, which credits the
+tokens after the branch. Tokens before it get the credit of the whole sample. The token is drawn
+uniformly, or with a chance that is proportional to the policy's entropy there.
 
 Everything else is the loop of recipes/poly_epo_loop.py: plain REINFORCE, one update a batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +46,12 @@ class Arm:
     Attributes:
         whole: The method of whole samples.
         vines: The method of continuations; None for an arm without vines.
+        unsure: Whether a branch is likelier where the policy's entropy is higher.
     """
 
     whole: AnyMethod
     vines: AnyMethod | None = None
+    unsure: bool = False
 
 
 ARMS = {
@@ -55,6 +60,9 @@ ARMS = {
     "poly_epo": Arm(methods.poly_epo(set_size=4)),
     "poly_epo, vines": Arm(methods.poly_epo(set_size=4), methods.poly_epo(set_size=4)),
     "poly_epo, vines of rloo": Arm(methods.poly_epo(set_size=4), methods.rloo()),
+    "poly_epo, unsure vines": Arm(
+        methods.poly_epo(set_size=4), methods.poly_epo(set_size=4), unsure=True
+    ),
 }
 
 
@@ -72,6 +80,10 @@ class VinesConfig:
         seeds: Runs of each arm; they share a base.
         problems: Of each evaluation, with `evaluated` samples each.
         evaluated: At least 32.
+        train_problems: Seen again and again; None for new ones at every update.
+        base_layers: Of the base, as in a recipe.
+        base_mlp_size: Of the base.
+        base_corpus: Of the base.
     """
 
     domain: str = "polynomial"
@@ -83,6 +95,23 @@ class VinesConfig:
     seeds: int = 3
     problems: int = 60
     evaluated: int = 64
+    train_problems: int | None = None
+    base_layers: int = 2
+    base_mlp_size: int = 256
+    base_corpus: int = 80_000
+
+    @property
+    def base(self) -> BaseSpec:
+        """What decides the base model."""
+        sizes = {"layers": self.base_layers, "mlp_size": self.base_mlp_size}
+        return BaseSpec(by_name(self.domain), **sizes, corpus=self.base_corpus)
+
+    def training_prompts(self, seed: int) -> list[list[str]]:
+        """Return the prompts of each update."""
+        number = self.steps * self.prompts
+        problems = by_name(self.domain).problems("train", self.train_problems or number, seed)
+        endless = cycle(problem.prompt for problem in problems)
+        return [list(islice(endless, self.prompts)) for _ in range(self.steps)]
 
 
 @dataclass(frozen=True)
@@ -112,13 +141,23 @@ def credit(
     return found.values_BN[0].tolist()
 
 
-def branch_of(samples: Sequence[Ids], rng: np.random.Generator) -> tuple[int, int] | None:
-    """Draw a trunk among samples of three tokens or more, and the number of tokens it keeps."""
+def branch_of(
+    samples: Sequence[Ids],
+    rng: np.random.Generator,
+    entropies: Callable[[Ids], np.ndarray] | None = None,
+) -> tuple[int, int] | None:
+    """Draw a trunk among samples of three tokens or more, and the number of tokens it keeps.
+
+    With `entropies`, of the next token at each place of a sample, places are drawn in proportion.
+    """
     long = [place for place, ids in enumerate(samples) if len(ids) >= 3]
     if not long:
         return None
     trunk = long[int(rng.integers(len(long)))]
-    return trunk, int(rng.integers(1, len(samples[trunk]) - 1))
+    if entropies is None:
+        return trunk, int(rng.integers(1, len(samples[trunk]) - 1))
+    chances = entropies(samples[trunk])[1:-1].astype(float) + 1e-9
+    return trunk, 1 + int(rng.choice(len(chances), p=chances / chances.sum()))
 
 
 def targets_of(prompt_ids: Ids, samples: Sequence[Ids], weights: Sequence[float]) -> list[Target]:
@@ -137,6 +176,13 @@ def log_likelihoods(model: Any, targets: Sequence[Target], pad: int) -> Tensor:
     each = logits.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
     counted = (places[:, 1:] >= starts) & (places[:, 1:] < lengths)
     return (each * counted).sum(-1)
+
+
+def entropies_of(model: Any, context: Ids, ids: Ids) -> np.ndarray:
+    """Return the policy's entropy before each token that follows the context."""
+    with torch.inference_mode():
+        logits = model(torch.tensor([context + ids])).logits[0, len(context) - 1 : -1]
+        return torch.distributions.Categorical(logits=logits).entropy().numpy()
 
 
 @dataclass(eq=False)
@@ -162,6 +208,7 @@ class Training:
         self.rng = np.random.default_rng(self.seed)
         self.generator = torch.Generator().manual_seed(self.seed)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=self.config.learning_rate)
+        self.tokens = 0  # sampled in training
 
     def ids(self, prompts: Sequence[str]) -> list[Ids]:
         """Return the tokens of prompts."""
@@ -170,14 +217,24 @@ class Training:
     def sampled(self, contexts: Sequence[Ids], n: int) -> list[list[Ids]]:
         """Return n continuations of each context."""
         most = self.domain.max_new_tokens
-        return sample_ids(self.model, contexts, n, most, 1.0, self.generator)
+        found = sample_ids(self.model, contexts, n, most, 1.0, self.generator)
+        self.tokens += sum(len(ids) for group in found for ids in group)
+        return found
+
+    def branch(self, context: Ids, samples: Sequence[Ids]) -> tuple[int, int] | None:
+        """Draw the branch of one prompt."""
+        unsure = partial(entropies_of, self.model, context) if self.arm.unsure else None
+        return branch_of(samples, self.rng, unsure)
 
     def targets(self, prompts: Sequence[str]) -> list[Target]:
         """Sample and credit one batch."""
         contexts, arm, size = self.ids(prompts), self.arm, self.config
         extra = size.vines - 1 if arm.vines else 0
         groups = self.sampled(contexts, size.samples - extra)
-        branches = [branch_of(group, self.rng) if extra else None for group in groups]
+        branches = [
+            self.branch(context, group) if extra else None
+            for context, group in zip(contexts, groups, strict=True)
+        ]
         starts = [
             context + group[branch[0]][: branch[1]]
             for context, group, branch in zip(contexts, groups, branches, strict=True)
@@ -213,15 +270,12 @@ class Training:
 
     def run(self) -> None:
         """Train."""
-        size = self.config.prompts
-        problems = self.domain.problems("train", self.config.steps * size, seed=self.seed)
-        for step in range(self.config.steps):
-            some = problems[step * size : (step + 1) * size]
-            self.step([problem.prompt for problem in some])
+        for prompts in self.config.training_prompts(self.seed):
+            self.step(prompts)
 
     def measures(self) -> dict[str, float]:
-        """Return pass@1, pass@32 and right strategies in 32 samples, of both splits."""
-        found = {}
+        """Return pass@1, pass@32 and right strategies in 32 samples, of both splits; and tokens."""
+        found = {"sampled tokens": float(self.tokens)}
         for split in ("test", "shifted"):
             problems = self.domain.problems(split, self.config.problems, seed=2)
             prompts, n = [one.prompt for one in problems], self.config.evaluated
@@ -250,7 +304,7 @@ class Training:
 
 
 def run(out_dir: Path, config: VinesConfig = VinesConfig(), cache: Path = Path("cache")) -> Path:
-    """Train all arms from one base; write text_vines.json after each run.
+    """Train all arms from one base; write text_vines_DOMAIN.json after each run.
 
     Args:
         out_dir: The folder for its numbers.
@@ -258,7 +312,7 @@ def run(out_dir: Path, config: VinesConfig = VinesConfig(), cache: Path = Path("
         cache: Where base models are kept.
     """
     torch.set_num_threads(1)
-    folder = base_model(BaseSpec(by_name(config.domain)), cache)
+    folder = base_model(config.base, cache)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     found: dict[str, list[dict[str, float]]] = {}
     jobs = [("base", Arm(methods.rloo()), 0)]
@@ -269,13 +323,14 @@ def run(out_dir: Path, config: VinesConfig = VinesConfig(), cache: Path = Path("
         if name != "base":
             training.run()
         found.setdefault(name, []).append(training.measures())
-        path = write_numbers(out_dir / "text_vines.json", config, arms=summary(found))
+        file = f"text_vines_{config.domain}.json"
+        path = write_numbers(out_dir / file, config, arms=summary(found))
     return path
 
 
 def _range(measure: str) -> tuple[float, float]:
-    """Return from where to where a measure goes: pass@k is a share, strategies are counted."""
-    return (0.0, np.inf) if measure.endswith("strategies") else (0.0, 1.0)
+    """Return from where to where a measure goes: pass@k is a share, the others are counted."""
+    return (0.0, 1.0) if "pass@" in measure else (0.0, np.inf)
 
 
 def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Vines inside a text: where they branch, what credits which token, likelihoods."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,16 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from setrl import methods
 from studies import text_vines
-from studies.text_vines import ARMS, Arm, Target, Training, VinesConfig, branch_of, log_likelihoods
+from studies.text_vines import (
+    ARMS,
+    Arm,
+    Target,
+    Training,
+    VinesConfig,
+    branch_of,
+    entropies_of,
+    log_likelihoods,
+)
 from tests.tiny import one_thread, tiny  # noqa: F401
 
 SMALL = VinesConfig(steps=2, prompts=2, samples=10, vines=5, seeds=2, problems=2, evaluated=32)
@@ -32,6 +42,28 @@ def test_a_trunk_keeps_a_token_and_leaves_one_before_its_last():
     found = {branch_of([[1], [1, 2, 3], [1, 2, 3, 4]], rng) for _ in range(200)}
     assert found == {(1, 1), (2, 1), (2, 2)}
     assert branch_of([[1], [1, 2]], rng) is None
+
+
+def test_a_branch_is_likelier_where_the_policy_is_unsure():
+    rng, unsure = np.random.default_rng(0), np.array([9.0, 3.0, 0.0, 1.0, 9.0])
+    found = [branch_of([[1, 2, 3, 4, 5]], rng, lambda _: unsure) for _ in range(2_000)]
+    assert set(found) == {(0, 1), (0, 3)}
+    assert found.count((0, 1)) / len(found) == pytest.approx(0.75, abs=0.04)
+
+
+def test_entropies_are_those_before_each_token(training):
+    model = training(ARMS["rloo"]).model
+    found = entropies_of(model, [5, 6], [7, 8])
+    for place, context in enumerate(([5, 6], [5, 6, 7])):
+        chances = model(torch.tensor([context])).logits[0, -1].softmax(-1)
+        assert found[place] == pytest.approx(-(chances * chances.log()).sum().item(), abs=1e-4)
+
+
+def test_problems_come_round_again():
+    some = replace(SMALL, domain="quadratic", train_problems=3)
+    (first, second), (third, fourth) = some.training_prompts(0)
+    assert len({first, second, third}) == 3
+    assert fourth == first
 
 
 def test_likelihoods_are_those_of_each_text_by_itself(training):
