@@ -39,10 +39,10 @@ from setrl.control.jax.poly_ppo import JaxPolyPPO  # noqa: E402
 from setrl.control.jax.update import PPOOptions  # noqa: E402
 from setrl.control.sb3.poly_ppo import PolyPPO  # noqa: E402
 from setrl.control.sb3.vines import Vines  # noqa: E402
-from setrl.control.tasks import from_config  # noqa: E402
-from setrl.control.tasks.base import PAPER_PPO  # noqa: E402
 from setrl.control.vines import VineChoices  # noqa: E402
 from studies.grids import FourRoomsTask  # noqa: E402
+from studies.grids.paper import PAPER_PPO  # noqa: E402
+from studies.grids.xminigrid import XMiniGrid  # noqa: E402
 
 ENVS, STEPS, EPOCHS, MINIBATCHES, UPDATES = 64, 128, 4, 4, 20
 SECONDS = 4.0  # of a turn of ours
@@ -157,7 +157,7 @@ def main(folder: Path | None, rounds: int) -> None:
     rooms, label = rooms_of_gymnax(), {"num_vines": 8, "num_states": 2, "window": 5}
     as_theirs = (ENVS * STEPS // MINIBATCHES, EPOCHS)
     papers = (PAPER_PPO["batch_size"], PAPER_PPO["n_epochs"])
-    level = from_config({"name": "xminigrid", "level": "four_rooms"})
+    level = XMiniGrid(level="four_rooms")
     groups: dict[str, dict[str, Callable[[], Turn]]] = {
         "gymnax FourRooms": {
             **({"PureJaxRL's PPO": partial(purejaxrl, folder)} if folder else {}),

@@ -23,9 +23,9 @@ from minigrid.envs.babyai.synth import BossLevel
 from minigrid.utils.baby_ai_bot import BabyAIBot
 from typing_extensions import override
 
-from setrl.control.tasks.base import HORIZON, PAPER_PPO, SHOWN
 from studies.grids.four_rooms import LARGEST_CODE, VIEW
 from studies.grids.layouts import FixedLayouts, LayoutTask, Shown
+from studies.grids.paper import HORIZON, PAPER_PPO, SHOWN
 
 Level = Literal["goto_local", "goto", "pickup", "boss"]
 

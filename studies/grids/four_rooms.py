@@ -14,9 +14,9 @@ from minigrid.core.constants import DIR_TO_VEC
 from minigrid.envs.fourrooms import FourRoomsEnv
 from typing_extensions import override
 
-from setrl.control.tasks.base import HORIZON, PAPER_PPO, SHOWN
-from setrl.control.tasks.paths import shortest
 from studies.grids.layouts import FixedLayouts, LayoutTask, Shown
+from studies.grids.paper import HORIZON, PAPER_PPO, SHOWN
+from studies.grids.paths import shortest
 
 LEFT, RIGHT, FORWARD = range(3)
 LARGEST_CODE = 10.0  # largest code of MiniGrid's objects; observations are divided by it

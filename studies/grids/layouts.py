@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from setrl.control import labels, measures
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.tasks.base import HORIZON, PROBES, TRAINED, UNSEEN
+from studies.grids.paper import HORIZON, PROBES, TRAINED, UNSEEN, layout_metrics
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -138,13 +138,13 @@ class LayoutTask(ABC):
     def evaluate(self, model: BaseAlgorithm, rng: np.random.Generator) -> dict[str, float]:
         """Measure success on the trained layouts, from moved starts, and on unseen layouts.
 
-        See `measures.layout_metrics`: each layout is a problem with `samples` episodes.
+        See `layout_metrics`: each layout is a problem with `samples` episodes.
         """
         trained = self._by_layout(model, rng, self.samples)
         moved = self._by_layout(model, rng, PROBES, perturb=True)
         unseen = self._by_layout(model, rng, PROBES, stream=UNSEEN)
         return {
-            **measures.layout_metrics(
+            **layout_metrics(
                 [[self.score(one) for one in row] for row in trained],
                 [[won(one) for one in row] for row in trained],
                 [labels.counted([self.label(one) for one in row]) for row in trained],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stable_baselines3 import PPO
 
-from setrl.control.tasks.triangles import Triangles
+from studies.triangles import Triangles
 
 
 def triangles() -> Triangles:

@@ -76,15 +76,6 @@ def test_hidden_goal_is_the_chance_over_goals_and_draws():
     assert found["goals"] == 3
 
 
-def test_coverage_is_the_share_of_labels_that_k_samples_meet():
-    clusters = [0, 0, 1, 2, 2, -1]
-    met = [
-        len({clusters[i] for i in draw if clusters[i] >= 0}) for draw in combinations(range(6), 3)
-    ]
-    found = measures.coverage_at_k(measures.label_counts(clusters), 6, 3, num_labels=10)
-    assert found == pytest.approx(np.mean(met) / 10)
-
-
 def test_mean_length_of_nothing_is_unknown(model):
     assert np.isnan(measures.mean_length([]))
     assert measures.mean_length(sample(model, [{"steps": 2}, {"steps": 6}])) == 4.0

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from setrl.control.sb3 import arm
-from setrl.control.tasks.triangles import Triangles
+from studies.triangles import Triangles
 from tests.control.cloned import new_model, triangles
 
 

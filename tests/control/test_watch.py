@@ -25,7 +25,12 @@ def run_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("watch")
     config = ControlConfig(
         name="watched",
-        task={"name": "triangles", "nodes": 12, "edge_probability": 0.6, "episodes": 32},
+        task={
+            "name": "studies.triangles:Triangles",
+            "nodes": 12,
+            "edge_probability": 0.6,
+            "episodes": 32,
+        },
         arms={"ppo": {}},
         total_steps=96,
         ppo={"n_envs": 4, "n_steps": 12, "batch_size": 48, "n_epochs": 1},

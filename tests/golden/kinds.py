@@ -49,7 +49,7 @@ workers: 1
 """
 TRIANGLES = """
 name: golden_triangles
-task: {name: triangles, nodes: 20, edge_probability: 0.4}
+task: {name: "studies.triangles:Triangles", nodes: 20, edge_probability: 0.4}
 arms:
   reinforce: {algorithm: reinforce}
   ppo: {ent_coef: 0.01, kl_coef: 0.1, kl_anchor: start, ucb_coef: 0.1}

@@ -27,7 +27,7 @@ def test_a_config_of_another_command_is_told_which(path):
 
 def test_an_arm_shows_the_command(tmp_path):
     path = tmp_path / "config.yaml"
-    path.write_text("name: small\ntask: triangles\narms:\n  a: {algorithm: ppo}\n")
+    path.write_text("name: small\ntask: multi_goal\narms:\n  a: {algorithm: ppo}\n")
     with pytest.raises(ConfigError, match=r"yaml:4: 'algorithm' is a key of `setrl control`"):
         ComparisonConfig.load(path)
 

@@ -22,7 +22,7 @@ from tests import fake_run
 
 CONFIGS = {
     "train": ComparisonConfig(name="mine", domain="polynomial", arms={"grpo": {"method": "grpo"}}),
-    "control": ControlConfig(name="mine", task="triangles", arms={"grpo": {"algorithm": "ppo"}}),
+    "control": ControlConfig(name="mine", task="multi_goal", arms={"grpo": {"algorithm": "ppo"}}),
 }
 
 OURS = (

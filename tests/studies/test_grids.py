@@ -7,10 +7,10 @@ from collections import deque
 import numpy as np
 import pytest
 
-from setrl.control.tasks.base import HORIZON, UNSEEN
 from setrl.control.tasks.multi_goal import GOALS, MultiGoal
 from studies.grids.babyai import LEVELS, bot_steps
 from studies.grids.four_rooms import FourRoomsTask, shortest_actions
+from studies.grids.paper import HORIZON, UNSEEN
 
 
 def distances_to_goals():

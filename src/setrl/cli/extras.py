@@ -44,7 +44,7 @@ USES = {
     "mujoco": "control tasks with MuJoCo",
     "atari": "control tasks with Atari",
     "jax": "`setrl.core.jax`: set credit inside `jax.jit`",
-    "jax-control": "control tasks on JAX: jax_goals, xminigrid",
+    "jax-control": "control tasks on JAX",
     "all": "all of these, and the tests",
 }
 """Extra → what needs it."""
@@ -80,7 +80,6 @@ MODULES = {
     "tensorboard": "tensorboard",
     "jax": "jax",
     "optax": "jax-control",
-    "xminigrid": "jax-control",
     "tinker": "tinker",
 }
 """Module → the extra that installs it; the first, where several do."""

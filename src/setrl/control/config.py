@@ -46,7 +46,7 @@ class ControlConfig(RunConfig):
     task: str | Mapping[str, Any]
     """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}; your
     own task is module:name, any environment {name: gymnasium, id: …, label: module:name}. A task
-    on JAX, such as jax_goals or xminigrid, trains with `JaxPolyPPO`."""
+    on JAX, such as jax_goals, trains with `JaxPolyPPO`."""
     total_steps: Count | None = None
     """Environment steps of each arm, including the steps of vines; null: the task's default."""
     ppo: Mapping[str, Any] = field(default_factory=dict)

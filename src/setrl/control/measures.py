@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from setrl import mean_set_scores, objectives
 from setrl.control.envs.layers import given
 from setrl.control.trajectories import Growing, Trajectory, stack
 from setrl.evaluate import estimators
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
 ResetOptions = dict[str, Any] | None
-
-PASS_AT = (1, 5, 20, 50, 64)
 
 
 def sample_episodes(
@@ -133,38 +130,6 @@ def goal_metrics(
     }
 
 
-def layout_metrics(
-    returns_PN: ArrayLike, correct_PN: ArrayLike, rooms_PN: ArrayLike
-) -> dict[str, float]:
-    """Measure N episodes in each of P layouts, each of which is a problem.
-
-    pass@k, for the k ≤ N of `PASS_AT`, and the numbers of different sets of visited rooms, in all
-    episodes and in the successful ones, are unbiased for each layout.
-
-    Args:
-        returns_PN: Sum of rewards of each episode.
-        correct_PN: Whether it succeeded.
-        rooms_PN: The set of rooms that it visited, as an integer ≥ 0.
-    """
-    correct_PN = np.asarray(correct_PN, dtype=bool)
-    correct_P, n = correct_PN.sum(axis=-1), correct_PN.shape[-1]
-    of_all, of_correct = (
-        float(mean_set_scores(correct_PN, objective, [n], strategies=rooms_PN).mean())
-        for objective in (objectives.distinct(), objectives.distinct_correct())
-    )
-    return {
-        "mean_return": float(np.asarray(returns_PN).mean()),
-        "success": float(correct_PN.mean()),
-        **{
-            f"pass@{k}": float(estimators.pass_at_k(correct_P, n, k).mean())
-            for k in PASS_AT
-            if k <= n
-        },
-        "room_sets": of_all,
-        "successful_room_sets": of_correct,
-    }
-
-
 def strategy_metrics(
     scores_N: ArrayLike, labels_N: ArrayLike, lengths_N: ArrayLike
 ) -> dict[str, float]:
@@ -182,8 +147,3 @@ def strategy_metrics(
 def mean_length(episodes: Sequence[Trajectory]) -> float:
     """Return the mean number of steps; NaN without episodes."""
     return float(np.mean([len(one) for one in episodes])) if episodes else float("nan")
-
-
-def coverage_at_k(count_C: ArrayLike, n: int, k: int, num_labels: int) -> float:
-    """distinct@k / num_labels: the expected share of all labels that k samples meet."""
-    return float(estimators.pass_at_k(count_C, n, k).sum()) / num_labels

@@ -104,7 +104,7 @@ def resolve(config: ControlConfig) -> ResolvedControl:
         task = from_config(config.task)
         _check_defaults(task)
     if config.gru is not None and not is_of_jax(task):
-        raise KeyedError("gru is of tasks on JAX, such as xminigrid", "gru")
+        raise KeyedError("gru is of tasks on JAX, such as jax_goals", "gru")
     make = _arm_on_jax if is_of_jax(task) else _arm
     arms = {arm: make(arm, config, task) for arm in config.arms}
     steps = config.total_steps or int(task.defaults["total_timesteps"])

@@ -15,7 +15,7 @@ from setrl.samples.values import DEGENERATE
 SMALL = [
     {"name": "multi_goal", "max_steps": 20, "episodes": 40},
     {"name": "point_mass", "max_steps": 40, "episodes": 40},
-    {"name": "triangles", "nodes": 12, "edge_probability": 0.5, "episodes": 64},
+    {"name": "studies.triangles:Triangles", "nodes": 12, "edge_probability": 0.5, "episodes": 64},
     {"name": "studies.grids:FourRoomsTask", "num_layouts": 2, "samples": 5},
     {"name": "studies.grids:BabyAI", "level": "boss", "num_layouts": 1, "samples": 5},
 ]
@@ -33,7 +33,7 @@ def new_model(task):
 
 def test_every_task_is_tried():
     # Registered environments and the tasks of JAX have tests of their own.
-    elsewhere = {"gymnasium", "jax_goals", "xminigrid"}
+    elsewhere = {"gymnasium", "jax_goals"}
     ours = {config["name"] for config in SMALL if ":" not in config["name"]}
     assert ours == set(by_name) - elsewhere
 
@@ -55,7 +55,7 @@ def test_scores_are_in_range_and_labels_tell_success(task):
         hash(task.label(one))
 
 
-@pytest.mark.parametrize("name", ["multi_goal", "point_mass", "triangles"])
+@pytest.mark.parametrize("name", ["multi_goal", "point_mass", "studies.triangles:Triangles"])
 def test_failures_take_no_way(name):
     task = from_config(next(config for config in SMALL if config["name"] == name))
     episodes = measures.sample_episodes(

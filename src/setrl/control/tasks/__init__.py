@@ -25,11 +25,9 @@ def _factory(module: str, name: str) -> Callable[..., ControlTask]:
 
 by_name: dict[str, Callable[..., ControlTask]] = {
     "multi_goal": _factory("multi_goal", "MultiGoal"),
-    "triangles": _factory("triangles", "Triangles"),
     "point_mass": _factory("point_mass", "PointMass"),
     "gymnasium": _factory("registered", "registered"),
     "jax_goals": _factory("jax_goals", "JaxGoals"),
-    "xminigrid": _factory("xminigrid", "XMiniGrid"),
 }
 """Name → factory that makes the task from its options."""
 
@@ -47,7 +45,7 @@ def is_of_jax(task: Any) -> bool:
 
 
 def from_config(config: str | Mapping[str, Any]) -> ControlTask:
-    """Make the task of a config: a name, or {"name": "triangles", "nodes": 40}.
+    """Make the task of a config: a name, or {"name": "multi_goal", "max_steps": 40}.
 
     The name may be `module:name`, a task of the user or a function that returns one.
 

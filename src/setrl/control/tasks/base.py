@@ -39,28 +39,6 @@ def on_jax(ppo: Mapping[str, Any], num_trajectories: int) -> Mapping[str, Any]:
 JAX_FROM_SCRATCH = on_jax(PPO_FROM_SCRATCH, 192)
 
 
-# What tasks of fifty fixed layouts share: the settings of "Polychromic Objectives"
-# (arXiv:2509.25424), episodes of at most H = 100 steps with the reward 1 − ½·t/H on success.
-HORIZON = 100
-TRAINED, UNSEEN, SHOWN = range(3)  # streams of layouts: fine-tuning, evaluation, demonstrations
-PROBES = 5  # episodes per layout from moved starts, and on unseen layouts
-# Table 3 of the paper, as its replications quote it, with a learning rate for a small network and
-# few steps.
-PAPER_PPO: Mapping[str, Any] = {
-    "n_envs": 8,
-    "n_steps": 256,
-    "learning_rate": 3e-4,
-    "n_epochs": 2,
-    "batch_size": 64,
-    "gamma": 1.0,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "max_grad_norm": 0.5,
-    "vf_coef": 0.5,
-    "ent_coef": 0.0,
-}
-
-
 @runtime_checkable
 class ControlTask(Protocol):
     """An environment with several ways to succeed, and functions that label and score them.

@@ -9,7 +9,7 @@ see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
@@ -18,15 +18,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image, ImageDraw
 from typing_extensions import override
 
 from setrl.control import measures
 from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.envs.resettable import Noise
 from setrl.control.labels import counted
-from setrl.control.tasks import pictures
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
+from setrl.control.tasks.pictures import AGENT, GOAL, PAPER, SIZE, disc, dots
+from setrl.evaluate import estimators
 from setrl.samples.values import DEGENERATE
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from setrl.control.trajectories import Trajectory
 
+FAINT = (205, 205, 205)
 NODES = 3  # nodes of a triangle, and steps of an episode
 
 
@@ -123,9 +126,7 @@ class TrianglesEnv(gym.Env):
     def render(self) -> np.ndarray:
         """Draw the named nodes on a circle of all nodes, and the edges among them."""
         pairs = combinations(self.nodes, 2)
-        return pictures.circle(
-            self.num_nodes, self.nodes, [pair for pair in pairs if self.joined_VV[pair]]
-        )
+        return _circle(self.num_nodes, self.nodes, [pair for pair in pairs if self.joined_VV[pair]])
 
     def seen(self) -> np.ndarray:
         """Return the first and the second named node, one-hot."""
@@ -209,7 +210,7 @@ class Triangles:
         found = {label for label in labels if label != DEGENERATE}
         labels_N = counted(labels)
         count_C = measures.label_counts(labels_N)
-        coverage = measures.coverage_at_k(
+        coverage = coverage_at_k(
             count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_F3)
         )
         return {
@@ -222,3 +223,25 @@ class Triangles:
                 np.mean([one != DEGENERATE and one not in self.graph.shown for one in labels])
             ),
         }
+
+
+def coverage_at_k(count_C: ArrayLike, n: int, k: int, num_labels: int) -> float:
+    """distinct@k / num_labels: the expected share of all labels that k samples meet."""
+    return float(estimators.pass_at_k(count_C, n, k).sum()) / num_labels
+
+
+def _circle(
+    num_nodes: int, named: Sequence[int], edges: Iterable[tuple[int, int]]
+) -> NDArray[np.uint8]:
+    """Draw nodes on a circle, the named nodes in order, and the edges among them."""
+    image = Image.new("RGB", (SIZE, SIZE), PAPER)
+    draw = ImageDraw.Draw(image)
+    angles = 2 * np.pi * np.arange(num_nodes) / num_nodes
+    places = 0.9 * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    for first, second in edges:
+        draw.line([*dots(places[first]), *dots(places[second])], fill=GOAL, width=2)
+    for place in places:
+        disc(draw, place, 0.015, FAINT)
+    for node in named:
+        disc(draw, places[node], 0.05, AGENT)
+    return np.asarray(image)

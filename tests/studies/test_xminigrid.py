@@ -14,9 +14,9 @@ from xminigrid.types import StepType, TimeStep
 
 from setrl.control.jax.environment import JaxEnv, JaxTask, check_env
 from setrl.control.tasks import from_config
-from setrl.control.tasks.base import HORIZON, PROBES, SHOWN, TRAINED, UNSEEN
-from setrl.control.tasks.jax_layouts import LayoutEnv
-from setrl.control.tasks.xminigrid import TOGGLE, FourRooms, GoTo, Pickup, XMiniGrid
+from studies.grids.jax_layouts import LayoutEnv
+from studies.grids.paper import HORIZON, PROBES, SHOWN, TRAINED, UNSEEN
+from studies.grids.xminigrid import TOGGLE, FourRooms, GoTo, Pickup, XMiniGrid
 
 KEY = jax.random.key(0)
 
@@ -27,7 +27,14 @@ def at(stacked, index):
 
 @pytest.fixture(scope="module")
 def four_rooms():
-    return from_config({"name": "xminigrid", "num_layouts": 3, "samples": 7, "demonstrations": 6})
+    return from_config(
+        {
+            "name": "studies.grids.xminigrid:XMiniGrid",
+            "num_layouts": 3,
+            "samples": 7,
+            "demonstrations": 6,
+        }
+    )
 
 
 @pytest.fixture(scope="module")

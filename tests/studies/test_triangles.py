@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from stable_baselines3 import PPO
 
-from setrl.control.tasks.triangles import Triangles, random_graph
+from setrl.control.measures import label_counts
+from studies.triangles import Triangles, coverage_at_k, random_graph
 
 
 def test_triangles_are_all_triples_joined_to_each_other():
@@ -55,3 +56,12 @@ def test_metrics_count_what_was_sampled():
     assert found["coverage@1024"] == pytest.approx(found["distinct"] / total)  # fewer than 1,024
     assert found["new_distinct"] <= found["distinct"]
     assert found["new_share"] < found["validity"]
+
+
+def test_coverage_is_the_share_of_labels_that_k_samples_meet():
+    clusters = [0, 0, 1, 2, 2, -1]
+    met = [
+        len({clusters[i] for i in draw if clusters[i] >= 0}) for draw in combinations(range(6), 3)
+    ]
+    found = coverage_at_k(label_counts(clusters), 6, 3, num_labels=10)
+    assert found == pytest.approx(np.mean(met) / 10)

@@ -25,9 +25,9 @@ from xminigrid.envs.xland import generate_nine_rooms
 from xminigrid.rendering.rgb_render import render
 from xminigrid.types import AgentState
 
-from setrl.control.tasks.jax_layouts import JaxLayoutTask, Level
-from setrl.control.tasks.paths import shortest
 from setrl.support import names
+from studies.grids.jax_layouts import JaxLayoutTask, Level
+from studies.grids.paths import shortest
 
 VIEW = 7
 TILE_AT: Any = TILES_REGISTRY  # (kinds, colours, 2)

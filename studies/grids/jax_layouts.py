@@ -17,16 +17,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from setrl.control import measures
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.tasks.base import (
+from setrl.control.tasks.base import on_jax
+from studies.grids.paper import (
     HORIZON,
     PAPER_PPO,
     PROBES,
     SHOWN,
     TRAINED,
     UNSEEN,
-    on_jax,
+    layout_metrics,
 )
 
 LevelState = Any  # a level's own state: a pytree of arrays
@@ -226,7 +226,7 @@ class JaxLayoutTask(ABC):
     def evaluate(self, player: Any, rng: np.random.Generator) -> dict[str, float]:
         """Measure success on the trained layouts, from moved starts, and on unseen layouts.
 
-        See `measures.layout_metrics`: each layout is a problem with `samples` episodes.
+        See `layout_metrics`: each layout is a problem with `samples` episodes.
         """
         # All calls have the same shape, so that the player is compiled once.
         calls = [self._play(player, rng) for _ in range(-(-self.samples // PROBES))]
@@ -236,7 +236,7 @@ class JaxLayoutTask(ABC):
         _, moved_PN, _ = self._play(player, rng, moves=True)
         _, unseen_PN, _ = self._play(player, rng, stream=UNSEEN)
         return {
-            **measures.layout_metrics(returns_PN, correct_PN, rooms_PN),
+            **layout_metrics(returns_PN, correct_PN, rooms_PN),
             "perturbed_success": float(moved_PN.mean()),
             "unseen_success": float(unseen_PN.mean()),
         }
