@@ -16,6 +16,9 @@ import numpy as np
 
 from setrl import credit, objectives
 from setrl.core.advantages import Advantages, set_advantages
+from setrl.core.credit.estimators import Credit, credit_from_sets
+from setrl.core.objectives import Objective
+from setrl.samples.samples import Samples
 from setrl.support import names
 from setrl.theory.multisets import multisets
 from setrl.theory.policies import softmax
@@ -157,13 +160,44 @@ ESTIMATORS: dict[str, Estimator] = {
     "standardised": Estimator("(u − U)/std, biased", standardised, biased=True),
 }
 
+
+@dataclass(frozen=True)
+class Disjoint:
+    """⌊N/K⌋ disjoint sets, drawn once for all prompts: a Monte Carlo estimate from fresh sets.
+
+        u − v = f(own set) − mean f(the other sets),   0 for a sample that is in no set
+
+    Set RL note, Eq. 6 and the naive algorithm after it. Σᵢ ∇log π(yᵢ)·(u − v) has mean ⌊N/K⌋·∇J: as
+    `Exact()`, if K divides N. The u − v of all sets is its mean over all ways to split the samples,
+    so that it never has a larger variance. Use it for comparisons: it scores the fewest sets.
+    """
+
+    def __call__(
+        self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
+    ) -> Credit:
+        """Means over the disjoint sets; the standard errors of single sets are not known (NaN)."""
+        n = samples.num_samples
+        num_sets = n // set_size
+        if num_sets < 2:
+            raise ValueError(
+                f"Disjoint() needs two sets: at least {2 * set_size} samples for set_size="
+                f"{set_size}, got {n}"
+            )
+        if rng is None:
+            raise ValueError("Disjoint() needs rng=np.random.default_rng(seed)")
+        order = rng.permutation(n)[: num_sets * set_size]
+        sets_SK = np.sort(order.reshape(num_sets, set_size), axis=1)
+        used = f"disjoint ({num_sets:,} sets)"
+        return credit_from_sets(objective, samples, sets_SK, used)
+
+
 # Not among the others: it depends on the order of a batch's samples, so that batches must be drawn.
 NAIVE = Estimator(
     "separate sets (Set RL's naive algorithm)",
     _scaled(
         lambda num_samples, set_size: num_samples // set_size * set_size,
         baseline="leave_one_out",
-        estimator=credit.Disjoint(),
+        estimator=Disjoint(),
     ),
 )
 

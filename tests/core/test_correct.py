@@ -10,14 +10,12 @@ import pytest
 
 from setrl import (
     Samples,
-    credit,
     grouped_advantages,
     mean_set_scores,
     methods,
     objectives,
     set_advantages,
 )
-from setrl.core.adaptive import AdaptiveK
 from setrl.core.adjusting import Gate
 
 CORRECT = np.array([[True, False, False, True, False, True, False, True]])
@@ -168,8 +166,3 @@ def test_a_flat_batch_has_it_too():
 def test_rules_about_what_is_right_read_it_too():
     gated = Gate()(np.ones((1, 8)), Samples(GRADED, correct=CORRECT))[0]
     np.testing.assert_array_equal(gated[0] == 0, ~CORRECT[0])
-    shapley = credit.shapley(objectives.any_correct(), GRADED, correct=CORRECT)
-    np.testing.assert_array_equal(shapley, OUTCOMES / CORRECT.sum())
-    sizes = methods.adaptive_k(largest=3)
-    assert isinstance(sizes, AdaptiveK)
-    assert (sizes.sizes(np.arange(8)[None] < 3, 4) == 2).all()  # 1 / (3/8) − 1 = 1.67

@@ -66,7 +66,7 @@ def test_centred_concave_counts_lose_their_mean():
 
 
 def test_concave_counts_at_0_are_shapley_values_of_distinct_correct():
-    """By enumeration over all orders, in fractions, and as `credit.shapley`."""
+    """By enumeration over all orders, in fractions, and as the baseline of K = N."""
     rewards, strategies = [1, 1, 0, 1, 1, 1], [0, 0, 0, 1, -1, 0]
 
     def worth(members):
@@ -85,7 +85,8 @@ def test_concave_counts_at_0_are_shapley_values_of_distinct_correct():
         np.array([rewards]), strategies=np.array([strategies])
     )
     np.testing.assert_allclose(found.values_BN[0], np.array(want, dtype=float), atol=1e-15)
-    shapley = credit.shapley(objectives.distinct_correct(), BINARY, strategies=LABELS)
+    of_group = methods.set_rl(objectives.distinct_correct(), BINARY.shape[1], "shapley")
+    shapley = values(of_group, strategies=LABELS)
     np.testing.assert_allclose(
         values(methods.concave_counts(0), strategies=LABELS), shapley, atol=1e-15
     )

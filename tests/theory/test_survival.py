@@ -11,7 +11,6 @@ from setrl import methods, objectives, set_advantages
 from setrl.theory import TabularObjective
 from setrl.theory.dynamics import Success
 from setrl.theory.noise import (
-    cross_fitted_variance,
     leave_two_out_edge,
     quietest_set_size,
     relative_variance,
@@ -118,15 +117,3 @@ def test_leave_two_out_pays_on_one_side_of_the_edge():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.parametrize(("success", "largest"), [(0.1, 3), (0.4, 2), (0.8, 3)])
-def test_the_noise_of_a_k_for_each_prompt_is_that_of_the_method(success, largest):
-    """Σ over right samples of the credit is the estimate along ∇p; every draw of eight samples."""
-    draws = np.array(list(product([0.0, 1.0], repeat=8)))
-    chance = np.where(draws, success, 1 - success).prod(axis=1)
-    credit = methods.adaptive_k(largest=largest).advantages(draws).values_BN
-    length = (credit * (draws - success)).sum(axis=1)
-    mean = chance @ length
-    want = chance @ (length / mean) ** 2 - 1
-    assert cross_fitted_variance(success, 8, largest) == pytest.approx(want, abs=1e-12)

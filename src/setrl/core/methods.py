@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from setrl.core import objectives
-from setrl.core.adaptive import AdaptiveK
 from setrl.core.adjusting import HardPrompts, InverseStrategySize, Uniformity
 from setrl.core.credit import Estimator
 from setrl.core.method import AnyMethod, Method, Reduction, Scale
@@ -268,22 +267,3 @@ def uarl() -> Method:
     """
     adjustment = InverseStrategySize()
     return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
-
-
-@_published("Adaptive K")
-def adaptive_k(
-    objective: Objective | None = None,
-    largest: int = 3,
-    baseline: str = "leave_one_out",
-    estimator: Estimator | None = None,
-) -> AdaptiveK:
-    """u − v within each half of a prompt's samples, K = 1/p̂ − 1 from the other half; `max()` if no
-    objective is given.
-
-    K is rounded, from 1 to `largest`. Given K, unbiased for ∇E[f_K], where K from the same samples
-    would not be. Not from a paper.
-    """
-    objective = objective or objectives.max()
-    size = objective.set_size or 1  # `AdaptiveK` puts the K of each prompt in its place
-    method = Method("adaptive_k", objective, size, baseline, estimator=estimator)
-    return AdaptiveK(method, largest)

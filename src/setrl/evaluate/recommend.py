@@ -25,7 +25,6 @@ ArmConfig = Mapping[str, Any]
 FEWEST = 5  # prompts: fewer say nothing about other prompts
 HOPELESS, HARD, WEAK = 0.05, 1 / 3, 0.5  # success of a base, below which rows 1, 3 and 6 hold
 NOISY = 0.5  # share of labels that two judges give differently, from which row 4 holds
-LARGE = 32  # samples of a prompt from which `adaptive_k` pays
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
 
 GRPO: ArmConfig = {"method": "grpo"}
@@ -251,8 +250,6 @@ def _advice(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterat
         more = f" ({unread})" if unread else ""
         yield f"       --strategy FIELD if a field of the log says the strategy of a sample{more};"
         yield "       otherwise `setrl judge` writes such a field (docs/judges.md)"
-    if row.number == 3 and found.group_size >= LARGE:
-        yield "       {method: adaptive_k} chooses K for each prompt"
     yield f"next   {command}"
     for start, one in zip(("train", "     "), row.methods, strict=False):
         yield f"{start}  in a TRL script: method={in_python(one)}"

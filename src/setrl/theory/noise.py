@@ -45,33 +45,6 @@ def quietest_set_size(success: float, num_samples: int) -> int:
     return min(sizes, key=lambda size: relative_variance(success, num_samples, size))
 
 
-def cross_fitted_variance(success: float, num_samples: int, largest: int = 3) -> float:
-    """Relative variance of `methods.adaptive_k`, which chooses K for each half of the samples.
-
-        h = h_K(b)(a) + h_K(a)(b),   a, b ~ Bin(N/2, p) the correct samples of the halves
-
-    Args:
-        success: p, in (0, 1).
-        num_samples: N, even.
-        largest: K_max < N/2.
-
-    >>> round(cross_fitted_variance(0.1, 32), 2), round(relative_variance(0.1, 32, 1), 2)
-    (0.16, 0.22)
-    """
-    check_set_size(largest, num_samples // 2, needs_contrast=True, called="num_samples / 2")
-    if not 0 < success < 1 or num_samples % 2:
-        raise ValueError(f"success must be in (0, 1) and N even, got {success} and {num_samples}")
-    half = num_samples // 2
-    paid_Kn = np.array([_estimates(half, k) for k in range(1, largest + 1)])
-    rate_n = np.maximum(np.arange(half + 1) / half, 1 / (largest + 1))
-    size_n = np.clip(np.rint(1 / rate_n - 1), 1, largest).astype(int)
-    length_nn = paid_Kn[size_n - 1]
-    length_nn = length_nn + length_nn.T
-    chance_n = _binomial(half, success)
-    mean = chance_n @ length_nn @ chance_n
-    return float(chance_n @ (length_nn / mean) ** 2 @ chance_n - 1)
-
-
 def _estimates(num_samples: int, set_size: int) -> np.ndarray:
     """h(c) up to a constant, for c = 0 … N correct samples."""
     c_N = np.arange(1, num_samples + 1)

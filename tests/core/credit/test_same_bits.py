@@ -18,7 +18,7 @@ SAMPLES = draw_samples(7, NUM_SAMPLES, np.random.default_rng(5))
 NAMES = ("values_BN", "with_BN", "without_BN", "mean_B", "stderr_BN")
 ESTIMATORS = (
     credit.Exact(), credit.Enumerated(), credit.Sampled(40), credit.Regression(60),
-    credit.Regression(60, ridge=0), credit.Disjoint(),
+    credit.Regression(60, ridge=0),
 )  # fmt: skip
 BASELINES = ("all_sets", "leave_one_out", "others_mean", "smaller_sets", "none")
 ENTRIES = [

@@ -7,11 +7,20 @@ import numpy as np
 import pytest
 
 from claims import exact, scores
-from setrl import credit, methods, objectives
+from setrl import methods, objectives
 from setrl.train import method_config
 from tests.core.catalogue import EXACT, cases
 
 ANY_SIZE = [entry for entry in EXACT if entry.smallest == 1 and entry.objective.set_size is None]
+
+
+def shapley(objective, rewards, **fields):
+    """The baseline with K = N: the values of the whole group."""
+    return (
+        methods.set_rl(objective, rewards.shape[1], "shapley")
+        .advantages(rewards, **fields)
+        .values_BN
+    )
 
 
 def by_orders(score, members):
@@ -35,7 +44,7 @@ def test_equals_the_mean_over_orders(entry):
             for name in ("correct", "strategies", "answers", "proxy", "pairs", "families", "second")
         }
         rewards = np.array([case.rewards for case in listed])
-        found = credit.shapley(entry.objective, rewards, **fields)
+        found = shapley(entry.objective, rewards, **fields)
         for values, case in zip(found, listed, strict=True):
             want = by_orders(entry.definition(case), range(n))
             np.testing.assert_allclose(values, [float(want[i]) for i in range(n)], atol=1e-11)
@@ -88,9 +97,7 @@ def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
     """E Σᵢ ∇log π(yᵢ)·φᵢ = Σ_K ∇J_K / K."""
     n, policy, reward = 4, [0.2, 0.3, 0.5], [1.0, 0.75, 0.0]
     draws = np.array(list(product(range(3), repeat=n)))
-    values = credit.shapley(
-        objective, np.array(reward)[draws], correct=np.array(reward)[draws] > 0.5
-    )
+    values = shapley(objective, np.array(reward)[draws], correct=np.array(reward)[draws] > 0.5)
     chance_D = np.prod(np.array(policy)[draws], axis=1)
     found = np.einsum("d,dn,dna->a", chance_D, values, np.eye(3)[draws] - policy)
     definition = {
@@ -105,17 +112,3 @@ def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
         )
         want += np.array(gradient, dtype=float) / k
     np.testing.assert_allclose(found, want, atol=1e-12)
-
-
-def test_ragged_prompts_and_nan_rewards():
-    rewards = np.array([[1.0, np.nan, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
-    mask = np.array([[True] * 4, [True, True, False, False]])
-    found = credit.shapley(objectives.any_correct(), rewards, mask=mask)
-    np.testing.assert_array_equal(found, [[0.5, 0, 0, 0.5], [0, 1, 0, 0]])
-
-
-def test_without_a_closed_form_it_says_so():
-    with pytest.raises(ValueError, match="shapley needs a closed form"):
-        credit.shapley(SPREAD, np.ones((1, 3)))
-    with pytest.raises(ValueError, match="shapley needs sets of every size"):
-        credit.shapley(objectives.l_statistic([0, 1]), np.ones((1, 3)))

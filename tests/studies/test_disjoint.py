@@ -9,6 +9,7 @@ from claims import exact, scores
 from setrl import credit, objectives, set_advantages
 from setrl.core.advantages import Method
 from setrl.theory import ActionTable, TabularMethod
+from studies.bandit import Disjoint
 
 POLICY = np.array([0.2, 0.3, 0.5])
 REWARDS, LABELS = np.array([1.0, 1.0, 0.0]), np.array([0, 1, 2])
@@ -21,7 +22,7 @@ def advantages(actions_BN, size, seed, baseline="leave_one_out", estimator=None)
         set_size=size,
         baseline=baseline,
         strategies=LABELS[actions_BN],
-        estimator=estimator or credit.Disjoint(),
+        estimator=estimator or Disjoint(),
         rng=seed,
     ).values_BN
 
@@ -67,7 +68,7 @@ def test_all_sets_are_its_mean_over_all_splits():
         method = Method("poly", objectives.polychromic(), 2, "leave_one_out", estimator=estimator)
         return method.advantages(rewards, strategies=strategies, rng=seed).values_BN[0]
 
-    found = {tuple(credited(credit.Disjoint(), seed).round(12)) for seed in range(40)}
+    found = {tuple(credited(Disjoint(), seed).round(12)) for seed in range(40)}
     assert len(found) == 3
     whole = credited(credit.Exact(), 0)
     np.testing.assert_allclose(np.mean(list(found), axis=0), whole, atol=1e-11)
@@ -81,7 +82,7 @@ def test_sets_of_one_are_all_sets():
 
 def test_a_split_is_not_enumerated_by_the_theory():
     """It sorts the samples of a group, which would put like samples in one set."""
-    method = Method("naive", objectives.polychromic(), 2, estimator=credit.Disjoint())
+    method = Method("naive", objectives.polychromic(), 2, estimator=Disjoint())
     tabular = TabularMethod(method, ActionTable(REWARDS, strategies=LABELS), 4)
     with pytest.raises(ValueError, match="samples its sets"):
         tabular.update(POLICY)
