@@ -173,8 +173,8 @@ def killed_at_5(folder, base):
 def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
     resolved = tiny()
     killed = TrainingRun(tmp_path / "killed")
-    fork = multiprocessing.get_context("fork")  # which has imported all it needs
-    process = fork.Process(target=killed_at_5, args=(killed.path, base))
+    spawn = multiprocessing.get_context("spawn")  # other tests may have started threads of JAX here
+    process = spawn.Process(target=killed_at_5, args=(killed.path, base))
     process.start()
     process.join(300)
     assert process.exitcode == -signal.SIGKILL
