@@ -495,7 +495,7 @@ def test_verify_prints_and_writes(tmp_path):
         echo=lines.append,
     )
     assert done
-    assert re.search(r"^3 holds; \d+ s\n3 claims: all confirmed\Z", lines[0], re.MULTILINE)
+    assert re.search(r"^3 holds; \d+ s\n3 claims: all confirmed\Z", lines[-1], re.MULTILINE)
     data = json.loads(written[0].read_text(encoding="utf-8"))
     assert data["schema_version"] == 1
     assert [r["id"] for r in data["claims"]] == ["note-ex-2.3", "maxpo-eq-83", "maxpo-eq-84"]
