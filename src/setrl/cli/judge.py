@@ -152,8 +152,8 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
 class JudgeLog(JudgeOptions):
     """Label logged samples with the cluster of their strategy.
 
-    Run the same command again to resume. The exit code is 3 if more groups than --max-unknown have
-    no clusters at the end.
+    Run the same command again to resume: lm keeps its judgements, and other judges begin again. The
+    exit code is 3 if more groups than --max-unknown have no clusters at the end.
 
     Attributes:
         cache: The SQLite file with lm's judgements; next to the output by default.
@@ -165,7 +165,6 @@ class JudgeLog(JudgeOptions):
         judge: The name of the judge, with its settings.
         output: The file with the labelled lines.
         groups: The number of groups.
-        kept: The number of groups that an earlier call had judged.
         unknown: Reason → the number of groups without clusters.
         samples: The number of samples.
         degenerate: The number of samples in no cluster.

@@ -2,64 +2,59 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from setrl.cli.labelled_rows import Done, labelled_rows, read_back
 from setrl.judges.base import BackgroundJudge, Judge, Judgement
 from setrl.samples.log import Log
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE
-from setrl.samples.writing import refuse_taken
+from setrl.samples.writing import refuse_taken, rows_with
 from setrl.support import files
+from setrl.support.errors import DataError
+from setrl.support.files import json_lines
 from setrl.support.files.progress import progress_bar
 from setrl.support.wording import count
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
-BATCH = 64  # groups that another judge is given at once; they are on disk after each batch
+BATCH = 64  # groups that another judge is given at once
+JUDGED = "judged"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Labelled:
     """What a file holds after `label_log`.
 
     Attributes:
         groups: Groups in all.
-        kept: The groups that an earlier call had written, and that were not asked again.
         unknown: Groups without clusters, by reason.
         samples: Samples in all.
         degenerate: Samples in no cluster.
         clusters: Clusters of all known groups together.
     """
 
-    groups: int
-    kept: int
-    unknown: Counter[str]
-    samples: int
-    degenerate: int
-    clusters: int
+    groups: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    samples: int = 0
+    degenerate: int = 0
+    clusters: int = 0
 
-    @classmethod
-    def of(cls, done: Sequence[Done], kept: int) -> Labelled:
-        """Count what was judged."""
-        judgements = [one.judgement for one in done]
-        known = [one.labels_N for one in judgements if one.labels_N is not None]
-        reasons = [one.reason or "unknown" for one in judgements if one.labels_N is None]
-        return cls(
-            groups=len(done),
-            kept=kept,
-            unknown=Counter(reasons),
-            samples=sum(one.samples for one in done),
-            degenerate=sum(labels_N.count(DEGENERATE) for labels_N in known),
-            clusters=sum(len(set(labels_N) - {DEGENERATE}) for labels_N in known),
-        )
+    def add(self, group: Group, judgement: Judgement) -> None:
+        """Count a group."""
+        self.groups += 1
+        self.samples += len(group)
+        if judgement.labels_N is None:
+            self.unknown[judgement.reason or "unknown"] += 1
+        else:
+            self.degenerate += judgement.labels_N.count(DEGENERATE)
+            self.clusters += len({*judgement.labels_N} - {DEGENERATE})
 
     def summary(self) -> str:
         """Return a summary in two lines."""
@@ -67,7 +62,7 @@ class Labelled:
         mean = f"{self.clusters / known:.2f} clusters per group" if known else "no clusters"
         reasons = ", ".join(f"{times} {reason}" for reason, times in self.unknown.most_common())
         return (
-            f"{count(self.groups, 'group')} ({self.kept} were there already), {mean}, "
+            f"{count(self.groups, 'group')}, {mean}, "
             f"{self.degenerate} of {count(self.samples, 'sample')} degenerate\n"
             f"unknown: {count(self.unknown.total(), 'group')}"
             + (f" ({reasons})" if reasons else "")
@@ -77,43 +72,63 @@ class Labelled:
 def label_log(
     log: Log, output: Path, judge: Judge, into: str = "cluster", show_progress: bool = True
 ) -> Labelled:
-    """Write the rows of a log with the clusters of their samples, group by group.
+    """Write the rows of a log with the clusters of their samples, as a whole file.
 
     A sample's label goes under `into` where the sample has a row or an object of its own, and under
     `into` + "s" where a row has lists: integers, −1 for degenerate, null for a group that could not
     be judged. Strategies' names, from judges that have them, go under `into` + "_name". Every row
     names its judge under "judged", and the reason if the group could not be judged.
 
-    A second call resumes: it asks only about groups that the output lacks or that are unknown
-    there. The rows of a group are written together, at the place of its first row.
+    A second call writes the file again. A language model is asked only about groups that its cache
+    lacks. The rows of a group are written together, at the place of its first row.
 
     Raises:
         DataError: If the log has the key `into` already.
-        ConfigError: If the output is the log itself, or holds rows of another log or judge.
+        ConfigError: If the output is the log itself, or is of another log or judge.
     """
     files.refuse_own_input(output, log.path)
     refuse_taken(log, [into])
-    done = read_back(output, log, judge.name, into)
-    again = [place for place, one in enumerate(done) if one.judgement.labels_N is None]
-    kept, written = len(done) - len(again), len(done)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    bar = progress_bar(show_progress, desc="judge", unit="group", total=len(log))
-    with bar:
-        bar.update(kept)
+    what = f"this log as {judge.name} labels it"
+    files.refuse_file_of_others(output, lambda _: _is_earlier(output, log, judge, into), what)
+    found = Labelled()
+    files.write_lines(output, _rows(log, judge, into, found, show_progress))
+    return found
 
-        def ask(places: Iterable[int]) -> Iterator[tuple[Group, Judgement]]:
-            return _shown(bar, in_order(judge, (log[place] for place in places)))
 
-        for place, (group, judgement) in zip(again, ask(again), strict=True):
-            done[place] = Done(len(group), judgement)
-        if output.exists():  # until here it has its old rows, and what was cut off
-            files.write_lines(output, _rewritten(log, done, judge.name, into))
-        rest = range(written, len(log))
-        for place, (group, judgement) in zip(rest, ask(rest), strict=True):
-            for row in labelled_rows(log, place, group, judgement, judge.name, into):
-                files.append_line(output, row)
-            done.append(Done(len(group), judgement))
-    return Labelled.of(done, kept)
+def _rows(
+    log: Log, judge: Judge, into: str, found: Labelled, show_progress: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the labelled rows, and count the groups."""
+    with progress_bar(show_progress, desc="judge", unit="group", total=len(log)) as bar:
+        for place, (group, judgement) in enumerate(in_order(judge, log)):
+            found.add(group, judgement)
+            bar.set_postfix(unknown=found.unknown.total(), refresh=False)
+            bar.update()
+            yield from _labelled(log, place, group, judgement, {into: {"judge": judge.name}})
+
+
+def _labelled(
+    log: Log, place: int, group: Group, judgement: Judgement, by: dict[str, dict[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a group with a judge's clusters of their samples."""
+    [into] = by
+    columns: dict[str, Sequence[Any]] = {into: judgement.labels_N or (None,) * len(group)}
+    if judgement.names_N is not None:
+        columns[f"{into}_name"] = judgement.names_N
+    if judgement.labels_N is None:
+        by[into]["unknown"] = judgement.reason or "unknown"
+    return rows_with(log, place, group, columns, JUDGED, by)
+
+
+def _is_earlier(output: Path, log: Log, judge: Judge, into: str) -> bool:
+    """Return whether a file begins with the first row of a log, labelled by a judge."""
+    with suppress(DataError, KeyError, TypeError, StopIteration):
+        first = next(json_lines.read(output, "leave_out")).record
+        apart = (JUDGED, (log.reader.list_path or "").partition(".")[0])
+        row = json.loads(files.json_text(log.rows.record(log[0].rows[0])))
+        is_of_log = all(first[key] == value for key, value in row.items() if key not in apart)
+        return bool(is_of_log and first[JUDGED][into]["judge"] == judge.name)
+    return False
 
 
 def in_order(judge: Judge, groups: Iterable[Group]) -> Iterator[tuple[Group, Judgement]]:
@@ -140,19 +155,3 @@ def in_order(judge: Judge, groups: Iterable[Group]) -> Iterator[tuple[Group, Jud
     finally:
         for _, future in futures:
             future.cancel()
-
-
-def _rewritten(log: Log, done: Sequence[Done], judge: str, into: str) -> Iterator[dict[str, Any]]:
-    for place, one in enumerate(done):
-        yield from labelled_rows(log, place, log[place], one.judgement, judge, into)
-
-
-def _shown(
-    bar: tqdm[Any], judged: Iterable[tuple[Group, Judgement]]
-) -> Iterator[tuple[Group, Judgement]]:
-    unknown = 0
-    for group, judgement in judged:
-        unknown += judgement.labels_N is None
-        bar.set_postfix(unknown=unknown, refresh=False)
-        bar.update()
-        yield group, judgement
