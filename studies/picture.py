@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from setrl.show.report.figures_training import SHARE, share_fills
+from setrl.show.report.over_steps import SHARE, share_fills
 from setrl.show.report.run import RunData, read_run
 from setrl.show.report.style import OTHER_FILL, STRATEGY_FILLS
 from setrl.support import files

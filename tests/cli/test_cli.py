@@ -227,6 +227,6 @@ def test_what_is_too_much_is_named_beside_what_is_missing(capsys):
 
 
 def test_an_unknown_option_gets_a_guess(capsys):
-    code, printed = run(capsys, "compare", "a", "b", "--figures", "x.png")
+    code, printed = run(capsys, "compare", "a", "b", "--detail")
     assert code == 2
-    assert "--figure" in printed.err.replace("--figures", "")
+    assert "--details" in printed.err

@@ -1,10 +1,9 @@
 """A folder for the browser tests of the run explorer: `python -m tests.lab.view_folder FOLDER`.
 
-Two small runs with advantages of the core, one group of them hostile; evaluations; a control run;
-an audit.
+Two small runs with advantages of the core, one group of them hostile; evaluations; a control run.
+The browser tests of reports also show its audit of a judge.
 """
 
-import base64
 import json
 import sys
 from pathlib import Path
@@ -24,7 +23,6 @@ HOSTILE = [
     "half a pair \ud800",
     "long " * 60_000,
 ]
-FILM = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # a pixel
 REWARDS = [1, 1, 1, 0, 1, 1, 1, 0]
 CLUSTERS = [0, 0, 0, 1, 0, 0, 0, 0]  # only the wrong sample y4 has strategy 1
 STEPS = (1, 10, 20)
@@ -104,8 +102,6 @@ def write_control(folder):
                 for step in range(1000 + seed, 20_000, 1000)
             ])  # fmt: skip
             (path / "evaluation.json").write_text(json.dumps({"metrics": metrics}))
-    (folder / "figures").mkdir()
-    (folder / "figures" / "film.gif").write_bytes(FILM)
 
 
 def write_logs(folder):
@@ -163,8 +159,6 @@ def main(folder):
     write_control(folder / "maze")
     write_logs(folder / "answers")
     write_credited(folder / "answers")
-    (folder / "judge.audit").mkdir()
-    (folder / "judge.audit" / "audit.json").write_text(json.dumps(audit_record()))
 
 
 if __name__ == "__main__":

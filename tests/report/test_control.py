@@ -107,7 +107,7 @@ def test_the_script_reads_the_outcomes_and_one_grid_of_steps(run_dir: Path) -> N
 def test_a_published_page_has_every_arm_and_its_figures(run_dir: Path, tmp_path: Path) -> None:
     page = publish_report(run_dir, tmp_path / "out")
     text = page.read_text()
-    for name in ("frontier.png", "curves.png", "summary.json", "config.yaml"):
+    for name in ("frontier.png", "summary.json", "config.yaml"):
         assert (page.parent / name).exists()
     assert "| poly n8 k4 | 0.990<br>± 0.000 | 4.600<br>± 0.058 |" in text
 
@@ -127,13 +127,6 @@ def test_every_arm_is_a_point_with_its_bars(run_dir: Path) -> None:
         if line.get_marker() != "None"
     }
     assert points == {(0.4, 5.0), (0.99, 1.3), (0.95, 3.1), (0.99, 4.6)}
-
-
-def test_curves_are_means_over_seeds(run_dir: Path) -> None:
-    axes = charts(read_run(run_dir))[1].draw(LIGHT).axes[0]
-    thick = [line for line in axes.lines if line.get_linewidth() == 2]
-    assert len(thick) == 2  # the sweep shows one of its arms; the base has no curve
-    assert thick[0].get_ydata()[-1] == pytest.approx(1.0)
 
 
 def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:

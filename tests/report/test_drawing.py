@@ -11,10 +11,9 @@ from setrl.evaluate.looks import Look, sweep
 from setrl.show.report.drawing import (
     EndLabel,
     label_ends,
-    rolling_mean,
     spread,
-    step_curves,
 )
+from setrl.show.report.over_steps import rolling_mean, share_fills, stacked_shares
 from setrl.show.report.page import charts
 from setrl.show.report.run import read_run
 from setrl.show.report.style import DARK, LIGHT, canvas, main_arms, strategy_fills
@@ -43,19 +42,6 @@ def test_spread_keeps_the_order_and_the_gap(seed):
 def test_spread_leaves_what_is_apart():
     assert spread([0.9, 0.1, 0.5], gap=0.2) == [0.9, 0.1, 0.5]
     assert spread([], gap=0.2) == []
-
-
-def test_steps_without_measured_samples_are_left_out_of_curves():
-    """If a batch makes two updates, the second step has no value; some arms have none at all."""
-    ax = canvas(LIGHT, "headline", 1)[1][0]
-    steps_T, values_RT = np.arange(1.0, 5.0), np.array([[0.2, np.nan, 0.4, np.nan]])
-    look = Look("grpo", "black", "solid", "circle")
-    step_curves(
-        ax, [(look, steps_T, values_RT), (look, steps_T, np.full((1, 4), np.nan))], LIGHT, 0
-    )
-    ax.figure.draw_without_rendering()
-    assert [line.get_xydata().tolist() for line in ax.lines] == [[[1, 0.2], [3, 0.4]]] * 2
-    assert [text.get_text() for text in ax.texts] == ["grpo"]
 
 
 def test_names_at_line_ends_do_not_overlap():
@@ -120,7 +106,5 @@ def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path, theme):
 
 def test_stacked_shares_never_exceed_one(tmp_path):
     data = read_run(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
-    [chart] = [chart for chart in charts(data) if chart.name == "strategy_shares"]
-    for ax in chart.draw(LIGHT).axes:
-        tops = [path.vertices[:, 1].max() for part in ax.collections for path in part.get_paths()]
-        assert max(tops) <= 1 + 1e-9
+    _, stack = stacked_shares(data, "grpo", share_fills(data))
+    assert 0 < sum(stack.values()).max() <= 1 + 1e-9

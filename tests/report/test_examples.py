@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from setrl.show.report.curves import _over_k, thinned, training_curves
-from setrl.show.report.odd_credit import disagreements, worst_credit
+from setrl.show.report.curves import thinned, training_curves
+from setrl.show.report.odd_credit import worst_credit
 from setrl.show.report.run import read_run
 from setrl.show.report.solved import solved_by_one
 from tests import fake_run
@@ -103,46 +103,6 @@ def test_unreadable_rollouts_and_strange_values_are_passed_over(tmp_path):
     assert found["samples"] == 32
     last.write_text("[]\n")
     assert worst_credit(read_run(run)) == []
-
-
-def test_pairs_on_which_the_judge_disagrees_with_the_texts(tmp_path):
-    run = fake_run.make(tmp_path / "r", arms=("grpo",), seeds=(0,), steps=1, evaluated=False)
-    path = run / "grpo/seed_0/rollouts/step_000001.jsonl"
-
-    def agree(_, record):
-        for sample in record["samples"]:
-            sample["strategy"] = -1 if sample["read"] is None else f"is {sample['read']}"
-
-    change(path, agree)
-    assert disagreements(read_run(run)) == []
-
-    def split_two(place, record):
-        names = ["a", "a", "b", "c"] if place == 0 else ["a", "a", "a", "a"]
-        labels = [1, 2, 3, 3] if place == 0 else [5, 5, 5, 5]
-        record["samples"] = [
-            {**record["samples"][i], "read": names[i], "strategy": labels[i]} for i in range(4)
-        ]
-
-    change(path, split_two)
-    [found] = disagreements(read_run(run))
-    assert (found["pairs"], found["different"]) == (4 * 6, 2)
-    assert len(found["examples"]) == 1
-    assert found["examples"][0]["together"] is False
-
-
-def test_a_panel_in_which_all_arms_are_at_100_percent_is_a_sentence(tmp_path):
-    run = fake_run.make(tmp_path / "r", problems=4, n=4, steps=1)
-    data = read_run(run)
-    split = data.splits[0]
-    found = _over_k(split, list(split.arms), "grpo", "pass")
-    assert set(found["values"]) == {"base", "grpo", "maxpo", "poly_epo"}
-    for path in run.glob("**/evaluation/test.jsonl"):
-        change(path, lambda _, record: record.update(correct=[1] * 4))
-    for split in read_run(run).splits:
-        found = _over_k(split, list(split.arms), "grpo", "pass")
-        assert bool(found["values"]) == (split.split != "test")
-        if split.split == "test":
-            assert found["note"].startswith("Every arm is at 100.0% for every k")
 
 
 def test_metrics_that_never_change_have_no_panel_and_are_named_with_their_value(run):

@@ -53,28 +53,6 @@ def data(*splits, tmp_path="x"):
     return RunData(tmp_path, "comparison", {}, {}, {}, drawn, summary)
 
 
-def test_a_clear_difference_is_stated_with_its_interval():
-    sentences = h.headlines(data(split(poly=(0, 0, 0.1, 0.098))))
-    assert sentences[0].text == (
-        "pass@8 on the shifted split: Poly-EPO − GRPO = +9.8 points [4.8, 14.8], "
-        "paired over 50 problems, 2 seeds."
-    )
-    assert sentences[0].verdict == "above"
-
-
-def test_an_interval_that_includes_0_is_said_to():
-    first = h.headlines(data(split(poly=(0, 0, 0, 0.04))))[0]
-    assert first.verdict == "unclear"
-    assert "+4.0 points [−1.0, 9.0]" in first.text
-    assert first.text.endswith("do not distinguish the two.")
-
-
-def test_bad_news_is_told_in_the_same_words():
-    sentences = h.headlines(data(split(poly=(0, 0, 0, -0.2))))
-    assert sentences[0].verdict == "below"
-    assert "Poly-EPO − GRPO = −20.0 points [−25.0, −15.0]" in sentences[0].text
-
-
 @pytest.mark.parametrize(
     ("strategies", "sentence"),
     [
@@ -85,14 +63,7 @@ def test_bad_news_is_told_in_the_same_words():
     ],
 )  # fmt: skip
 def test_strategies_kept_or_gained(strategies, sentence):
-    found = h.headlines(data(split("test", strategies=strategies), split()))
-    assert sentence in [headline.text for headline in found]
-
-
-def test_the_base_at_the_largest_k():
-    last = h.headlines(data(split()))[-1]
-    assert last.text.startswith("pass@8 on the shifted split: GRPO − base = −20.0 points")
-    assert last.verdict == "below"
+    assert sentence in verdict_in_words(data(split("test", strategies=strategies), split()))
 
 
 @pytest.mark.parametrize(
@@ -138,14 +109,8 @@ def test_the_frontier_names_the_arms_that_none_beats():
     assert title.endswith("in 8 samples (shifted split): GRPO and Poly-EPO")
 
 
-def test_training_titles_compare_the_first_and_the_last_tenth(tmp_path):
+def test_the_time_of_the_credit_is_said(tmp_path):
     run = read_run(fake_run.make(tmp_path / "r", arms=("grpo",), steps=20, evaluated=False))
-    values = run.series("grpo", "strategies/per_prompt")[1]
-    title = h.change_title(run, "strategies/per_prompt", "Strategies", ["grpo"])
-    assert title == (
-        f"Strategies, first → last tenth of training: "
-        f"GRPO {values[:, :2].mean():.1f} → {values[:, -2:].mean():.1f}"
-    )
     assert h.time_title(run) == "Credit takes at most 0.17% of a training step"
 
 
@@ -155,9 +120,6 @@ def test_one_k_is_judged_by_the_band_that_holds_for_all_k():
     wide = Band((1, 2, 4, 8), (0.1,) * 4, (0.01, 0.01, 0.01, -0.02), (0.2,) * 4, 2.0, 0.95)
     one = split()
     one = replace(one, differences=(ArmDifference("poly_epo", "grpo", over_k, wide),))
-    first = h.headlines(data(one))[0]
-    assert first.verdict == "unclear"
-    assert "= +10.0 points [−2.0, 20.0] (all k at once), paired" in first.text
     [said, *_] = verdict_in_words(data(one))
     assert said.endswith("cannot be distinguished: +10.0 points [−2.0, 20.0] (all k at once).")
     assert h.pass_at_k_title(data(one), one).startswith(

@@ -109,18 +109,3 @@ def test_arms_that_were_never_judged_have_no_numbers_of_strategies(run_dir):
     assert evaluated[-3:] == ["—", "—", "— |"]
     assert trained[2:5] == ["—", "—", "—"]
     assert "nan" not in published
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_samples_that_were_never_judged_show_no_number(run_dir):
-    for path in run_dir.rglob("rollouts/*.jsonl"):
-        records = files.read_lines(path)
-        for record in records:
-            record["samples"] = [
-                {**one, "strategy": None, "read": None} for one in record["samples"]
-            ]
-        files.write_lines(path, records)
-    html = write_report(run_dir).read_text()
-    assert "strategies: —, " in html
-    assert "0 strategies" not in html
-    assert "<em>cannot be read</em>" not in html

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import pytest
 
 from setrl.show.report import style, write_report
-from setrl.show.report.headlines import headlines
 from setrl.show.report.run import read_run
 from setrl.show.report.verdict import verdict_in_words
 from setrl.support.errors import ConfigError
@@ -91,12 +90,8 @@ def test_the_policy_allows_the_one_script_of_the_page_and_no_request(run, page):
     assert page.tags.count("script") == len(page.scripts) == 2
 
 
-def test_samples_are_escaped(page):
-    assert "img" not in page.tags
-    assert ATTACK in page.text
-
-
 def test_samples_are_data_in_the_json_that_the_script_reads(page):
+    assert "img" not in page.tags
     assert "<" not in page.scripts[0]
     data = json.loads(page.scripts[0])
     texts = [example["text"] for arm in data["credit"] for example in arm["examples"]]
@@ -114,19 +109,12 @@ def test_the_verdict_in_words_is_on_the_page_without_its_script(run, page):
     assert all(sentence in page.text for sentence in sentences)
 
 
-def test_headlines_are_those_of_the_summary(run, page):
+def test_the_verdict_has_the_numbers_of_the_summary(run):
     summary = json.loads((run / "summary.json").read_text())
-    sentences = [headline.text for headline in headlines(read_run(run))]
-    assert len(sentences) == 6
-    for sentence in sentences:
-        assert sentence in page.text
+    sentences = verdict_in_words(read_run(run))
     split = summary["splits"]["shifted"]
-    for found in split["differences"]:
-        if found["against"] == "grpo":
-            numbers = found["metrics"]["pass@8"]
-            text = " ".join(s for s in sentences if "pass@8 on the shifted" in s)
-            for key in ("value", "low", "high"):
-                assert f"{100 * abs(numbers[key]):.1f}" in text
+    for arm in split["arms"].values():
+        assert f"{100 * arm['metrics']['pass@8']['value']:.1f}%" in " ".join(sentences)
     kept = summary["splits"]["test"]["arms"]["grpo"]["metrics"]["correct_strategies@8"]["value"]
     assert any(f"GRPO keeps {kept:.1f}" in s for s in sentences)
 
@@ -162,23 +150,14 @@ def test_what_was_run_is_on_the_page(page):
         assert fact in page.text
 
 
-def test_samples_show_reward_strategy_and_every_method_s_advantage(run, page):
-    line = (run / "grpo/seed_0/rollouts/step_000010.jsonl").read_text().splitlines()[0]
-    group = json.loads(line)
-    assert group["prompt"].strip() in page.text
-    for sample in group["samples"]:
-        for value in (sample["advantage"], *sample["counterfactual"].values()):
-            assert f"{abs(value):.3f}" in page.text
-    assert "Step 1 " in page.text
-    assert "Step 10 " in page.text
-
-
 def test_figures_are_written_beside_the_page(run):
     names = {path.name for path in (run / "figures").iterdir()}
     assert names == {
-        "pass_at_k_shifted.png", "pass_at_k_test.png", "learning.png", "strategy_shares.png",
-        "frontier_shifted.png", "frontier_test.png", "time.png",
-    }  # fmt: skip
+        "pass_at_k_shifted.png",
+        "pass_at_k_test.png",
+        "frontier_shifted.png",
+        "frontier_test.png",
+    }
     for name in names:
         assert (run / "figures" / name).read_bytes().startswith(b"\x89PNG")
 
@@ -190,10 +169,10 @@ def test_figures_are_written_beside_the_page(run):
         (
             {"arms": ("poly_epo",)},
             "Poly-EPO − GRPO",
-            "pass@4 on the shifted split: Poly-EPO − base",
+            "Poly-EPO − base",
         ),
         ({"base": False}, "Of the base", "Correct strategies in 4 samples on the test split"),
-        ({"seeds": (3,)}, "2 seeds", "paired over 3 problems, 1 seed."),
+        ({"seeds": (3,)}, "2 seeds", "training seeds 3"),
         ({"arms": (), "seeds": ()}, "One prompt", "base: 3 problems"),
     ],
 )

@@ -33,9 +33,10 @@ def test_fewer_and_not_told_apart():
 def test_nothing_is_compared_without_a_partner():
     alone = split()
     alone = replace(alone, arms={"poly_epo": alone.arms["poly_epo"]}, differences=())
-    [sentence] = verdict_in_words(data(alone))
+    sentence, strategies = verdict_in_words(data(alone))
     assert sentence.startswith("Poly-EPO solves ")
     assert sentence.endswith(" with 8 tries.")
+    assert strategies == "Correct strategies in 8 samples on the shifted split: Poly-EPO finds 8.1."
     assert verdict_in_words(data()) == []
 
 

@@ -197,7 +197,6 @@ COMMANDS = {
     "import": ["import", "verl", "IN", "--output", "OUT"],
     "import a folder": ["import", "verl", "FOLDER", "--output", "OUT"],
     "validate-data": ["validate-data", "IN", "--good", "OUT"],
-    "compare": ["compare", "IN", "IN", "--figure", "OUT"],
     "judge-audit": ["judge-audit", "IN", "--judge", "exact", "--output", "AUDIT"],
     "sample": [
         *("sample", "--endpoint", "http://localhost:9", "--model", "m", "--data", "IN"),

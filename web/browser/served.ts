@@ -11,7 +11,6 @@ export interface Served {
     readonly name: string;
     readonly arms: readonly { readonly name: string }[];
   }[];
-  readonly audits: readonly { readonly id: string }[];
   readonly stop: () => void;
 }
 
@@ -22,7 +21,7 @@ export async function serve(folder: string, ...options: string[]): Promise<Serve
     server.stdout!.on("data", (text: Buffer) => found(String(text).split("\n")[0]!));
     server.stderr!.on("data", (text: Buffer) => failed(new Error(String(text))));
   });
-  const known = (await (await fetch(`${address}api/runs`)).json()) as Pick<Served, "runs" | "audits">;
+  const known = (await (await fetch(`${address}api/runs`)).json()) as Pick<Served, "runs">;
   return { ...known, address, stop: () => void server.kill("SIGINT") };
 }
 

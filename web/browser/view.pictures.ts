@@ -69,15 +69,6 @@ const PICTURES = [
   },
   { name: "view-trl", of: "trl", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
   { name: "view-tinker", of: "tinker", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
-  {
-    name: "view-outcomes",
-    of: "control",
-    view: "outcomes",
-    opens: false,
-    width: 1180,
-    height: 1000,
-    colorScheme: "light",
-  },
 ] as const;
 
 let browser: Browser;

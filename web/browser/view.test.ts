@@ -17,9 +17,6 @@ let browser: Browser;
 let server: Served;
 let address: string;
 let first: string;
-let second: string;
-let maze: string;
-let audit: string;
 let answers: string;
 let logs: string;
 
@@ -29,9 +26,6 @@ beforeAll(async () => {
   server = await serve(folder);
   address = server.address;
   first = server.runs.find(({ name }) => name === "first")!.id;
-  second = server.runs.find(({ name }) => name.includes("second"))!.id;
-  maze = server.runs.find(({ name }) => name === "maze")!.id;
-  audit = server.audits[0]!.id;
   answers = server.runs.find(({ name }) => name === "answers")!.id;
   logs = join(folder, "answers");
   browser = await launch();
@@ -233,39 +227,6 @@ it("a click on a curve leads to the groups of that step", async () => {
   await page.context().close();
 });
 
-it("outcomes of a control run are Python's, any metric against any other", async () => {
-  const { page, misdeeds } = await open(`view=outcomes&run=${maze}`);
-  const cells = await page
-    .locator('td[data-metric="success"]')
-    .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.value)));
-  expect(cells.map((value) => value.toFixed(3)).sort()).toEqual(["0.890", "0.990"]);
-  expect(await page.locator("#outcomes").innerText()).toContain(
-    "poly <b> has the highest effective goals: 3.5, with success 0.89.",
-  );
-  await page.getByRole("button", { name: "success", exact: true }).click();
-  expect(await page.locator(".numbers tbody th").allInnerTexts()).toEqual(["ppo", "poly <b>"]);
-  await page.getByLabel("Up").selectOption("hidden_pass@8");
-  expect(await page.locator("#outcomes").innerText()).toContain("No arm that is shown has both metrics.");
-  expect(misdeeds).toEqual([]);
-  await page.context().close();
-});
-
-it("an audit shows its groups and where the judge contradicts itself", async () => {
-  const { page, misdeeds } = await open(`view=audit&id=${audit}`);
-  const chart = page.locator("#audit .chart svg").first();
-  await chart.waitFor();
-  expect(await page.locator("#audit .chart").getAttribute("aria-label")).toContain("adjusted Rand index of 2 groups");
-  await page.getByLabel("Measure").selectOption("flips");
-  expect(await page.locator("#audit h3").first().innerText()).toBe("flips: every group, and the mean");
-  const rows = await page.locator("#contradictions tbody tr").allInnerTexts();
-  expect(rows.length).toBe(4);
-  expect(rows[0]).toContain("<script>document.title");
-  expect(rows[3]).toMatch(/B\s+none$/);
-  expect(await page.title()).not.toContain("caught");
-  expect(misdeeds).toEqual([]);
-  await page.context().close();
-});
-
 it.each([
   "view=group&run=../../etc&arm=<b>",
   "view=nonsense&run=1",
@@ -340,13 +301,9 @@ const VIEWS = (): Record<string, string> => ({
   compared: `view=group&run=${answers}&split=given&arm=cold&step=0&place=1&pair=1,3&find=answer&by=answer`,
   credited: `view=group&run=${answers}&split=credited&arm=credited_warm&step=0&place=0&raw=1`,
   nothing: `view=groups&run=${first}&text=nowhere`,
-  films: `view=films&run=${maze}`,
   wrong: "view=nonsense&run=1",
   metrics: `view=metrics&run=${first}`,
   evaluation: `view=evaluation&run=${first}`,
-  configs: `view=configs&first=${first}&second=${second}`,
-  audit: `view=audit&id=${audit}`,
-  outcomes: `view=outcomes&run=${maze}`,
 });
 
 const LOOKS = [
@@ -364,7 +321,7 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
       await page.keyboard.press("?");
       for (const summary of await page.locator("#sample-0 summary").all()) await summary.click();
     }
-    if (["metrics", "evaluation", "outcomes", "audit"].includes(name)) await page.waitForSelector(".chart svg");
+    if (["metrics", "evaluation"].includes(name)) await page.waitForSelector(".chart svg");
     await page.evaluate(AXE);
     const violations = await page.evaluate(async () => {
       const axe = (

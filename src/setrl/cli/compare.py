@@ -39,7 +39,6 @@ class Compare(EvaluatedFields, Said):
             instead of stopping.
         details: Also print all k, on how many problems B is above A (ties count half), and the
             true difference that 4 of 5 such comparisons detect, for each metric.
-        figure: Also draw the first metric, at all k in between, into this file (PNG, SVG or PDF).
 
     Json:
         schema_version: The version of these keys: 2.
@@ -75,31 +74,25 @@ class Compare(EvaluatedFields, Said):
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
     details: bool = False
-    figure: Path | None = None
 
     def run(self) -> None:
-        """Print the comparison and draw the figure."""
-        from setrl.evaluate.comparison import compare, curve_between, load_sides
+        """Print the comparison."""
+        from setrl.evaluate.comparison import compare_paths
         from setrl.evaluate.text import FEW, comparison_text
-        from setrl.show.report import draw_comparison
-        from setrl.show.report.figure_file import refuse_other_figure
-        from setrl.support.files import refuse_own_input
 
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
-        read = [path for path in (self.first, self.second) if path.is_file()]
-        refuse_own_input(self.figure, *read)
-        refuse_other_figure(self.figure)
-        sides = load_sides(
-            self.first, self.second, self.split, self.allow_damaged, self.log_options
+        result = compare_paths(
+            self.first,
+            self.second,
+            self.split,
+            self.metrics,
+            allow_damaged=self.allow_damaged,
+            ks=self.k,
+            log=self.log_options,
         )
-        result = compare(*sides, self.metrics, ks=self.k)
         self.say(result.reading)
         if self.json:
             self.say_json(**result.to_json())
         else:
             print(comparison_text(result, self.details, None if self.k else FEW))
-        if self.figure is not None:
-            metric = next(iter(self.metrics), "pass")
-            curve = curve_between(*sides, result, metric)
-            draw_comparison(result, metric, self.figure, curve)

@@ -13,7 +13,7 @@ COMMANDS = {
     "credit": ("credit:CreditLog", "cli"),
     "grade": ("grade:GradeAnswer", "cli,math"),
     "judge": ("judge:JudgeLog", "judge"),
-    "judge-audit": ("judge_audit:JudgeAudit", "judge,plot"),
+    "judge-audit": ("judge_audit:JudgeAudit", "judge"),
     "train-judge": ("train_judge:TrainJudge", "train"),
     "import": ("import_log:ImportLog", "cli"),
     "validate-data": ("validate_data:ValidateData", "cli,math"),
@@ -31,7 +31,7 @@ COMMANDS = {
 
 USES = {
     "cli": "all commands but `setrl doctor`, and configs",
-    "plot": "`setrl report`, `setrl judge-audit` and all figures",
+    "plot": "`setrl report` and all figures",
     "train": "`setrl train`, `setrl train-judge`, `setrl check-task`, SetGRPOTrainer",
     "peft": "LoRA: the key peft of a config",
     "tensorboard": "TensorBoard: trainer: {report_to: tensorboard} in a config",

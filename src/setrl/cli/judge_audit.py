@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from setrl.judges.pairwise import PairwiseJudge
 
 GOLD_NAMES = ("gold", *STRATEGIES)
-WRITTEN = ("audit.json", "audit.md", "audit.html", "audit.png")
+WRITTEN = ("audit.json", "audit.md", "audit.html")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAudit(JudgeOptions):
     """Measure how far a judge can be trusted: other orders, pairs, gold labels.
 
-    Write audit.json, audit.md, audit.html and audit.png. If the samples have rewards, they show how
+    Write audit.json, audit.md and audit.html. If the samples have rewards, they show how
     much the disagreement changes the advantages of Poly-EPO.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -56,20 +56,15 @@ class RunOptions(Said):
     def train(self, config: Any, run: Callable[..., Path]) -> None:
         """Do a run of whichever kind, write its report and print where it is.
 
-        The page is also written while the run trains, and if arms failed: its first line says so.
+        The page is also written if arms failed: its first line says so.
         """
-        from setrl.show.report.live import kept_up_to_date
-
-        # One of several processes trains with the others: a thread in it would slow all of them.
-        live = nullcontext() if "RANK" in os.environ else kept_up_to_date(self.folder(config))
         try:
-            with live:
-                folder = run(
-                    config,
-                    self.folder(config),
-                    overwrite=self.overwrite,
-                    accept_changes=self.accept_changes,
-                )
+            folder = run(
+                config,
+                self.folder(config),
+                overwrite=self.overwrite,
+                accept_changes=self.accept_changes,
+            )
         except RunError:
             with suppress(ConfigError, DataError, OSError):  # a full disk has no room for a report
                 self._write_report(self.folder(config))

@@ -16,8 +16,8 @@ class View(EvaluatedFields, Said):
     """Show samples in the browser: problems, who gets credit, metrics, evaluations.
 
     It shows any log of samples, a folder of logs, runs, output folders of TRL's trainers
-    (log_completions=True), logs of verl, of tinker-cookbook and of evaluation tools, evaluation
-    files, and audits of judges. It changes no log; a reader's own labels are saved beside it.
+    (log_completions=True), logs of verl, of tinker-cookbook and of evaluation tools, and evaluation
+    files. It changes no log; a reader's own labels are saved beside it.
 
     Attributes:
         path: The folder, or one log of samples.

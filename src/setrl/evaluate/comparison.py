@@ -52,7 +52,6 @@ SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
 PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
-MOST_DRAWN = 64  # places of a curve in a figure
 BothValues = tuple[Floats, Floats]  # values of both runs, (R, P) each
 SUPPORT = "support"  # chosen like a metric, but computed from both runs together
 
@@ -184,16 +183,10 @@ def compare_paths(
         ConfigError: If the run, split or metric does not exist.
         DataError: When a file is not an evaluation, or the problems do not match.
     """
-    sides = load_sides(Path(first), Path(second), split, allow_damaged, log)
-    return compare(*sides, metrics, intervals, ks)
-
-
-def load_sides(
-    first: Path, second: Path, split: str | None, allow_damaged: bool, log: LogOptions | None
-) -> tuple[Side, Side]:
-    """Both sides of a comparison; see `compare_paths`."""
+    first, second = Path(first), Path(second)
     chosen = split or common_split(first, second)
-    return tuple(load_side(path, chosen, allow_damaged, log) for path in (first, second))  # type: ignore[return-value]
+    a, b = (load_side(path, chosen, allow_damaged, log) for path in (first, second))
+    return compare(a, b, metrics, intervals, ks)
 
 
 def compare(
@@ -267,29 +260,6 @@ def compare(
     )
 
 
-def curve_between(first: Side, second: Side, found: Comparison, metric: str) -> list[PairedMetric]:
-    """Return a metric of a comparison at every k between its places, for a figure.
-
-    Nothing else is computed again: no other curve, verdict or band.
-
-    Args:
-        first, second: The arguments of `compare`.
-        found: What it returned.
-        metric: One of its metrics.
-
-    Returns:
-        Rows as in the comparison, for at most about 64 values of k; no rows for a metric that is
-        not a curve over k.
-    """
-    rows = found.of(metric)
-    if not rows or METRICS[metric].axis != "k":
-        return []
-    ks = ks_between([int(row.k) for row in rows if row.k is not None])
-    first, second, _ = _on_shared(first, second, max(ks))
-    values = _both_values(first, second, ks, [metric])
-    return _rows(values, [metric], found.intervals)
-
-
 def _in_words(
     names: tuple[str, str], values: Mapping[str, BothValues], band: Band, intervals: IntervalConfig
 ) -> str:
@@ -303,18 +273,6 @@ def _in_words(
         name: paired_difference(second, first, intervals) for name, (first, second) in asked.items()
     }
     return strategies_in_words(names[1], names[0], means, gaps, band)
-
-
-def ks_between(ks: Sequence[int]) -> list[int]:
-    """Every k from the first to the last; where that are more than 64, only some, and all of `ks`.
-
-    >>> ks_between([1, 8]), len(ks_between([1, 1000])) <= 64, ks_between([2, 1000])[-1]
-    ([1, 2, 3, 4, 5, 6, 7, 8], True, 1000)
-    """
-    first, last = min(ks), max(ks)
-    if last - first < MOST_DRAWN:
-        return list(range(first, last + 1))
-    return sorted({*ks, *map(int, np.geomspace(first, last, MOST_DRAWN).round())})
 
 
 def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:

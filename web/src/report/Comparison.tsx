@@ -6,12 +6,10 @@ import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, type Comparison, hidden, type Split, toggle } from "./data";
 import { Evaluation } from "./Evaluation";
-import { Disagreements, SolvedByOne, WorstCredit } from "./Examples";
+import { SolvedByOne, WorstCredit } from "./Examples";
 import { Explained } from "./Explained";
 import { FrontierCharts, StrategyFront } from "./Frontiers";
 import { OverStepsChart, StrategyShares, TimeOfAStep, Training } from "./Training";
-
-const MARKS = { above: "▲", below: "▼", unclear: "◇", fact: "●" } as const;
 
 const SAID_FIRST = 2; // sentences: who solves more, and what the base solves
 
@@ -70,29 +68,17 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         ) : (
           <p class="note">Nothing has been evaluated yet: this run has no evaluation of a finished arm.</p>
         )}
-        {data.headlines.length > 0 ? (
+        {data.verdict.length > SAID_FIRST ? (
           <details>
-            <summary>More, and the numbers behind these sentences</summary>
+            <summary>More</summary>
             {data.verdict.slice(SAID_FIRST).map((text) => (
               <p key={text}>
                 <Explained text={text} known={known} />
               </p>
             ))}
-            <ul class="verdicts">
-              {data.headlines.map(({ text, verdict }) => (
-                <li key={text} class={`is-${verdict}`}>
-                  <span class="mark-of" aria-hidden="true">
-                    {MARKS[verdict]}
-                  </span>
-                  <span>
-                    <Explained text={text} known={known} />
-                  </span>
-                </li>
-              ))}
-            </ul>
             <p class="note">
               “More” and “fewer” are used only where the {level} interval of the <Term name="paired">paired</Term>{" "}
-              difference excludes 0. ▲ above, ▼ below, ◇ not distinguishable with these problems, ● a fact.
+              difference excludes 0.
             </p>
           </details>
         ) : null}
@@ -120,15 +106,6 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           }
         >
           <WorstCredit all={data.credit} />
-        </Panel>
-      ) : null}
-      {data.disagreements.length > 0 ? (
-        <Panel
-          id="judge"
-          title="Show me: where the judge disagrees"
-          lead={<>Pairs of samples that the judge and the texts’ own strategies sort differently. {whole}</>}
-        >
-          <Disagreements all={data.disagreements} />
         </Panel>
       ) : null}
       {data.training.length + data.constant.length > 0 ? (

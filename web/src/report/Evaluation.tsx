@@ -24,7 +24,6 @@ export function Evaluation({ split }: { split: Split }) {
   const [title, term] = NAMES[metric.name]!;
   const arms = [...new Set([...Object.keys(metric.values), ...Object.keys(metric.differences)])];
   const against = split.reference ? armOf(split.reference).label : "";
-  const hasValues = Object.keys(metric.values).length > 0;
   return (
     <>
       {split.metrics.length > 1 ? (
@@ -37,56 +36,51 @@ export function Evaluation({ split }: { split: Split }) {
           />
         </div>
       ) : null}
-      {metric.note ? <p class="note">{metric.note}</p> : null}
-      {hasValues ? (
-        <>
-          <Key looks={arms.map(armOf)} hidden={hidden.value} onToggle={toggle} />
-          <div class="charts two">
-            <Plot
-              metric={metric}
-              rows={metric.values}
-              bands={metric.bands}
-              file={`${metric.name}_at_k_${split.split}`}
-              title={
-                <>
-                  <Term name={term}>{title}</Term>, {split.split} problems
-                </>
-              }
-              spoken={`${title} on ${split.split} problems`}
-              y={
-                metric.share
-                  ? { label: title, format: percent, tick: percent0 }
-                  : { label: title, format: plain, tick: String }
-              }
-              share={metric.share}
-            />
-            {Object.keys(metric.differences).length > 0 ? (
-              <Plot
-                metric={metric}
-                rows={metric.differences}
-                bands={metric.difference_bands}
-                file={`${metric.name}_at_k_${split.split}_difference`}
-                title={
-                  <>
-                    <Term name="paired">Paired difference</Term> to {against}
-                  </>
-                }
-                spoken={`Paired difference of ${title} to ${against} on ${split.split} problems`}
-                y={
-                  metric.share
-                    ? { label: "points", format: points, tick: (value: number) => points(value).replace(".0", "") }
-                    : {
-                        label: "difference",
-                        format: difference,
-                        tick: (value: number) => difference(value).replace(/\.?0+$/, "") || "0",
-                      }
-                }
-                zero
-              />
-            ) : null}
-          </div>
-        </>
-      ) : null}
+      <Key looks={arms.map(armOf)} hidden={hidden.value} onToggle={toggle} />
+      <div class="charts two">
+        <Plot
+          metric={metric}
+          rows={metric.values}
+          bands={metric.bands}
+          file={`${metric.name}_at_k_${split.split}`}
+          title={
+            <>
+              <Term name={term}>{title}</Term>, {split.split} problems
+            </>
+          }
+          spoken={`${title} on ${split.split} problems`}
+          y={
+            metric.share
+              ? { label: title, format: percent, tick: percent0 }
+              : { label: title, format: plain, tick: String }
+          }
+          share={metric.share}
+        />
+        {Object.keys(metric.differences).length > 0 ? (
+          <Plot
+            metric={metric}
+            rows={metric.differences}
+            bands={metric.difference_bands}
+            file={`${metric.name}_at_k_${split.split}_difference`}
+            title={
+              <>
+                <Term name="paired">Paired difference</Term> to {against}
+              </>
+            }
+            spoken={`Paired difference of ${title} to ${against} on ${split.split} problems`}
+            y={
+              metric.share
+                ? { label: "points", format: points, tick: (value: number) => points(value).replace(".0", "") }
+                : {
+                    label: "difference",
+                    format: difference,
+                    tick: (value: number) => difference(value).replace(/\.?0+$/, "") || "0",
+                  }
+            }
+            zero
+          />
+        ) : null}
+      </div>
     </>
   );
 }

@@ -1,11 +1,11 @@
-/** "Show me": problems that one arm alone solved, credit against correctness, odd judgements. */
+/** "Show me": problems that one arm alone solved, and credit against correctness. */
 
 import { useState } from "preact/hooks";
 import { Segments } from "../components/Controls";
 import { SampleText } from "../components/SampleText";
 import { signed } from "../components/SignedBar";
 import { Term } from "../components/Term";
-import { armOf, type ByArm, type Credit, type Disagreement, type OddCredit, type Solved } from "./data";
+import { armOf, type ByArm, type Credit, type OddCredit, type Solved } from "./data";
 import { percent } from "../components/format";
 
 export function SolvedByOne({ all }: { all: readonly Solved[] }) {
@@ -159,53 +159,4 @@ function why({ samples, correct, same_strategy, degenerate, others }: OddCredit,
     .filter(([name]) => name !== own)
     .map(([name, value]) => `${name} ${signed(value)}`);
   return `${parts.join("; ")}.${methods.length > 0 ? ` Other methods would have given: ${methods.join(", ")}.` : ""}`;
-}
-
-export function Disagreements({ all }: { all: readonly Disagreement[] }) {
-  const [chosen, choose] = useState(all[0]!.arm);
-  const found = all.find(({ arm }) => arm === chosen)!;
-  return (
-    <>
-      <div class="below">
-        <Segments
-          label="Arm"
-          value={chosen}
-          options={all.map(({ arm }) => [arm, armOf(arm).label] as const)}
-          onChange={choose}
-        />
-      </div>
-      <p class="note">
-        Of {found.pairs.toLocaleString("en")} pairs of samples of one prompt, the judge and the strategies that were
-        read from the texts disagree on {found.different.toLocaleString("en")} ({percent(found.different / found.pairs)}
-        ).
-        {found.not_judged > 0 ? ` ${found.not_judged} prompts could not be judged.` : ""}
-      </p>
-      <div class="examples">
-        {found.examples.map(({ prompt, together, samples, step, seed }, at) => (
-          <article class="example" key={at}>
-            <h3>
-              {together
-                ? "The judge sees one strategy, the texts show two"
-                : "The judge sees two strategies, the texts show one"}
-            </h3>
-            <p class="prompt">
-              <SampleText text={prompt} />
-            </p>
-            {samples.map(({ text, strategy, degenerate }, which) => (
-              <blockquote key={which}>
-                <SampleText text={text} />
-                <small>
-                  read as <SampleText text={strategy} />
-                  {degenerate ? "; the judge calls it degenerate" : ""}
-                </small>
-              </blockquote>
-            ))}
-            <small>
-              step {step}, seed {seed}
-            </small>
-          </article>
-        ))}
-      </div>
-    </>
-  );
 }

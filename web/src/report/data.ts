@@ -26,7 +26,6 @@ export interface OverK {
   readonly differences: ByArm<readonly Row[]>;
   readonly bands: ByArm<readonly BandRow[]>;
   readonly difference_bands: ByArm<readonly BandRow[]>;
-  readonly note: string;
 }
 
 export interface Split {
@@ -125,20 +124,6 @@ export interface Credit {
   readonly examples: readonly OddCredit[];
 }
 
-export interface Disagreement {
-  readonly arm: string;
-  readonly pairs: number;
-  readonly different: number;
-  readonly not_judged: number;
-  readonly examples: readonly {
-    readonly seed: number;
-    readonly step: number;
-    readonly prompt: string;
-    readonly together: boolean;
-    readonly samples: readonly { readonly text: string; readonly strategy: string; readonly degenerate: boolean }[];
-  }[];
-}
-
 /** The page of a comparison of language models. */
 export interface Comparison {
   readonly kind: "comparison";
@@ -146,7 +131,6 @@ export interface Comparison {
   readonly reference: string | null;
   readonly level: number;
   readonly verdict: readonly string[];
-  readonly headlines: readonly { readonly text: string; readonly verdict: "above" | "below" | "unclear" | "fact" }[];
   readonly arms: readonly Arm[];
   readonly splits: readonly Split[];
   readonly training: readonly OverSteps[];
@@ -160,7 +144,6 @@ export interface Comparison {
   readonly frontiers: readonly Frontier[];
   readonly solved: readonly Solved[];
   readonly credit: readonly Credit[];
-  readonly disagreements: readonly Disagreement[];
   /** The length at which texts are cut, and the commands that show all of them. */
   readonly letters: number;
   readonly views: readonly string[];

@@ -1,4 +1,4 @@
-/** All runs of the folder, and how two configs differ. */
+/** All runs of the folder. */
 
 import { Panel } from "../components/Controls";
 import type { Run, Runs } from "./api";
@@ -21,8 +21,6 @@ export function viewsOf(run: Run): readonly (readonly [View, string])[] {
   if (run.samples.length) views.push(["groups", "Samples"]);
   if (seeds.some((seed) => seed.has_metrics)) views.push(["metrics", "Metrics"]);
   if (run.splits.length) views.push(["evaluation", "Evaluation"]);
-  if (run.has_outcomes) views.push(["outcomes", "Outcomes"]);
-  if (run.films.length) views.push(["films", "Films"]);
   return views;
 }
 
@@ -37,22 +35,6 @@ export function RunList({ runs }: { runs: Runs }) {
         <Notes notes={runs.notes} />
         {runs.runs.length ? <RunTable runs={runs.runs} /> : <p>There is no run.</p>}
       </Panel>
-      {runs.runs.filter((run) => run.has_config).length > 1 ? (
-        <p>
-          <a href={hash({ view: "configs" })}>Compare the configs of two runs</a>
-        </p>
-      ) : null}
-      {runs.audits.length ? (
-        <Panel id="audits" title="Audits of judges" lead="How far a judge can be trusted: setrl judge-audit.">
-          <ul>
-            {runs.audits.map(({ id, where }) => (
-              <li key={id}>
-                <a href={hash({ view: "audit" }, { id })}>{visible(where)}</a>
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      ) : null}
     </>
   );
 }
@@ -82,29 +64,6 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-export function Films({ run }: { run: Run }) {
-  return (
-    <Panel
-      id="films"
-      title="Films"
-      lead="Rollouts side by side, one for each way that the policy takes: setrl control watch."
-    >
-      <div class="films">
-        {run.films.map(({ id, name }) => (
-          <figure key={id}>
-            {name.endsWith(".mp4") ? (
-              <video src={`/film/${id}`} controls muted aria-label={visible(name)} />
-            ) : (
-              <img src={`/film/${id}`} alt={visible(name)} />
-            )}
-            <figcaption>{visible(name)}</figcaption>
-          </figure>
-        ))}
-      </div>
-    </Panel>
   );
 }
 

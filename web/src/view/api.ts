@@ -39,15 +39,11 @@ export interface Run {
   readonly looks: Readonly<
     Record<string, { readonly label: string; readonly hue: string; readonly dash: string; readonly symbol: string }>
   >;
-  readonly has_config: boolean;
-  readonly has_outcomes: boolean;
-  readonly films: readonly { readonly id: string; readonly name: string }[];
 }
 
 export interface Runs {
   readonly folder: string;
   readonly runs: readonly Run[];
-  readonly audits: readonly { readonly id: string; readonly where: string }[];
   readonly notes: readonly string[];
 }
 
@@ -235,12 +231,6 @@ export interface Evaluation {
     readonly problems: number;
     readonly rows: readonly { readonly prompt: string; readonly shares: readonly number[] }[];
   };
-}
-
-export interface ConfigDifference {
-  readonly names: readonly string[];
-  readonly different: readonly (readonly [string, string, string])[];
-  readonly equal: number;
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;

@@ -6,15 +6,12 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { Tip } from "../components/Term";
 import { type Run, type Runs, useAnswer } from "./api";
-import { Audit } from "./run/Audit";
-import { Configs } from "./run/Configs";
 import { Evaluation } from "./run/Evaluation";
 import { Problem } from "./problem/Problem";
 import { Problems } from "./problems/Problems";
 import { Metrics } from "./run/Metrics";
-import { Outcomes } from "./run/Outcomes";
 import { go, hash, route } from "./route";
-import { chosenRun, Films, RunList, viewsOf } from "./RunList";
+import { chosenRun, RunList, viewsOf } from "./RunList";
 import { Status } from "./Status";
 import { visible } from "../components/visible";
 
@@ -23,8 +20,6 @@ const OF_RUNS = {
   groups: Problems,
   group: Problem,
   evaluation: Evaluation,
-  outcomes: Outcomes,
-  films: Films,
 } as const;
 
 function Explorer() {
@@ -44,11 +39,10 @@ function Explorer() {
 }
 
 /** A single log opens on its samples. */
-function useOnlyLog({ runs, audits }: Runs): void {
+function useOnlyLog({ runs }: Runs): void {
   useEffect(() => {
     const [only] = runs;
-    if (!location.hash && only?.samples.length && runs.length === 1 && !audits.length)
-      go({ view: "groups", run: only.id }, true);
+    if (!location.hash && only?.samples.length && runs.length === 1) go({ view: "groups", run: only.id }, true);
   }, []);
 }
 
@@ -67,13 +61,13 @@ function Page({ runs }: { runs: Runs }) {
   }
   return (
     <>
-      <Head title={view === "configs" ? "Configs" : view === "audit" ? "Audit" : "Runs"} />
+      <Head title="Runs" />
       {view in OF_RUNS ? (
         <p class="warning" role="alert">
           There is no such run here (any more).
         </p>
       ) : null}
-      {view === "configs" ? <Configs runs={runs} /> : view === "audit" ? <Audit /> : <RunList runs={runs} />}
+      <RunList runs={runs} />
     </>
   );
 }

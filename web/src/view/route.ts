@@ -2,19 +2,9 @@
 
 import { signal } from "@preact/signals";
 
-export type View = "runs" | "metrics" | "groups" | "group" | "evaluation" | "configs" | "audit" | "films" | "outcomes";
+export type View = "runs" | "metrics" | "groups" | "group" | "evaluation";
 
-const VIEWS: readonly string[] = [
-  "runs",
-  "metrics",
-  "groups",
-  "group",
-  "evaluation",
-  "configs",
-  "audit",
-  "films",
-  "outcomes",
-];
+const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group", "evaluation"];
 const KEYS = [
   "run",
   "arm",
@@ -29,9 +19,6 @@ const KEYS = [
   "split",
   "against",
   "k",
-  "first",
-  "second",
-  "id",
   "deep",
   "beside",
   "method",

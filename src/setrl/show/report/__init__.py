@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from setrl.evaluate.comparison import Comparison, PairedMetric
 from setrl.samples.options import LogOptions
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import CONFIG, kind_of
 from setrl.support.installing import install
 from setrl.train.runs.written import REPORT, is_our_page, refuse_page_of_others
 
-__all__ = ["draw_comparison", "publish_report", "report_files", "write_report"]
+__all__ = ["publish_report", "report_files", "write_report"]
 
 PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 
@@ -103,27 +102,6 @@ def publish_report(
     _refuse_other_folders(run_dir)
     _refuse_to_replace(folder)
     return publish(run_dir, folder, reference, allow_damaged)
-
-
-def draw_comparison(
-    comparison: Comparison, metric: str, path: str | Path, curve: Sequence[PairedMetric] = ()
-) -> Path:
-    """Draw a metric of a comparison into a file whose ending names the format.
-
-    Args:
-        comparison: Its metric at each k is drawn as a dot.
-        metric: The name of the metric.
-        path: The file.
-        curve: The metric at more places, for the lines between the dots; see
-            `setrl.evaluate.comparison.curve_between`.
-
-    Raises:
-        ConfigError: If matplotlib is missing or does not know the format, or the metric is a single
-            number.
-    """
-    with _needs_drawing():
-        from setrl.show.report.figures_evaluation import write_figure
-    return write_figure(comparison, metric, Path(path), curve)
 
 
 def _refuse_other_folders(run_dir: Path) -> None:

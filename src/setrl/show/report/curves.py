@@ -13,17 +13,17 @@ from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS
 from setrl.evaluate.summary import SplitSummary
-from setrl.show.report.drawing import rolling_mean
 from setrl.show.report.figures_evaluation import band_to, difference_to
-from setrl.show.report.figures_training import (
+from setrl.show.report.headlines import time_title
+from setrl.show.report.over_steps import (
     CONTROL_RETURN,
     RESETS,
     on_common_steps,
+    rolling_mean,
     share_fills,
     smoothing,
     stacked_shares,
 )
-from setrl.show.report.headlines import time_title
 from setrl.show.report.run import RunData, shown_split
 from setrl.show.report.style import OTHER_FILL, main_arms
 from setrl.support.wording import in_words, percent, plain
@@ -49,7 +49,6 @@ CONTROL_OVER_STEPS = {
 MOST_POINTS = 240  # of a curve over steps
 MOST_POINTS_OF_MANY = 80  # where a run has more arms than one sees at once
 MANY_ARMS = 10
-ALL = 0.9995  # a share that is displayed as 100.0%
 PARTS = ("generation", "verification", "judging", "credit", "update")
 
 CurveRows = list[list[float]]
@@ -70,7 +69,7 @@ def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
 def _over_k(
     split: SplitSummary, arms: Sequence[str], reference: str | None, name: str
 ) -> dict[str, Any] | None:
-    """One metric: `flat` is a sentence instead of a panel that would show nothing."""
+    """Return one metric; None if no arm has a value above 0."""
     values = {arm: _rows(split.arms[arm].metrics, name) for arm in arms}
     values = {arm: rows for arm, rows in values.items() if rows}
     shows_something = any(row[1] > 0 for rows in values.values() for row in rows)
@@ -82,7 +81,6 @@ def _over_k(
         if found and (rows := _rows(found, name)):
             differences[arm] = rows
     is_pass = name == "pass"
-    values, differences, note = _without_the_full_end(values, differences, METRICS[name].share)
     return {
         "name": name,
         "label": METRICS[name].title,
@@ -93,7 +91,6 @@ def _over_k(
         "difference_bands": _bands({arm: band_to(split, arm, reference) for arm in differences})
         if is_pass and reference is not None
         else {},
-        "note": note,
     }
 
 
@@ -102,31 +99,6 @@ def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str)
     ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
     found = [(k, metrics[f"{name}@{k}"]) for k in ks]
     return [[k, each.value, each.low, each.high] for k, each in found]
-
-
-def _without_the_full_end(
-    values: dict[str, CurveRows], differences: dict[str, CurveRows], is_share: bool
-) -> tuple[dict[str, CurveRows], dict[str, CurveRows], str]:
-    """Cut the curves at the first k from which every arm is at 100%; say so in a sentence.
-
-    A panel in which all arms are at 100% everywhere has no curves: the sentence says it all.
-    """
-    if not is_share:
-        return values, differences, ""
-    ks = sorted({row[0] for rows in values.values() for row in rows})
-    below = [row[0] for rows in values.values() for row in rows if row[1] < ALL]
-    if not below:
-        return {}, {}, f"Every arm is at {percent(1.0)} for every k: there is nothing to compare."
-    last = next((k for k in ks if k > max(below)), None)
-    if last is None or last == ks[-1]:
-        return values, differences, ""
-    keep = {arm: [row for row in rows if row[0] <= last] for arm, rows in values.items()}
-    gaps = {arm: [row for row in rows if row[0] <= last] for arm, rows in differences.items()}
-    return (
-        keep,
-        gaps,
-        f"From k = {last:g} on, every arm is at {percent(1.0)}; larger k are left out.",
-    )
 
 
 def _bands(bands: Mapping[str, Band | None]) -> dict[str, CurveRows]:

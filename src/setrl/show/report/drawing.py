@@ -1,4 +1,4 @@
-"""Parts that figures share: curves with bands, curves over steps, names at the ends of lines."""
+"""Parts that figures share: curves with bands, and names at the ends of lines."""
 
 from __future__ import annotations
 
@@ -67,37 +67,6 @@ def band(
     ax.fill_between(np.asarray(x), low, high, color=look.hue, alpha=BAND_ALPHA, linewidth=0)
 
 
-def step_curves(
-    ax: Axes, curves: Sequence[tuple[Look, Floats, Floats]], theme: Theme, bottom: float | None
-) -> None:
-    """Training curves: each run's thin, their mean thick with its name at the end.
-
-    Args:
-        ax: Where to.
-        curves: Look, steps (T,) and values (R, T) of each arm.
-        theme: Colours of the names.
-        bottom: Lower end of the vertical axis; None for where the data begin.
-    """
-    last = max([1.0, *(float(steps_T[-1]) for _, steps_T, _ in curves)])
-    ends = []
-    for look, steps_T, values_RT in curves:
-        # Where a batch makes several updates, only the first of these steps has measured samples.
-        measured_T = ~np.isnan(values_RT).any(axis=0)
-        if not measured_T.any():
-            continue
-        steps_T, values_RT = steps_T[measured_T], values_RT[:, measured_T]
-        ax.plot(steps_T, values_RT.T, color=look.hue, linewidth=0.7, alpha=0.45)
-        mean_T = values_RT.mean(axis=0)
-        # Dashes would be unreadable on lines that jump: the marker sets them apart.
-        ax.plot(steps_T, mean_T, color=look.hue, linewidth=2, marker=look.marker,
-                 markersize=5, markevery=max(1, len(steps_T) // 5),
-                markeredgecolor=theme.paper)  # fmt: skip
-        ends.append(EndLabel(float(mean_T[-1]), look))
-    ax.set_xlim(right=last)
-    ax.set_ylim(bottom=bottom)
-    label_ends(ax, last, ends, theme)
-
-
 def label_ends(ax: Axes, x: float, labels: Sequence[EndLabel], theme: Theme) -> None:
     """Write names at the lines' right ends, moved apart if they would overlap.
 
@@ -163,24 +132,3 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     for rank, place in enumerate(order):
         placed[place] = round(levels[rank] + rank * gap, 9)
     return placed
-
-
-def rolling_mean(values: Floats, window: int) -> Floats:
-    """Mean of each value and its neighbours within window // 2 on both sides, along the last axis.
-
-    At the ends there are fewer neighbours; NaN is left out.
-
-    >>> rolling_mean(np.array([0.0, 3.0, 6.0, 9.0]), 3)
-    array([1.5, 3. , 6. , 7.5])
-    """
-    length, reach = values.shape[-1], window // 2
-    place = np.arange(length)
-    start, stop = np.maximum(place - reach, 0), np.minimum(place + reach + 1, length)
-
-    def over_window(row: Floats) -> Floats:
-        upto = np.concatenate([np.zeros((*row.shape[:-1], 1)), row.cumsum(axis=-1)], axis=-1)
-        return upto[..., stop] - upto[..., start]
-
-    total = over_window(np.nan_to_num(values))
-    count = over_window((~np.isnan(values)).astype(np.float64))
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

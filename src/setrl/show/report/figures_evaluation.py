@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,22 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluate.bands import Band
-from setrl.evaluate.comparison import Comparison, PairedMetric
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.looks import Look
-from setrl.evaluate.metrics import METRICS
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluate.summary import SplitSummary
-from setrl.evaluate.text import sentences
 from setrl.show.report import env_steps, headlines
 from setrl.show.report.drawing import Chart, Interval, interval_curve, label_ends
-from setrl.show.report.figure_file import refuse_other_figure, save_figure
 from setrl.show.report.front import draw_front, front_legend
 from setrl.show.report.run import RunData, titled
 from setrl.show.report.style import (
-    BLUE,
-    LIGHT,
-    VERMILION,
     Theme,
     canvas,
     k_axis,
@@ -36,12 +28,9 @@ from setrl.show.report.style import (
     points_axis,
     set_title,
 )
-from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import BASE
-from setrl.support.wording import count, in_words, percent_tick
+from setrl.support.wording import in_words, percent_tick
 
-FIRST, SECOND = Look("A", VERMILION, "dashed", "square"), Look("B", BLUE, "solid", "circle")
-GAP = Look("B − A", LIGHT.ink, "solid", "circle")
 SWEEPS = (
     "Lines join the arms of a sweep; the names at their ends are the first and the last settings."
 )
@@ -222,66 +211,3 @@ def _frontier(
 def _up_to_all(share: float, _position: int | None = None) -> str:
     """Write a tick as a percentage; "" beyond 100%, where the axis only has room for markers."""
     return percent_tick(share) if share <= 1 + 1e-9 else ""
-
-
-def write_figure(
-    comparison: Comparison, metric: str, path: Path, curve: Sequence[PairedMetric] = ()
-) -> Path:
-    """Do what `draw_comparison` of the package does, once matplotlib is known to be there."""
-    shown = METRICS.get(metric)
-    if shown is None or not shown.axis:
-        raise ConfigError(
-            f"{metric} is a single number and has no curve to draw: "
-            "begin --metrics with a metric over k, τ or position"
-        )
-    refuse_other_figure(path)
-    names = comparison.names
-    caption = _caption(comparison, metric, shown.axis)
-    headline = sentences(comparison, metric, names)[0]
-    figure, (values, gaps) = canvas(
-        LIGHT, headline, columns=2, margins=(0.6, 0.3), gap=0.7, caption=caption
-    )
-    dots = comparison.of(metric)
-    lines = curve or dots
-    for look, side in ((replace(FIRST, label=names[0]), "first"), (
-            replace(SECOND, label=names[1]), "second")):  # fmt: skip
-        _draw_side(values, lines, dots, side, look)
-    values.legend(frameon=False, labelcolor=LIGHT.ink)
-    set_title(values, shown.title, LIGHT)
-    gaps.axhline(0, color=LIGHT.muted, linewidth=0.8)
-    _draw_side(gaps, lines, dots, "difference", GAP)
-    if metric == "pass":
-        _draw_band(gaps, comparison.band, GAP)
-    gap = f"{names[1]} − {names[0]}, paired"
-    set_title(gaps, gap + (", points" if shown.share else ""), LIGHT)
-    if shown.share:
-        percent_axis(values, bottom=None)
-        points_axis(gaps)
-    for ax in (values, gaps):
-        k_axis(ax, [row.k for row in dots if row.k is not None], shown.axis)
-    try:
-        save_figure(figure, path)
-    except ValueError as error:
-        raise ConfigError(f"{path}: {error}") from error
-    return path
-
-
-def _draw_side(
-    ax: Axes, lines: Sequence[PairedMetric], dots: Sequence[PairedMetric], side: str, look: Look
-) -> None:
-    """Draw a line with intervals through all k, and dots at the k of the tables."""
-    interval_curve(ax, [row.k or 0 for row in lines], [getattr(row, side) for row in lines], look)
-    ax.plot([row.k or 0 for row in dots], [getattr(row, side).value for row in dots],
-            color=look.hue, linestyle="", marker=look.marker, markersize=4)  # fmt: skip
-
-
-def _caption(comparison: Comparison, metric: str, axis: str) -> str:
-    """Say what the parts of the figure are."""
-    level = f"{100 * comparison.intervals.level:g}%"
-    intervals = comparison.intervals.in_words(max(comparison.seeds))
-    at_once = f" Dotted: the {level} band that holds for all k at once." if metric == "pass" else ""
-    return (
-        f"{comparison.names[0]}: {comparison.first}, {comparison.names[1]}: {comparison.second}; "
-        f"{count(comparison.problems, 'problem')}. Dots: the {axis} of the tables. Shaded: "
-        f"{intervals}, for each {axis} alone.{at_once}"
-    )

@@ -198,7 +198,7 @@ def write_audit(
     groups: Sequence[Group] = (),
     gold: Sequence[Labeling | None] | None = None,
 ) -> list[Path]:
-    """Write audit.json, audit.md, audit.html and, with Matplotlib, audit.png into a folder.
+    """Write audit.json, audit.md and audit.html into a folder.
 
     `audit_record` has the same arguments.
     """
@@ -207,12 +207,7 @@ def write_audit(
     files.write_json(written[0], record)
     files.write_text(written[1], audit_markdown(record))
     files.write_text(written[2], audit_page(record))
-    try:
-        from setrl.show.report.judge_audit_figure import draw_audit
-    except ModuleNotFoundError:
-        return written
-    draw_audit(found, record, folder / "audit.png")
-    return [*written, folder / "audit.png"]
+    return written
 
 
 def _estimate(values: list[float]) -> dict[str, Any]:

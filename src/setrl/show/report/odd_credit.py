@@ -1,5 +1,4 @@
-"""Samples of training whose credit or judgement is odd: credit against correctness, and
-pairs on which the judge and the reader of strategies disagree.
+"""Samples of training whose credit is odd: it goes against correctness.
 
 Each list says how many there are and what was read, so that a reader can tell an example from a
 habit. Texts are cut, and nothing is interpreted: a page shows them as text.
@@ -10,7 +9,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 from setrl.evaluate.looks import label
@@ -28,9 +26,7 @@ MOST_EXAMPLES = 4  # of each arm and kind of credit
 READ_BYTES = 24_000_000  # of the rollouts of an arm, at most
 KINDS = {True: "right_down", False: "wrong_up"}  # is the sample correct → what is odd
 
-RankedCredit = tuple[
-    float, int, int, Group, Any
-]  # how odd, its number, the seed, the group, what is odd
+RankedCredit = tuple[float, int, int, Group, int]  # how odd, its number, seed, group, sample
 
 
 def worst_credit(data: RunData) -> list[dict[str, Any]]:
@@ -39,7 +35,8 @@ def worst_credit(data: RunData) -> list[dict[str, Any]]:
     for arm in main_arms(list(data.trained)):
         counts, heaps = _count_against(data, arm)
         if counts["samples"]:
-            kept = [entry for kind in ("wrong_up", "right_down") for entry in _sorted(heaps[kind])]
+            kinds = ("wrong_up", "right_down")
+            kept = [entry for kind in kinds for entry in sorted(heaps[kind], reverse=True)]
             examples = [_credit(*entry[2:]) for entry in kept]
             found.append({"arm": arm, **counts, "examples": examples})
     return found
@@ -68,10 +65,6 @@ def _keep(heap: list[RankedCredit], entry: RankedCredit) -> None:
         heapq.heappush(heap, entry)
     else:
         heapq.heappushpop(heap, entry)
-
-
-def _sorted(heap: list[RankedCredit]) -> list[RankedCredit]:
-    return sorted(heap, reverse=True)
 
 
 def _credit(seed: int, group: Group, place: int) -> dict[str, Any]:
@@ -124,50 +117,3 @@ def _steps_to_read(run: ArmRun, most_bytes: int) -> list[int]:
     steps = sorted(run.rollouts, reverse=True)
     total = sum(run.rollouts[step].stat().st_size for step in steps)
     return sorted(steps[:: max(1, math.ceil(total / most_bytes))])
-
-
-def disagreements(data: RunData) -> list[dict[str, Any]]:
-    """Return, for each arm, pairs of samples on which judge and reader of strategies disagree.
-
-    A rollout has the judge's label and the strategy that the domain reads from the text.
-    Nothing is shown for an arm in which the two always agree, or which has only one of them.
-    """
-    found = []
-    for arm in main_arms(list(data.trained)):
-        pairs = different = not_judged = 0
-        kept: list[RankedCredit] = []
-        for number, (seed, group) in enumerate(_groups(data, arm)):
-            judged = [s for s in group.samples if s.strategy is not None]
-            known = [s for s in judged if _more(s, "name")]
-            not_judged += not judged
-            odd = [(a, b) for a, b in combinations(known, 2) if _together(a, b) != _alike(a, b)]
-            pairs, different = pairs + math.comb(len(known), 2), different + len(odd)
-            if odd:
-                _keep(kept, (len(odd) / len(known), -number, seed, group, odd[0]))
-        if different:
-            shown = [_pair(seed, group, *odd) for _, _, seed, group, odd in _sorted(kept)]
-            found.append({"arm": arm, "pairs": pairs, "different": different,
-                          "not_judged": not_judged, "examples": shown})  # fmt: skip
-    return found
-
-
-def _together(a: Sample, b: Sample) -> bool:
-    """Whether the judge says that two samples use one strategy."""
-    return a.strategy == b.strategy and a.strategy != DEGENERATE
-
-
-def _alike(a: Sample, b: Sample) -> bool:
-    return bool(_more(a, "name") == _more(b, "name"))
-
-
-def _pair(seed: int, group: Group, a: Sample, b: Sample) -> dict[str, Any]:
-    return {
-        "seed": seed,
-        "step": group.step,
-        "prompt": cut(group.prompt),
-        "together": _together(a, b),
-        "samples": [
-            {"text": cut(one.text), "strategy": _more(one, "name"),
-             "degenerate": one.strategy == DEGENERATE} for one in (a, b)
-        ],
-    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""A run's figures, tables and samples as a page in HTML, and as a folder with a page in Markdown.
+"""A run's figures and tables as a page in HTML, and as a folder with a page in Markdown.
 
 The HTML file loads nothing else. Every sentence and number is computed from the run.
 """
@@ -18,15 +18,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from setrl.evaluate.outcomes import metric_names
 from setrl.evaluate.summary import SplitSummary
 from setrl.show.lab import embedded
-from setrl.show.report import env_steps, figures_evaluation, figures_training
+from setrl.show.report import env_steps, figures_evaluation
 from setrl.show.report.drawing import Chart
-from setrl.show.report.headlines import headlines
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.page_data import page_data
 from setrl.show.report.progress import progress_of
 from setrl.show.report.run import GIVEN, RunData, read_run
-from setrl.show.report.samples import samples_by_step
-from setrl.show.report.style import LETTERS, LIGHT, WARNING
+from setrl.show.report.style import LIGHT, WARNING
 from setrl.show.report.tables import Table, tables
 from setrl.show.report.verdict import verdict_in_words
 from setrl.support import files, wording
@@ -35,19 +33,16 @@ from setrl.support.files.run_folder import CONFIG, FIGURES
 from setrl.train.runs.written import REPORT
 
 NUMBERS = "summary.json"
-MARKS = {"above": "▲", "below": "▼", "unclear": "◇", "fact": "●"}
+MARKS = {"above": "▲", "below": "▼"}
 
 
-def write_page(
-    run_dir: Path, reference: str = "grpo", allow_damaged: bool = False, pictures: bool = True
-) -> RunData:
+def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
     """Write report.html, figures/*.png and summary.json into the folder of a run.
 
     Args:
         run_dir: The folder; the page leaves out what is missing there.
         reference: The arm that the others are compared with; the first one if it is missing.
         allow_damaged: See `setrl.evaluate.load_evaluation`.
-        pictures: Whether to write figures/*.png, too, which takes most of the time.
 
     Returns:
         What the page shows.
@@ -57,16 +52,16 @@ def write_page(
         DataError: If an evaluation file is invalid.
     """
     data = read_run(Path(run_dir), reference, allow_damaged)
-    write_data(data, pictures)
+    write_data(data)
     return data
 
 
-def write_data(data: RunData, pictures: bool = True) -> None:
+def write_data(data: RunData) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
-    said = verdict_in_words(data) or [line.text for line in headlines(data)]
+    said = verdict_in_words(data)
     files.write_json(data.folder / NUMBERS, {**_numbers(data), "verdict": said})
     (data.folder / FIGURES).mkdir(exist_ok=True)
-    drawn = charts(data) if pictures else []
+    drawn = charts(data)
     for chart in watched(drawn, "draw", len(drawn), unit="figure"):
         _write_picture(chart, data.folder / FIGURES)
     files.write_text(data.folder / REPORT, render(data))
@@ -99,22 +94,16 @@ def publish(
 
 
 def charts(data: RunData) -> list[Chart]:
-    """Return the figures that the run has data for."""
+    """Return the figures that the run has data for; curves over steps are on the page alone."""
     if data.kind == "control":
-        return [*figures_evaluation.control_frontier(data), *figures_training.control_curves(data)]
-    return [
-        *(figures_evaluation.pass_at_k(data, split) for split in data.splits),
-        *figures_training.learning(data),
-        *figures_training.strategy_shares(data),
-        *(figures_evaluation.frontier(data, split) for split in data.splits),
-        *figures_training.time(data),
-    ]
+        return figures_evaluation.control_frontier(data)
+    kinds = (figures_evaluation.pass_at_k, figures_evaluation.frontier)
+    return [kind(data, split) for kind in kinds for split in data.splits]
 
 
 def render(data: RunData) -> str:
     """Write the page's HTML. Text from the run is escaped, or in the JSON that the script reads."""
-    lines, verdict = headlines(data), verdict_in_words(data)
-    found = page_data(data, lines, verdict)
+    found = page_data(data)
     parts = embedded("report", found)
     shown = tables(data)
     environment = Environment(
@@ -131,33 +120,28 @@ def render(data: RunData) -> str:
         progress=progress_of(data),
         warnings=warnings_of(data),
         warning_style=WARNING,
-        headlines=lines,
         verdict=found["verdict"],
         marks=MARKS,
         tables=shown,
         measured={name.partition("@")[0] for table in shown for name in table.columns},
         reference=_reference(data),
-        letters=LETTERS,
         views=data.views,
-        steps=samples_by_step(data),
         sampled=lambda split: _sampled(data, split),
         env_steps=env_steps.in_sentence(data),
         facts=facts(data),
         config_text=_config_text(data),
-        wording=wording,
     )
 
 
 def markdown(data: RunData, shown: Sequence[Chart]) -> str:
-    """Headlines, tables and figures; every sentence and number is computed from the run."""
-    lines = [f"- {MARKS[line.verdict]} {line.text}" for line in headlines(data)]
+    """Verdict, tables and figures; every sentence and number is computed from the run."""
+    verdict = [f"- {sentence}" for sentence in verdict_in_words(data)]
     warnings = [f"> **Warning:** {sentence}" for sentence in warnings_of(data)]
-    legend = "▲ above, ▼ below, ◇ cannot be distinguished with these problems, ● a fact."
     parts = [
         f"# Results: {data.name}",
         *warnings,
         f"Written by `setrl report {data.folder.name} --publish`; do not edit.",
-        *(["\n".join(lines), legend] if lines else []),
+        *(["\n".join(verdict)] if verdict else []),
         *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(data)),
         *(f"![{chart.headline}]({chart.name}.png)\n\n{chart.note}" for chart in shown),
         "\n".join(f"- {name}: {value}" for name, value in facts(data).items()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from setrl.evaluate.outcomes import outcome_table
 from setrl.show.report.curves import (
     control_curves,
     control_times,
@@ -15,19 +14,20 @@ from setrl.show.report.curves import (
     step_times,
     training_curves,
 )
-from setrl.show.report.figures_training import outside_sweeps_or_middle, smoothing
-from setrl.show.report.headlines import Headline, headline_k, pass_at_k_title
+from setrl.show.report.headlines import headline_k, pass_at_k_title
 from setrl.show.report.missing_credit import steps_without_credit
-from setrl.show.report.odd_credit import disagreements, worst_credit
+from setrl.show.report.odd_credit import worst_credit
+from setrl.show.report.over_steps import outside_sweeps_or_middle, smoothing
 from setrl.show.report.run import RunData
 from setrl.show.report.solved import solved_by_one
 from setrl.show.report.style import LETTERS
+from setrl.show.report.verdict import outcomes_of, verdict_in_words
 from setrl.support.files.atomic import plain_json
 
 DIGITS = 6  # significant ones: more than a plot or a table of a page shows
 
 
-def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> dict[str, Any]:
+def page_data(data: RunData) -> dict[str, Any]:
     """Everything that the page draws; numbers are rounded to six significant digits."""
     if data.kind == "control":
         return _made_plain(_control(data))
@@ -37,8 +37,7 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
         "name": data.name,
         "reference": data.summary.reference,
         "level": data.summary.intervals.level,
-        "verdict": verdict,
-        "headlines": [{"text": line.text, "verdict": line.verdict} for line in headlines],
+        "verdict": verdict_in_words(data),
         "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
         "splits": [
             {"title": pass_at_k_title(data, split), **evaluation_curves(data, split)}
@@ -53,7 +52,6 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
         "frontiers": [frontier_points(data, s, headline_k(s)) for s in data.splits],
         "solved": [found for split in data.splits if (found := solved_by_one(data, split))],
         "credit": worst_credit(data),
-        "disagreements": disagreements(data),
         "letters": LETTERS,
         "views": data.views,
     }
@@ -62,7 +60,7 @@ def page_data(data: RunData, headlines: list[Headline], verdict: list[str]) -> d
 
 def _control(data: RunData) -> dict[str, Any]:
     """Return what the page of a control run draws."""
-    table = outcome_table(data.outcomes, lambda arm: data.looks[arm].label)
+    table = outcomes_of(data)
     return {
         "kind": "control",
         "name": data.name,

@@ -33,7 +33,6 @@ WIDTH, DPI = 9.6, 150  # inches, dots per inch
 LETTERS = 500  # of a text on a page
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
-CAPTION_WIDTH = 130  # in the same way, of LABEL_SIZE
 
 
 @dataclass(frozen=True)
@@ -130,50 +129,36 @@ def canvas(
     theme: Theme,
     headline: str,
     columns: int,
-    rows: int = 1,
     row_height: float = 2.9,
     margins: tuple[float, float] = (0.6, 1.1),
     gap: float = 1.5,
-    title_height: float = 0.35,
-    caption: str = "",
 ) -> tuple[Figure, list[Axes]]:
-    """Make the figure of a page, with a headline; return it and its empty axes, row by row.
+    """Make the figure of a page, with a headline; return it and its empty axes.
 
     Args:
         theme: Its colours.
         headline: Written above all axes, in as many lines as it takes.
-        columns: Axes in a row.
-        rows: Rows of axes.
-        row_height: Height of a row of axes, inches.
+        columns: Axes in its row.
+        row_height: Height of the axes, inches.
         margins: Space to the left and to the right of all axes, inches.
         gap: Space between columns, inches.
-        title_height: Space for the titles of the first row of axes, inches.
-        caption: Written below all axes, in as many lines as it takes.
     """
     lines = [part for line in headline.split("\n") for part in textwrap.wrap(line, HEADLINE_WIDTH)]
-    below = textwrap.wrap(caption, CAPTION_WIDTH)
-    top, between = 0.2 + title_height + 0.2 * len(lines), 0.85
-    bottom = 0.55 + 0.17 * len(below)
-    height = top + bottom + rows * row_height + (rows - 1) * between
+    top, bottom = 0.55 + 0.2 * len(lines), 0.55
+    height = top + bottom + row_height
     axis_width = (WIDTH - sum(margins) - gap * (columns - 1)) / columns
-    figure, axes = axes_grid(rows, columns, WIDTH, height, theme, layout=None)
+    figure, axes = axes_grid(1, columns, WIDTH, height, theme, layout=None)
     figure.subplots_adjust(
         left=margins[0] / WIDTH,
         right=1 - margins[1] / WIDTH,
         top=1 - top / height,
         bottom=bottom / height,
         wspace=gap / axis_width,
-        hspace=between / row_height,
     )
     figure.text(
         0.15 / WIDTH, 1 - 0.12 / height, "\n".join(lines), va="top", fontsize=HEADLINE_SIZE,
         fontweight="bold", color=theme.ink, linespacing=1.3,
     )  # fmt: skip
-    if below:
-        figure.text(
-            0.15 / WIDTH, 0.08 / height, "\n".join(below), va="bottom", fontsize=LABEL_SIZE,
-            color=theme.muted, linespacing=1.3,
-        )  # fmt: skip
     return figure, axes
 
 

@@ -1,27 +1,30 @@
 """The verdict of a report in plain words: for a reader who does not know the metrics.
 
-The sentences give means, and the paired differences with their intervals. "More" and "fewer" appear
-only where the interval of the paired difference excludes 0, as in `setrl.show.report.headlines`:
-for pass@k, the band for all k at once.
+The sentences give means, and the paired differences with their intervals. Nothing here knows which
+arm is expected to win: "more" and "fewer" appear only where the interval of the paired difference
+excludes 0, for pass@k the band for all k at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from setrl.evaluate.outcomes import outcome_table
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import strategies_in_words
 from setrl.show.report.headlines import (
     AT_ONCE,
     differences_to_reference,
     headline_k,
+    means_of,
     pass_ks,
     verdict,
 )
-from setrl.show.report.run import GIVEN, RunData, on_problems
+from setrl.show.report.run import GIVEN, RunData, on_problems, on_split
 from setrl.show.report.style import main_arms
 from setrl.support.files.run_folder import BASE, is_base
-from setrl.support.wording import count, in_a_row, percent, points
+from setrl.support.wording import count, in_a_row, percent, plain, points
 
 MOST_DIFFERENCES = 3  # in one sentence
 WORDS = {"above": "more problems than", "below": "fewer problems than"}
@@ -29,18 +32,58 @@ WORDS = {"above": "more problems than", "below": "fewer problems than"}
 
 def verdict_in_words(data: RunData) -> list[str]:
     """Write a few sentences, most important first; no sentence before the first evaluation."""
+    if data.kind == "control":
+        return list(outcomes_of(data)["verdict"])
     if not data.splits:
         return []
     hardest = data.splits[0]
     k = headline_k(hardest)
-    if not differences_to_reference(data, hardest):
-        return [_alone(data, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
     usual = data.summary.splits.get("test") or hardest
+    if not differences_to_reference(data, hardest):
+        alone = [_alone(data, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
+        return [*alone, *_kept(data, usual), *_left_out(data)]
     places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
     first, *more = [line for split, size in places for line in _compared(data, split, size)]
-    left_out = [f"{note}." for note in usual.notes]
-    base = _base(data, hardest, k)
-    return [first, *base, *more, *_strategies(data), *_lost(data, hardest), *left_out]
+    base, lost = _base(data, hardest, k), _lost(data, hardest)
+    strategies = _strategies(data) or _kept(data, usual)
+    return [first, *base, *more, *strategies, *lost, *_left_out(data)]
+
+
+def outcomes_of(data: RunData) -> dict[str, Any]:
+    """Return what the arms of a control run achieved, with its verdict."""
+    return outcome_table(data.outcomes, lambda arm: data.looks[arm].label)
+
+
+def _left_out(data: RunData) -> list[str]:
+    """Say which problems and samples are in no number, and the bounds of pass@1 that follow."""
+    notes = [note for split in data.splits for note in split.notes]
+    notes += [
+        arm.ungraded.sentence(data.looks[name].label)
+        for split in data.splits
+        for name, arm in split.arms.items()
+        if arm.ungraded is not None
+    ]
+    return [f"{note}." for note in dict.fromkeys(notes)]
+
+
+def _kept(data: RunData, split: SplitSummary) -> list[str]:
+    """How many of the base's correct strategies each arm keeps."""
+    k = headline_k(split)
+    means = means_of(split, f"correct_strategies@{k}")
+    found = {data.looks[arm].label: means[arm] for arm in main_arms(list(split.arms))
+             if arm in means and not is_base(arm)}  # fmt: skip
+    if not found:
+        return []
+    where = f"in {count(k, 'sample')}{on_split(split.split)}"
+    if BASE not in means:
+        parts = [f"{name} finds {plain(value)}" for name, value in found.items()]
+        return [f"Correct strategies {where}: {'; '.join(parts)}."]
+    base = means[BASE]
+    parts = [
+        f"{name} {'keeps' if value <= base else 'rises to'} {plain(value)}"
+        for name, value in found.items()
+    ]
+    return [f"Of the base's {plain(base)} correct strategies {where}, {'; '.join(parts)}."]
 
 
 def _base(data: RunData, split: SplitSummary, k: int) -> list[str]:

@@ -15,14 +15,12 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from setrl.evaluate.looks import label, looks
-from setrl.evaluate.outcomes import outcome_table, read_outcome
+from setrl.evaluate.looks import looks
 from setrl.show.lab.view import metrics
-from setrl.show.lab.view.catalogue import FILMS, Catalogue, CatalogueEntry, Found, Seed
-from setrl.show.lab.view.configs import differences
+from setrl.show.lab.view.catalogue import Catalogue, CatalogueEntry, Found, Seed
 from setrl.show.lab.view.credit import group_page
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
 from setrl.show.lab.view.evaluation import EvaluationPages
@@ -81,7 +79,6 @@ class Questions:
         return {
             "folder": self.catalogue.root.name or str(self.catalogue.root),
             "runs": [_described(entry) for entry in found.entries.values()],
-            "audits": [{"id": key, "where": place} for key, (place, _) in found.audits.items()],
             "notes": list(found.notes),
         }
 
@@ -197,32 +194,6 @@ class Questions:
         entry, query = self.entry(request), request.query_params
         return self.evaluations.page(entry, query.get("split"), query.get("against"))
 
-    def outcomes(self, request: Request) -> dict[str, Any]:
-        """Return what the arms of a control run achieved."""
-        found = self.entry(request).outcomes
-        if not found:
-            raise LookupError("outcomes")
-        return outcome_table(
-            {
-                arm: {seed: read_outcome(path) for seed, path in seeds.items()}
-                for arm, seeds in found.items()
-            },
-            label,
-        )
-
-    def audit(self, request: Request) -> dict[str, Any]:
-        """Return what an audit of a judge found."""
-        return files.read_json(self._known().audits[request.query_params["id"]][1])
-
-    def configs(self, request: Request) -> dict[str, Any]:
-        """How the configs of two runs differ."""
-        entries = self._known().entries
-        first, second = (entries[request.query_params[name]] for name in ("first", "second"))
-        missing = [entry.name for entry in (first, second) if not entry.config]
-        if missing:
-            raise DataError(f"{' and '.join(missing)} has no config.yaml")
-        return {"names": [first.where, second.where], **differences(first.config, second.config)}
-
     def entry(self, request: Request) -> CatalogueEntry:
         """Return the run that a request names."""
         return self._known().entries[request.query_params["run"]]
@@ -231,11 +202,6 @@ class Questions:
         """Return the training run that a request names."""
         query = request.query_params
         return self.entry(request).training_run(query["arm"], _whole(query.get("seed", "0")))
-
-    def film(self, name: str) -> Path:
-        """Return a film or picture of a control run."""
-        of_entries = (entry.films for entry in self._known().entries.values())
-        return next(films[name] for films in of_entries if name in films)
 
     def _index(self, request: Request) -> LogIndex:
         query = request.query_params
@@ -265,28 +231,14 @@ def application(
         patience: Seconds that an answer waits for an index; None waits until it is finished.
     """
     ask = Questions(catalogue, patience)
-    answers: dict[str, Answer] = {
-        name: getattr(ask, name)
-        for name in (
-            "runs",
-            "groups",
-            "group",
-            "text",
-            "raw",
-            "elsewhere",
-            "evaluation",
-            "outcomes",
-            "audit",
-            "configs",
-        )
-    }
+    names = ("runs", "groups", "group", "text", "raw", "elsewhere", "evaluation")
+    answers: dict[str, Answer] = {name: getattr(ask, name) for name in names}
     routes = [Route("/", _page), Route("/static/{name}", _static)]
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
     routes += [
         Route("/api/metrics", _stream(ask, is_ending)),
         Route("/api/mark", _mark(ask), methods=["POST"]),
         Route("/api/labels", _labels(ask)),
-        Route("/film/{name}", _film(ask)),
     ]
     return Guard(Starlette(routes=routes), token)
 
@@ -397,17 +349,6 @@ def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request]
     return respond
 
 
-def _film(ask: Questions) -> Callable[[Request], Response]:
-    def respond(request: Request) -> Response:
-        try:
-            path = ask.film(request.path_params["name"])
-        except StopIteration:
-            return _problem(404, "there is no such film")
-        return FileResponse(path, media_type=FILMS[path.suffix])
-
-    return respond
-
-
 def _as_json(status: int, content: dict[str, Any]) -> Response:
     """JSON in ASCII: samples may hold what UTF-8 cannot, such as half of a surrogate pair."""
     return Response(json.dumps(files.plain_json(content)), status, media_type="application/json")
@@ -440,9 +381,6 @@ def _described(entry: CatalogueEntry) -> dict[str, Any]:
         "splits": list(entry.evaluations),
         "looks": {arm: look.on_page() for arm, look in looks(entry.all_arms).items()},
         "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
-        "has_config": bool(entry.config),
-        "has_outcomes": bool(entry.outcomes),
-        "films": [{"id": key, "name": path.name} for key, path in entry.films.items()],
     }
 
 

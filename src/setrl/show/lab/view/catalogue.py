@@ -1,4 +1,4 @@
-"""What a folder holds: runs, logs of other tools, files of samples, audits; each under an id.
+"""What a folder holds: runs, logs of other tools, files of samples; each under an id.
 
 A client names things only by these ids, so no path from a client reaches the disk.
 """
@@ -29,7 +29,6 @@ from setrl.show.lab.view.marks import NAME as MARKS
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
 from setrl.support.files.run_folder import (
-    FIGURES,
     RECORD,
     TrainingRun,
     evaluation_files,
@@ -40,12 +39,10 @@ from setrl.support.files.run_folder import (
 
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
-FILMS = {".gif": "image/gif", ".mp4": "video/mp4", ".png": "image/png"}
-DRAWN = ("curves.png", "frontier.png")  # figures of a control run that pages draw themselves
 LOGS = (".jsonl", ".jsonl.gz", ".json", ".parquet")  # how names of files end that may be logs
 LONGEST_JSON = 64_000_000  # bytes of an array that is read as a whole to see if it is a log
 RECOGNISED = 50  # rows that tell whether a file is a log
-AUDIT, METRICS = "audit.json", "metrics.jsonl"
+METRICS = "metrics.jsonl"
 
 Kind = Literal["comparison", "control", "log", "files"]
 Load = Callable[[], Evaluation]
@@ -93,8 +90,6 @@ class CatalogueEntry:
         config: The config of a run.
         arms: Arm → seed → training run.
         evaluations: Split → arm → seed → where its evaluation is read.
-        films: Id → film or picture of a control run.
-        outcomes: Arm → seed → evaluation of a control run's policy.
     """
 
     id: str
@@ -106,8 +101,6 @@ class CatalogueEntry:
     config: Mapping[str, Any] = field(default_factory=dict)
     arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
     evaluations: Mapping[str, Mapping[str, Mapping[int, LogSource]]] = field(default_factory=dict)
-    films: Mapping[str, Path] = field(default_factory=dict)
-    outcomes: Mapping[str, Mapping[int, Path]] = field(default_factory=dict)
 
     def training_run(self, arm: str, seed: int) -> Seed:
         """Return a training run.
@@ -130,8 +123,7 @@ class CatalogueEntry:
     @property
     def all_arms(self) -> list[str]:
         """Every arm of the entry, the arms of training first, and steps of arms last."""
-        given = (*self.arms, *self.outcomes, *(arm for split in self.evaluations.values()
-                                                for arm in split))  # fmt: skip
+        given = (*self.arms, *(arm for split in self.evaluations.values() for arm in split))
         return sorted(dict.fromkeys(given), key=lambda arm: ", step " in arm)
 
     @property
@@ -146,12 +138,10 @@ class Found:
 
     Attributes:
         entries: Id → run, log or files, the newest run first.
-        audits: Id → place and audit.json of a judge.
         notes: What could not be read, in sentences.
     """
 
     entries: Mapping[str, CatalogueEntry]
-    audits: Mapping[str, tuple[str, Path]]
     notes: tuple[str, ...]
 
 
@@ -172,17 +162,14 @@ class Catalogue:
     def look(self) -> Found:
         """Return what the folder holds now."""
         entries: list[CatalogueEntry] = []
-        audits: dict[str, tuple[str, Path]] = {}
         notes: list[str] = []
         for folder, names in self._folders():
             try:
                 entries += self._entries(folder, names)
             except (ConfigError, DataError, OSError) as error:
                 notes.append(explain(error))
-            if AUDIT in names and _is_audit(folder / AUDIT):
-                audits[self._id(folder / AUDIT)] = (self._where(folder), folder / AUDIT)
         entries.sort(key=lambda entry: str(entry.about.get("created", "")), reverse=True)
-        return Found({entry.id: entry for entry in entries}, audits, tuple(notes))
+        return Found({entry.id: entry for entry in entries}, tuple(notes))
 
     def _folders(self) -> Iterator[tuple[Path, list[str]]]:
         """Folders and the names of their files; what is inside a run belongs to the run."""
@@ -223,21 +210,16 @@ class Catalogue:
         about = files.read_json(folder / RECORD)
         arms: dict[str, dict[int, Seed]] = {}
         evaluations: dict[str, dict[str, dict[int, LogSource]]] = {}
-        outcomes: dict[str, dict[int, Path]] = {}
         config = read_config(folder)
         for arm in find_arms(folder):
             for seed, path in arm.seeds.items():
                 run = TrainingRun(path)
-                if kind == "control" and run.evaluation.is_file():
-                    outcomes.setdefault(arm.arm, {})[seed] = run.evaluation
                 if run.metrics.exists():
                     arms.setdefault(arm.arm, {})[seed] = self._seed(run, kind, config)
                 for name, model in _evaluated(arm.arm, run).items():
                     for split, file in evaluation_files(model).items():
                         of_split = evaluations.setdefault(split, {})
                         of_split.setdefault(name, {})[seed] = self._evaluation_file(file)
-        films = [path for path in sorted((folder / FIGURES).glob("*"))
-                 if path.suffix in FILMS and path.name not in DRAWN]  # fmt: skip
         return CatalogueEntry(
             id=self._id(folder),
             name=str(about.get("name") or folder.name),
@@ -248,8 +230,6 @@ class Catalogue:
             config=config,
             arms=arms,
             evaluations=evaluations,
-            films={self._id(path): path for path in films} if kind == "control" else {},
-            outcomes=outcomes,
         )
 
     def _seed(self, run: TrainingRun, kind: Kind, config: Mapping[str, Any]) -> Seed:
@@ -398,10 +378,3 @@ def _is_tinker(folder: Path, folders: list[str]) -> bool:
     """Return whether a folder's folders are the iterations of a log of tinker-cookbook."""
     named = any(map(tinker_cookbook.ITERATION.fullmatch, folders))
     return named and bool(tinker_cookbook.iterations(folder))
-
-
-def _is_audit(path: Path) -> bool:
-    try:
-        return "agreement" in files.read_json(path)
-    except (OSError, ValueError):
-        return False

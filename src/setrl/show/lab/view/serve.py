@@ -113,12 +113,11 @@ def refuse_empty(catalogue: Catalogue) -> None:
     if root.is_file():  # it was meant to be samples: what is wrong with it is said at once
         for source in _sources(found):
             next(source.index.log.first_groups(ONLY_STEP), None)
-    if not found.entries and not found.audits:
+    if not found.entries:
         why = f" ({found.notes[0]})" if found.notes else ""
         raise ConfigError(
             f"{root} holds no run of setrl, no completions of TRL, no log of verl, "
-            f"tinker-cookbook, lm-eval, lighteval or Inspect, no evaluation file and no audit of a "
-            f"judge{why}"
+            f"tinker-cookbook, lm-eval, lighteval or Inspect, and no evaluation file{why}"
         )
 
 
