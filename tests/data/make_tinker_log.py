@@ -3,15 +3,12 @@
     .venv-cookbook/bin/python tests/data/make_tinker_log.py
 
 Rollouts, loggers and exports are the package's own, called as its trainer calls them. Only the
-model is made up: a completer that draws its answers, so that no server is needed. Of the three
-groups of an iteration the first two are logged with their texts, as `num_groups_to_log=2` asks for,
-and iteration 1 without any. The samples of a group end in another order than they began, as with a
-server. Trees are written again without line breaks, which are six sevenths of them. truth.json has
-what each sample wrote, which the log does not always say.
+model is made up: a completer that draws its answers, so that no server is needed. The samples of a
+group end in another order than they began, as with a server. Trees of texts, which are not read,
+are left out.
 """
 
 import asyncio
-import json
 import random
 import shutil
 import tempfile
@@ -26,12 +23,12 @@ from tinker_cookbook.rl.metric_util import compute_trajectory_metrics
 from tinker_cookbook.rl.problem_env import ProblemEnv, ProblemGroupBuilder
 from tinker_cookbook.rl.rollout_logging import RolloutSummaryGroup
 from tinker_cookbook.rl.rollouts import do_group_rollout
-from tinker_cookbook.utils import logtree, ml_log
+from tinker_cookbook.utils import ml_log
 from tinker_cookbook.utils.misc_utils import iteration_dir
 
 FOLDER = Path(__file__).parent / "tinker_cookbook"
 QUESTIONS = ["12*3", "4*5", "6*2"]
-N, ITERATIONS, TEXTS = 4, 3, 2
+N, ITERATIONS = 4, 3
 
 
 class Letters:
@@ -89,26 +86,15 @@ class Drawn:
         return TokensWithLogprobs(tokens=tokens, maybe_logprobs=[-1.0] * len(tokens))
 
 
-async def iteration(number, folder, logger, rng, truth):
+async def iteration(number, folder, logger, rng):
     """One batch: rollouts, their log, and metrics."""
     builders = [
         ProblemGroupBuilder(env_thunk=partial(Product, q), num_envs=N, dataset_name="products")
         for q in QUESTIONS
     ]
 
-    async def rollout(place, builder):
-        with logtree.optional_enable_logging(place < TEXTS):
-            return await do_group_rollout(builder, Drawn(rng))
-
-    with train._get_logtree_scope(
-        output_dir=iteration_dir(folder, number),
-        num_groups_to_log=TEXTS,
-        f_name="train",
-        scope_name=f"RL Iteration {number}",
-        iteration=number,
-        store=logger.store,
-    ):
-        groups = await asyncio.gather(*[rollout(*one) for one in enumerate(builders)])
+    Path(iteration_dir(folder, number)).mkdir(parents=True, exist_ok=True)
+    groups = await asyncio.gather(*[do_group_rollout(one, Drawn(rng)) for one in builders])
     tags = [builder.logging_tags() for builder in builders]
     for base_name, split in (("train", "train"), ("eval_products", "eval/products")):
         if base_name == "train" or number != 1:
@@ -125,28 +111,21 @@ async def iteration(number, folder, logger, rng, truth):
                 ],
                 store=logger.store,
             )
-    truth[number] = [["".join(map(chr, t.transitions[0].ac.tokens)) for t in one.trajectories_G]
-                     for one in groups]  # fmt: skip
     metrics = {"progress/batch": number, "optim/lr": 1e-4, "optim/entropy": 1.0 - number / 10}
     logger.log_metrics(metrics | compute_trajectory_metrics(list(groups), tags), step=number)
 
 
 async def main():
-    rng, truth = random.Random(1), {}
+    rng = random.Random(1)
     with tempfile.TemporaryDirectory() as folder:
         logger = ml_log.setup_logging(folder, config={"model_name": "drawn", "group_size": N})
         for number in range(ITERATIONS):
-            await iteration(number, folder, logger, rng, truth)
+            await iteration(number, folder, logger, rng)
         logger.close()
-        (Path(folder) / "iteration_000001" / "train_logtree.json").unlink()
         for path in sorted(Path(folder).rglob("*.json*")):
             copy = FOLDER / path.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            if path.name.endswith("_logtree.json"):
-                copy.write_text(json.dumps(json.loads(path.read_text()), separators=(",", ":")))
-            else:
-                shutil.copyfile(path, copy)
-        (FOLDER / "truth.json").write_text(json.dumps(truth) + "\n")
+            shutil.copyfile(path, copy)
 
 
 if __name__ == "__main__":

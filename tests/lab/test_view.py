@@ -545,7 +545,7 @@ def test_a_log_of_tinker_cookbook_opens_with_groups_metrics_and_test_sets():
     assert arm["seeds"] == [{"seed": 0, "has_metrics": True, "steps": [0, 1, 2]}]
     about = {"run": run["id"], "arm": arm["name"], "seed": 0}
     found = log.get("/api/group", params=about | {"step": 2, "place": 0}).json()
-    assert found["prompt"] == "12*3"
+    assert found["prompt"] == "group 0 of step 2 (products), whose prompt is not logged"
     assert {one["strategy"] for one in found["samples"]} == {"sum", "product"}
     assert "The log does not hold the advantages that entered the loss." in found["notes"]
     assert "env/all/by_group/frac_mixed" in log.get(

@@ -159,7 +159,7 @@ def test_a_log_that_inspect_wrote():
 def test_zstandard_without_pyarrow_names_what_to_install(tmp_path, monkeypatch):
     path = with_zstandard(tmp_path / "log.eval", "samples/1_epoch_1.json", b"{}")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DataError, match=r"needs pyarrow.*; or read it with inspect_ai"):
+    with pytest.raises(DataError, match=r"needs pyarrow.*; or write it as .json"):
         read(path)
 
 

@@ -34,7 +34,6 @@ ZSTANDARD = 93  # a compression of zip
 LEAST_SAMPLE, MOST_RATIO = 20_000_000, 50  # bytes, and times: a sample is in memory as objects
 LOCAL_HEADER = struct.Struct("<26xHH")  # of a file in a zip: ends with the sizes of name and extra
 ATTACHMENT = "attachment://"
-SPACES = re.compile(r"\s*")
 NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[A-Za-z0-9]{22}")  # time, task, id of the run
 OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
 
@@ -50,11 +49,13 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
 
 
 def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a log, one in memory at a time where its form allows it."""
+    """Yield the samples of a log; of a zip, one is in memory at a time."""
     try:
         yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
     except NotImplementedError as error:  # compressed in a way that is not known here
-        yield from _by_inspect(path, notes, str(error))
+        raise DataError(
+            f"{path}: {error}; or write it as .json with `inspect log convert`"
+        ) from None
     except DataError:
         raise
     except RecursionError:
@@ -65,40 +66,9 @@ def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _in_json(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a log in .json, whose status stands before them."""
-    text, decoder = path.read_bytes().decode(), json.JSONDecoder()
-    if not (opening := re.match(r"\s*\{\s*", text)):
-        raise ValueError("it is no object")
-    at, status = opening.end(), "success"
-    while text[at : at + 1] != "}":
-        key, at = decoder.raw_decode(text, at)
-        at = _after(text, at, ":")
-        if key == "samples" and text[at : at + 1] == "[":
-            _note_status(path, status, notes)
-            at = _skipped(text, at + 1)
-            while text[at : at + 1] != "]":
-                sample, at = decoder.raw_decode(text, at)
-                yield sample
-                at = _after(text, at, ",", "]")
-            return
-        value, at = decoder.raw_decode(text, at)
-        status = str(value) if key == "status" else status
-        at = _after(text, at, ",", "}")
-
-
-def _after(text: str, at: int, sign: str, end: str = "") -> int:
-    """Return the place behind a sign and the spaces around it, or the place of the end."""
-    at = _skipped(text, at)
-    if end and text[at : at + 1] == end:
-        return at
-    if text[at : at + 1] != sign:
-        raise ValueError(f"expected {sign!r} at letter {at}")
-    return _skipped(text, at + 1)
-
-
-def _skipped(text: str, at: int) -> int:
-    """Return the place of the first letter that is no space."""
-    return SPACES.match(text, at).end()  # type: ignore[union-attr]  # it matches no space, too
+    log = json.loads(path.read_bytes())
+    _note_status(path, log.get("status", "success"), notes)
+    yield from log.get("samples") or ()
 
 
 def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
@@ -154,18 +124,6 @@ def _note_status(path: Path, status: str, notes: list[str]) -> None:
     """Note a status other than success: cancelled, error or started."""
     if status != "success":
         notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
-
-
-def _by_inspect(path: Path, notes: list[str], why: str) -> Iterator[dict[str, Any]]:
-    try:
-        from inspect_ai.log import read_eval_log
-    except ImportError:
-        raise DataError(f"{path}: {why}; or read it with inspect_ai (pip install inspect-ai), or "
-                        "write it as .json with `inspect log convert`") from None  # fmt: skip
-    log = read_eval_log(str(path), resolve_attachments=True)
-    _note_status(path, log.status, notes)
-    for sample in log.samples or []:
-        yield sample.model_dump()
 
 
 def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
