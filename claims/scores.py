@@ -68,25 +68,6 @@ def family_share(families: Sequence[int], strategies: Sequence[int], weight: Fra
     return cache(score)
 
 
-def vector_max(first: Numbers, second: Numbers) -> Score:
-    """∫₀¹ max w·r + (1 − w)·s dw: trapezoids between all weights at which two members are equal."""
-    lines = [(Fraction(a), Fraction(b)) for a, b in zip(first, second, strict=True)]
-    equal = {Fraction(0), Fraction(1)}
-    for (a, b), (c, d) in combinations(set(lines), 2):
-        if a - c != b - d:
-            equal.add((d - b) / (a - c - b + d))
-    cut = sorted(w for w in equal if 0 <= w <= 1)
-    worth = [[w * a + (1 - w) * b for w in cut] for a, b in lines]
-
-    @cache
-    def integral(rows: frozenset[int]) -> Fraction:
-        best = [max(worth[i][t] for i in rows) for t in range(len(cut))]
-        pieces = zip(cut, cut[1:], best, best[1:], strict=False)
-        return sum(((w1 - w0) * (y0 + y1) / 2 for w0, w1, y0, y1 in pieces), Fraction(0))
-
-    return lambda s: integral(frozenset(lines.index(lines[i]) for i in s))
-
-
 def product(left: Score, right: Score) -> Score:
     """left · right."""
     return cache(lambda s: left(s) * right(s))

@@ -89,13 +89,6 @@ def test_the_seed_may_be_traced_and_mapped():
     assert jax.jit(sampled)(REWARDS[0], bits).shape == (2, 6)
 
 
-def test_a_method_that_learns_from_other_prompts_sees_only_its_batch():
-    mixed = Method("mixed", objectives.max(), set_size=2, baseline=credit.FittedMixture())
-    fitted = mixed + 0.5 * methods.dr_grpo()
-    got = jax.vmap(lambda rewards: set_advantages(rewards, fitted).values_BN)(REWARDS)
-    np.testing.assert_array_equal(got, core(REWARDS, method=fitted, names=()))
-
-
 def test_credit_is_a_constant_of_the_gradient():
     def loss(weight):
         return (weight * set_advantages(weight * REWARDS[0], methods.maxpo(2)).values_BN[0]).sum()

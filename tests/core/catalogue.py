@@ -69,27 +69,6 @@ def l_statistic(weights: Callable[[int], list]) -> Callable[[Case], Score]:
     return lambda c: scores.l_statistic(c.rewards, weights)
 
 
-def trimmed(k: int) -> list:
-    return [0, *[Fraction(1, k - 2)] * (k - 2), 0]
-
-
-def winsorised(k: int) -> list:
-    """The two smallest count as the third smallest, the two largest as the third largest."""
-    counted = [min(max(j, 2), k - 3) for j in range(k)]
-    return [Fraction(counted.count(j), k) for j in range(k)]
-
-
-def hazen(q: Fraction, k: int) -> list:
-    """Weights of linear interpolation at rank q·K + 1/2, ranks from 1."""
-    at = min(max(q * k + Fraction(1, 2), Fraction(1)), Fraction(k))
-    return [max(1 - abs(at - j), Fraction(0)) for j in range(1, k + 1)]
-
-
-def lower_tail(share: Fraction, k: int) -> list:
-    m = -(-share * k // 1)
-    return [Fraction(1, m) if j < m else 0 for j in range(k)]
-
-
 def times(case: Case, other: Score) -> Score:
     """Mean reward × another score."""
     return scores.product(scores.mean(case.rewards), other)
@@ -107,11 +86,6 @@ EXACT = [
     Entry(objectives.top_mean(3), l_statistic(lambda k: [0] * (k - 3) + [THIRD] * 3), smallest=3),
     Entry(objectives.minimum(), l_statistic(lambda k: [1] + [0] * (k - 1))),
     Entry(objectives.median(), lambda c: lambda s: Fraction(median(c.rewards[i] for i in s))),
-    Entry(objectives.trimmed_mean(1), l_statistic(trimmed), smallest=3),
-    Entry(objectives.winsorised_mean(2), l_statistic(winsorised), smallest=5),
-    Entry(objectives.quantile(0.25), l_statistic(lambda k: hazen(Fraction(1, 4), k))),
-    Entry(objectives.quantile(1), lambda c: scores.maximum(c.rewards)),
-    Entry(objectives.cvar(0.25), l_statistic(lambda k: lower_tail(Fraction(1, 4), k))),
     Entry(objectives.gini_mean_difference(), lambda c: scores.mean_difference(c.rewards)),
     Entry(objectives.l_statistic([1, 0, -2, 0.5]), l_statistic(lambda k: [1, 0, -2, 0.5])),
     Entry(objectives.best_of(), lambda c: scores.best_of(c.rewards, c.proxy)),
@@ -157,7 +131,6 @@ EXACT = [
     ),
     Entry(objectives.product(MEAN, PROXY), lambda c: times(c, scores.mean(c.proxy))),
     Entry(MEAN * objectives.mean(of="second"), lambda c: times(c, scores.mean(c.second))),
-    Entry(objectives.vector_max(), lambda c: scores.vector_max(c.rewards, c.second)),
     Entry(
         objectives.family_share(0.25),
         lambda c: scores.family_share(c.families, c.strategies, Fraction(1, 4)),

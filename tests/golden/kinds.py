@@ -57,7 +57,6 @@ arms:
 total_steps: 600
 ppo: {n_envs: 4, n_steps: 32, batch_size: 64}
 checkpoint_every: 300
-rollouts_every: 300
 workers: 1
 """
 MULTI_GOAL = """
@@ -69,7 +68,6 @@ arms:
 total_steps: 800
 ppo: {n_envs: 2, n_steps: 64, batch_size: 64}
 checkpoint_every: 400
-rollouts_every: 400
 workers: 1
 """
 
@@ -192,7 +190,6 @@ def _control_arm(path: Path) -> dict[str, Any]:
     return {
         "weights": policy(path / "final" / "model.zip"),
         "metrics": columns(lines(path / "metrics.jsonl"), without=TIMES),
-        "rollouts": {file.stem: columns(lines(file)) for file in _steps(path)},
     }
 
 

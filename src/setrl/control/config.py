@@ -55,8 +55,6 @@ class ControlConfig(RunConfig):
     """Size of the GRU memory of all policies, for tasks on JAX; null: policies without a memory."""
     eval_every: Count | None = None
     """Environment steps between evaluations during training; null: only at the end."""
-    rollouts_every: Count = 10_000
-    """Environment steps between records of trunks and vines (rollouts/*.jsonl)."""
     checkpoint_every: Count = 20_000
     """Environment steps between checkpoints, from which an interrupted run resumes."""
     pretrain_seed: Seed = 0

@@ -1,13 +1,12 @@
-"""What a control run records while it trains: evaluations, and families of trunks and vines."""
+"""What a control run records while it trains: evaluations, and when they are due."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from setrl.control.credit import ScoredVines
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
 
@@ -35,54 +34,3 @@ def write_evaluation(
     """Write evaluation.json: the metrics of an arm's last policy, or of the base."""
     about = {"schema_version": 1, "arm": arm, "seed": seed, "steps": steps}
     files.write_json(run.evaluation, {**about, "metrics": dict(metrics)})
-
-
-def outcome(total_reward: Any, terminated: Any, actions_T: np.ndarray) -> dict[str, Any]:
-    """Return the record of a trajectory."""
-    return {
-        "return": float(total_reward),
-        "terminated": bool(terminated),
-        "actions": actions_T.tolist(),
-    }
-
-
-def family(
-    trunk: Mapping[str, Any], states: Iterable[tuple[int, float | None, list[dict[str, Any]]]]
-) -> dict[str, Any]:
-    """Return the record of a trunk.
-
-    Args:
-        trunk: Its `outcome`, and what else is known of it.
-        states: The time of each state that vines leave, the trunk's own set advantage from there
-            on, if it has one, and the records of the vines.
-    """
-    return {
-        **trunk,
-        "states": [
-            {"time": time, **({} if own is None else {"advantage": own}), "vines": vines}
-            for time, own, vines in states
-        ],
-    }
-
-
-def vines(
-    outcomes_N: Sequence[Mapping[str, Any]],
-    scored: ScoredVines,
-    advantages_BN: np.ndarray,
-    row: int,
-) -> list[dict[str, Any]]:
-    """Return the records of the vines of a state, which is a row of `scored`."""
-    strategies_BN = scored.fields.get("strategies")
-    return [
-        {
-            **one,
-            "score": float(scored.scores_BN[row, n]),
-            "strategy": None if strategies_BN is None else _label(strategies_BN[row, n]),
-            "advantage": float(advantages_BN[row, n]),
-        }
-        for n, one in enumerate(outcomes_N)
-    ]
-
-
-def _label(number: float) -> int | None:
-    return None if np.isnan(number) else int(number)

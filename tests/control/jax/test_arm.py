@@ -30,7 +30,7 @@ from tests.at_once import at_once
 
 POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "ucb_coef": 0.1}
 TASK = {"name": "jax_goals", "max_steps": 16, "episodes": 32}
-EVERY = {"checkpoint_every": 100, "rollouts_every": 100, "eval_every": 200}
+EVERY = {"checkpoint_every": 100, "eval_every": 200}
 
 
 def config(**changes: Any) -> ResolvedControl:
@@ -66,10 +66,6 @@ def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
     assert found["steps"] == rows[-1]["step"] >= 400
     assert {"success", "goals", "effective_goals"} <= set(found["metrics"])
     assert any("evaluation/success" in row for row in rows)
-    first = next(iter(run.rollout_files().values()))
-    trunk = next(iter(files.read_lines(first)))
-    vine = trunk["states"][0]["vines"][0]
-    assert set(vine) == {"return", "terminated", "actions", "score", "strategy", "advantage"}
     assert len(run.checkpoint_folders()) <= KEPT
 
 

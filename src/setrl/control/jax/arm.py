@@ -15,10 +15,8 @@ import numpy as np
 from setrl.control import pretrained, records
 from setrl.control.checkpoints import POLICY, save
 from setrl.control.jax import behaviour_cloning, checkpoints, networks
-from setrl.control.jax.families import Families
 from setrl.control.jax.networks import Params
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
-from setrl.control.jax.rollouts import Trajectories
 from setrl.control.metrics import without_credit
 from setrl.control.records import is_due
 from setrl.support import files
@@ -95,7 +93,7 @@ class _Loop:
         """Return the state after the last update, or after the one in which it was stopped."""
         done, ends = int(training.steps), False
         while done < self.total and not ends:
-            before, (training, metrics, shown) = done, self.update(training)
+            before, (training, metrics, _) = done, self.update(training)
             done = int(training.steps)
             self._refuse_what_teaches_nothing(metrics, training.params)
             record = {name: float(value) for name, value in sorted(metrics.items())}
@@ -104,8 +102,6 @@ class _Loop:
                 found = records.evaluation(self.model.task, player, self.seed, done)
                 record |= {f"evaluation/{name}": value for name, value in found.items()}
             files.append_line(self.run_folder.metrics, {"step": done, **record})
-            if shown[0] is not None and is_due(self.every.rollouts_every, before, done):
-                files.write_lines(self.run_folder.rollouts(done), _families(*shown))
             ends = self.stop.asked
             if ends or is_due(self.every.checkpoint_every, before, done):
                 save(self.run_folder, done, partial(checkpoints.write, training))
@@ -176,32 +172,3 @@ def trained(resolved: ResolvedControl, arm: str, final: Path) -> Player | None:
     model = model_of(resolved, arm)
     like = model.init(jax.random.key(0)).params
     return model.player(checkpoints.load_policy(final / POLICY, like))
-
-
-def _families(sampled: Families, advantages_BN: Any) -> list[dict[str, Any]]:
-    """Return a record of each trunk."""
-    sampled = jax.device_get(sampled._replace(trunks=sampled.trunks._replace(states=None)))
-    advantages_BN, num_states = np.asarray(advantages_BN), sampled.times.shape[1]
-    each = sampled.scored.scores_BN.shape[1]
-
-    def vines(row: int) -> list[dict[str, Any]]:
-        outcomes = [_outcome(sampled.vines, row * each + n) for n in range(each)]
-        return records.vines(outcomes, sampled.scored, advantages_BN, row)
-
-    return [
-        records.family(
-            _outcome(sampled.trunks, f),
-            [
-                (int(sampled.times[f, p]), None, vines(f * num_states + p))
-                for p in range(num_states)
-                if sampled.wanted[f, p]
-            ],
-        )
-        for f in range(len(sampled.times))
-    ]
-
-
-def _outcome(grown: Trajectories, index: int) -> dict[str, Any]:
-    alive = grown.steps.alive[:, index]
-    actions_T = np.asarray(grown.steps.actions[alive, index])
-    return records.outcome(grown.steps.rewards[:, index].sum(), grown.done[index], actions_T)

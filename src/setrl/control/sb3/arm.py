@@ -22,7 +22,6 @@ from setrl.control.envs.resettable import make_resettable
 from setrl.control.records import is_due
 from setrl.control.sb3 import behaviour_cloning, checkpoints
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.trajectories import Trajectory
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
 from setrl.train.runs.pool import Stop
@@ -233,36 +232,3 @@ class _RunCallback(BaseCallback):
         if steps and (self._ends or is_due(self.every.checkpoint_every, self._start, steps)):
             save(self.run, steps, partial(checkpoints.write, self.model))
         self._start = steps
-
-    @override
-    def _on_rollout_end(self) -> None:
-        if self.locals.get("families") and is_due(
-            self.every.rollouts_every, self._start, self.num_timesteps
-        ):
-            files.write_lines(self.run.rollouts(self.num_timesteps), _families(self.locals))
-
-
-def _families(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a record of each trunk; the trunks' segments come first."""
-    rows = iter(range(len(found["scored"].scores_BN)))
-    return [
-        records.family(
-            {"reset_seed": family.reset_seed, **_outcome(family.trunk)},
-            [
-                (time, own.get(time), _vines(vines, found, next(rows)))
-                for time, vines in zip(family.times, family.vines_BN, strict=True)
-            ],
-        )
-        for family, trunk in zip(found["families"], found["segments"], strict=False)
-        for own in [{one.start: one.value for one in trunk.set_advantages}]
-    ]
-
-
-def _vines(vines: tuple[Trajectory, ...], found: Mapping[str, Any], row: int) -> Any:
-    return records.vines(
-        [_outcome(vine) for vine in vines], found["scored"], found["advantages_BN"], row
-    )
-
-
-def _outcome(trajectory: Trajectory) -> dict[str, Any]:
-    return records.outcome(trajectory.total_reward, trajectory.terminated, trajectory.actions_T)

@@ -1,6 +1,6 @@
 """Set scores → per-sample credit: estimators of mean set scores, and baselines."""
 
-from setrl.core.credit.baselines import Baseline, FittedMixture, Mixture
+from setrl.core.credit.baselines import Baseline, Mixture
 from setrl.core.credit.estimators import Credit, Enumerated, Estimator, Exact, Sampled
 from setrl.core.credit.regression import Regression
 
@@ -10,7 +10,6 @@ __all__ = [
     "Enumerated",
     "Estimator",
     "Exact",
-    "FittedMixture",
     "Mixture",
     "Regression",
     "Sampled",

@@ -31,16 +31,12 @@ from setrl.core.objectives.diversity import Polychromic as polychromic
 from setrl.core.objectives.families import FamilyShare as family_share
 from setrl.core.objectives.pairs import PairwiseDistance as pairwise_distance
 from setrl.core.objectives.pairs import Volume as volume
-from setrl.core.objectives.ranks import Cvar as cvar
 from setrl.core.objectives.ranks import GiniMeanDifference as gini_mean_difference
 from setrl.core.objectives.ranks import LStatistic as l_statistic
 from setrl.core.objectives.ranks import Max as max
 from setrl.core.objectives.ranks import Median as median
 from setrl.core.objectives.ranks import Minimum as minimum
-from setrl.core.objectives.ranks import Quantile as quantile
 from setrl.core.objectives.ranks import TopMean as top_mean
-from setrl.core.objectives.ranks import TrimmedMean as trimmed_mean
-from setrl.core.objectives.ranks import WinsorisedMean as winsorised_mean
 from setrl.core.objectives.rarest import RarestCorrect as rarest_correct
 from setrl.core.objectives.rarest import RarestReward as rarest_reward
 from setrl.core.objectives.rewards import AnyCorrect as any_correct
@@ -50,7 +46,6 @@ from setrl.core.objectives.rewards import SoftAny as soft_any
 from setrl.core.objectives.selection import BestOf as best_of
 from setrl.core.objectives.selection import TopByProxy as top_by_proxy
 from setrl.core.objectives.sizes import OverSizes as over_sizes
-from setrl.core.objectives.vector import VectorMax as vector_max
 from setrl.core.objectives.votes import Majority as majority
 from setrl.core.objectives.votes import VoteShare as vote_share
 

@@ -11,7 +11,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
@@ -161,85 +160,6 @@ class Median(RankWeighted):
     def weights(self, set_size: int) -> np.ndarray:
         """1 for the middle, or 1/2 for each of the two."""
         return _equal(set_size, (set_size - 1) // 2, set_size // 2 + 1)
-
-
-@dataclass(frozen=True, repr=False)
-class TrimmedMean(RankWeighted):
-    """The mean of a set's rewards without the m smallest and the m largest; K > 2m."""
-
-    m: int
-
-    def __post_init__(self) -> None:
-        check_count("trimmed_mean(m)", self.m, 0)
-
-    def weights(self, set_size: int) -> np.ndarray:
-        """1/(K − 2m) for those that stay."""
-        check_enough(f"trimmed_mean(m={self.m})", set_size, 2 * self.m + 1)
-        return _equal(set_size, self.m, set_size - self.m)
-
-
-@dataclass(frozen=True, repr=False)
-class WinsorisedMean(RankWeighted):
-    """The mean of a set's rewards, whose m smallest and m largest become the next one; K > 2m."""
-
-    m: int
-
-    def __post_init__(self) -> None:
-        check_count("winsorised_mean(m)", self.m, 0)
-
-    def weights(self, set_size: int) -> np.ndarray:
-        """1/K for those that stay, and m/K more for the first and the last of them."""
-        check_enough(f"winsorised_mean(m={self.m})", set_size, 2 * self.m + 1)
-        kept = slice(self.m, set_size - self.m)
-        weights = np.zeros(set_size)
-        weights[kept] = 1 / set_size
-        weights[self.m] += self.m / set_size
-        weights[set_size - self.m - 1] += self.m / set_size
-        return weights
-
-
-@dataclass(frozen=True, repr=False)
-class Quantile(RankWeighted):
-    """The q-quantile of a set's rewards, between the two ranks next to q·K + 1/2 (Hazen).
-
-    Attributes:
-        q: From 0, the smallest, to 1, the largest.
-    """
-
-    q: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.q <= 1:
-            raise ValueError(f"quantile(q) must be in [0, 1], got {self.q}")
-
-    def weights(self, set_size: int) -> np.ndarray:
-        """Return the two ranks around the position, by nearness."""
-        position = min(max(self.q * set_size - 0.5, 0.0), set_size - 1.0)
-        low = floor(position)
-        weights = np.zeros(set_size)
-        weights[low] = 1 - (position - low)
-        if position > low:
-            weights[low + 1] = position - low
-        return weights
-
-
-@dataclass(frozen=True, repr=False)
-class Cvar(RankWeighted):
-    """The mean of the ⌈share·K⌉ smallest rewards of a set: the lower tail, for aversion to risk.
-
-    Attributes:
-        share: The share of the set, above 0 and up to 1; 1 is the mean.
-    """
-
-    share: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise ValueError(f"cvar(share) must be in (0, 1], got {self.share}")
-
-    def weights(self, set_size: int) -> np.ndarray:
-        """Equal for the lower tail."""
-        return _equal(set_size, 0, max(1, ceil(self.share * set_size - 1e-12)))
 
 
 @dataclass(frozen=True, repr=False)
