@@ -9,7 +9,7 @@ import pytest
 from claims import exact, scores
 from setrl import credit, grouped_advantages, methods, objectives, set_advantages
 from setrl.core.adjusting import Gate, InverseStrategySize
-from setrl.core.advantages import Sum
+from setrl.core.advantages import MethodSum
 from setrl.idea import Sets
 from setrl.train import method_config
 from tests.core.catalogue import cases
@@ -46,7 +46,7 @@ def test_sums_are_flat_and_scale():
     assert [part.name for part in MIXED.parts] == ["poly_epo", "maxpo", "dr_grpo"]
     assert repr(MIXED) == MIXED.name == "0.5 poly_epo + 2 maxpo + 1 dr_grpo"
     assert (2 * MIXED).weights == (MIXED * 2).weights == (1.0, 4.0, 2.0)
-    assert 1.0 * methods.grpo() + methods.rloo() == Sum(
+    assert 1.0 * methods.grpo() + methods.rloo() == MethodSum(
         (methods.grpo(), methods.rloo()), (1.0, 1.0)
     )
 
@@ -125,10 +125,10 @@ def test_the_mean_update_is_the_sum_of_gradients():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Sum((), ()), "a sum of methods needs a weight for each part, got 0 parts"),
-        (lambda: Sum((methods.grpo(),), (1.0, 2.0)), "got 1 parts and 2 weights"),
+        (lambda: MethodSum((), ()), "a sum of methods needs a weight for each part, got 0 parts"),
+        (lambda: MethodSum((methods.grpo(),), (1.0, 2.0)), "got 1 parts and 2 weights"),
         (lambda: float("nan") * methods.grpo(), "weights of a sum must be finite"),
-        (lambda: Sum(("grpo",), (1.0,)), "parts of a sum must be methods, got 'grpo'"),
+        (lambda: MethodSum(("grpo",), (1.0,)), "parts of a sum must be methods, got 'grpo'"),
     ],
 )
 def test_what_is_no_sum_is_refused(make, message):
@@ -180,16 +180,18 @@ def test_wrong_sums_in_configs(config, message):
 
 def test_a_gate_closes_after_the_sum():
     parts = (methods.poly_epo(3), methods.dr_grpo())
-    plain, gated = Sum(parts, (2.0, -0.5)), Sum(parts, (2.0, -0.5), Gate())
+    plain, gated = MethodSum(parts, (2.0, -0.5)), MethodSum(parts, (2.0, -0.5), Gate())
     before = plain.advantages(REWARDS, strategies=LABELS).values_BN
     after = gated.advantages(REWARDS, strategies=LABELS).values_BN
     wrong = REWARDS < 0.5
     assert (before[wrong] > 0).any()
     np.testing.assert_array_equal(after, np.where(wrong, np.minimum(before, 0), before))
     one_by_one = [replace(part, adjustment=Gate()) for part in parts]
-    other = Sum(tuple(one_by_one), (2.0, -0.5)).advantages(REWARDS, strategies=LABELS).values_BN
+    other = (
+        MethodSum(tuple(one_by_one), (2.0, -0.5)).advantages(REWARDS, strategies=LABELS).values_BN
+    )
     assert (other[wrong] > 0).any()  # gates of the parts are not one of the sum
-    assert Sum((methods.maxpo(2),), (1.0,), InverseStrategySize()).reads == (
+    assert MethodSum((methods.maxpo(2),), (1.0,), InverseStrategySize()).reads == (
         "rewards",
         "strategies",
     )

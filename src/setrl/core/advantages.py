@@ -16,11 +16,11 @@ from setrl.core.method import (
     Advantages,
     AnyMethod,
     Method,
+    MethodSum,
     Objective,
     Reduction,
     Scale,
     Shaping,
-    Sum,
 )
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "Advantages",
     "AnyMethod",
     "Method",
-    "Sum",
+    "MethodSum",
     "require_method",
     "set_advantages",
 ]

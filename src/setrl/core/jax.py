@@ -14,7 +14,7 @@ import numpy as np
 from setrl.core.advantages import AnyMethod, require_method
 from setrl.core.credit import baselines
 from setrl.core.inputs import Array, Fields, check_given, check_shape
-from setrl.core.method import Method, Sum
+from setrl.core.method import Method, MethodSum
 from setrl.support import names
 from setrl.support.installing import install
 
@@ -24,7 +24,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"setrl.core.jax needs JAX: {install('jax')}", name="jax") from error
 
 
-class Advantages(NamedTuple):
+class TracedAdvantages(NamedTuple):
     """What `setrl.Advantages` holds, apart from its words, as arrays that JAX can trace.
 
     Attributes:
@@ -50,7 +50,7 @@ def set_advantages(
     *,
     rng: Array | int | None = None,
     **fields: Unpack[Fields],
-) -> Advantages:
+) -> TracedAdvantages:
     """Return what `setrl.set_advantages` returns, inside code that JAX compiles or maps.
 
     The call leaves the device once a batch, also under `vmap`. Credit is a number for the loss and
@@ -108,10 +108,10 @@ def _check(method: AnyMethod, rewards: jax.Array, arrays: Mapping[str, jax.Array
     check_given(method.reads, arrays)
 
 
-def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., Advantages]:
+def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., TracedAdvantages]:
     """Return the function that JAX calls: all axes before the last become one axis of prompts."""
 
-    def call(rewards: Array, arrays: Mapping[str, Array], seed: Array | None) -> Advantages:
+    def call(rewards: Array, arrays: Mapping[str, Array], seed: Array | None) -> TracedAdvantages:
         lead = rewards.shape[:-1]  # with the axes that `vmap` has added
         dense: dict[str, Any] = {
             name: np.asarray(value).reshape(-1, *value.shape[len(lead) :])
@@ -123,13 +123,13 @@ def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., Advantages]
             abstain=abstain,
             **dense,
         )
-        parts = [getattr(found, name) for name in Advantages._fields]
-        return Advantages(*(part.reshape(*lead, *part.shape[1:]) for part in parts))
+        parts = [getattr(found, name) for name in TracedAdvantages._fields]
+        return TracedAdvantages(*(part.reshape(*lead, *part.shape[1:]) for part in parts))
 
     return call
 
 
-def _shapes(shape: tuple[int, ...]) -> Advantages:
+def _shapes(shape: tuple[int, ...]) -> TracedAdvantages:
     """Return the shapes and kinds of what comes back."""
     number = jax.numpy.result_type(float)  # float64 only with jax_enable_x64
 
@@ -137,12 +137,14 @@ def _shapes(shape: tuple[int, ...]) -> Advantages:
         return jax.ShapeDtypeStruct(ends, kind)
 
     each, prompt = shape, shape[:-1]
-    return Advantages(of(each), of(each), of(each), of(prompt), of(each, bool), of(prompt, bool))
+    return TracedAdvantages(
+        of(each), of(each), of(each), of(prompt), of(each, bool), of(prompt, bool)
+    )
 
 
 def _learns(method: AnyMethod) -> bool:
     """Return whether the credit of a prompt may depend on the other prompts."""
-    if isinstance(method, Sum):
+    if isinstance(method, MethodSum):
         return any(map(_learns, method.parts))
     if not isinstance(method, Method):
         return True

@@ -1,6 +1,6 @@
 """`Method`: objective × set size × baseline × scale as one value, and how methods add up.
 
-`Sum` is in the same file as `Method`, whose operators make it.
+`MethodSum` is in the same file as `Method`, whose operators make it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Advantages:
 
 
 class AnyMethod(ABC):
-    """What gives samples their advantages: a `Method`, or a `Sum` of them.
+    """What gives samples their advantages: a `Method`, or a `MethodSum` of them.
 
     Methods add, and multiply by numbers:
 
@@ -117,19 +117,19 @@ class AnyMethod(ABC):
         generator = None if rng is None else np.random.default_rng(rng)
         return _as_given(_of_ragged(samples, self, generator), rewards_BN)
 
-    def __add__(self, other: AnyMethod) -> Sum:
+    def __add__(self, other: AnyMethod) -> MethodSum:
         """Aᵢ + Bᵢ, as one flat sum."""
         if not isinstance(other, AnyMethod):
             return NotImplemented
         left, right = _as_sum(self), _as_sum(other)
-        return Sum(left.parts + right.parts, left.weights + right.weights)
+        return MethodSum(left.parts + right.parts, left.weights + right.weights)
 
-    def __mul__(self, weight: float) -> Sum:
+    def __mul__(self, weight: float) -> MethodSum:
         """weight·Aᵢ."""
         if not isinstance(weight, Real):
             return NotImplemented
         own = _as_sum(self)
-        return Sum(own.parts, tuple(float(weight) * each for each in own.weights))
+        return MethodSum(own.parts, tuple(float(weight) * each for each in own.weights))
 
     __rmul__ = __mul__
 
@@ -237,7 +237,7 @@ class Method(AnyMethod):
 
 
 @dataclass(frozen=True, repr=False)
-class Sum(AnyMethod):
+class MethodSum(AnyMethod):
     """Aᵢ = Σ_t weight_t · Aᵢ(part_t): several methods at once, such as accuracy and diversity.
 
     Its mean update is the same sum of the parts' mean updates. All parts see the same samples: a
@@ -349,9 +349,9 @@ def _joint_stderr(weights: tuple[float, ...], found: list[Advantages]) -> np.nda
     return np.sqrt(sum(squares)) if squares else None
 
 
-def _as_sum(method: AnyMethod) -> Sum:
-    is_flat = isinstance(method, Sum) and method.adjustment is None
-    return method if is_flat else Sum((method,), (1.0,))  # type: ignore[return-value]
+def _as_sum(method: AnyMethod) -> MethodSum:
+    is_flat = isinstance(method, MethodSum) and method.adjustment is None
+    return method if is_flat else MethodSum((method,), (1.0,))  # type: ignore[return-value]
 
 
 class Collected:

@@ -16,9 +16,9 @@ from typing import Any
 
 from setrl.core import methods, objectives, schedules
 from setrl.core.adjusting import Gate
-from setrl.core.method import AnyMethod, Method, Sum
+from setrl.core.method import AnyMethod, Method, MethodSum
 from setrl.core.objectives import Objective
-from setrl.core.objectives.base import Sum as ObjectiveSum
+from setrl.core.objectives.base import Sum
 from setrl.support import names
 from setrl.support.files.loading import is_reference, load
 
@@ -165,21 +165,23 @@ def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
         raise ValueError(f"gate must be true or false, got {gate!r}")
     if not gate:
         return method
-    if not isinstance(method, Method | Sum):
+    if not isinstance(method, Method | MethodSum):
         raise ValueError(f"{method.name} takes no gate")
     if method.adjustment is not None:
         raise ValueError(f"{method.name} changes its advantages already: it takes no gate")
     return replace(method, adjustment=Gate())
 
 
-def _sum(of: Any = None) -> Sum:
+def _sum(of: Any = None) -> MethodSum:
     if not isinstance(of, list) or not all(isinstance(part, Mapping) for part in of):
         raise ValueError(
             "a sum of methods needs of: [{method: grpo, weight: 0.5}, …], a list of methods, got "
             f"{of!r}"
         )
     parts = [_weighted(part) for part in of]
-    return Sum(tuple(_method(rest) for rest, _ in parts), tuple(weight for _, weight in parts))
+    return MethodSum(
+        tuple(_method(rest) for rest, _ in parts), tuple(weight for _, weight in parts)
+    )
 
 
 def _objective_sum(of: Any = None) -> Objective:
@@ -190,7 +192,7 @@ def _objective_sum(of: Any = None) -> Objective:
         )
     parts = [(part, 1.0) if isinstance(part, str) else _weighted(part) for part in of]
     terms = tuple(objective_of(rest) for rest, _ in parts)
-    return ObjectiveSum(terms, tuple(weight for _, weight in parts))
+    return Sum(terms, tuple(weight for _, weight in parts))
 
 
 def _weighted(part: Mapping[str, Any]) -> tuple[dict[str, Any], float]:

@@ -13,7 +13,7 @@ from setrl.control.jax.rollouts import Trajectories
 ROUNDING = 1e-5  # of sums of some hundred rewards in float32, with a margin
 
 
-class Transitions(NamedTuple):
+class CreditedSteps(NamedTuple):
     """T steps of B trajectories and what they teach, each (T, B).
 
     Attributes:
@@ -59,7 +59,7 @@ def transitions(
     gamma: float,
     decay: float,
     own_TB: jax.Array | None = None,
-) -> Transitions:
+) -> CreditedSteps:
     """Return the critic's advantages, replaced by set advantages where there are some.
 
     Args:
@@ -78,10 +78,10 @@ def transitions(
         from_sets = alive & jnp.isfinite(own_TB)
         advantages = jnp.where(from_sets, jnp.nan_to_num(own_TB), critics)
     returns = critics + trajectories.steps.values
-    return Transitions(trajectories, advantages, returns, from_sets, alive & finite_B)
+    return CreditedSteps(trajectories, advantages, returns, from_sets, alive & finite_B)
 
 
-def scaled(parts: list[Transitions]) -> list[Transitions]:
+def scaled(parts: list[CreditedSteps]) -> list[CreditedSteps]:
     """Divide set advantages by the root of their mean square over all parts of the update."""
     kept = [part.from_sets & part.usable for part in parts]
     squares = [

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control.jax import families
-from setrl.control.jax.advantages import Transitions, scaled, spread, transitions
+from setrl.control.jax.advantages import CreditedSteps, scaled, spread, transitions
 from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.environment import (
@@ -206,7 +206,7 @@ class JaxPolyPPO:
 
     def _transitions(
         self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None], visits: jax.Array
-    ) -> tuple[list[Transitions], jax.Array]:
+    ) -> tuple[list[CreditedSteps], jax.Array]:
         options = self.options
         bonuses, visits = count_bonuses([part.steps for part in parts], visits, options.ucb_coef)
         found = [
@@ -288,7 +288,7 @@ class Player:
         return labels_of(self.model.task.label, found.ends), state, lengths_B
 
 
-def _of_critic(credits: Sequence[Transitions]) -> dict[str, jax.Array]:
+def _of_critic(credits: Sequence[CreditedSteps]) -> dict[str, jax.Array]:
     """Return how much of the returns the critic explains; NaN where all returns are equal."""
     usable, returns, values = (
         jnp.concatenate([of(one).reshape(-1) for one in credits])

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from setrl.control.jax.advantages import Transitions, normalised
+from setrl.control.jax.advantages import CreditedSteps, normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 from setrl.control.penalties import Anchor, check_penalties
@@ -109,13 +109,13 @@ class Pieces(NamedTuple):
     memories: jax.Array
 
 
-def pieces_of(parts: Sequence[Transitions], length: int) -> Pieces:
+def pieces_of(parts: Sequence[CreditedSteps], length: int) -> Pieces:
     """Cut all trajectories into pieces of `length` steps; the last piece of each may be shorter."""
     found = [_pieces(part, length) for part in parts]
     return jax.tree.map(lambda *each: jnp.concatenate(each), *found)
 
 
-def _pieces(part: Transitions, length: int) -> Pieces:
+def _pieces(part: CreditedSteps, length: int) -> Pieces:
     steps = part.trajectories.steps
 
     def cut(one: jax.Array) -> jax.Array:
