@@ -27,9 +27,9 @@ from setrl.show.report.style import (
     axes_grid,
 )
 from setrl.theory import ActionTable, TabularObjective, entropy, scaffold_values, softmax
-from setrl.theory.bonus import bonus_needed
-from setrl.theory.noise import leave_two_out_edge, quietest_set_size, relative_variance
 from setrl.theory.survival import counts_shares, water_filling
+from studies.bonus import bonus_needed
+from studies.noise import leave_two_out_edge, quietest_set_size, relative_variance
 from studies.summaries import save, title
 
 RATES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4)

@@ -118,7 +118,7 @@ def test_prompts_with_too_few_samples_do_not_count_as_alike():
     ("rate", "size", "wanted"), [(30, 16, 2), (10, 32, 9), (10, 8, 3), (5, 4, 1)]
 )
 def test_the_set_size_of_pass_k_is_nearly_the_one_with_least_noise(rate, size, wanted):
-    from setrl.theory.noise import quietest_set_size, relative_variance
+    from studies.noise import quietest_set_size, relative_variance
 
     chosen = shown(right_in(rate), size).quiet_set_size
     assert chosen == wanted

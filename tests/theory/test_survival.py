@@ -10,15 +10,15 @@ from claims import beyond_counts, beyond_set_size, beyond_water_filling
 from setrl import methods, objectives, set_advantages
 from setrl.theory import TabularObjective
 from setrl.theory.dynamics import Success
-from setrl.theory.noise import (
-    leave_two_out_edge,
-    quietest_set_size,
-    relative_variance,
-)
 from setrl.theory.survival import (
     counts_shares,
     critical_success,
     water_filling,
+)
+from studies.noise import (
+    leave_two_out_edge,
+    quietest_set_size,
+    relative_variance,
 )
 
 

@@ -366,18 +366,11 @@ class Collected:
         self.stderr_BN: np.ndarray | None = None
         self.used, self.is_exact = "none", True
 
-    def add(self, rows: np.ndarray | slice, at: Any, part: Advantages, share: float = 1.0) -> None:
-        """Enter the advantages of some prompts (rows) at these places.
-
-        Args:
-            rows: The prompts.
-            at: The places of their samples.
-            part: The advantages.
-            share: The share of the prompt's samples that they have; the U of parts are averaged.
-        """
+    def add(self, rows: np.ndarray | slice, at: Any, part: Advantages) -> None:
+        """Enter the advantages of some prompts (rows), whose samples are at these places."""
         self.values_BN[at], self.with_BN[at] = part.values_BN, part.with_BN
         self.without_BN[at] = part.without_BN
-        self.mean_B[rows] += share * part.mean_B
+        self.mean_B[rows] += part.mean_B
         self.skipped_B[rows] = False
         self.used, self.is_exact = part.estimator, self.is_exact and part.is_exact
         if part.stderr_BN is not None:

@@ -9,7 +9,7 @@ import pytest
 from claims import exact
 from setrl import methods
 from setrl.theory import ActionTable, TabularMethod
-from setrl.theory.bonus import bonus_needed
+from studies.bonus import bonus_needed
 
 REWARDS, LABELS = [1, 0, 0], [0, 0, 1]
 TABLE = ActionTable(REWARDS, strategies=LABELS)
