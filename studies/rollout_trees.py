@@ -10,6 +10,13 @@ import numpy as np
 from setrl import objectives
 from setrl.show.report.style import BLUE, VERMILION, axes_grid
 from setrl.theory import ActionTable, TabularObjective
+from setrl.theory.trees import (
+    PolicyIteration,
+    SetMDP,
+    planned_values,
+    policy_iteration,
+    q_learning,
+)
 from studies.summaries import (
     Interval,
     draw_interval,
@@ -17,13 +24,6 @@ from studies.summaries import (
     save,
     title,
     write_numbers,
-)
-from studies.trees import (
-    PolicyIteration,
-    SetMDP,
-    planned_values,
-    policy_iteration,
-    q_learning,
 )
 
 

@@ -13,7 +13,7 @@ outcomes that are drawn from P(· | s), as a vine has its credit in the group of
 
 So the credit is unbiased for any method if P is right, and it takes no environment steps: only the
 error of the learned P biases it. Set RL note, Def. 2.1, where the K members are whole continuations
-instead of actions (`studies.trees` with γ = 0).
+instead of actions (`setrl.theory.trees` with γ = 0).
 """
 
 from __future__ import annotations

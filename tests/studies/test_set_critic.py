@@ -14,8 +14,8 @@ import pytest
 from setrl import methods, objectives
 from setrl.core.advantages import Method
 from setrl.theory import ActionTable, TabularObjective
+from setrl.theory.trees import SetMDP
 from studies.set_critic.outcomes import Outcome, Outcomes, SetCritic, credit, draw
-from studies.trees import SetMDP
 
 # A state with two actions; each leads to other outcomes: two strategies and a failure.
 POLICY_A = (Fraction(1, 4), Fraction(3, 4))

@@ -12,7 +12,7 @@ from claims import note_sequential, scores
 from claims.exact import policy
 from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective, shift_logits
-from studies.trees import (
+from setrl.theory.trees import (
     SetMDP,
     improve,
     planned_values,
