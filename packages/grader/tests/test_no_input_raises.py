@@ -169,3 +169,8 @@ def test_the_guard_says_what_it_caught(monkeypatch, caplog):
     assert grader.counts.faults == 1
     assert "KeyError: 'gone'" in caplog.text
     assert "boxed{5}" in caplog.text
+
+
+def test_a_second_point_after_a_decimal():
+    for answer in (r"3.50.\overline{3}", r"3.5.(3)", r"0.5.\overline{6}+1"):
+        read(rf"\boxed{{{answer}}}", "3.5")
