@@ -205,7 +205,7 @@ def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:
     earlier, later = (share_after(best, (*success, new), 1e-4, steps) for steps in (300, 400))
     expected_rate = 2 * earlier * float(advantage_of_new(best, success, new, 2))
     ratio = log(later / earlier) / 100 / expected_rate
-    yield remark(abs(ratio / (1 + 1 / sum(q > 0 for q in best)) - 1) < 0.01, ratio=ratio)
+    yield remark(abs(ratio / (1 + 1 / sum(q > 0 for q in best)) - 1) < 0.005, ratio=ratio)
 
 
 def growth_of_new(shares: Policy, success: Success, new: Fraction) -> Fraction:

@@ -76,10 +76,15 @@ class Part(Enum):
     REMARK = "remark"  # what else the row says; it must hold
 
 
+def rounds_to(found: Any, printed: float, digits: int) -> bool:
+    """Return whether a printed number is the found one, up to half a unit of its last digit."""
+    return abs(float(found) - printed) <= 0.5 * 10.0**-digits + 1e-12
+
+
 def _is_printed(found: Sequence[Any], printed: Sequence[str]) -> bool:
-    """Return whether the numbers are the printed ones, up to one unit of their last digits."""
+    """Return whether the numbers round to the printed ones."""
     return len(found) == len(printed) and all(
-        abs(float(number) - float(text.replace("−", "-"))) < 10.0 ** -len(text.partition(".")[2])
+        rounds_to(number, float(text.replace("−", "-")), len(text.partition(".")[2]))
         for number, text in zip(found, printed, strict=True)
     )
 

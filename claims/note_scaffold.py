@@ -419,7 +419,7 @@ def differ_uniform(num_actions: int, size: int) -> Trials:
     "policy is uniform over the actions that it can take.",
     counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
     refuted="6 of 522",
-    truth="A single one is 0 exactly where π(y)^(n−1) = Σ π^n.",
+    truth="Λ(y^n) = π(y)·(Σ π^n − π(y)^(n−1)): a single one is 0 exactly where the bracket is.",
     cases=product((2, 3), policies(3, 13)),
 )
 def differ_nonuniform(size: int, p: Policy) -> Trials:
@@ -429,7 +429,7 @@ def differ_nonuniform(size: int, p: Policy) -> Trials:
         yield stated(found.count(Fraction(0)), n=size, π=p, Λ=found)
         yield kind(any(found), n=size, π=p)
         total = sum(q**size for q in p)
-        yield remark([not a for a in found] == [q ** (size - 1) == total for q in p])
+        yield remark(list(found) == [q * (total - q ** (size - 1)) for q in p])
 
 
 @claim(

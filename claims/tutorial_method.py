@@ -58,10 +58,11 @@ def shaping_stays_possible() -> Trials:
             found = weight - p - weight * mean
             yield stated(found, N=num, p=p, d=1, λ=weight, A=found)
             yield corrected((found > 0) == (weight > p / (1 - mean)))
+    enough = Fraction(8, 7)
     for p in (Fraction(7, 8), Fraction(99, 100), Fraction(9999, 10_000)):
-        gains = [weight - p - weight / 8 for weight in (Fraction(8, 7), p / (1 - Fraction(1, 8)))]
+        gains = [weight - p - weight / 8 for weight in (enough, p / (1 - Fraction(1, 8)))]
         yield corrected(gains[0] > 0 == gains[1], p=p)
-    below = Fraction(8, 7) - Fraction(1, 100)
+    below = enough - Fraction(1, 100)
     yield corrected(below - Fraction(9999, 10_000) - below / 8 < 0, λ=below)
     rewards, strategies = np.array([[1.0] * 7 + [0]]), np.array([[0] * 7 + [1]])
     for bonus, sign in ((48 / 49, -1), (50 / 48, 1)):

@@ -142,6 +142,7 @@ def test_a_sentence_with_another_number_is_not_confirmed(id):
         (("it", "≈", ("0.83", "−1.5")), ([0.8333, -1.39],), False),
         (("it", "≈", ("0.83", "−1.5")), ([0.8333, -1.51],), True),
         (("it", "≈", ("0.83",)), ([0.83, 1],), False),
+        (("it", "≈", ("0.83",)), ([0.8352],), False),
         (("it", "exactly if", "that"), ([], 0), True),
         (("it", "exactly if", "that"), (2, 0), False),
         (("it", "always"), (2,), True),
