@@ -138,7 +138,7 @@ def test_labels_are_read_as_strategies(tmp_path):
     assert [sample.strategy for sample in found.samples] == ["one", "two"]
 
 
-@pytest.mark.parametrize("kind", ["lm-eval", "inspect.json", "inspect.eval", "lighteval"])
+@pytest.mark.parametrize("kind", ["lm-eval", "inspect", "lighteval"])
 def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, monkeypatch, kind):
     """The end of each log is damaged: who reads to the end gets an error."""
     monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 2)
@@ -165,14 +165,9 @@ def test_of_a_damaged_log_the_part_that_can_be_read_is_shown(tmp_path, monkeypat
     assert client.get("/api/groups", params=about).status_code == 422
 
 
-def broken_inspect(path, cut):
+def broken_inspect(folder):
     samples = [inspect_sample(number, 1, "is 7", "C") for number in (1, 2, 3)]
-    if cut:
-        write_inspect(path, samples)
-        path.write_text(path.read_text()[:-40])
-    else:
-        write_inspect(path, [*samples[:2], {**samples[2], "output": 7}])
-    return path
+    return write_inspect(folder / "log.eval", [*samples[:2], {**samples[2], "output": 7}])
 
 
 def broken_lm_eval(folder):
@@ -190,8 +185,7 @@ def broken_lighteval(folder):
 
 BROKEN_LATE = {
     "lm-eval": broken_lm_eval,
-    "inspect.json": lambda folder: broken_inspect(folder / "log.json", cut=True),
-    "inspect.eval": lambda folder: broken_inspect(folder / "log.eval", cut=False),
+    "inspect": broken_inspect,
     "lighteval": broken_lighteval,
 }
 
