@@ -27,9 +27,9 @@ from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.envs.resettable import Noise
 from setrl.control.labels import counted
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
-from setrl.control.tasks.pictures import AGENT, GOAL, PAPER, SIZE, disc, dots
 from setrl.evaluate import estimators
 from setrl.samples.values import DEGENERATE
+from studies.pictures import AGENT, GOAL, PAPER, SIZE, disc, dots
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm

@@ -14,7 +14,7 @@ from setrl.samples.values import DEGENERATE
 
 SMALL = [
     {"name": "multi_goal", "max_steps": 20, "episodes": 40},
-    {"name": "point_mass", "max_steps": 40, "episodes": 40},
+    {"name": "studies.point_mass:PointMass", "max_steps": 40, "episodes": 40},
     {"name": "studies.triangles:Triangles", "nodes": 12, "edge_probability": 0.5, "episodes": 64},
     {"name": "studies.grids:FourRoomsTask", "num_layouts": 2, "samples": 5},
     {"name": "studies.grids:BabyAI", "level": "boss", "num_layouts": 1, "samples": 5},
@@ -55,7 +55,9 @@ def test_scores_are_in_range_and_labels_tell_success(task):
         hash(task.label(one))
 
 
-@pytest.mark.parametrize("name", ["multi_goal", "point_mass", "studies.triangles:Triangles"])
+@pytest.mark.parametrize(
+    "name", ["multi_goal", "studies.point_mass:PointMass", "studies.triangles:Triangles"]
+)
 def test_failures_take_no_way(name):
     task = from_config(next(config for config in SMALL if config["name"] == name))
     episodes = measures.sample_episodes(

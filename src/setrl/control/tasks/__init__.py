@@ -1,7 +1,7 @@
 """Control tasks with several ways to succeed.
 
-`by_name` is for configs: each name's factory takes the options of its task. MiniGrid and MuJoCo are
-imported when one of their tasks is made.
+`by_name` is for configs: each name's factory takes the options of its task. MiniGrid and JAX are
+imported when one of their tasks is made. Tasks that only results use are in `studies`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ def _factory(module: str, name: str) -> Callable[..., ControlTask]:
 
 by_name: dict[str, Callable[..., ControlTask]] = {
     "multi_goal": _factory("multi_goal", "MultiGoal"),
-    "point_mass": _factory("point_mass", "PointMass"),
     "gymnasium": _factory("registered", "registered"),
     "jax_goals": _factory("jax_goals", "JaxGoals"),
 }

@@ -15,8 +15,8 @@ import numpy as np
 from gymnasium.envs.mujoco.mujoco_env import MujocoEnv
 from typing_extensions import override
 
-from setrl.control.tasks import pictures
 from setrl.control.tasks.goals import GoalTask
+from studies import pictures
 
 MODEL = Path(__file__).with_name("point_mass.xml")
 FRAME_SKIP = 5
