@@ -26,11 +26,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-
 from setrl.judges import Endpoint, Group, Limits, LMJudge
 from setrl.judges.rendering import render
-from setrl.show.report.style import BLUE, GREEN, LIGHT, ORANGE, OTHER_FILL, VERMILION
 from setrl.support.files import write_json, write_text
 from tests.judges.helpers import make_groups, right_clusters
 from tests.judges.server import FAULTS, FaultyServer
@@ -60,7 +57,6 @@ def main(num_groups: int) -> None:
         "fine_server": fine,
     }
     write_json(RESULTS / "counts.json", found)
-    draw(runs, RESULTS / "faults.png")
     write_text(RESULTS / "README.md", readme(found))
 
 
@@ -126,38 +122,6 @@ def judge(groups: list[Group], server: Connection, cache: Path | None) -> dict[s
     }
 
 
-def draw(runs: list[dict[str, Any]], path: Path) -> None:
-    """Draw failures by kind, as client and server count them, and what became of the groups."""
-    kinds = sorted({kind for run in runs for kind in run["failures_in_the_servers_log"]})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 2))
-    for shift, key, hue, name in (
-        (0.2, "failures", BLUE, "counted by the client"),
-        (-0.2, "failures_in_the_servers_log", ORANGE, "in the server's log"),
-    ):
-        totals = [sum(run[key].get(kind, 0) for run in runs) for kind in kinds]
-        left.barh([i + shift for i in range(len(kinds))], totals, 0.38, color=hue, label=name)
-    left.set_yticks(range(len(kinds)), [kind.replace("_", " ") for kind in kinds])
-    left.set_title("Failed requests", loc="left", fontsize=10)
-    left.legend(frameon=False, fontsize=8)
-    bottom = [0] * len(runs)
-    for key, hue in (("right", GREEN), ("unknown", OTHER_FILL), ("wrong", VERMILION)):
-        heights = [run[key] for run in runs]
-        label = f"{key} ({', '.join(map(str, heights))})"
-        right.bar(range(1, len(runs) + 1), heights, 0.6, bottom=bottom, color=hue, label=label)
-        bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
-    right.set_xticks(range(1, len(runs) + 1))
-    right.set_xlabel("run, each with the cache of those before")
-    right.set_ylim(0, 1.45 * bottom[0])
-    right.set_title("Groups", loc="left", fontsize=10)
-    right.legend(frameon=False, fontsize=8, loc="upper left")
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=LIGHT.ink, labelsize=9)
-    figure.tight_layout()
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-
-
 def readme(found: dict[str, Any]) -> str:
     """Write what was measured, in words and two tables."""
     runs = found["runs"]
@@ -204,7 +168,7 @@ The judge makes at most 5 attempts per reply and one repair per group, waits at 
 sends 32 groups at a time. Each further run has the cache of the earlier runs, so it asks only
 about unknown groups.
 
-![Failed requests as client and server count them, and what became of the groups](faults.png)
+*Picture: failed requests by kind, and what became of the groups* <!-- faults.svg -->
 
 {table}
 

@@ -1,4 +1,4 @@
-"""`python -m studies bandits FOLDER`: run a study, and write its figures and numbers."""
+"""`python -m studies bandits FOLDER`: run a study, and write its numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from studies import (
     bases,
     biased_maze,
     coverage_law,
-    dynamics,
     grader_attack,
     least_variance,
     predictions,
     rare_strategies,
     refinement,
     rollout_trees,
-    theory_figures,
 )
 
 STUDIES: dict[str, Callable[[Path], Path | str]] = {
@@ -29,14 +27,12 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "bases": bases.run,
     "biased_maze": lambda folder: biased_maze.run(biased_maze.BiasedMazeConfig(), folder),
     "coverage_law": lambda folder: coverage_law.run(coverage_law.CoverageLawConfig(), folder),
-    "dynamics": dynamics.run,
     "grader_attack": grader_attack.run,
     "least_variance": least_variance.run,
     "predictions": predictions.run,
     "rare_strategies": lambda folder: rare_strategies.run(rare_strategies.RareConfig(), folder),
     "refinement": lambda folder: refinement.run(refinement.RefinementConfig(), folder),
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
-    "theory_figures": theory_figures.run,
 }
 
 
@@ -46,9 +42,9 @@ def main(
     """Run a study. Each takes three minutes or less; `bases` must first make the base models.
 
     Args:
-        study: bandits, bases, biased_maze, coverage_law, dynamics, grader_attack, least_variance,
-            predictions, rare_strategies, refinement, rollout_trees or theory_figures.
-        folder: The folder for its figures and numbers, which is made if it is missing.
+        study: bandits, bases, biased_maze, coverage_law, grader_attack, least_variance,
+            predictions, rare_strategies, refinement or rollout_trees.
+        folder: The folder for its numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))
 

@@ -7,17 +7,18 @@ vary. Measured against the exact gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 from setrl.show.report.style import axes_grid
 from studies import adam_proxy
-from studies.adam_proxy import WINDOW, Training
+from studies.adam_proxy import WINDOW
 from studies.bandit import (
     ESTIMATORS,
     REWARDS,
@@ -28,11 +29,13 @@ from studies.bandit import (
     running_means,
 )
 from studies.summaries import (
+    ON_DARK,
+    ON_LIGHT,
     Interval,
+    Numbers,
     draw_interval,
     geometric_interval,
     legend_below,
-    save,
     title,
     write_numbers,
 )
@@ -194,20 +197,15 @@ def _bandits(
 
 
 def run(config: BanditsConfig, out_dir: Path | str) -> Path:
-    """Run the study; write bandits.json, bandits.png, bandits_l2o.png and bandits_adam.png.
-
-    Returns:
-        The path of bandits.json.
-    """
-    out = Path(out_dir)
+    """Run the study; write bandits.json and return its path."""
     curves = {"estimation_error": estimation_error(config)} | {
         name: relative_variances(config, settings(config), names)
         for name, (settings, names) in VARIANCES.items()
     }
     maps = {rewards: leave_two_out_map(config, rewards) for rewards in REWARDS}
     training = adam_proxy.study(config.adam_seeds, config.adam_steps, config.seed)
-    path = write_numbers(
-        out / "bandits.json",
+    return write_numbers(
+        Path(out_dir) / "bandits.json",
         config,
         curves={
             study: {name: interval.as_lists() for name, interval in found.items()}
@@ -216,14 +214,11 @@ def run(config: BanditsConfig, out_dir: Path | str) -> Path:
         leave_two_out_over_ei={name: found.as_lists() for name, found in maps.items()},
         adam=adam_proxy.as_numbers(training),
     )
-    draw_curves(config, curves, out / "bandits.png")
-    draw_maps(config, maps, out / "bandits_l2o.png")
-    draw_training(training, out / "bandits_adam.png")
-    return path
 
 
-def draw_curves(config: BanditsConfig, curves: Mapping[str, Curves], path: Path) -> None:
+def draw_curves(found: Numbers) -> Figure:
     """Draw the estimation error, and the variance against A, K and N."""
+    config = BanditsConfig(**found["config"])
     figure, axes = axes_grid(2, 2, 10.0, 7.8)
     usual = f"A = {config.arms}, N = {config.num_samples}, K = {config.set_size}"
     panels = (
@@ -233,19 +228,19 @@ def draw_curves(config: BanditsConfig, curves: Mapping[str, Curves], path: Path)
         ("variance_by_samples", config.samples_grid, "samples N", "Variance against N"),
     )
     for ax, (study, grid, label, name) in zip(axes, panels, strict=True):
-        _curves(ax, np.array(list(grid)), curves[study], ticks=study != "estimation_error")
+        _curves(ax, np.array(list(grid)), found["curves"][study], ticks=study != "estimation_error")
         title(ax, name, label)
     axes[0].set_ylabel("‖mean gradient − ∇J‖ / ‖∇J‖")
     for ax in axes[1:]:
         ax.set_ylabel("variance of a batch / ‖∇J‖²")
     axes[2].set_xscale("linear")
     legend_below(figure, axes)
-    save(figure, path)
+    return figure
 
 
-def _curves(ax: Axes, grid: np.ndarray, found: Curves, ticks: bool) -> None:
-    for name, interval in found.items():
-        draw_interval(ax, grid, interval, name, ESTIMATORS[name].label)
+def _curves(ax: Axes, grid: np.ndarray, found: Numbers, ticks: bool) -> None:
+    for name, record in found.items():
+        draw_interval(ax, grid, Interval.read(record), name, ESTIMATORS[name].label)
     ax.set(xscale="log", yscale="log")
     if ticks:
         ax.xaxis.set_major_locator(FixedLocator(grid.tolist()))
@@ -253,15 +248,18 @@ def _curves(ax: Axes, grid: np.ndarray, found: Curves, ticks: bool) -> None:
         ax.xaxis.set_major_formatter(ScalarFormatter())
 
 
-def draw_maps(config: BanditsConfig, maps: Mapping[str, Interval], path: Path) -> None:
+def draw_maps(found: Numbers) -> Figure:
     """Draw where leave-two-out lowers the variance of EI and where it raises it."""
+    config, maps = BanditsConfig(**found["config"]), found["leave_two_out_over_ei"]
     figure, axes = axes_grid(1, len(maps), 11.5, 4.3)
-    for ax, (rewards, found) in zip(axes, maps.items(), strict=True):
+    for ax, (rewards, record) in zip(axes, maps.items(), strict=True):
         ax.grid(False)
-        image = ax.imshow(np.log2(found.mean), cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
-        _cells(ax, found)
-        ax.set_xticks(range(len(config.map_sizes)), [str(k) for k in config.map_sizes])
-        ax.set_yticks(range(len(config.map_arms)), [str(a) for a in config.map_arms])
+        ratios = Interval.read(record)
+        image = ax.pcolormesh(np.log2(ratios.mean), cmap="RdBu_r", vmin=-2, vmax=2)
+        ax.invert_yaxis()
+        _cells(ax, ratios)
+        ax.set_xticks(np.arange(len(config.map_sizes)) + 0.5, [str(k) for k in config.map_sizes])
+        ax.set_yticks(np.arange(len(config.map_arms)) + 0.5, [str(a) for a in config.map_arms])
         title(ax, REWARD_NAMES[rewards], f"set size K (N = {config.map_samples})")
     axes[0].set_ylabel("arms A")
     bar = figure.colorbar(image, ax=axes, shrink=0.9, ticks=[-2, -1, 0, 1, 2])
@@ -274,7 +272,7 @@ def draw_maps(config: BanditsConfig, maps: Mapping[str, Interval], path: Path) -
         ha="left",
         fontsize=11,
     )
-    save(figure, path)
+    return figure
 
 
 def _cells(ax: Axes, found: Interval) -> None:
@@ -282,20 +280,21 @@ def _cells(ax: Axes, found: Interval) -> None:
         unsure = found.low[row, column] <= 1 <= found.high[row, column]
         text = f"({ratio:.2f})" if unsure else f"{ratio:.2f}"
         dark = abs(np.log2(ratio)) > 1.3
-        colour = "white" if dark else "black"
-        ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
+        colour = ON_DARK if dark else ON_LIGHT
+        ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=colour)
 
 
-def draw_training(training: Mapping[str, Training], path: Path) -> None:
+def draw_training(found: Numbers) -> Figure:
     """Draw the variance proxy and the value during training."""
     figure, axes = axes_grid(1, 2, 10.5, 4.4)
-    for name, found in training.items():
-        steps = WINDOW * np.arange(1, len(found.proxy.mean) + 1)
-        for ax, interval in zip(axes, (found.proxy, found.value), strict=True):
+    for name, training in found["adam"].items():
+        for ax, quantity in zip(axes, ("proxy", "value"), strict=True):
+            interval = Interval.read(training[quantity])
+            steps = WINDOW * np.arange(1, len(interval.mean) + 1)
             draw_interval(ax, steps, interval, name, ESTIMATORS[name].label)
     axes[0].set(yscale="log", ylabel="Σ (v̂ − m̂²) of Adam's moments")
     axes[1].set_ylabel("E max of K draws, mean over prompts")
     title(axes[0], "Adam-moment variance proxy", "updates")
     title(axes[1], "What was trained for", "updates")
     legend_below(figure, axes)
-    save(figure, path)
+    return figure

@@ -12,13 +12,14 @@ Axes in addition to the library's: D forks, R runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from setrl import credit, objectives
 from setrl.core.advantages import set_advantages
@@ -26,16 +27,17 @@ from setrl.core.objectives import Objective
 from setrl.show.report.style import LIGHT, axes_grid
 from studies.bandit import ESTIMATORS
 from studies.summaries import (
+    Interval,
+    Numbers,
     draw_interval,
     legend_below,
     mean_interval,
     moving_average,
-    save,
     title,
     write_numbers,
 )
 
-STEP = 4  # every fourth update is drawn
+STEP = 20  # every twentieth update is kept for the figures
 
 
 @dataclass(frozen=True)
@@ -279,12 +281,7 @@ def last_policies(config: BiasedMazeConfig, decoy: int, history: History) -> dic
 
 
 def run(config: BiasedMazeConfig, out_dir: Path | str) -> Path:
-    """Run the study; write biased_maze.json, biased_maze.png and biased_maze_decoys.png.
-
-    Returns:
-        The path of biased_maze.json.
-    """
-    out = Path(out_dir)
+    """Run the study; write biased_maze.json and return its path."""
     histories = {decoy: train_all(config, decoy) for decoy in config.decoys}
     last = {
         f"decoy_{decoy}": {
@@ -292,24 +289,40 @@ def run(config: BiasedMazeConfig, out_dir: Path | str) -> Path:
         }
         for decoy, found in histories.items()
     }
-    path = write_numbers(out / "biased_maze.json", config, last_policies=last)
-    draw_learning(config, histories[config.shown], out / "biased_maze.png")
-    draw_decoys(config, histories, out / "biased_maze_decoys.png")
-    return path
-
-
-def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) -> None:
-    """Draw the average return, P(action 1) at the first fork and P(goal) during training."""
-    figure, axes = axes_grid(1, 3, 12.0, 4.4)
-    panels: dict[str, Callable[[History], np.ndarray]] = {
-        "average return": lambda h: h.returns_RT,
-        "P(action 1) at the first fork": lambda h: h.chances_RTD[..., 0],
-        "P(the goal is reached)": lambda h: h.goal_RT,
+    training = {
+        f"decoy_{decoy}": {
+            name: curves(config, history, PANELS if decoy == config.shown else (RETURN,))
+            for name, history in found.items()
+        }
+        for decoy, found in histories.items()
     }
-    for ax, (name_of_panel, values) in zip(axes, panels.items(), strict=True):
-        for name, history in histories.items():
-            _line(ax, config, name, values(history))
-        title(ax, name_of_panel, f"updates (moving average of {config.window})")
+    path = Path(out_dir) / "biased_maze.json"
+    return write_numbers(path, config, last_policies=last, training=training)
+
+
+RETURN = "average return"
+PANELS: dict[str, Callable[[History], np.ndarray]] = {
+    RETURN: lambda h: h.returns_RT,
+    "P(action 1) at the first fork": lambda h: h.chances_RTD[..., 0],
+    "P(the goal is reached)": lambda h: h.goal_RT,
+}
+
+
+def curves(
+    config: BiasedMazeConfig, history: History, panels: Iterable[str]
+) -> dict[str, dict[str, list]]:
+    """Return what panels show of training, at every `STEP`th update."""
+    smooth = {name: moving_average(PANELS[name](history), config.window) for name in panels}
+    return {name: mean_interval(values[:, ::STEP]).as_lists() for name, values in smooth.items()}
+
+
+def draw_learning(found: Numbers) -> Figure:
+    """Draw the average return, P(action 1) at the first fork and P(goal) during training."""
+    config = BiasedMazeConfig(**found["config"])
+    figure, axes = axes_grid(1, 3, 12.0, 4.4)
+    for ax, panel in zip(axes, PANELS, strict=True):
+        _draw_panel(ax, config, found["training"][f"decoy_{config.shown}"], panel)
+        title(ax, panel, f"updates (moving average of {config.window})")
     axes[0].axhline(config.shown, color=LIGHT.muted, linewidth=0.8)
     axes[0].annotate(
         "the decoy's return", (config.updates, config.shown), (0, -11), va="center", ha="right",
@@ -318,24 +331,24 @@ def draw_learning(config: BiasedMazeConfig, histories: Histories, path: Path) ->
     for ax in axes[1:]:
         ax.set_ylim(-0.02, 1.02)
     legend_below(figure, axes)
-    save(figure, path)
+    return figure
 
 
-def draw_decoys(config: BiasedMazeConfig, histories: Mapping[int, Histories], path: Path) -> None:
+def draw_decoys(found: Numbers) -> Figure:
     """Draw the average return in mazes without a decoy, with a shorter and with a longer one."""
-    figure, axes = axes_grid(1, len(histories), 12.0, 4.4)
-    for ax, (decoy, found) in zip(axes, histories.items(), strict=True):
-        for name, history in found.items():
-            _line(ax, config, name, history.returns_RT)
+    config = BiasedMazeConfig(**found["config"])
+    figure, axes = axes_grid(1, len(config.decoys), 12.0, 4.4)
+    for ax, decoy in zip(axes, config.decoys, strict=True):
+        _draw_panel(ax, config, found["training"][f"decoy_{decoy}"], RETURN)
         kind = f"decoy of {decoy} steps" if decoy else "no decoy"
         title(ax, kind, f"updates (moving average of {config.window})")
         ax.set_ylim(0, config.forks + 0.2)
-    axes[0].set_ylabel("average return")
+    axes[0].set_ylabel(RETURN)
     legend_below(figure, axes)
-    save(figure, path)
+    return figure
 
 
-def _line(ax: Axes, config: BiasedMazeConfig, name: str, values_RT: np.ndarray) -> None:
-    found = mean_interval(moving_average(values_RT, config.window)[:, ::STEP])
+def _draw_panel(ax: Axes, config: BiasedMazeConfig, training: Numbers, panel: str) -> None:
     updates = np.arange(1, config.updates + 1)[::STEP]
-    draw_interval(ax, updates, found, name, LEARNERS[name].label)
+    for name, found in training.items():
+        draw_interval(ax, updates, Interval.read(found[panel]), name, LEARNERS[name].label)

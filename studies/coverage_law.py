@@ -10,17 +10,17 @@ compared with the measured pass@k at the largest k.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.optimize import curve_fit
 
 from setrl.show.report.style import BLACK, BLUE, GREEN, ORANGE, axes_grid
 from setrl.support import files
-from studies.summaries import legend_below, save, title, write_numbers
+from studies.summaries import Numbers, legend_below, title, write_numbers
 
 LOOKS = {
     "base": ("base", BLACK, "s"),
@@ -118,33 +118,21 @@ def measure(k_M: np.ndarray, coverage_M: np.ndarray, config: CoverageLawConfig) 
 
 
 def run(config: CoverageLawConfig, out_dir: Path | str) -> Path:
-    """Run the study; write coverage_law.json and coverage_law.png.
-
-    Returns:
-        The path of coverage_law.json.
-    """
-    out = Path(out_dir)
-    found = {name: curves(config, name) for name in config.runs}
+    """Run the study; write coverage_law.json and return its path."""
     fits = {
-        name: {arm: measure(*curve, config) for arm, curve in of_run.items()}
-        for name, of_run in found.items()
+        name: {arm: measure(*curve, config) for arm, curve in curves(config, name).items()}
+        for name in config.runs
     }
-    path = write_numbers(out / "coverage_law.json", config, fits=fits)
-    draw(config, found, fits, out / "coverage_law.png")
-    return path
+    return write_numbers(Path(out_dir) / "coverage_law.json", config, fits=fits)
 
 
-def draw(
-    config: CoverageLawConfig,
-    found: Mapping[str, Mapping[str, tuple[np.ndarray, np.ndarray]]],
-    fits: Mapping[str, Mapping[str, Mapping[str, float]]],
-    path: Path,
-) -> None:
+def draw(found: Numbers) -> Figure:
     """Draw −log pass@k over k on logarithmic axes, where the law is a straight line."""
+    config, fits = CoverageLawConfig(**found["config"]), found["fits"]
     names = [name for name in config.runs if not name.endswith("_longer")]
     figure, axes = axes_grid(1, len(names), 12.0, 4.2)
     for ax, name in zip(axes, names, strict=True):
-        for arm, (k_M, coverage_M) in found[name].items():
+        for arm, (k_M, coverage_M) in curves(config, name).items():
             label, colour, marker = LOOKS[arm]
             seen = coverage_M < 0.999  # −log of the others is noise
             ax.plot(
@@ -158,4 +146,4 @@ def draw(
         ax.set_yscale("log")
         title(ax, f"−log pass@k, {name}, {config.split}", "k")
     legend_below(figure, axes)
-    save(figure, path)
+    return figure

@@ -412,7 +412,7 @@ def _draw_strategies(ax: Any, of_methods: Mapping[str, Any]) -> None:
 
 
 def run(out_dir: Path, study: DirectionConfig = USUAL, cache: Path | None = None) -> Path:
-    """Measure at the base and at a half-trained policy; write credit_direction.json and .png.
+    """Measure at the base and at a half-trained policy; write credit_direction.json.
 
     Args:
         out_dir: Where they are written; the half-trained policy is kept in its folder runs.
@@ -434,7 +434,6 @@ def run(out_dir: Path, study: DirectionConfig = USUAL, cache: Path | None = None
     found = {"schema_version": 1, "study": numbers, "policies": policies}
     path = out_dir / "credit_direction.json"
     files.write_json(path, files.plain_json(found))
-    figure(found).savefig(out_dir / "credit_direction.png", dpi=100)
     return path
 
 

@@ -28,7 +28,7 @@ from setrl.show.report.style import LIGHT, axes_grid
 from setrl.support import files
 from setrl.support.errors import RunError, explain
 from setrl.support.wording import MISSING, interval, markdown_table, percent, plain, signed
-from studies.summaries import by_arm, rounded, save, title
+from studies.summaries import by_arm, rounded, title
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "front"
 RECIPES = Path(__file__).parents[1] / "recipes" / "front"
@@ -277,6 +277,11 @@ ROWS = (
 )
 
 
+def finals(folder: Path = FOLDER) -> Figure:
+    """Draw the finalists from the collected runs."""
+    return draw([Run.read(folder / f"{name}.json") for name in FINALS], folder)
+
+
 def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
     """Draw a column for each run and a row for each of `ROWS`: pass@1 against diversity.
 
@@ -353,7 +358,7 @@ right strategies. The intervals of polynomial_fresh are computed from its sample
 
 
 def tables(folder: Path = FOLDER) -> Path:
-    """Write README.md and front.png from all collected runs.
+    """Write README.md from all collected runs.
 
     Args:
         folder: Of the collected runs.
@@ -367,8 +372,7 @@ def tables(folder: Path = FOLDER) -> Path:
     parts += ["Means over problems and seeds with 95% intervals. The plan: recipes/front.", EARLIER]
     shown = [run for run in runs if run.name in FINALS]
     if shown:
-        save(draw(shown, folder), folder / "front.png")
-        parts += ["![The fronts of the finalists](front.png)"]
+        parts += ["![The fronts of the finalists](front.svg)"]
     parts += [part for run in runs for part in table(run)]
     page = folder / "README.md"
     files.write_text(page, "\n\n".join(parts) + "\n")

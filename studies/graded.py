@@ -1,7 +1,7 @@
 """`python -m studies.graded RUN FILE`: what the models of a run of recipes/graded are worth.
 
 From the samples of their evaluations: the graded max@k, and the set scores that the arms train for.
-From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged; it is then drawn, too.
+From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged.
 """
 
 from __future__ import annotations
@@ -16,28 +16,17 @@ import tyro
 
 from recipes.graded.far_points import family, side_of, wished_side, worth
 from setrl import DEGENERATE, mean_set_scores, objectives
-from setrl.show.report.style import axes_grid
 from setrl.support import files
 from setrl.support.files.run_folder import BASE, find_arms, read_config
 from setrl.tasks.domains.verifier import strategy_label
 from studies.summaries import (
     SCHEMA_VERSION,
-    Interval,
-    draw_interval,
     geometric_interval,
-    legend_below,
     mean_interval,
-    save,
-    title,
 )
 
 KS, K = (1, 2, 4, 6, 8, 16), 4
 NOISE, WINDOW, SETTLED = "gradient/adam_variance", 25, 25  # the first steps follow Adam's start
-ESTIMATORS = {
-    "s_loo": "PKPO s_loo",
-    "ei": "EI, u − w (PKPO s_loo−1)",
-    "l2o": "EI + leave-two-out, u − v (MaxPO)",
-}
 SECOND = objectives.mean(of="second")
 SCORES = {  # name → score, K; the reward is 1 for a right sample, and the other fields are `far`
     "pass@1": (objectives.mean(), 1),
@@ -119,12 +108,11 @@ def run(run_dir: Path, path: Path) -> Path:
 
     Args:
         run_dir: The folder of the run.
-        path: The JSON file; the figure of the noise, if it was logged, is next to it.
+        path: The JSON file.
     """
     config = read_config(run_dir)
     of_sides = "Sides" in str(config.get("task"))
     arms: dict[str, dict[str, Any]] = {}
-    noises: dict[str, Interval] = {}
     for one in find_arms(run_dir):
         folders = [f for f in one.seeds.values() if (f / "evaluation" / "test.jsonl").exists()]
         if not folders:  # a run that was interrupted
@@ -134,13 +122,10 @@ def run(run_dir: Path, path: Path) -> Path:
         arms[one.arm] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
         own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
         if own and own[0]:
-            noises[one.arm] = geometric_interval(own)
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
             arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
     whole = {"schema_version": SCHEMA_VERSION, "config": shown(config), "arms": arms}
     path.write_text(json.dumps(whole, indent=1) + "\n")
-    if noises:
-        draw(noises, path.with_suffix(".png"))
     return path
 
 
@@ -154,22 +139,6 @@ def _over_seeds(name: str, values_R: Sequence[float]) -> dict[str, Any]:
         return {"mean": rounded[0], "per_seed": rounded}
     within = (0.0, 32.0) if name.endswith("@32") else (0.0, 1.0)
     return mean_interval(values_R, within).as_lists() | {"per_seed": rounded}
-
-
-def draw(noises: Mapping[str, Interval], path: Path) -> None:
-    """Draw Σ(v̂ − m̂²) over training, for each estimator and K; arms are called s_loo_4, ei_4, …."""
-    sizes = sorted({arm.rpartition("_")[2] for arm in noises if "_" in arm})
-    figure, axes = axes_grid(1, len(sizes), 10.5, 4.0)
-    for ax, size in zip(axes, sizes, strict=True):
-        for name, label in ESTIMATORS.items():
-            found = noises[f"{name}_{size}"]
-            steps = WINDOW * np.arange(1, len(found.mean) + 1)
-            draw_interval(ax, steps, found, name, label)
-        title(ax, f"K = {size}, N = 8", "updates")
-        ax.set(yscale="log", ylim=(1e-4, 2e-2))
-    axes[0].set_ylabel("Σ (v̂ − m̂²) of Adam's moments")
-    legend_below(figure, list(axes))
-    save(figure, path)
 
 
 if __name__ == "__main__":

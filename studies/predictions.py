@@ -24,7 +24,7 @@ from setrl.core.advantages import Method
 from setrl.show.report.style import BLUE, GREEN, GREY, VERMILION, axes_grid
 from studies.bases import read
 from studies.miniature import Miniature, Strategies, forecast
-from studies.summaries import save, title, write_numbers
+from studies.summaries import Numbers, title, write_numbers
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 SAMPLES = 32  # in which right strategies are counted
@@ -216,8 +216,9 @@ PANELS = {
 }
 
 
-def draw(points: list[Point]) -> Figure:
+def draw(found: Numbers) -> Figure:
     """Draw forecast against training, with a panel for each number."""
+    points = [Point(**arm) for arm in found["arms"] if arm["measured"]]
     figure, axes = axes_grid(1, 3, 12, 4.6)
     for ax, (name, text) in zip(axes, PANELS.items(), strict=True):
         _draw_panel(ax, points, name)
@@ -258,22 +259,16 @@ def _legend(ax: Axes) -> tuple[list[Any], list[str]]:
 
 
 def run(out_dir: Path | str) -> Path:
-    """Fit, forecast, compare; write predictions.json and predictions.png.
-
-    Returns:
-        The path of the numbers.
-    """
-    config, folder = PredictionsConfig(), Path(out_dir)
+    """Fit, forecast, compare; write predictions.json and return its path."""
+    config = PredictionsConfig()
     training = fit(config)
     points = with_losses(list(compare(training)))
     bases = {run.domain: numbers(base_strategies(run.domain)) for run in RECORDED}
-    path = write_numbers(
-        folder / "predictions.json",
+    return write_numbers(
+        Path(out_dir) / "predictions.json",
         config,
         fitted=asdict(training),
         bases=bases,
         agreement={name: agreement(points, name) for name in (*NAMES, LOST)},
         arms=[asdict(point) for point in points],
     )
-    save(draw([point for point in points if point.measured]), folder / "predictions.png")
-    return path

@@ -1,7 +1,7 @@
-"""`python -m studies.published FOLDER …`: draw the figures of published runs again.
+"""The figures of published runs, from the numbers that their folders have.
 
-The folders of docs/results have no samples, but summary.json has every mean with its interval.
-Bands for all k at once need the samples, so the figures have none.
+The folders of docs/results have no samples and no steps, but summary.json has every mean with its
+interval. Bands for all k at once need the samples, so these figures have none.
 """
 
 from __future__ import annotations
@@ -11,30 +11,51 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tyro
-
 from setrl.evaluate.intervals import Difference, Estimate, IntervalConfig
 from setrl.evaluate.looks import looks
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.show.report import page
 from setrl.show.report.drawing import Chart
-from setrl.show.report.figures_evaluation import frontier, pass_at_k
-from setrl.show.report.run import RunData
-from setrl.show.report.style import LIGHT
+from setrl.show.report.run import ArmRun, RunData
 from setrl.support import files
-from setrl.support.files.run_folder import read_config
+from setrl.support.files.run_folder import CONFIG, read_config
 
+NUMBERS = ("summary.json", CONFIG)
 AGAIN = {"band": None, "first_loss": None}  # made from samples
 Made = TypeVar("Made")
 
 
+def charts(folder: Path) -> list[Chart]:
+    """Return what the site draws of a published folder; nothing of a folder without a run."""
+    return page.charts(read(folder)) if (folder / NUMBERS[0]).is_file() else []
+
+
 def read(folder: Path) -> RunData:
     """Return what a published folder has of its run."""
-    found = files.read_json(folder / "summary.json")
-    splits = {name: _split(record) for name, record in found["splits"].items()}
-    arms = dict.fromkeys(arm for split in splits.values() for arm in split.arms)
-    summary = Summary(found["reference"], _filled(IntervalConfig, found["intervals"]), splits)
+    found = files.read_json(folder / NUMBERS[0])
     config = read_config(folder)
-    return RunData(folder, "comparison", {}, config, {}, looks(list(arms)), summary)
+    if "splits" not in found:
+        arms = {arm: _seeds(metrics) for arm, metrics in found["arms"].items()}
+        nothing = Summary(None, IntervalConfig(), {})
+        return RunData(folder, "control", {}, config, arms, looks(list(arms)), nothing)
+    splits = {name: _split(record) for name, record in found["splits"].items()}
+    names = dict.fromkeys(arm for split in splits.values() for arm in split.arms)
+    summary = Summary(found["reference"], _filled(IntervalConfig, found["intervals"]), splits)
+    return RunData(folder, "comparison", {}, config, {}, looks(list(names)), summary)
+
+
+def _seeds(metrics: Mapping[str, Any]) -> tuple[ArmRun, ...]:
+    """Return the training runs of an arm of a control run, as far as their evaluations."""
+    seeds = dict.fromkeys(seed for found in metrics.values() for seed in found["seeds"])
+    return tuple(
+        ArmRun(int(seed), {}, {}, {name: _number(found["seeds"].get(seed))
+                                   for name, found in metrics.items()})
+        for seed in seeds
+    )  # fmt: skip
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
 
 
 def _split(record: Mapping[str, Any]) -> SplitSummary:
@@ -59,25 +80,3 @@ def _filled(kind: type[Made], record: Mapping[str, Any], **instead: Any) -> Made
     known = {one.name: record[one.name] for one in fields(kind) if one.name in record}  # type: ignore[arg-type]
     return kind(**{name: float("nan") if v is None and name not in AGAIN else v
                    for name, v in known.items()})  # fmt: skip
-
-
-def draw(data: RunData) -> list[Chart]:
-    """Return the figures that show intervals: pass@k over k, and the frontier, of each split."""
-    return [draw(data, split) for split in data.splits for draw in (pass_at_k, frontier)]
-
-
-def main(folders: tyro.conf.Positional[tuple[Path, ...]]) -> None:
-    """Draw the figures of published runs again, into their folders.
-
-    Args:
-        folders: Of docs/results.
-    """
-    for folder in folders:
-        for chart in draw(read(folder)):
-            path = folder / f"{chart.name}.png"
-            chart.draw(LIGHT).savefig(path, metadata={"Title": chart.headline})
-            print(path)
-
-
-if __name__ == "__main__":
-    tyro.cli(main)

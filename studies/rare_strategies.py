@@ -11,12 +11,12 @@ Axes in addition to the library's: R draws of P(right), T + 1 times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from setrl import methods, objectives
 from setrl.core.method import AnyMethod
@@ -24,7 +24,14 @@ from setrl.evaluate.looks import Look
 from setrl.show.report.drawing import band
 from setrl.show.report.style import BLUE, GREEN, ORANGE, PINK, SKY, axes_grid
 from setrl.theory.dynamics import Success, simulate
-from studies.summaries import legend_below, mean_interval, save, title, write_numbers
+from studies.summaries import (
+    Interval,
+    Numbers,
+    legend_below,
+    mean_interval,
+    title,
+    write_numbers,
+)
 
 ARMS: dict[str, tuple[AnyMethod, Look]] = {
     "grpo": (methods.grpo(), Look("GRPO", BLUE, "solid", "")),
@@ -40,6 +47,8 @@ ARMS: dict[str, tuple[AnyMethod, Look]] = {
         Look("concave counts, α = 0", PINK, "solid", ""),
     ),
 }
+
+STEP = 20  # every twentieth update is kept for the figure
 
 
 @dataclass(frozen=True)
@@ -134,31 +143,27 @@ def train(config: RareConfig, method: AnyMethod) -> History:
 
 
 def run(config: RareConfig, out_dir: Path | str) -> Path:
-    """Run the study; write rare_strategies.json and rare_strategies.png.
-
-    Returns:
-        The path of rare_strategies.json.
-    """
-    out = Path(out_dir)
+    """Run the study; write rare_strategies.json and return its path."""
     histories = {name: train(config, method) for name, (method, _) in ARMS.items()}
-    path = write_numbers(
-        out / "rare_strategies.json",
+    return write_numbers(
+        Path(out_dir) / "rare_strategies.json",
         config,
         rare=int((config.shares < config.rare).sum()),
         arms={name: history.numbers() for name, history in histories.items()},
+        paths={
+            name: mean_interval(history.taken_up_RT[:, ::STEP]).as_lists()
+            for name, history in histories.items()
+        },
     )
-    draw_paths(histories, out / "rare_strategies.png")
-    return path
 
 
-def draw_paths(histories: Mapping[str, History], path: Path) -> None:
+def draw_paths(found: Numbers) -> Figure:
     """Draw how many rare strategies are in use, over updates."""
     figure, [ax] = axes_grid(1, 1, 8.0, 4.2)
-    for name, history in histories.items():
-        found = mean_interval(history.taken_up_RT)
-        step = max(1, found.mean.size // 200)
-        lines = (found.mean[::step], found.low[::step], found.high[::step])
-        band(ax, np.arange(found.mean.size)[::step], lines, ARMS[name][1])
+    for name, record in found["paths"].items():
+        path = Interval.read(record)
+        lines = (path.mean, path.low, path.high)
+        band(ax, STEP * np.arange(path.mean.size), lines, ARMS[name][1])
     title(ax, "rare strategies in use", "updates")
     legend_below(figure, [ax])
-    save(figure, path)
+    return figure

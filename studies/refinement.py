@@ -14,18 +14,19 @@ Axes in addition to the library's: R runs (all starts side by side), C strategie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from setrl import methods
 from setrl.core.method import AnyMethod
 from setrl.show.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, SKY, axes_grid
 from setrl.theory.policies import softmax
-from studies.summaries import legend_below, save, title, write_numbers
+from studies.summaries import Numbers, legend_below, title, write_numbers
 
 # Strategies of the samples, which steps they pass, the refined strategy → the samples' labels.
 Judge = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
@@ -87,6 +88,8 @@ JUDGED = {
     for name in ("poly_4", "poly_8")
 }
 
+STEP = 50  # every fiftieth update is kept for the figure
+
 
 @dataclass(frozen=True)
 class RefinementConfig:
@@ -111,6 +114,11 @@ class RefinementConfig:
     updates: int = 10_000
     runs: int = 32
     seed: int = 0
+
+    @property
+    def middle(self) -> int:
+        """The place of the start that is drawn over time."""
+        return len(self.starts) // 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,38 +264,40 @@ def by_start(config: RefinementConfig, history: History) -> dict[str, Any]:
 
 
 def run(config: RefinementConfig, out_dir: Path | str) -> Path:
-    """Run the study; write refinement.json and refinement.png.
-
-    Returns:
-        The path of refinement.json.
-    """
-    out = Path(out_dir)
+    """Run the study; write refinement.json and return its path."""
     found = {name: best(config, arm) for name, arm in (ARMS | JUDGED).items()}
     numbers = {
-        name: {"learning_rate": rate, "starts": by_start(config, history)}
+        name: {
+            "learning_rate": rate,
+            "starts": by_start(config, history),
+            "refined": _middle(config, history),
+        }
         for name, (rate, history) in found.items()
     }
-    path = write_numbers(out / "refinement.json", config, arms=numbers)
-    draw(config, {name: found[name][1] for name in ARMS}, out / "refinement.png")
-    return path
+    return write_numbers(Path(out_dir) / "refinement.json", config, arms=numbers)
 
 
-def draw(config: RefinementConfig, histories: Mapping[str, History], path: Path) -> None:
+def _middle(config: RefinementConfig, history: History) -> list[float]:
+    """Return P(the refined strategy) of a start in the middle, mean over runs, as it is drawn."""
+    runs = np.reshape(history.refined_RT, (len(config.starts), config.runs, -1))
+    return [float(f"{mean:.4g}") for mean in runs[config.middle, :, ::STEP].mean(axis=0)]
+
+
+def draw(found: Numbers) -> Figure:
     """Draw the share of runs that learn the strategy over its start, and one start over time."""
+    config = RefinementConfig(**found["config"])
     figure, (ends, time) = axes_grid(1, 2, 11.0, 4.2)
-    middle = len(config.starts) // 3
-    shown = slice(middle * config.runs, (middle + 1) * config.runs)
-    for name, history in histories.items():
-        colour, line = ARMS[name].look
-        learned = history.learned_R.reshape(len(config.starts), -1).mean(axis=1)
+    for name, known in ARMS.items():
+        arm, (colour, line) = found["arms"][name], known.look
+        learned = [start["learned"] for start in arm["starts"].values()]
         ends.plot(config.starts, learned, color=colour, linestyle=line, marker="o", markersize=4)
-        mean_T = history.refined_RT[shown].mean(axis=0)
-        time.plot(mean_T, color=colour, linestyle=line, label=ARMS[name].label)
+        updates = STEP * np.arange(len(arm["refined"]))
+        time.plot(updates, arm["refined"], color=colour, linestyle=line, label=known.label)
     ends.set_xscale("log")
     title(ends, "runs that learn the strategy", "its P(right) before training")
-    title(time, f"P(the strategy), right {config.starts[middle]:.1%} at first", "updates")
+    title(time, f"P(the strategy), right {config.starts[config.middle]:.1%} at first", "updates")
     for ax in (ends, time):
         ax.set_ylim(-0.03, 1.03)
     time.axhline(1 / (len(config.crude) + 1), color=GREY, linewidth=0.8)
     legend_below(figure, [time])
-    save(figure, path)
+    return figure

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from setrl import objectives
 from setrl.show.report.style import BLUE, VERMILION, axes_grid
@@ -19,9 +20,9 @@ from setrl.theory.trees import (
 )
 from studies.summaries import (
     Interval,
+    Numbers,
     draw_interval,
     geometric_interval,
-    save,
     title,
     write_numbers,
 )
@@ -95,32 +96,25 @@ def learn(config: RolloutTreesConfig, mdp: SetMDP) -> tuple[np.ndarray, Interval
 
 
 def run(config: RolloutTreesConfig, out_dir: Path | str) -> Path:
-    """Run the study; write rollout_trees.json and rollout_trees.png.
-
-    Returns:
-        The path of rollout_trees.json.
-    """
-    out = Path(out_dir)
+    """Run the study; write rollout_trees.json and return its path."""
     mdp = process(config)
     paths, (steps, error) = climb(config, mdp), learn(config, mdp)
     planner = planned_values(mdp).max(axis=1).mean()
     values = np.array([path.values_TX.mean(axis=1) for path in paths])
-    path = write_numbers(
-        out / "rollout_trees.json",
+    return write_numbers(
+        Path(out_dir) / "rollout_trees.json",
         config,
         planner=float(planner),
         policy_iteration=values.round(6).tolist(),
         q_learning={"steps": steps.tolist(), "relative_error": error.as_lists()},
     )
-    _draw(values, planner, steps, error, out / "rollout_trees.png")
-    return path
 
 
-def _draw(
-    values_RT: np.ndarray, planner: float, steps: np.ndarray, error: Interval, path: Path
-) -> None:
+def draw(found: Numbers) -> Figure:
+    """Draw the value of set policy iteration over iterations, and set Q-learning's error."""
     figure, (climbing, learning) = axes_grid(1, 2, 10.0, 4.0)
-    for values_T in values_RT:
+    planner, paths = found["planner"], found["policy_iteration"]
+    for values_T in paths:
         climbing.plot(values_T, color=BLUE, linewidth=1.2, alpha=0.8)
     climbing.axhline(planner, color=VERMILION, linestyle="--", linewidth=1.5)
     climbing.annotate(
@@ -132,8 +126,9 @@ def _draw(
     )
     climbing.set_ylabel("V♯, mean over states")
     climbing.margins(y=0.12)
-    title(climbing, f"Set policy iteration, {len(values_RT)} starts", "iterations")
-    draw_interval(learning, steps, error, "l2o")
+    title(climbing, f"Set policy iteration, {len(paths)} starts", "iterations")
+    steps, error = np.array(found["q_learning"]["steps"]), found["q_learning"]["relative_error"]
+    draw_interval(learning, steps, Interval.read(error), "l2o")
     learning.set(ylabel="max |Q − Q♯*| / max Q♯*", yscale="log", xscale="log")
     title(learning, "Set Q-learning from sampled branches", "updates")
-    save(figure, path)
+    return figure

@@ -1,12 +1,12 @@
 """What the studies share: means over runs with intervals, and how they are written and drawn.
 
-Figures have the report's style, and files under 200 kB.
+A study writes numbers; `studies.figures` draws them in the report's style.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,10 @@ SHOWN = (
     "majority@32",
 )  # of a model
 
+# Of text on a fill, which is the same in light and in dark figures.
+ON_DARK, ON_LIGHT = "#fafafa", "#111111"
+Numbers = Mapping[str, Any]  # a JSON file that `write_numbers` wrote, or a part of it
+
 STYLES: dict[str, tuple[str, str]] = {
     "raw": (style.BLACK, "dotted"),
     "reinforce": (style.VERMILION, "solid"),
@@ -43,7 +47,6 @@ STYLES: dict[str, tuple[str, str]] = {
     "regression": (style.BROWN, "dashdotdot"),
     "standardised": (style.GREY, "long"),
 }
-DPI = 100
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class Interval:
     mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Interval:
+        """Return what `as_lists` wrote."""
+        return cls(*(np.array(record[name]) for name in ("mean", "low", "high")))
 
     def as_lists(self) -> dict[str, list]:
         """Return plain data, to four significant digits."""
@@ -158,8 +166,3 @@ def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
     figure.legend(
         list(lines.values()), list(lines), loc="outside lower center", ncols=3, frameon=False
     )
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a PNG."""
-    figure.savefig(path, dpi=DPI, pil_kwargs={"optimize": True})

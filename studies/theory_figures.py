@@ -1,13 +1,12 @@
-"""`python -m studies theory_figures`: the figures of docs/theory.md except the dynamics.
+"""The figures of docs/theory.md except the dynamics.
 
 Every number in them is exact: an enumeration, or a closed form of `setrl.theory`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,7 +29,7 @@ from setrl.theory import ActionTable, TabularObjective, entropy, scaffold_values
 from setrl.theory.survival import counts_shares, water_filling
 from studies.bonus import bonus_needed
 from studies.noise import leave_two_out_edge, quietest_set_size, relative_variance
-from studies.summaries import save, title
+from studies.summaries import ON_DARK, title
 
 RATES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
 GROUP = ActionTable([1, 1, 1, 0], strategies=[0, 0, 1, 2])  # four samples of the first picture
@@ -185,7 +184,7 @@ def set_value_of_a_tree() -> Figure:
         inside = _below((level, node), (1, 1))
         ax.plot(x, y, "o", color=BLUE if inside else GREY, markersize=17, zorder=2)
         text = f"{tree_value(level, node, depth, gamma):.2f}"
-        ax.text(x, y, text, ha="center", va="center", color="white", fontsize=7.5, zorder=3)
+        ax.text(x, y, text, ha="center", va="center", color=ON_DARK, fontsize=7.5, zorder=3)
         ax.text(x + 0.026, y + 0.16, f"{state_score(level, node):g}", fontsize=8, color=BLACK)
     ax.plot(*places[1, 1], "o", markersize=24, markerfacecolor="none", color=VERMILION)
     ax.set(xticks=[], yticks=[], xlim=(0, 1), ylim=(-depth - 0.4, 0.45))
@@ -247,16 +246,3 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "tree": set_value_of_a_tree,
     "scaffold": scaffold_of_a_set,
 }
-
-
-def run(out_dir: Path | str, only: Iterable[str] = FIGURES) -> Path:
-    """Draw the figures; write theory/<name>.png.
-
-    Returns:
-        Their folder.
-    """
-    folder = Path(out_dir) / "theory"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in only:
-        save(FIGURES[name](), folder / f"{name}.png")
-    return folder

@@ -1,6 +1,7 @@
 """Hooks of MkDocs: make pages of links that leave docs/ and of notebooks; show the reference.
 
-Links get the titles of pages, the start page the playground, and language models llms.txt.
+Links get the titles of pages, the start page the playground, and language models llms.txt. Pictures
+of results are drawn.
 
 A page may link to any file of the repository, so that the same link works in the repository. On the
 site, each file outside docs/ that a page links to becomes a page below `repository/`.
@@ -20,7 +21,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from setrl.show.lab import playground
-from website import check, llms, reference, titles
+from website import check, llms, pictures, reference, titles
 from website.notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +47,7 @@ NAVIGATION: list[Navigation] = []
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each notebook, and for each file outside docs/ that some page links to."""
     files.append(File.generated(config, PLAYGROUND, content=playground().html()))
+    _add_pictures(files, config)
     for file in [one for one in files if one.src_uri.endswith(".ipynb")]:
         _add_notebook(file, files, config)
     waiting = [_repository_path(file.src_uri) for file in files.documentation_pages()]
@@ -71,7 +73,8 @@ def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
             return found.group()
         return posixpath.relpath(_site_path(target), here or ".")
 
-    shown = LINK.sub(moved, reference.for_site(titles.named(markdown, source)))
+    whole = pictures.shown(reference.for_site(titles.named(markdown, source)))
+    shown = LINK.sub(moved, whole)
     WRITTEN[page.file.dest_uri] = shown
     return shown.replace("<!-- playground -->", EMBEDDED)
 
@@ -87,6 +90,19 @@ def on_post_build(config: MkDocsConfig) -> None:
     faults = check.faults_of(Path(config.site_dir))
     if faults:
         raise PluginError("\n".join(["the site has faults:", *faults]))
+
+
+def _add_pictures(files: Files, config: MkDocsConfig) -> None:
+    """Draw the pictures that pages have marks of."""
+    pages = {file.src_uri: file.content_string for file in files.documentation_pages()}
+    named = {
+        address: page for page, text in pages.items() for address in pictures.named(page, text)
+    }
+    try:
+        for address, page in named.items():
+            files.append(File.generated(config, address, content=pictures.drawn(address, page)))
+    except ValueError as error:
+        raise PluginError(str(error)) from error
 
 
 def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:

@@ -85,7 +85,7 @@ def test_a_run_is_kept_and_shown(tmp_path):
     assert set(run.differences["test"]) == {"grpo", "poly_epo_2"}
     page = front.tables(tmp_path).read_text()
     assert "## polynomial" in page
-    assert (tmp_path / "front.png").exists()
+    assert "](front.svg)" in page
     found = {PASS: {"value": 0.05}, RIGHT: {"value": 9.0}, WIDE: {"value": 0.9}}
     imitation = {"splits": {split: {"base": {}, "mine": found} for split in ("test", "shifted")}}
     (tmp_path / "ceiling_polynomial.json").write_text(json.dumps(imitation))

@@ -70,6 +70,6 @@ def test_what_the_page_says_of_the_forecasts():
 
 def test_every_arm_is_drawn():
     points = [predictions.Point(**arm) for arm in numbers()["arms"] if arm["measured"]]
-    figure = predictions.draw(points)
+    figure = predictions.draw(numbers())
     for ax in figure.axes[1:]:  # the legend's lines are in the first
         assert sum(len(line.get_xdata()) == 1 for line in ax.lines) == len(points)

@@ -4,8 +4,9 @@ import pytest
 
 from setrl.evaluate.summary import summarise_run
 from setrl.show.report.figures_evaluation import difference_to
-from setrl.support.files import write_json
-from studies.published import draw, main, read
+from setrl.support.files import read_json, write_json
+from studies.figures import RESULTS
+from studies.published import charts, read
 from tests import fake_run
 
 
@@ -33,14 +34,19 @@ def test_means_and_intervals_are_those_of_the_file(published):
 
 def test_every_split_has_its_two_figures_and_no_claim_about_all_k(published):
     folder, _ = published
-    charts = draw(read(folder))
-    assert [one.name for one in charts] == [
-        "pass_at_k_shifted", "frontier_shifted", "pass_at_k_test", "frontier_test",
+    found = charts(folder)
+    assert [one.name for one in found] == [
+        "pass_at_k_shifted", "pass_at_k_test", "frontier_shifted", "frontier_test",
     ]  # fmt: skip
-    assert charts[0].headline == "pass@k on the shifted split: base, GRPO, Poly-EPO"
+    assert found[0].headline == "pass@k on the shifted split: base, GRPO, Poly-EPO"
 
 
-def test_figures_go_where_the_numbers_are(published, capsys):
-    folder, _ = published
-    main((folder,))
-    assert len(capsys.readouterr().out.splitlines()) == len(list(folder.glob("*.png"))) == 4
+def test_a_control_run_has_the_outcomes_of_the_file():
+    data = read(RESULTS / "control_multi_goal")
+    written = read_json(RESULTS / "control_multi_goal" / "summary.json")["arms"]
+    for arm, metrics in written.items():
+        for name, found in metrics.items():
+            again = data.outcome(arm, name)
+            assert (again.value, again.stderr) == pytest.approx((found["mean"], found["stderr"]))
+    [chart] = charts(RESULTS / "control_multi_goal")
+    assert chart.name == "frontier"

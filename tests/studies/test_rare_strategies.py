@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from studies import rare_strategies, summaries
+from studies import rare_strategies
 from studies.rare_strategies import ARMS, RareConfig, train
 
 SMALL = RareConfig(strategies=12, rare=0.01, used=0.05, updates=600, learning_rate=3.0, draws=3)
@@ -28,11 +28,12 @@ def test_concave_counts_take_up_what_the_others_do_not():
     assert not counts.taken_up_RT[:, 0].any()
 
 
-def test_the_study_writes_its_numbers_and_figure(tmp_path, monkeypatch):
-    monkeypatch.setattr(summaries, "DPI", 30)
-    small = replace(SMALL, updates=20, draws=2)
+def test_the_study_writes_its_numbers_and_they_are_drawn(tmp_path):
+    small = replace(SMALL, updates=40, draws=2)
     found = json.loads(rare_strategies.run(small, tmp_path).read_text(encoding="utf-8"))
     assert set(found["arms"]) == set(ARMS)
     assert found["rare"] == int((small.shares < small.rare).sum())
     assert np.isfinite(found["arms"]["grpo"]["success"]["mean"])
-    assert (tmp_path / "rare_strategies.png").stat().st_size > 1_000
+    lines = rare_strategies.draw_paths(found).axes[0].lines
+    assert list(lines[0].get_xdata()) == [0, 20, 40]
+    assert list(lines[0].get_ydata()) == found["paths"]["grpo"]["mean"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from studies import refinement, summaries
+from studies import refinement
 from studies.refinement import (
     ARMS,
     JUDGED,
@@ -81,11 +81,13 @@ def test_poly_epo_refines_what_grpo_drops():
     assert (dropped.skill_RT[unlearned_R, -1] < 0.3).all()
 
 
-def test_the_study_writes_its_numbers_and_figure(tmp_path, monkeypatch):
-    monkeypatch.setattr(summaries, "DPI", 30)
+def test_the_study_writes_its_numbers_and_they_are_drawn(tmp_path):
     config = replace(EASY, starts=(0.1, 0.01), runs=2, updates=20)
     found = json.loads(refinement.run(config, tmp_path).read_text(encoding="utf-8"))
     assert set(found["arms"]) == set(ARMS | JUDGED)
     assert all(one["learning_rate"] in config.learning_rates for one in found["arms"].values())
     assert set(found["arms"]["grpo"]["starts"]) == {"0.1", "0.01"}
-    assert (tmp_path / "refinement.png").stat().st_size > 1_000
+    ends, time = refinement.draw(found).axes
+    learned = found["arms"]["grpo"]["starts"].values()
+    assert list(ends.lines[0].get_ydata()) == [start["learned"] for start in learned]
+    assert len(time.lines) == len(ARMS) + 1  # and the share of a uniform policy

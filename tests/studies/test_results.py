@@ -29,15 +29,6 @@ def test_numbers_are_those_of_the_default_config(name):
     assert read(name)["config"] == json.loads(json.dumps(asdict(CONFIGS[name])))
 
 
-def test_figures_of_the_page_are_there_and_small():
-    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
-    figures = [part.split(")")[0] for part in page.split("](results/")[1:]]
-    figures = [name for name in figures if name.endswith(".png")]
-    assert len(figures) >= 7
-    for figure in figures:
-        assert (DOCS / "results" / figure).stat().st_size < 200_000
-
-
 def test_where_leave_two_out_helps_and_hurts():
     numbers = read("bandits")
     curves = numbers["curves"]["variance_by_set_size"]

@@ -540,7 +540,11 @@ class _Reader:
             raise UnreadableError
         if len(max(self.tokens[self.at - 1 : self.at + 7], key=len)) > MAX_DIGITS:
             raise UnreadableError
-        if self.next == "." and "." not in token and self.tokens[self.at + 1 : self.at + 2] != ["."]:
+        if (
+            self.next == "."
+            and "." not in token
+            and self.tokens[self.at + 1 : self.at + 2] != ["."]
+        ):
             token += self.take()
         if "." in token and (period := self.period()):
             whole, _, fixed = token.partition(".")
