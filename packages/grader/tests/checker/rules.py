@@ -147,7 +147,7 @@ def _same_text(gold: str, answer: str) -> None:
 
 
 def _same_reading(one: str, other: str) -> bool:
-    if any(re.match(r"0\d", squeezed(text)) for text in (one, other)):
+    if any(re.match(r"0\d+(?![\d.])", squeezed(text)) for text in (one, other)):
         need(squeezed(one) == squeezed(other), "two codes")
     words = [re.findall(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}", plain(text)) for text in (one, other)]
     if squeezed(one) == squeezed(other):
@@ -254,8 +254,17 @@ def _equal_expressions(gold: str, answer: str) -> None:
     if any(_OTHER_KINDS.search(squeezed(text)) for text in (gold, answer)):
         raise UnreadError
     one, other = (read(text, gold) for text in (gold, answer))
-    if not _rounds(one, other, gold, answer):
+    if not _rounds(one, other, gold, answer) and not _same_without_mark(gold, answer):
         need(same_values(one, other), "the values differ")
+
+
+def _same_without_mark(gold: str, answer: str) -> bool:
+    """Whether the mark of degrees, which may be missing after an answer, is all that differs."""
+    texts = [squeezed(text) for text in (gold, answer)]
+    if sum("°" in text for text in texts) != 1 or any(r"\pi" in text for text in texts):
+        return False
+    one, other = (read(text.removesuffix("°"), gold) for text in texts)
+    return same_values(one, other)
 
 
 def _different_expressions(gold: str, answer: str, at: str = "") -> None:
