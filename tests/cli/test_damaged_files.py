@@ -62,9 +62,7 @@ COMMANDS = {
     "credit": lambda path: ("credit", path, "--set-size", 2),
     "evaluate": lambda path: ("evaluate", path),
     "judge": lambda path: ("judge", path, "--judge", "exact"),
-    "validate-data": lambda path: ("validate-data", path),
 }
-LINES_ONLY = ["validate-data"]  # the others read more
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -76,27 +74,6 @@ def test_json_that_is_nested_too_deep_gets_a_sentence(setrl, tmp_path, command, 
     code, _, error = setrl(*COMMANDS[command](path))
     assert code == 3
     assert "nested" in error
-
-
-def answer_to(setrl, path, command):
-    """Standard error of a command that refuses a file, without the file's name."""
-    code, out, error = setrl(*COMMANDS[command](path))
-    assert code == 3
-    return (out + error).replace(str(path), "")
-
-
-@pytest.mark.parametrize("command", LINES_ONLY)
-def test_a_compressed_file_is_recognised(setrl, tmp_path, command):
-    path = tmp_path / "lines.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(GROUP).encode(), mtime=0))
-    assert re.search("compressed|gzip", answer_to(setrl, path, command))
-
-
-@pytest.mark.parametrize("command", LINES_ONLY)
-def test_an_array_in_the_place_of_lines_is_recognised(setrl, tmp_path, command):
-    path = tmp_path / "lines.json"
-    path.write_text(json.dumps([GROUP, GROUP], indent=1))
-    assert "array" in answer_to(setrl, path, command)
 
 
 @pytest.mark.parametrize("command", ["credit", "judge"])

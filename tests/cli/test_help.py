@@ -73,7 +73,6 @@ def log(tmp_path, monkeypatch):
     ]  # fmt: skip
     path = tmp_path / "log.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    (tmp_path / "golds.jsonl").write_text('{"answer": "1"}\n{"answer": ""}\n')
     return path
 
 
@@ -87,7 +86,6 @@ def log(tmp_path, monkeypatch):
         ("judge log.jsonl --judge exact --into label", 0, {"groups": 5, "clusters": 20}),
         ("judge-audit log.jsonl --judge exact --orders 2 --set-size 2", 0, {}),
         ("import jsonl log.jsonl --output e.jsonl", 0, {"problems": 5, "samples": [5, 5]}),
-        ("validate-data golds.jsonl --workers 1", 3, {"rows": 2}),
         ("audit rloo --group-size 2", 0, {"group_size": 2}),
         ("grade 1 2", 10, {"verdict": "wrong"}),
         ("playground --no-open", 0, {"page": "setrl-playground.html"}),

@@ -121,7 +121,7 @@ def test_what_stands_in_place_of_a_file_is_named_by_every_reader(setrl, tmp_path
     path = tmp_path / name
     path.write_text(text)
     readers = [("import", tool, path, "--output", tmp_path / "e.jsonl") for tool in READERS]
-    for command in (("evaluate", path), ("validate-data", path), *readers):
+    for command in (("evaluate", path), *readers):
         code, _, err = setrl(*command)
         assert (code, STRANGERS[text] in err) == (3, True), (command, err)
 

@@ -52,7 +52,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
         (("python", "-c", "import tensorboard, setrl.train.lm.trackers"),),
     ),
     "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker"),)),
-    "math": ("cli,math", (("setrl", "validate-data", "problems.jsonl"),)),
+    "math": ("cli,math", (("setrl", "grade", "1/2", "0.5"),)),
     "judge": ("judge", (JUDGE,)),
     "lab": ("lab", (("setrl", "view", "--help"), ("python", "-c", VIEW, "setrl"))),
     "serve": ("serve", (("python", "-c", "import fastapi, openai, uvicorn"),)),

@@ -196,7 +196,6 @@ COMMANDS = {
     "judge": ["judge", "IN", "--judge", "exact", "--output", "OUT"],
     "import": ["import", "verl", "IN", "--output", "OUT"],
     "import a folder": ["import", "verl", "FOLDER", "--output", "OUT"],
-    "validate-data": ["validate-data", "IN", "--good", "OUT"],
     "judge-audit": ["judge-audit", "IN", "--judge", "exact", "--output", "AUDIT"],
     "sample": [
         *("sample", "--endpoint", "http://localhost:9", "--model", "m", "--data", "IN"),

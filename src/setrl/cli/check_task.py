@@ -85,7 +85,7 @@ class CheckTask(Said):
         with usage_errors():
             found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
         if not self.json:
-            from setrl.train.lm.preflight.task_check_text import task_check_text
+            from setrl.train.lm.preflight.task_check import task_check_text
 
             print(task_check_text(found))
         self._end(found.problems, found.warnings, dataclasses.asdict(found))

@@ -98,12 +98,12 @@ class Train(RunOptions):
     Attributes:
         config: The YAML file of the run. docs/your-own-task.md explains its keys; the guide that
             `setrl --help` names has an example.
-        dry_run: Do all checks, and write nothing. Print how many samples, tokens, requests to
-            judges and bytes on disk the run takes, and which part is done.
+        dry_run: Do all checks, and write nothing. Print how many samples, tokens and requests to
+            judges the run takes, and which part is done.
 
     Json:
         plan: Only with --dry-run, which leaves out report, summary and verdict: the training runs
-            with what is missing, and the samples, tokens, requests and bytes of the whole run.
+            with what is missing, and the samples, tokens and requests of the whole run.
     """
 
     dry_run: bool = False

@@ -249,6 +249,21 @@ class FileTask(Task):
 
     @override
     def notes(self, used: Sequence[str]) -> list[str]:
+        return [*self.remarks(used), *self.faults(used)]
+
+    def faults(self, used: Sequence[str]) -> list[str]:
+        """Return what makes the numbers of these splits wrong, in sentences."""
+        found = [sentence for split in used for sentence in self._contradicting(split)]
+        for split in used:
+            if split != TRAIN and TRAIN in used and (both := self.overlap(split)):
+                found.append(
+                    f"{both} of {count(len(self.usable(split)), 'problem')} of {split} {are(both)} "
+                    f"also in {TRAIN}: the evaluation on {split} is not on new problems"
+                )
+        return found
+
+    def remarks(self, used: Sequence[str]) -> list[str]:
+        """Return what was left out of these splits, in sentences."""
         found = []
         whole = zip(self._stored.values(), self._whole.values(), strict=True)
         if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
@@ -260,7 +275,7 @@ class FileTask(Task):
                 "script with SetGRPOTrainer passes pictures to TRL as they are"
             )
         for split in used:
-            found += [*self._without_gold(split), *self._repeated(split)]
+            found += self._without_gold(split)
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]
             if unfit:
                 shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
@@ -269,13 +284,6 @@ class FileTask(Task):
                     f"{are(len(unfit))} left out, because a gold cannot be used for grading: "
                     f"{shown}{', …' if len(unfit) > SHOWN else ''}"
                 )
-        if TRAIN in used:
-            found += [
-                f"{both} of {count(len(self.usable(split)), 'problem')} of {split} {are(both)} "
-                f"also in {TRAIN}: the evaluation on {split} is not on new problems"
-                for split in used
-                if split != TRAIN and (both := self.overlap(split))
-            ]
         return found
 
     def _without_gold(self, split: str) -> list[str]:
@@ -292,9 +300,9 @@ class FileTask(Task):
             f"samples are worth: {first_of(without, SHOWN)}"
         ]
 
-    def _repeated(self, split: str) -> list[str]:
-        """Say which problems of an evaluation contradict each other."""
-        if split == TRAIN or not self.spec.needs_gold:  # a function may accept several answers
+    def _contradicting(self, split: str) -> list[str]:
+        """Say which problems contradict each other."""
+        if not self.spec.needs_gold:  # a function may accept several answers
             return []
         pairs = contradicting(repeated(self.usable(split)))
         if not pairs:

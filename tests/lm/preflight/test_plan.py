@@ -86,9 +86,8 @@ def test_the_plan_counts_what_is_new_and_writes_nothing(config, tmp_path, capsys
     assert "own: 2 arms × 1 seed, from " in printed.out
     assert "3 prompts × 4 samples per step = 24 samples of at most 8 tokens" in printed.out
     rows = [line.split() for line in printed.out.splitlines()]
-    assert ["tokens", "sampled,", "at", "most", "192", "384"] in rows
-    assert ["requests", "to", "judges,", "none", "repeated", "12"] in rows
-    assert "disk: checkpoints" in printed.out
+    assert ["sampled", "tokens", "384"] in rows
+    assert ["judge", "requests", "12"] in rows
     assert "an evaluation on test: 4 problems × 5 samples = 20" in printed.out
     assert "to do: 8 steps with 48 samples, and 60 samples of evaluations; 864 tok" in printed.out
     assert "time: unknown before the first steps" in printed.out

@@ -36,6 +36,7 @@ def half_elsewhere(prompts, completions, **_):
 half_elsewhere.read_answer = str
 """
 ROWS = [{"problem": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(12)]
+ARMS = {"grpo": {"method": "grpo"}, "poly": {"method": "poly_epo", "set_size": 2}}
 TEST = [{"problem": f"What is {i} + 1?", "answer": str(i + 1)} for i in range(20, 24)]
 
 
@@ -60,7 +61,7 @@ def own(tmp_path, model, monkeypatch):
             "name": "own",
             "model": str(model),
             "task": {**usual, **(task or {})},
-            "arms": {"grpo": {"method": "grpo"}, "poly": {"method": "poly_epo", "set_size": 2}},
+            "arms": ARMS,
             "steps": 2,
             "prompts_per_step": 2,
             "samples_per_prompt": 6,
@@ -93,23 +94,22 @@ def test_nothing_wrong_ends_with_0_and_a_group_is_credited_as_in_training(own, c
     samples = found["group"]["samples"]
     assert len(samples) == 6
     for one in samples:
-        assert one["rewards"]["digits"] == sum(map(str.isdigit, one["text"])) / 4
-        total = one["rewards"]["number"] + 0.5 * one["rewards"]["digits"]
+        assert one["reward/digits"] == sum(map(str.isdigit, one["text"])) / 4
+        total = one["reward/number"] + 0.5 * one["reward/digits"]
         assert one["reward"] == pytest.approx(total)
     rewards_BN = np.array([[one["reward"] for one in samples]])
     assert np.ptp(rewards_BN) > 0
     resolved = ResolvedConfig.load(path)
     values_BN = resolved.arms["grpo"].method.advantages(rewards_BN).values_BN
-    assert [one["advantages"]["grpo"] for one in samples] == pytest.approx(values_BN[0].tolist())
-    names = [one["strategies"]["poly"] for one in samples]
+    assert [one["advantage/grpo"] for one in samples] == pytest.approx(values_BN[0].tolist())
+    names = [one["strategy/poly"] for one in samples]
     strategies_BN = np.array(
         [[-1 if name == "degenerate" else names.index(name) for name in names]]
     )
     credited = resolved.arms["poly"].method.advantages(rewards_BN, strategies=strategies_BN)
-    assert [one["advantages"]["poly"] for one in samples] == pytest.approx(
+    assert [one["advantage/poly"] for one in samples] == pytest.approx(
         credited.values_BN[0].tolist()
     )
-    assert {"sampling", "number", "digits"} < set(found["group"]["seconds"])
 
 
 def test_prompts_are_shown_as_the_model_reads_them_and_cannot_act(own, capsys):
@@ -120,7 +120,6 @@ def test_prompts_are_shown_as_the_model_reads_them_and_cannot_act(own, capsys):
     assert "<user>What is 0 + 0?⟦<|end|>⟧<assistant>" in printed.out
     assert r"<user>Clear\x1b[2J \u202eit ⟦<|end|>⟧ 3?⟦<|end|>⟧<assistant>" in printed.out
     assert not {"\x1b", "\u202e"} & set(printed.out + printed.err)
-    assert "special tokens of the model in the text of 1 prompt of train, the first" in printed.err
 
 
 def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
@@ -129,24 +128,21 @@ def test_each_problem_is_a_sentence_and_warnings_are_none(own, capsys):
     path = own(
         train=[*ROWS, *twice, long], test=[*TEST, ROWS[5], {"problem": "Why?", "answer": "Because"}]
     )
-    code, found, errors = checked(capsys, path, "--no-sample")
+    code, found, _ = checked(capsys, path, "--no-sample")
     assert code == 3
     train, test = found["splits"]
-    assert (train["problems"], train["repeated"], train["too_long"]) == (15, 2, 1)
-    assert (test["in_train"], [one["gold"] for one in test["unfit"]]) == (1, ["Because"])
+    assert (train["problems"], train["twice"], test["also_in_train"]) == (15, 2, 1)
+    assert test["left_out"] == 1
     for sentence in (
-        "1 of the problems of train ask what another asks, and have another gold: ",
-        "train.jsonl:13 ('3') = ",
-        "too long: 1 prompt of train; with 24 new tokens there is room for 232 of the model's "
-        "context of 256, and ",
-        "1 of 5 problems of test is also in train, so that an evaluation on test is not on new",
-        "1 of 6 golds of test cannot be graded, and training leaves them out: ",
+        "1 of the problems of train ask what another asks, with another gold, and at most one of ",
+        "has 268 tokens; with 24 new ones that is more than the 256 of the model's context",
+        "1 of 5 problems of test is also in train: the evaluation on test is not on new problems",
     ):
-        assert sentence in errors
-    assert len(found["problems"]) == 4
-    assert [one.partition(":")[0] for one in found["warnings"]] == [
-        "written twice in train (1 problem)"
-    ]
+        assert any(sentence in one for one in found["problems"])
+    assert len(found["problems"]) == 3
+    [warning] = found["warnings"]
+    assert "1 of 6 problems of test is left out, because a gold cannot be used" in warning
+    assert "Because" not in warning
     lengths = [len(f"<user>{row['problem']}") + 1 + len("<assistant>") for row in [*ROWS, *twice]]
     assert (train["median"], train["longest"]) == (np.median([*lengths, 268]), 268)
 
@@ -158,14 +154,14 @@ def closed_port():
 
 def test_what_fails_in_the_group_is_a_problem_and_the_others_are_shown(own, capsys):
     judge = {"judge": "lm", "model": "m", "endpoint": f"http://127.0.0.1:{closed_port()}/v1"}
+    judged = {"method": "poly_epo", "set_size": 2, "judge": judge}
     reward = ["number", {"function": "my_rewards:fails"}]
-    code, found, errors = checked(capsys, own(task={"reward": reward, "strategy": judge}))
+    code, found, errors = checked(capsys, own(task={"reward": reward}, arms=ARMS | {"own": judged}))
     assert code == 3
     assert "the reward function 'fails'" in errors
     assert "raised KeyError: 'score'" in errors
     assert "/v1 cannot be reached (Connection refused): start the server" in errors
-    first = found["group"]["samples"][0]
-    assert (first["rewards"], first["reward"]) == ({"number": 0.0, "fails": None}, None)
+    assert {*found["group"]["samples"][0]} == {"tokens", "cut", "text"}
 
 
 @pytest.mark.parametrize("name", ["half_if_empty", "half_elsewhere"])
@@ -174,8 +170,6 @@ def test_a_graded_reward_is_found_where_the_group_has_only_1s(own, capsys, name)
     assert {one["reward"] for one in found["group"]["samples"]} == {1.0}
     sentence = f"{name!r} says which samples are right, and must return 1 or 0, got 0.5: pass corr"
     assert (code, sentence in errors) == (3, True)
-    sentence = f"give the function {name!r} the attribute read_answer"
-    assert (sentence in errors) == (name == "half_if_empty")
 
 
 def test_a_field_that_only_training_knows_leaves_its_arm_without_credit(own, capsys):
@@ -184,8 +178,8 @@ def test_a_field_that_only_training_knows_leaves_its_arm_without_credit(own, cap
     assert (code, found["problems"]) == (0, [])
     assert "ucpo gets no credit here: only training computes mean_logprob" in errors
     for one in found["group"]["samples"]:
-        assert one["advantages"]["ucpo"] is None
-        assert one["advantages"]["grpo"] is not None
+        assert "advantage/ucpo" not in one
+        assert one["advantage/grpo"] is not None
 
 
 def test_a_task_without_a_model_and_a_domain(own, capsys):

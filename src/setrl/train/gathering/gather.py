@@ -6,8 +6,8 @@ other work, and takes the columns:
     asked = sources.ask(arguments_of(prompts, completions, ids, rows), num_samples)
     columns = asked.columns(cut=[was_cut(one, ends) for one in ids])
 
-Rows of a trainer whose values are known already, such as verl's, become columns by `columns_of`;
-those of a log become `Samples` at once.
+Rows whose values are known already, such as verl's, are columns at once, and those of a log
+`Samples`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,16 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, Self, TypeVar
 
 from setrl.judges import Group
 from setrl.samples.conversation import Text, prompt_text, sample_text
-from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, Outcome, outcome_of
 from setrl.train.gathering.functions import Source, is_async
 from setrl.train.gathering.judging import JudgeQueue, unknown_share
-from setrl.train.gathering.timing import timed
-from setrl.train.scoring.batch import Column, Columns, JudgingTimes
-from setrl.train.scoring.fields import PAIRS
+from setrl.train.scoring.batch import Columns, JudgingTimes
+from setrl.train.scoring.fields import PAIRS, Values
 
 T = TypeVar("T")
 Function = Callable[..., Any]
@@ -160,7 +157,6 @@ class Sources:
         *,
         loop: asyncio.AbstractEventLoop | None = None,
         among: Processes = ALONE,
-        goes_on: bool = False,
     ) -> Asked:
         """Ask about samples: asynchronous functions start now, the others when columns are taken.
 
@@ -169,27 +165,19 @@ class Sources:
             num_samples: N, the samples of a prompt.
             loop: Where asynchronous functions work; None: each in a loop of its own, in turn.
             among: The processes that have the other samples.
-            goes_on: Whether the error of a function stands in the place of its column, so that the
-                others are asked, too. By default it is raised.
         """
-        return Asked(self, arguments, num_samples, loop, among, goes_on)
+        return Asked(self, arguments, num_samples, loop, among)
 
 
 @dataclass
 class Asked:
-    """What sources were asked about the samples of a step; see `Sources.ask`.
-
-    Attributes:
-        seconds: The time of each part, once the columns were taken.
-    """
+    """What sources were asked about the samples of a step; see `Sources.ask`."""
 
     sources: Sources
     arguments: Arguments
     num_samples: int
     loop: asyncio.AbstractEventLoop | None
     among: Processes
-    goes_on: bool
-    seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._answers = [
@@ -199,7 +187,7 @@ class Asked:
 
     def columns(
         self,
-        rewards_R: Sequence[Column] | None = None,
+        rewards_R: Sequence[Values] | None = None,
         *,
         cut: Sequence[bool] | None = None,
     ) -> Columns:
@@ -209,7 +197,7 @@ class Asked:
             rewards_R: The column of each reward, where the engine has called the functions.
             cut: Which samples of this process were cut at the length limit.
         """
-        found = [(part, self._taken(part, answer)) for part, answer in self._answers]
+        found = [(part, answer()) for part, answer in self._answers]
         asked = len(self.sources.rewards)
         named: dict[str, Any] = dict(found[asked:])
         prompts, texts, tokens, is_cut = zip(*self._samples(cut), strict=True)
@@ -234,15 +222,6 @@ class Asked:
         spoken = map(prompt_text, said["prompts"]), map(sample_text, said["completions"])
         is_cut = [None] * size if cut is None else cut
         return self.among.exchange([*zip(*spoken, lengths, is_cut, strict=True)])
-
-    def _taken(self, part: str, answer: Callable[[], list[Any]]) -> Column:
-        try:
-            with timed(self.seconds, part):
-                return answer()
-        except RunError as error:
-            if not self.goes_on:
-                raise
-            return error
 
     def _rows(self, function: Function) -> Callable[[], list[Any]]:
         answer = self._started(function, self.arguments)
@@ -296,42 +275,3 @@ def judged(
         used = {name: sum(of[name] for _, of in parts) for name in times.used}
         times = replace(times, unknown=unknown_share(judgements), used=used)
     return replace(columns, strategies=judgements), times
-
-
-def columns_of(
-    prompts_B: Sequence[str],
-    groups: Sequence[Sequence[int]],
-    width: int,
-    rewards: Sequence[Any],
-    *,
-    strategies: Sequence[Any] | None = None,
-    correct: Sequence[Any] | None = None,
-    fields: Mapping[str, Sequence[Any]] | None = None,
-) -> Columns:
-    """Return the columns of rows whose values are known, in groups of any sizes.
-
-    Behind the end of a group all is unknown, so that it is in no set.
-
-    Args:
-        prompts_B: The prompts.
-        groups: The places of the rows of each prompt.
-        width: N, at least the size of the largest group.
-        rewards: The reward of each row.
-        strategies: The label of each row.
-        correct: Whether each row is right; None is unknown.
-        fields: Further fields of each row.
-    """
-    unknown = [None] * width
-
-    def column(values: Sequence[Any]) -> list[Any]:
-        padded = ([*(values[i] for i in rows), *unknown][:width] for rows in groups)
-        return list(chain.from_iterable(padded))
-
-    return Columns(
-        list(prompts_B),
-        [[""] * width] * len(groups),
-        [column(rewards)],
-        strategies=None if strategies is None else column(strategies),
-        correct=None if correct is None else column(correct),
-        fields={name: column(values) for name, values in (fields or {}).items()},
-    )

@@ -62,6 +62,7 @@ class Scorer:
             `combine`, where its values are 0 and 1.
         stop_rule: When a run stops because it learns nothing; None: never.
         had_signal: As in `CreditWatch`, for a run that resumes.
+        more: What functions get besides, such as `trainer_state`.
     """
 
     task: Task
@@ -72,6 +73,7 @@ class Scorer:
     correct: Outcome | None = None
     stop_rule: StopRule | None = field(default_factory=StopRule)
     had_signal: Callable[[], bool] = lambda: False
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         own = getattr(self.task, "correct", None)  # a task of a user may not have it
@@ -130,7 +132,7 @@ class Scorer:
 
     def _columns(self, groups: Sequence[SampledGroup]) -> Columns:
         """Ask the functions of the task about the samples."""
-        asked = self._sources.ask(_arguments(groups), len(groups[0].texts_N))
+        asked = self._sources.ask({**_arguments(groups), **self.more}, len(groups[0].texts_N))
         columns = asked.columns(cut=[cut for group in groups for cut in group.cut_N])
         return replace(columns, prompts_B=[_question(group).prompt for group in groups])
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setrl.evaluate.sampling import load_tokenizer
+from setrl.judges import Judge
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import Problem
@@ -23,6 +24,22 @@ from setrl.train.lm.resolved_arm import ResolvedArm
 if TYPE_CHECKING:
     from setrl.train.tinker.journal import CreditedSample, JournalBatch
     from setrl.train.tinker.server import ServerSampler
+
+
+def scorer_of(
+    resolved: ResolvedConfig, arm: ResolvedArm, judge: Judge | None, **more: Any
+) -> Scorer:
+    """Return what scores the samples of an arm; `correct` is what evaluation reads, too."""
+    task = resolved.task
+    return Scorer(
+        task,
+        judge,
+        arm.fields,
+        resolved.truncation,
+        resolved.rewards,
+        correct=task.correct or task.combine.place(),
+        **more,
+    )
 
 
 @dataclass
@@ -45,14 +62,10 @@ class BatchMaker:
     def __post_init__(self) -> None:
         resolved, arm = self.resolved, self.arm
         self.judge = None if arm.judge is None else make_judge(arm.judge, self.run.path)
-        self.scorer = Scorer(
-            resolved.task,
+        self.scorer = scorer_of(
+            resolved,
+            arm,
             self.judge,
-            arm.fields,
-            resolved.truncation,
-            resolved.rewards,
-            correct=resolved.task.correct
-            or resolved.task.combine.place(),  # as evaluation reads it
             stop_rule=resolved.stop_rule,
             had_signal=lambda: had_signal(files.read_lines(self.run.metrics)),
         )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from setrl import Advantages
 from setrl.judges import Judgement
 from setrl.samples.samples import Samples
+from setrl.train.scoring.fields import Values
 
 if TYPE_CHECKING:
     from setrl.train.scoring.missing import Missing
-
-Column = Sequence[Any] | np.ndarray | Exception
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Columns:
     """What is known about B × N samples before they are credited.
 
     A column holds one value for each sample; the N samples of a prompt stand together, in the order
-    of the prompts. If a column could not be read, the error stands where the column would be.
+    of the prompts.
 
     Attributes:
         prompts_B: The prompts.
@@ -44,11 +43,11 @@ class Columns:
 
     prompts_B: list[str]
     texts_BN: list[list[str]]
-    rewards_R: Sequence[Column]
+    rewards_R: Sequence[Values]
     cut: Sequence[bool] | None = None
-    strategies: Column | Sequence[Judgement] | None = None
-    fields: Mapping[str, Column] = field(default_factory=dict)
-    correct: Column | int | None = None
+    strategies: Values | Sequence[Judgement] | None = None
+    fields: Mapping[str, Values] = field(default_factory=dict)
+    correct: Values | int | None = None
     names_R: Sequence[str] = ()
     tokens: Sequence[int] | None = None
 
@@ -89,7 +88,6 @@ class ScoredBatch:
         rewards_BNR: What each of the R reward functions gave; NaN unknown.
         advantages: The result of the method; `advantages.values_BN` is what entered the loss.
         missing_B: Why each prompt has no credit; None for a prompt with credit.
-        problems: Why columns are missing, one sentence for each; empty in training.
         seconds: The time that this process spent on each part: generation, verification, judging,
             credit.
         judging: The cost of the judge; None if no judge was asked.
@@ -99,6 +97,5 @@ class ScoredBatch:
     rewards_BNR: np.ndarray
     advantages: Advantages
     missing_B: tuple[Missing | None, ...] = ()
-    problems: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     judging: JudgingTimes | None = None

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from setrl.support.errors import RunError
 
-Values = Sequence[Any]
+Values = Sequence[Any] | np.ndarray
 
 STRATEGIES, FAMILIES, PAIRS = "strategies", "families", "pairs"
 KNOWN = ("answers", "proxy", "second", FAMILIES, PAIRS)

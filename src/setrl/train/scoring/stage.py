@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,14 +14,12 @@ from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
 from setrl.samples.samples import LABELS, READER_OF, Samples, coded
 from setrl.samples.values import Label, read_label, read_number
-from setrl.support.errors import RunError
-from setrl.train.scoring.batch import Column, Columns, ScoredBatch
+from setrl.train.scoring.batch import Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward
-from setrl.train.scoring.fields import FAMILIES, PAIRS, STRATEGIES, read_column
+from setrl.train.scoring.fields import FAMILIES, PAIRS, STRATEGIES, Values, read_column
 from setrl.train.scoring.labels import families_of, strategies_of
 from setrl.train.scoring.missing import Missing, missing_credit
 
-T = TypeVar("T")
 AS_IT_IS = Truncation()
 
 
@@ -34,7 +32,6 @@ def score(
     normalize: Literal["group"] | None = None,
     truncated: Truncation = AS_IT_IS,
     rng: np.random.Generator | int | None = None,
-    goes_on: bool = False,
 ) -> ScoredBatch:
     """Credit samples with a method.
 
@@ -47,16 +44,13 @@ def score(
         normalize: Whether each reward of that sum is normalised first, as in `Combine`.
         truncated: The rule for samples that were cut at the length limit.
         rng: A generator or its seed, for methods that sample sets.
-        goes_on: Whether a column that could not be read is unknown for all samples, with its error
-            listed in the batch. By default the error is raised. If one reward is missing, no
-            sample has a reward: a sum of the others would be another reward.
 
     Raises:
         RunError: If a column could not be read, or if it must be known which samples are right and
             nothing says it; it names the reward function, its value, and what to pass.
         ValueError: If the samples do not fit the method; it names what is wrong.
     """
-    reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]), goes_on)
+    reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]))
     rewards_BNR = reading.rewards(columns.rewards_R)
     correct_BN = reading.correct(columns, rewards_BNR, combine, _needed_by(method, combine))
     own = tuple(weights or (1.0,) * rewards_BNR.shape[2])
@@ -84,7 +78,6 @@ def score(
         rewards_BNR,
         advantages,
         missing_credit(samples, method.reads, advantages, columns.strategies, cut_BN),
-        tuple(reading.problems),
     )
 
 
@@ -105,18 +98,14 @@ def _needed_by(method: AnyMethod, combine: Combine | None) -> str:
 
 @dataclass
 class _Reading:
-    """Columns as arrays of B prompts and N samples, what labels mean, and what was wrong."""
+    """Columns as arrays of B prompts and N samples, and what labels mean."""
 
     num_prompts: int
     num_samples: int
-    goes_on: bool
-    problems: list[str] = field(default_factory=list)
     names: dict[str, Sequence[Label]] = field(default_factory=dict)
 
-    def rewards(self, columns: Sequence[Column]) -> np.ndarray:
-        rewards_MR = np.stack([self._read(column, _numbers) for column in columns], axis=-1)
-        if any(isinstance(column, Exception) for column in columns):
-            rewards_MR[:] = np.nan
+    def rewards(self, columns: Sequence[Values]) -> np.ndarray:
+        rewards_MR = np.stack([*map(_numbers, columns)], axis=-1)
         return rewards_MR.reshape(self.num_prompts, self.num_samples, len(columns))
 
     def correct(
@@ -124,18 +113,12 @@ class _Reading:
     ) -> np.ndarray:
         shape, place = rewards_BNR.shape[:2], columns.correct
         if place is not None and not isinstance(place, int):
-            return self._read(place, partial(correct_by_column, shape=shape))
+            return correct_by_column(place, shape)
         usual = 0 if rewards_BNR.shape[2] == 1 else None
         names_R = columns.names_R
         usual = usual if combine is None else combine.place(names_R)
         chosen = usual if place is None else place
-        try:
-            return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
-        except RunError as error:
-            if not self.goes_on:
-                raise
-            self.problems.append(str(error))
-        return np.full(shape, np.nan)
+        return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
 
     def fields(self, columns: Columns, reads: Collection[str]) -> dict[str, Any]:
         """Return the strategies and the further fields that were given, (B, N) or (B, N, N)."""
@@ -147,41 +130,28 @@ class _Reading:
             found[FAMILIES] = self._labels(FAMILIES, said, families_of)
         return found
 
-    def field(self, name: str, column: Column) -> np.ndarray:
+    def field(self, name: str, column: Values) -> np.ndarray:
         """Return the values of a further field."""
         if name == PAIRS:
-            return self._read(column, self._pairs, self.num_prompts)
+            return self._pairs(column)
         read = partial(read_column, f"fields[{name!r}]", READER_OF[name])
         if name in LABELS:
             return self._labels(name, column, lambda values, _: read(values))
-        return self._read(column, lambda values: self._shaped(np.array(read(values), np.float64)))
+        return self._shaped(np.array(read(column), np.float64))
 
     def _labels(self, name: str, column: Any, read: Callable[..., list[Label]]) -> np.ndarray:
-        labels = self._read(column, lambda values: read(values, self.num_samples))
-        codes, self.names[name] = coded(labels, name)
+        codes, self.names[name] = coded(read(column, self.num_samples), name)
         return self._shaped(codes)
 
-    def _pairs(self, values: Sequence[Any]) -> np.ndarray:
+    def _pairs(self, values: Values) -> np.ndarray:
         unknown_NN = np.full((self.num_samples, self.num_samples), np.nan)
         return np.stack([unknown_NN if one is None else np.asarray(one) for one in values])
 
     def _shaped(self, values_M: np.ndarray) -> np.ndarray:
         return values_M.reshape(self.num_prompts, self.num_samples)
 
-    def _read(self, column: Any, read: Callable[[Any], T], count: int | None = None) -> T:
-        """Read a column; where that fails, it is a column of unknown values."""
-        try:
-            if isinstance(column, Exception):
-                raise column
-            return read(column)
-        except (RunError, ValueError) as error:
-            if not self.goes_on:
-                raise
-            self.problems.append(str(error))
-        return read([None] * (count or self.num_prompts * self.num_samples))
 
-
-def _numbers(values: Sequence[Any]) -> np.ndarray:
+def _numbers(values: Values) -> np.ndarray:
     return np.array(read_column("rewards", read_number, values))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from accelerate.utils import gather_object
 from torch import Tensor
 from typing_extensions import override
 
@@ -21,7 +22,6 @@ from setrl.train.gathering.gather import (
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns
 from setrl.train.scoring.batch import JudgingTimes
-from setrl.train.trl.gathering import gather_rows
 from setrl.train.trl.policy import MeanLogprob
 from setrl.train.trl.sampling import Sampling
 
@@ -101,7 +101,7 @@ class Gathering(Sampling):
         """Add the fields of the policy and the strategies of the judge, and what it cost."""
         columns = self._columns()
         policy = {n: one.values(self, output).tolist() for n, one in self.policy_fields.items()}
-        gathered = {name: gather_rows(values) for name, values in policy.items()}
+        gathered = {name: gather_object(values) for name, values in policy.items()}
         columns = replace(columns, fields={**columns.fields, **gathered})
         if self.judge_queue is None:
             return columns, None
@@ -119,7 +119,7 @@ class Gathering(Sampling):
     @property
     def _processes(self) -> Processes:
         own = self.accelerator
-        return Processes(own.num_processes, own.process_index, gather_rows)
+        return Processes(own.num_processes, own.process_index, gather_object)
 
 
 def ends(owner: Any, tokenizer: Any) -> set[int | None]:

@@ -29,7 +29,6 @@ from setrl.core.method import AnyMethod
 from setrl.samples.values import is_outcome
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train import method_config
-from setrl.train.gathering.gather import columns_of
 from setrl.train.scoring import Columns, ScoredBatch, score
 
 WRITTEN_FOR_VERL = "0.9.1"
@@ -221,17 +220,21 @@ def _columns(
     rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: BatchRows
 ) -> Columns:
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
-    width, fields = max(rows.method.fewest_samples, *map(len, groups.values())), dict(rows.fields)
-    strategies, correct = fields.pop("strategies", None), fields.pop("correct", None)
-    if "correct" in rows.method.reads and correct is None:
+    width = max(rows.method.fewest_samples, *map(len, groups.values()))
+    if "correct" in rows.method.reads and "correct" not in rows.fields:
         _refuse_other_scores(rows.method, [rewards_M[i] for i in chain(*groups.values())])
-    return columns_of(
+
+    def column(values: Sequence[Any]) -> list[Any]:
+        padded = ([values[i] for i in group] + [None] * width for group in groups.values())
+        return [one for group in padded for one in group[:width]]
+
+    fields = {name: column(values) for name, values in rows.fields.items()}
+    return Columns(
         [*groups],
-        [*groups.values()],
-        width,
-        rewards_M,
-        strategies=strategies,
-        correct=correct,
+        [[""] * width] * len(groups),
+        [column(rewards_M)],
+        strategies=fields.pop("strategies", None),
+        correct=fields.pop("correct", None),
         fields=fields,
     )
 

@@ -79,22 +79,28 @@ def _check_columns(arms: Iterable[ResolvedArm], known: list[str], task: str) -> 
 
 def check_prompts(resolved: ResolvedConfig, model: str) -> None:
     """Refuse prompts that the model cannot read whole, and a chat template that is missing."""
+    if sentences := too_long(resolved, model, _prompts(resolved)):
+        raise ConfigError(sentences[0])
+
+
+def too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> list[str]:
+    """Say which prompts the model cannot read whole; nothing if it can read all."""
     tokenizer, form = load_tokenizer(model), resolved.form
     form.is_chat(tokenizer)
     context = context_of(model)
     if context is None:
-        return
+        return []
     room = context - resolved.sample_tokens
     around = len(form.token_ids("", tokenizer)) + 1
-    for prompt in _prompts(resolved):
-        if len(prompt.encode()) + around <= room:  # a token has at least one byte
-            continue
-        if (count := len(form.token_ids(prompt, tokenizer))) > room:
-            raise ConfigError(
-                f"the prompt {prompt[:60]!r}… of {resolved.task.name} has {count} tokens; "
-                f"with {resolved.sample_tokens} new ones that is more than the {context} of the "
-                "model's context: leave it out, or set max_new_tokens lower"
-            )
+    doubtful = [one for one in prompts if len(one.encode()) + around > room]  # of a byte a token
+    lengths = {one: len(form.token_ids(one, tokenizer)) for one in doubtful}
+    return [
+        f"the prompt {prompt[:60]!r}… of {resolved.task.name} has {length} tokens; with "
+        f"{resolved.sample_tokens} new ones that is more than the {context} of the model's "
+        "context: leave it out, or set max_new_tokens lower"
+        for prompt, length in lengths.items()
+        if length > room
+    ]
 
 
 def _prompts(resolved: ResolvedConfig) -> list[str]:

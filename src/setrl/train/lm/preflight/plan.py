@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.sampling import refuse_damaged_weights
+from setrl.judges.config import Config, spelled_out
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files import read_lines
 from setrl.support.files.run_folder import BASE, evaluation_files, training_run
-from setrl.support.wording import count, in_bytes, size, table
+from setrl.support.wording import count, size, table
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.inputs import run_inputs
 from setrl.train.lm.preflight.checks import check_before_training
-from setrl.train.lm.preflight.costs import Costs, costs
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.claim import is_claimed, refuse_other_run
 from setrl.train.runs.inputs import check_inputs
@@ -54,7 +55,7 @@ class Plan:
         base: Where the base model comes from, in words.
         runs: The base, if it is evaluated, and every arm with every seed.
         problems: Evaluated split → the number of its problems.
-        costs: What the whole run takes, from its first step.
+        costs: What the whole run takes, from its first step: see `costs`.
         notes: What people should know about the problems and the arms.
         step_s: The median seconds of the steps that are done; None before the first step.
     """
@@ -64,7 +65,7 @@ class Plan:
     base: str
     runs: tuple[Planned, ...]
     problems: dict[str, int]
-    costs: Costs
+    costs: dict[str, int]
     notes: tuple[str, ...]
     step_s: float | None = None
 
@@ -79,10 +80,14 @@ class Plan:
         return sum(self.config.steps - run.step for run in self.runs if run.seed is not None)
 
     @property
+    def samples(self) -> int:
+        """Return the number of samples of one training run."""
+        return self.resolved.batches * self.resolved.samples_per_step
+
+    @property
     def new_samples(self) -> int:
         """Return the number of samples of the new steps."""
-        samples = self.costs.samples // self.costs.runs
-        return math.ceil(samples * self.new_steps / self.config.steps)
+        return math.ceil(self.samples * self.new_steps / self.config.steps)
 
     @property
     def new_evaluation_samples(self) -> int:
@@ -131,6 +136,39 @@ def plan(
         tuple(resolved.notes),
         None if overwrite else _step_seconds(resolved, run_dir),
     )
+
+
+def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, int]:
+    """Return what a comparison takes from its first step, with every sample at the limit.
+
+    Args:
+        resolved: The comparison.
+        problems: Evaluated split → the number of its problems.
+    """
+    config, limit = resolved.config, resolved.sample_tokens
+    seeds, arms = len(config.seeds), resolved.arms.values()
+    prompts = seeds * resolved.batches * config.prompts_per_step
+    samples = len(arms) * prompts * config.samples_per_prompt
+    models = len(arms) * seeds + config.base_evaluations
+    evaluated = models * sum(problems.values()) * config.eval_samples
+    asked = sum(requests(arm.judge, config.samples_per_prompt) for arm in arms)
+    return {
+        "prompts": len(arms) * prompts,
+        "samples": samples,
+        "sampled_tokens": samples * limit,
+        "evaluated_samples": evaluated,
+        "evaluated_tokens": evaluated * limit,
+        "judge_requests": asked * prompts,
+    }
+
+
+def requests(judge: Config | None, samples: int) -> int:
+    """Return how often the language models behind a judge are asked about a group, at most."""
+    settings = spelled_out(judge) if isinstance(judge, str) else judge or {}
+    if settings.get("judge") == "lm":
+        return 1
+    pairs = samples * (samples - 1) // 2 if settings.get("judge") == "pairwise" else 1
+    return pairs * requests(settings["of"], samples) if "of" in settings else 0
 
 
 def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
@@ -193,7 +231,7 @@ def plan_json(found: Plan) -> dict[str, Any]:
         "base": found.base,
         "runs": [dataclasses.asdict(run) for run in found.runs],
         "problems": found.problems,
-        "costs": dataclasses.asdict(found.costs),
+        "costs": found.costs,
         "new_steps": found.new_steps,
         "new_samples": found.new_samples,
         "new_evaluation_samples": found.new_evaluation_samples,
@@ -203,18 +241,19 @@ def plan_json(found: Plan) -> dict[str, Any]:
 def plan_text(found: Plan) -> str:
     """Return the plan as text for people."""
     config = found.config
-    samples = found.costs.samples // found.costs.runs
     lines = [
         f"{config.name}: {count(len(config.arms), 'arm')} × {count(len(config.seeds), 'seed')}, "
         f"from {found.base}",
         f"each training run: {count(config.steps, 'step')}; "
         f"{size(config.prompts_per_step, 'prompt', *(config.samples_per_prompt,) * 2)} per step = "
-        f"{count(samples, 'sample')} of at most {found.resolved.sample_tokens:,} tokens",
+        f"{count(found.samples, 'sample')} of at most {found.resolved.sample_tokens:,} tokens",
     ]
     for split, number in found.problems.items():
         drawn = size(number, "problem", *(config.eval_samples,) * 2)
         lines.append(f"an evaluation on {split}: {drawn} = {number * config.eval_samples:,}")
-    lines += ["", _counts(found.costs), "", _states(found), ""]
+    counts = [[k.replace("_", " "), f"{n:,}"] for k, n in found.costs.items() if n]
+    head = ["from the first step, with every sample at the limit", "all arms"]
+    lines += ["", table([head, *counts]), "", _states(found), ""]
     all_samples = found.new_samples + found.new_evaluation_samples
     all_tokens = all_samples * found.resolved.sample_tokens
     lines += [
@@ -232,37 +271,14 @@ def _time(found: Plan) -> str:
     """Return how long the new steps take at the pace of the steps that are done."""
     if found.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
-    side_by_side = min(found.config.workers, found.costs.runs)
+    runs = len(found.config.arms) * len(found.config.seeds)
+    side_by_side = min(found.config.workers, runs)
     minutes = round(found.new_steps * found.step_s / side_by_side / 60)
     long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
         f"time: the median step took {found.step_s:.2f} s, so the new steps take {long}, "
         f"{side_by_side} side by side; evaluations come on top"
     )
-
-
-def _counts(found: Costs) -> str:
-    """Return the table of what the whole run takes."""
-    judged, disk, runs = found.judged, found.disk, found.runs
-    cells = [["from the first step, with every sample at the limit", "each training run", "all"]]
-    for name, whole in (
-        ("prompts", found.prompts),
-        ("samples", found.samples),
-        ("tokens sampled, at most", found.sampled),
-        ("tokens trained on, with prompts, at most", found.trained),
-    ):
-        cells.append([name, f"{whole / runs:,.0f}", f"{whole:,.0f}"])
-    totals: list[tuple[str, float, str]] = [
-        ("samples of evaluations", found.evaluated_samples, ""),
-        ("tokens of evaluations, at most", found.evaluated, ""),
-        ("requests to judges, none repeated", judged.requests, ""),
-        ("tokens that judges read, at most", judged.read, ""),
-    ]
-    totals += [(f"disk: {name}", value, "B") for name, value in vars(disk).items()]
-    for name, whole, unit in totals:
-        if whole:
-            cells.append([name, "", in_bytes(whole) if unit else f"{whole:,.0f}"])
-    return table(cells)
 
 
 def _states(found: Plan) -> str:
