@@ -42,8 +42,8 @@ def base(tmp_path_factory):
 @pytest.fixture(scope="package")
 def grader():
     """A grader with workers that are started once for all tests of a folder."""
-    from setrl.rewards import math_answer
+    from setrl.rewards import MathAnswer
 
-    value = math_answer(workers=2, time_limit_s=20.0)
+    value = MathAnswer(workers=2, time_limit_s=20.0)
     yield value
     value.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from setrl.judges import Group, LMJudge, RetryRule
-from setrl.judges.config import by_name, from_config, reseeded, spelled_out
+from setrl.judges.config import by_name, from_config, reseeded
 from setrl.judges.pairwise import PairwiseJudge
 from studies.faulty import NoisyJudge
 
@@ -104,16 +104,6 @@ def test_the_pages_have_every_judge(name):
     path = f"::: setrl.judges.{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
     kept = reference.read_text(encoding="utf-8")
     assert path in kept or f"::: setrl.judges.{judge.__name__}" in kept, f"{reference}: no {path}"
-
-
-def test_a_first_setting_is_the_number_that_the_judge_declares(monkeypatch):
-    def of_bins(width: int) -> tuple[str, int]:
-        return ("bins", width)
-
-    monkeypatch.setitem(by_name, "length", of_bins)
-    assert spelled_out("length:100") == {"judge": "length", "width": 100}
-    with pytest.raises(ValueError, match="width must be a whole number, got 'wide' in"):
-        spelled_out("length:wide")
 
 
 def test_keys_and_embeddings_may_be_functions_of_ones_own():

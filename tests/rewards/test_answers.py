@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from setrl.rewards import ChoiceAnswer, ExactAnswer, NumberAnswer, math_answer
+from setrl.rewards import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
 
 
 def test_it_speaks_the_language_of_trl(grader):
@@ -37,9 +37,9 @@ def test_the_column_of_golds_is_named_where_it_is_missing():
 
 def test_there_is_one_gold_for_each_sample():
     with pytest.raises(ValueError, match="one gold for each of 1 samples, got 2"):
-        math_answer()(prompts=["?"], completions=["1"], answer=["1", "2"])
+        MathAnswer()(prompts=["?"], completions=["1"], answer=["1", "2"])
 
 
 def test_a_reward_is_a_value():
-    again = pickle.loads(pickle.dumps(math_answer(gold="solution")))
-    assert again == math_answer(gold="solution") != math_answer()
+    again = pickle.loads(pickle.dumps(MathAnswer(gold="solution")))
+    assert again == MathAnswer(gold="solution") != MathAnswer()

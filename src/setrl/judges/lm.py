@@ -349,7 +349,7 @@ def from_settings(
         endpoint: Its address, up to the version: http://localhost:8000/v1.
         style: mathematics, code, free_text, compact, or the path of your own instructions.
         cache: A SQLite file of judgements.
-        retry_rule: Settings of `RetryRule`: wait_s, max_unknown, max_share, at_least.
+        retry_rule: Settings of `RetryRule`: wait_s, max_share, at_least.
         limits: Settings of `Limits`: concurrency, timeout_s, attempts, max_requests, ….
         prices: Settings of `Prices`.
         request: Further settings of `Endpoint`: temperature, max_reply_tokens, ….

@@ -17,9 +17,8 @@ class RetryRule:
         wait_s: Ask again every so many seconds until the service answers, however long that takes;
             None: do not. The judge does not wait after a reply that cannot be read, after a request
             that the server refuses (it would refuse it again) or when the budget is spent.
-        max_unknown: The run stops with `RunError` when more than this many groups are unknown;
-            None: no such limit.
-        max_share: … or when more than this share of the groups asked about is; None: no such limit.
+        max_share: The run stops with `RunError` when more than this share of the groups asked about
+            is unknown; None: no such limit.
         at_least: Groups that must have been asked about before the share counts.
 
     >>> RetryRule(max_share=0.1).is_over(unknown=3, asked=20)
@@ -27,15 +26,12 @@ class RetryRule:
     """
 
     wait_s: float | None = None
-    max_unknown: int | None = None
     max_share: float | None = None
     at_least: int = 20
 
     def __post_init__(self) -> None:
         if self.max_share is not None and not 0 <= self.max_share < 1:
             raise ValueError(f"max_share must be in [0, 1), got {self.max_share}")
-        if self.max_unknown is not None and self.max_unknown < 0:
-            raise ValueError(f"max_unknown must be at least 0, got {self.max_unknown}")
 
     def pause_s(self, reason: str) -> float | None:
         """Return the seconds until a group is asked about again; None if it stays unknown."""
@@ -43,6 +39,6 @@ class RetryRule:
 
     def is_over(self, unknown: int, asked: int) -> bool:
         """Return whether the run must stop, with `unknown` of `asked` groups unknown so far."""
-        by_count = self.max_unknown is not None and unknown > self.max_unknown
-        counts = self.max_share is not None and asked >= self.at_least
-        return by_count or (counts and unknown > (self.max_share or 0) * asked)
+        if self.max_share is None or asked < self.at_least:
+            return False
+        return unknown > self.max_share * asked
