@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains import by_name
+from setrl.tasks.domains.polynomial import POINT
 from setrl.tasks.from_domain import DomainTask
 
 FARTHEST = 9  # x beyond it pays nothing: the corpus has few such points, and x = 10 is easy
@@ -56,6 +58,12 @@ def family(strategy: str) -> str:
     if abs(x) < 2:
         return "without multiplication"
     return "positive" if x > 0 else "negative"
+
+
+def families(completions: list[str], **_: Any) -> list[str | int]:
+    """Return the macro-strategy of each point; −1 of a text that is none."""
+    found = [POINT.fullmatch(text) for text in completions]
+    return [DEGENERATE if one is None else family(f"x={one[1]}") for one in found]
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from setrl.judges.serving.endpoint import Endpoint
 
 POINT = {"judge": "oracle", "domain": "polynomial", "options": {"strategy": "point"}}
 CHANGES = {
-    "exact": ({}, {"key": "studies.clusters:last_number", "family": "builtins:len"}),
+    "exact": ({}, {"key": "studies.clusters:last_number"}),
     "oracle": (
         {"domain": "polynomial"},
-        {"domain": "quadratic", "options": {"strategy": "point"}, "family": "builtins:len"},
+        {"domain": "quadratic", "options": {"strategy": "point"}},
     ),
     "embedding": (
         {"encode": "numpy:array", "threshold": 0.1},
@@ -32,7 +32,6 @@ CHANGES = {
             "request": {"temperature": 0.5},
             "seed": 1,
             "sample_tokens": 9,
-            "families": True,
         },
     ),
 }

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from setrl.judges import Group, Judge
-from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
 from setrl.tasks.domains import DOMAINS, by_name
 
@@ -28,17 +27,6 @@ def test_together_if_and_only_if_the_domain_reads_one_strategy(name):
                 same = judgement.labels_N[i] == judgement.labels_N[j]
                 assert same == (first == second)
     assert any(len(set(one.labels_N)) > 2 for one in judge.judge(groups))
-
-
-def test_families_of_strategies_and_of_texts():
-    group = Group.of_texts("y=x^2+x, x!=4: ", ("(2, 6)", "(-1, 0)", "(1, 2)", "none", "(2, 5)"))
-    judge = OracleJudge(by_name("polynomial"), family=lambda name: "-" in name)
-    assert judge.gives_families
-    [found] = judge.judge([group])
-    assert (found.labels_N, found.families_N) == ((0, 1, 2, -1, 0), (0, 1, 0, -1, 0))
-    [found] = ExactJudge(str.lower, family=len).judge([Group.of_texts("p", ("a", "B", "a", "cc"))])
-    assert (found.labels_N, found.families_N) == ((0, 1, 0, 2), (0, 0, 0, 1))
-    assert not ExactJudge().gives_families
 
 
 def test_a_prompt_of_something_else_is_unknown():

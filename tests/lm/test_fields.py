@@ -119,22 +119,6 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
     assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)
 
 
-def test_a_judge_that_gives_families_needs_no_field_of_them(load, base, tmp_path):
-    keys = {"judge": "exact", "key": "tests.lm.fields_of_mine:first"}
-    both = {**keys, "family": "tests.lm.fields_of_mine:is_short"}
-    arm = {"method": "poly_families", "set_size": 2}
-    resolved, batches = load(arms={"judged": {**arm, "judge": both}}, fields={}), []
-    trainer = make_trainer(resolved, "judged", 0, str(base), TrainingRun(tmp_path / "run"))
-    trainer.on_batch = batches.append
-    trainer.train()
-    for batch in batches:
-        short = [[len(text) < 4 for text in texts] for texts in batch.samples.texts]
-        same = [np.equal.outer(one, one) for one in (short[0], batch.samples.families[0])]
-        np.testing.assert_array_equal(*same)
-    with pytest.raises(ConfigError, match="poly_families reads families, which nothing gives"):
-        load(arms={"judged": {**arm, "judge": keys}}, fields={})
-
-
 @pytest.mark.parametrize("mask", [False, True])
 def test_groups_without_credit_leave_the_loss_if_the_config_says_so(
     load, problems, base, tmp_path, mask

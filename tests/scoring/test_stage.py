@@ -286,20 +286,3 @@ def test_no_other_line_of_the_library_compares_rewards_with_a_threshold():
         and not re.search(r"correct=|\"", line)
     ]
     assert not [one for one in found if "check_objective" not in one]
-
-
-def test_families_of_a_judge_are_a_field_unless_it_is_given():
-    rewards, texts = [1.0, 0, 1, 0] * 2, [list("abcd")] * 2
-    strategies, families = (0, 1, 2, 3), (0, 0, 1, -1)
-    told = [Judgement(strategies, families_N=families), Judgement(None, reason="timeout")]
-    method = methods.poly_families(2, variant_weight=0.25)
-    batch = score(Columns(["p", "q"], texts, [rewards], strategies=told), method)
-    want = method.advantages(
-        np.array([rewards[:4]]), strategies=np.array([strategies]), families=np.array([families])
-    )
-    np.testing.assert_array_equal(batch.advantages.values_BN[:1], want.values_BN)
-    assert np.ptp(want.values_BN) > 0
-    assert (batch.missing_B[0], batch.missing_B[1].reason) == (None, "judge: timeout")
-    own = {"families": [0, 1, 2, 3, 0, 1, 2, 3]}
-    batch = score(Columns(["p", "q"], texts, [rewards], strategies=told, fields=own), method)
-    np.testing.assert_array_equal(batch.samples.families[0], [0, 1, 2, 3])

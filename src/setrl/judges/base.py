@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from setrl.judges.naming import name_of
 from setrl.samples.strategies import by_first_appearance
 from setrl.samples.types import Group
-from setrl.samples.values import DEGENERATE, Label, read_label
+from setrl.samples.values import DEGENERATE, read_label
 
 T = TypeVar("T")
 
@@ -26,15 +26,12 @@ class Judgement:
         names_N: The name of each sample's strategy, if the judge gives names.
         reason: Why they are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
-        families_N: The family of each sample's strategy (its macro-strategy), labelled alike;
-            None if the judge gives only strategies.
     """
 
     labels_N: tuple[int, ...] | None
     names_N: tuple[str | None, ...] | None = None
     reason: str | None = None
     detail: str | None = field(default=None, compare=False)
-    families_N: tuple[int, ...] | None = None
 
 
 def _judge_each_text_once(judge: Callable[..., list[Judgement]]) -> Any:
@@ -71,14 +68,11 @@ def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
     if judgement.labels_N is None or len(judgement.labels_N) == len(places_N):
         return judgement
 
-    def for_all(values: Sequence[T] | None) -> tuple[T, ...] | None:
-        return None if values is None else tuple(values[i] for i in places_N)
-
+    labels_N, names_N = judgement.labels_N, judgement.names_N
     return replace(
         judgement,
-        labels_N=for_all(judgement.labels_N),
-        names_N=for_all(judgement.names_N),
-        families_N=for_all(judgement.families_N),
+        labels_N=tuple(labels_N[i] for i in places_N),
+        names_N=None if names_N is None else tuple(names_N[i] for i in places_N),
     )
 
 
@@ -104,8 +98,7 @@ class Judge(Protocol):
     Inherit from it, or write all three members yourself. A subclass is asked about the different
     texts of each group only, and equal texts get one label: no judge can tell them apart. With
     `class Mine(Judge, sees_copies=True)` it is asked about all samples. A subclass that is a
-    dataclass has a name: its kind, and its fields without those with `compare=False`. A judge whose
-    judgements have families says so with an attribute `gives_families` that is True.
+    dataclass has a name: its kind, and its fields without those with `compare=False`.
     """
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
@@ -146,7 +139,7 @@ class BackgroundJudge(Judge, Protocol):
         """Ask about one group without waiting; the future gives what `judge` would."""
 
 
-def judgement_by_names(names: Sequence[Any], families: Sequence[Any] | None = None) -> Judgement:
+def judgement_by_names(names: Sequence[Any]) -> Judgement:
     """Give equal names one label; −1 is of no strategy.
 
     >>> judgement_by_names(["factoring", -1, "formula", "factoring"]).labels_N
@@ -155,21 +148,8 @@ def judgement_by_names(names: Sequence[Any], families: Sequence[Any] | None = No
     Raises:
         ValueError: If a name is unknown, or no label.
     """
-    read = _read(names)
-    return Judgement(
-        by_first_appearance(read),
-        tuple(None if name == DEGENERATE else str(name) for name in read),
-        families_N=None if families is None else by_first_appearance(_read(families)),
-    )
-
-
-def _read(labels: Iterable[Any]) -> list[Label]:
-    read = list(map(read_label, labels))
+    read = list(map(read_label, names))
     if None in read:
         raise ValueError("a judge must give each sample a label, or −1 (no strategy), got None")
-    return read
-
-
-def fields_given_by(judge: object) -> tuple[str, ...]:
-    """Return the fields that a judge gives a method besides strategies: `families`, or none."""
-    return ("families",) if getattr(judge, "gives_families", False) else ()
+    shown = tuple(None if name == DEGENERATE else str(name) for name in read)
+    return Judgement(by_first_appearance(read), shown)

@@ -17,13 +17,10 @@ from setrl.support.files.loading import load_function
 Config = str | Mapping[str, Any]
 
 
-def of_domain(
-    domain: str, options: Mapping[str, Any] | None = None, family: str | None = None
-) -> OracleJudge:
-    """Read the strategies as a domain does; `family` is a function `module:name` of their names."""
+def of_domain(domain: str, options: Mapping[str, Any] | None = None) -> OracleJudge:
+    """Read the strategies as a domain does."""
     domains = import_module("setrl.tasks.domains")  # a later stage, only when it is asked for
-    own = None if family is None else load_function(family, ".").value
-    return OracleJudge(domains.by_name(domain, **(options or {})), own)
+    return OracleJudge(domains.by_name(domain, **(options or {})))
 
 
 by_name: dict[str, Callable[..., Judge]] = {
@@ -90,13 +87,6 @@ def spelled_out(text: str) -> dict[str, Any]:
     if not colon:
         return {"judge": name}
     return {"judge": name, next(iter(settings)): first}
-
-
-def gives_families(config: Config | None) -> bool:
-    """Return whether a judge of these settings may give families; a judge of yours may."""
-    settings = spelled_out(config) if isinstance(config, str) else config or {}
-    asked = settings.get("families") or settings.get("family")
-    return bool(asked) or _is_reference(str(settings.get("judge", "")))
 
 
 def reseeded(config: Mapping[str, Any], by: int) -> dict[str, Any]:

@@ -44,46 +44,23 @@ class ExactJudge(Judge):
 
     Attributes:
         key: A sample's text → its key, any hashable value; None is degenerate.
-        family: A sample's text → the family of its key, which `poly_families` reads; None: the
-            judge gives no families.
 
     >>> ExactJudge().judge([Group.of_texts("1+1", (r"\boxed{2}", "2", "two", ""))])[0].labels_N
     (0, 0, 1, -1)
     """
 
     key: Key = final_answer
-    family: Key | None = None
-
-    @property
-    def gives_families(self) -> bool:
-        """Whether its judgements have families."""
-        return self.family is not None
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         return [self._sorted(group.texts) for group in groups]
 
     def _sorted(self, texts: Sequence[str]) -> Judgement:
-        keys = _keys(self.key, texts)
-        families = None if self.family is None else _keys(self.family, texts)
-        return Judgement(
-            by_first_appearance(keys),
-            tuple(None if key == DEGENERATE else str(key) for key in keys),
-            families_N=None if families is None else by_first_appearance(families),
-        )
+        keys = [DEGENERATE if (found := self.key(text)) is None else found for text in texts]
+        names = tuple(None if key == DEGENERATE else str(key) for key in keys)
+        return Judgement(by_first_appearance(keys), names)
 
 
-def _keys(key: Key, texts: Sequence[str]) -> list[Hashable]:
-    """Return the keys of texts; a text without one is of no strategy."""
-    return [DEGENERATE if (found := key(text)) is None else found for text in texts]
-
-
-def of_key(key: str | None = None, family: str | None = None) -> ExactJudge:
-    """Compare final answers, or what the function `module:name` reads from a sample's text.
-
-    Args:
-        key: Reads the strategy.
-        family: Reads the family of the strategy.
-    """
-    own = [None if name is None else load_function(name, ".").value for name in (key, family)]
-    return ExactJudge(own[0] or final_answer, own[1])
+def of_key(key: str | None = None) -> ExactJudge:
+    """Compare final answers, or what the function `module:name` reads from a sample's text."""
+    return ExactJudge(final_answer if key is None else load_function(key, ".").value)

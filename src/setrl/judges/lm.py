@@ -26,7 +26,7 @@ from setrl.judges.fences import harmless
 from setrl.judges.naming import changed, labelled
 from setrl.judges.numbering import FEWEST_REPLIES, Numbering
 from setrl.judges.parsing import ReplyError, read_clusters
-from setrl.judges.rendering import LEVELS, load_style, render, shuffled_order, what_to_answer
+from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
 from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
@@ -85,8 +85,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         seed: Seed of the orders and of the jitter of pauses.
         sample_tokens: Tokens (three bytes each) that the samples of one request may have together;
             the longest lose their middle.
-        families: Whether to ask for two levels in one request: clusters, and families of samples
-            that share only the macro-strategy, which `poly_families` reads.
 
     Attributes:
         counts: What it has done so far.
@@ -104,14 +102,10 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         retry_rule: RetryRule | None = None,
         seed: int = 0,
         sample_tokens: int = 24_000,
-        families: bool = False,
     ):
         self.endpoint, self.style, self.seed = endpoint, load_style(style), seed
         self.retry_rule, self.counts = retry_rule or RetryRule(), JudgeCounts()
         self._sample_tokens = sample_tokens
-        self._levels, self.gives_families = LEVELS if families else LEVELS[:1], families
-        if families and not self.style.instructions:
-            raise ValueError("families need instructions that explain them: 'compact' has none")
         self._client = Client(endpoint, self.counts, seed)
         self._cache = JudgementCache(cache)
         self._format = ReplyFormat()
@@ -133,8 +127,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         """The model, its instructions, and all else of a request that is not at its default."""
         settings: dict[str, Any] = {"style": f"{self.style.name}@{self.style.version}"}
         settings |= {"seed": self.seed, "sample_tokens": self._sample_tokens}
-        if self.gives_families:
-            settings["families"] = True
         settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
         return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
 
@@ -182,13 +174,12 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     async def _judge(self, group: Group) -> Judgement:
         self._stop_if_over()
         try:
-            found = await self._labels(self._question(group)) if group.texts else [[], []]
+            found = await self._labels(self._question(group)) if group.texts else []
         except (RequestError, ReplyError) as failure:
             return self._unknown(failure)
         self.counts.groups += 1
         self.counts.known += 1
-        labels_N, *families = map(by_first_appearance, found)
-        return Judgement(labels_N, families_N=families[0] if self.gives_families else None)
+        return Judgement(by_first_appearance(found))
 
     def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1
@@ -216,29 +207,20 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     def _question(self, group: Group) -> Question:
         order = shuffled_order(group, self.seed)
-        messages = render(
-            group,
-            self.style,
-            order,
-            sample_tokens=self._sample_tokens,
-            families=self.gives_families,
-        )
+        messages = render(group, self.style, order, sample_tokens=self._sample_tokens)
         # The key is a hash of all that decides the answer. It leaves out the address, so that a
         # model that moves keeps its judgements, and the format, which `read_clusters` makes
         # irrelevant.
         whole = json.dumps(self.endpoint.body(messages), sort_keys=True)
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
-    async def _labels(self, question: Question) -> list[list[int]]:
-        """Return the labels of the group's samples in their order, from the cache or the model.
-
-        A list for each level.
-        """
-        n, num_labels = len(question.order), len(question.order) * len(self._levels)
+    async def _labels(self, question: Question) -> list[int]:
+        """Return the labels of the group's samples in their order, from the cache or the model."""
+        n = len(question.order)
         lock = self._open_questions.setdefault(question.key, asyncio.Lock())
         # The second of two equal questions waits here, and then finds the answer in the cache.
         async with lock:
-            shown = await self._cached(self._cache.get, question.key, num_labels)
+            shown = await self._cached(self._cache.get, question.key, n)
             if shown is not None:
                 self.counts.cached += 1
             else:
@@ -251,8 +233,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                 kept = await self._cached(self._cache.put, question.key, shown, *about)
                 shown = kept or shown
         place = {i: at for at, i in enumerate(question.order)}
-        starts = range(0, num_labels, n)
-        return [[shown[start + place[i]] for i in range(n)] for start in starts]
+        return [shown[place[i]] for i in range(n)]
 
     async def _cached(self, use: Callable[..., T], *arguments: object) -> T | None:
         """Use the cache in another thread: SQLite may wait for other processes.
@@ -282,13 +263,13 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     async def _ask(self, question: Question) -> tuple[int, ...]:
         """Ask; if the reply cannot be read, ask once more and say what was wrong with it."""
-        num_samples, client, levels = len(question.order), self._client, self._levels
-        ask = partial(self._format.ask, client, num_samples=num_samples, levels=levels)
+        num_samples = len(question.order)
+        ask = partial(self._format.ask, self._client, num_samples=num_samples)
         reply = await ask(question.messages, key=question.key)
         try:
             return self._read(reply, num_samples)
         except ReplyError as error:
-            again = repair(reply.text, str(error), num_samples, self.gives_families)
+            again = repair(reply.text, str(error), num_samples)
         reply = await ask([*question.messages, *again], key=f"{question.key} repair")
         clusters = self._read(reply, num_samples)
         self.counts.repaired += 1
@@ -298,7 +279,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         try:
             if not reply.is_whole:  # what it would have gone on to say is not known
                 raise ReplyError("truncated", _why_cut(reply.finish))
-            clusters = read_clusters(reply.text, num_samples, self._levels)
+            clusters = read_clusters(reply.text, num_samples)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
             error.reply = reply.text
@@ -315,7 +296,7 @@ def _why_cut(finish: str | None) -> str:
     return f"it did not end by itself, but by {finish!r}"
 
 
-def repair(reply: str, why: str, num_samples: int, families: bool = False) -> list[ChatMessage]:
+def repair(reply: str, why: str, num_samples: int) -> list[ChatMessage]:
     """Return the messages that ask again after an unreadable reply.
 
     The reply may quote a sample, and a sample may hold control tokens: `harmless` breaks them up.
@@ -324,7 +305,7 @@ def repair(reply: str, why: str, num_samples: int, families: bool = False) -> li
         {"role": "assistant", "content": harmless(reply[:QUOTED_REPLY])},
         {
             "role": "user",
-            "content": f"This cannot be read: {why}. {what_to_answer(num_samples, families)}",
+            "content": f"This cannot be read: {why}. {what_to_answer(num_samples)}",
         },
     ]
 
@@ -340,7 +321,6 @@ def from_settings(
     request: Mapping[str, Any] | None = None,
     seed: int = 0,
     sample_tokens: int = 24_000,
-    families: bool = False,
 ) -> LMJudge:
     """Ask a language model behind an OpenAI-compatible endpoint; see `LMJudge`.
 
@@ -355,7 +335,6 @@ def from_settings(
         request: Further settings of `Endpoint`: temperature, max_reply_tokens, ….
         seed: Seed of the orders in which samples are shown.
         sample_tokens: Tokens that the samples of one request may have together.
-        families: Whether to ask for families of strategies, too.
     """
     settings = {
         "url": endpoint,
@@ -371,7 +350,6 @@ def from_settings(
         retry_rule=names.call("retry_rule", RetryRule, retry_rule or {}),
         seed=seed,
         sample_tokens=sample_tokens,
-        families=families,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,8 +30,6 @@ class OracleJudge(Judge):
 
     Attributes:
         domain: Reads the samples (`setrl.tasks.domains`); what it cannot read is degenerate.
-        family: The name of a strategy → the family that it belongs to, which `poly_families` reads;
-            None: the judge gives no families.
 
     >>> from setrl.tasks.domains import by_name
     >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
@@ -40,12 +38,6 @@ class OracleJudge(Judge):
     """
 
     domain: ReadsStrategies
-    family: Callable[[str], Hashable] | None = None
-
-    @property
-    def gives_families(self) -> bool:
-        """Whether its judgements have families."""
-        return self.family is not None
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
@@ -56,7 +48,6 @@ class OracleJudge(Judge):
             readings = [self.domain.read(group.prompt, text) for text in group.texts]
         except ValueError:
             return Judgement(None, reason=OTHER_DOMAIN)
-        names = [DEGENERATE if one.strategy is None else one.strategy for one in readings]
-        if (family := self.family) is None:
-            return judgement_by_names(names)
-        return judgement_by_names(names, [n if n == DEGENERATE else family(str(n)) for n in names])
+        return judgement_by_names(
+            [DEGENERATE if one.strategy is None else one.strategy for one in readings]
+        )

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from setrl.judges.rendering import LEVELS, NO_CLUSTER
+from setrl.judges.rendering import NO_CLUSTER
 from setrl.samples.values import DEGENERATE
 
+KEY = '"clusters"'  # of the answer
 LONGEST_REPLY = 50_000  # characters without thoughts; what is longer is not read
 THOUGHTS = re.compile(r"^.*</think>|<think>.*$", re.DOTALL)
 OPENING = re.compile(r'\{\s*"')
@@ -35,9 +36,7 @@ class ReplyError(ValueError):
         self.reason = reason
 
 
-def read_clusters(
-    text: str, num_samples: int, levels: Sequence[str] = LEVELS[:1]
-) -> tuple[int, ...]:
+def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
     """Return the labels of N samples in the order shown: the judge's number − 1, or `DEGENERATE`.
 
     Thoughts (`<think>…</think>`) are dropped; the answer is the one JSON object with the key
@@ -46,11 +45,10 @@ def read_clusters(
     Args:
         text: The reply.
         num_samples: N.
-        levels: The keys that the object must have; the lists of several follow one another.
 
     Raises:
-        ReplyError: If there is no such object, or there are several that differ, or a list has not
-            N entries, or an entry is not an integer in [0, N].
+        ReplyError: If there is no such object, or several that differ, or its list has not N
+            entries, or an entry is not an integer in [0, N].
 
     >>> read_clusters('<think>{"clusters":[1]}</think> Here: {"clusters":[2, 0, 2]}', 3)
     (1, -1, 1)
@@ -58,16 +56,15 @@ def read_clusters(
     text = THOUGHTS.sub("", text)
     if len(text) > LONGEST_REPLY:
         raise ReplyError("unparsable", "it is far too long")
-    answers, keys = list(_answers(text, levels)), " and ".join(f'"{level}"' for level in levels)
+    answers = list(_answers(text))
     if not answers:
-        raise ReplyError("unparsable", f"there is no JSON object with the key {keys}")
+        raise ReplyError("unparsable", f"there is no JSON object with the key {KEY}")
     if any(answer != answers[0] for answer in answers):
-        raise ReplyError("unparsable", f"there are several objects with the key {keys}")
-    pairs = zip(levels, answers[0], strict=True)
-    return tuple(one for level, own in pairs for one in _labels(level, own, num_samples))
+        raise ReplyError("unparsable", f"there are several objects with the key {KEY}")
+    return tuple(_labels(answers[0], num_samples))
 
 
-def _answers(text: str, levels: Sequence[str]) -> Iterator[list[Any]]:
+def _answers(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(object_pairs_hook=_no_key_twice)
     for opening in OPENING.finditer(text):
         try:
@@ -76,8 +73,8 @@ def _answers(text: str, levels: Sequence[str]) -> Iterator[list[Any]]:
             continue
         except RecursionError:
             raise ReplyError("unparsable", "it is nested too deep") from None
-        if set(levels) <= set(value):
-            yield [value[level] for level in levels]
+        if "clusters" in value:
+            yield value["clusters"]
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -86,11 +83,11 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _labels(level: str, numbers: Any, num_samples: int) -> Iterator[int]:
+def _labels(numbers: Any, num_samples: int) -> Iterator[int]:
     if not isinstance(numbers, list):
-        raise ReplyError("unparsable", f'"{level}" is not a list')
+        raise ReplyError("unparsable", f"{KEY} is not a list")
     if len(numbers) != num_samples:
-        raise ReplyError("wrong_length", f'"{level}" has {len(numbers)} entries')
+        raise ReplyError("wrong_length", f"{KEY} has {len(numbers)} entries")
     for number in numbers:
         if type(number) is not int or not NO_CLUSTER <= number <= num_samples:
             raise ReplyError("bad_id", f"{str(number)[:20]!r} is not an integer in range")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from setrl.judges.rendering import LEVELS, NO_CLUSTER
+from setrl.judges.rendering import NO_CLUSTER
 from setrl.judges.serving.client import Body, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import ChatMessage
 
@@ -28,12 +28,7 @@ class ReplyFormat:
         self._known: int | None = None  # the place in FORMATS, once a request was answered
 
     async def ask(
-        self,
-        client: Client,
-        messages: Sequence[ChatMessage],
-        num_samples: int,
-        key: str,
-        levels: Sequence[str] = LEVELS[:1],
+        self, client: Client, messages: Sequence[ChatMessage], num_samples: int, key: str
     ) -> Choice:
         """Return the reply.
 
@@ -44,7 +39,7 @@ class ReplyFormat:
         place, doubt = self._known or 0, 0
 
         def body() -> Body:
-            form = response_format(FORMATS[place], num_samples, levels)
+            form = response_format(FORMATS[place], num_samples)
             return client.endpoint.body(messages) | form
 
         def adapt(failure: RequestError) -> Body | None:
@@ -61,9 +56,7 @@ class ReplyFormat:
         return choice
 
 
-def response_format(
-    name: str, num_samples: int, levels: Sequence[str] = LEVELS[:1]
-) -> dict[str, Any]:
+def response_format(name: str, num_samples: int) -> dict[str, Any]:
     """Return the key of the request that makes a server constrain the reply; {} for "plain"."""
     if name == "plain":
         return {}
@@ -73,8 +66,8 @@ def response_format(
     numbers = {"type": "array", "items": number, "minItems": num_samples, "maxItems": num_samples}
     schema = {
         "type": "object",
-        "properties": dict.fromkeys(levels, numbers),
-        "required": list(levels),
+        "properties": {"clusters": numbers},
+        "required": ["clusters"],
         "additionalProperties": False,
     }
     named = {"name": "clusters", "schema": schema, "strict": True}

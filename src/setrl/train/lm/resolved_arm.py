@@ -11,13 +11,11 @@ import numpy as np
 
 from setrl.core import schedules
 from setrl.core.advantages import AnyMethod
-from setrl.judges.config import gives_families
 from setrl.tasks import Task
 from setrl.train import method_config
 from setrl.train.lm import fields
 from setrl.train.lm.config import ArmKeys
 from setrl.train.scoring.check import FIELDS, check_method
-from setrl.train.scoring.fields import FAMILIES
 
 
 @dataclass(frozen=True)
@@ -72,8 +70,7 @@ def resolve_arm(
     schedule = partial(method_config.from_config, spec)
     method = schedule()
     judge = task.strategy.judge if own.judge is None else own.judge
-    judged = {FAMILIES} - set(field_specs) if gives_families(judge) else set()
-    _check_fields(method, fields.available(field_specs, task) | judged)
+    _check_fields(method, fields.available(field_specs, task))
     for progress in (0.0, 1.0):
         _try_method(schedule(progress), num_samples)
     if "strategies" in method.reads and judge is None and not task.strategy.is_known:
@@ -88,7 +85,7 @@ def resolve_arm(
         method,
         schedule if schedules.has_schedule(method_config.with_schedules(spec)) else None,
         judge,
-        fields.sources(field_specs, [one for one in method.reads if one not in judged], task),
+        fields.sources(field_specs, method.reads, task),
         own.beta,
         own.entropy_coef,
     )

@@ -11,8 +11,8 @@ from setrl.support.errors import RunError
 
 Values = Sequence[Any] | np.ndarray
 
-STRATEGIES, FAMILIES, PAIRS = "strategies", "families", "pairs"
-KNOWN = ("answers", "proxy", "second", FAMILIES, PAIRS)
+STRATEGIES, PAIRS = "strategies", "pairs"
+KNOWN = ("answers", "proxy", "second", "families", PAIRS)
 
 
 def read_column(name: str, read: Callable[[Any], Any], values: Values) -> list[Any]:

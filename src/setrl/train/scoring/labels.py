@@ -14,12 +14,6 @@ def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Lab
     return [*chain.from_iterable(_named(one, num_samples) for one in judgements)]
 
 
-def families_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
-    """Return the families of all samples; None for a prompt without families."""
-    unknown = (None,) * num_samples
-    return [*chain.from_iterable(one.families_N or unknown for one in judgements)]
-
-
 def _named(judgement: Judgement, num_samples: int) -> Sequence[Label]:
     numbers = judgement.labels_N
     if numbers is None:

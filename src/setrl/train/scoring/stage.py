@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -16,8 +16,8 @@ from setrl.samples.samples import LABELS, READER_OF, Samples, coded
 from setrl.samples.values import Label, read_label, read_number
 from setrl.train.scoring.batch import Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward
-from setrl.train.scoring.fields import FAMILIES, PAIRS, STRATEGIES, Values, read_column
-from setrl.train.scoring.labels import families_of, strategies_of
+from setrl.train.scoring.fields import PAIRS, STRATEGIES, Values, read_column
+from setrl.train.scoring.labels import strategies_of
 from setrl.train.scoring.missing import Missing, missing_credit
 
 AS_IT_IS = Truncation()
@@ -62,7 +62,7 @@ def score(
         rewards_BN = truncated(rewards_BN, cut_BN)
         correct_BN = truncated.correct(correct_BN, cut_BN)
         cut_BN = cut_BN & ~np.isnan(rewards_BNR).any(axis=2)  # the others never had a reward
-    fields = reading.fields(columns, method.reads)
+    fields = reading.fields(columns)
     samples = Samples(
         rewards_BN,
         correct=correct_BN,
@@ -120,15 +120,11 @@ class _Reading:
         chosen = usual if place is None else place
         return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
 
-    def fields(self, columns: Columns, reads: Collection[str]) -> dict[str, Any]:
+    def fields(self, columns: Columns) -> dict[str, Any]:
         """Return the strategies and the further fields that were given, (B, N) or (B, N, N)."""
         said = columns.strategies
-        judged = isinstance(said, Sequence) and bool(said) and isinstance(said[0], Judgement)
         found = {} if said is None else {STRATEGIES: self._labels(STRATEGIES, said, _strategies)}
-        found |= {name: self.field(name, column) for name, column in columns.fields.items()}
-        if FAMILIES in reads and FAMILIES not in found and judged:
-            found[FAMILIES] = self._labels(FAMILIES, said, families_of)
-        return found
+        return found | {name: self.field(name, one) for name, one in columns.fields.items()}
 
     def field(self, name: str, column: Values) -> np.ndarray:
         """Return the values of a further field."""

@@ -34,7 +34,6 @@ from setrl import AnyMethod
 from setrl.core import methods
 from setrl.core.schedules import Scheduled
 from setrl.judges import Judge
-from setrl.judges.base import fields_given_by
 from setrl.rewards import Combine, Truncation
 from setrl.samples.importers.trl import LABEL_COLUMN
 from setrl.samples.values import Label, shown_label
@@ -167,8 +166,7 @@ class SetCredit(Gathering):
             raise ValueError("only `proxy` can be a mean log-probability")
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
-        given = [*fields, *(one for one in fields_given_by(judge) if one in method.reads)]
-        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, given)
+        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, fields)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
         self.method = method
