@@ -91,7 +91,6 @@ def test_a_reader_who_leaves_gets_no_traceback(tmp_path):
 @pytest.mark.parametrize(
     ("command", "registries"),
     [
-        ("train-judge", [domains.DOMAINS]),
         ("sample", [domains.DOMAINS, benchmarks.BENCHMARKS]),
         ("evaluate", [METRICS]),
         ("compare", [METRICS]),

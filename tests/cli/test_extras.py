@@ -88,7 +88,6 @@ GROUP = json.dumps(
 AFTER_CLI = {
     "train": (["train", "--config", "recipes/{train}"], "train"),
     "control": (["control", "--config", "recipes/{control}"], "gym"),
-    "train-judge": (["train-judge", "{folder}/judge"], "train"),
     "checkpoint": (["sample", "--checkpoint", "{folder}", "--domain", "polynomial"], "train"),
     "lm": (["judge", "{file}", "--judge", "lm:m", "--endpoint", "http://localhost:1/v1"], "judge"),
     "report": (["report", "{run}"], "plot"),

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from recipes.trained_judge.judge import JudgeModelConfig, judge_examples, sample_group, train_judge
 from setrl import DEGENERATE
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.parsing import read_clusters
 from setrl.support.errors import RunError
 from setrl.tasks.domains import DOMAINS, by_name
-from setrl.train.lm.judge_model import JudgeModelConfig, judge_examples, sample_group, train_judge
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -71,7 +71,7 @@ def test_sizes_out_of_range_are_named(settings, message):
 
 
 def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("setrl.train.lm.judge_model.judge_examples", lambda _: pytest.fail("work"))
+    monkeypatch.setattr("recipes.trained_judge.judge.judge_examples", lambda _: pytest.fail("work"))
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         train_judge(JudgeModelConfig(by_name("polynomial")), tmp_path / "file" / "judge")

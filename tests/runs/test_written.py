@@ -239,10 +239,3 @@ def test_the_file_of_samples_is_not_the_data(tmp_path, capsys):
     assert run("sample", *arguments, "--output", tmp_path / "out.jsonl") == 2
     assert "is the file that is read" in capsys.readouterr().err
     assert data.read_text() == json.dumps({"problem": "p", "answer": "1"})
-
-
-def test_a_judge_is_not_trained_into_a_folder_that_is_there(tmp_path):
-    fill(tmp_path, THEIRS, "theirs")
-    before = contents(tmp_path)
-    assert run("train-judge", tmp_path) == 1
-    assert contents(tmp_path) == before

@@ -1,5 +1,7 @@
 """A small judge made from scratch: a Qwen3 that learns a domain's own reader of strategies.
 
+    python -m recipes.trained_judge.judge judges/polynomial   # in the clone; 13 minutes of a core
+
 It is asked in the style `compact` (`setrl.judges.rendering`) and can be served by anything that
 serves a transformers model: a real judge behind a real server, without a download. Its reply names
 the strategy of each sample in turn, and then gives the answer that every judge gives:
@@ -22,6 +24,7 @@ same time.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +37,7 @@ from setrl.judges.oracle import OracleJudge
 from setrl.judges.rendering import NO_CLUSTER, render, shuffled_order
 from setrl.support import files
 from setrl.support.errors import RunError
-from setrl.tasks.domains import Domain, Problem
+from setrl.tasks.domains import Domain, Problem, by_name
 from setrl.tasks.models import HEAD_DIM
 from setrl.tasks.models.imitation import Course, TextExample, taught_model
 from setrl.tasks.models.tokenizer import make_tokenizer
@@ -184,3 +187,16 @@ def _maybe_broken(text: str, rng: np.random.Generator, split: SplitText) -> str:
     if rng.random() >= BROKEN or len(tokens) < 2:
         return text
     return "".join(tokens[: int(rng.integers(1, len(tokens)))])
+
+
+def main() -> None:
+    """Train a judge of a domain into a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("output", type=Path, help="the folder of the model; it must not exist yet")
+    parser.add_argument("--domain", default="polynomial", help="whose strategies it learns")
+    given = parser.parse_args()
+    print(train_judge(JudgeModelConfig(by_name(given.domain)), given.output))
+
+
+if __name__ == "__main__":
+    main()
