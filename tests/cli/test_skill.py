@@ -34,7 +34,7 @@ def test_it_has_the_commands_of_a_run():
 
 
 def test_its_config_trains_three_arms_with_its_functions(tmp_path, monkeypatch):
-    from setrl.train.lm import ResolvedConfig
+    from setrl.train.lm.resolved import ResolvedConfig
 
     (tmp_path / "mine.py").write_text(FUNCTIONS)
     (tmp_path / "config.yaml").write_text(CONFIG)

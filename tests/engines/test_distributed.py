@@ -18,7 +18,8 @@ PROGRAM = """
     import gc, os, sys
     from pathlib import Path
     import torch
-    from setrl.train.lm import ResolvedConfig, run_comparison
+    from setrl.train.lm.resolved import ResolvedConfig
+    from setrl.train.lm.run import run_comparison
     from tests.distributed.training import SETTINGS, train
 
     torch.set_num_threads(1)

@@ -105,7 +105,7 @@ def trainer(server, folder, tokenizer, make_batch=None, **changes):
         settings(server, **changes),
         Journal(folder, {"model": server.name}),
         make_batch or maker(tokenizer),
-        lambda client: engine.TinkerSampler(client, 6, (1,), reply_s=20),
+        lambda client: tinker_server.TinkerSampler(client, 6, (1,), reply_s=20),
         **own,
     )
 

@@ -253,18 +253,18 @@ def test_a_file_that_is_no_mapping(tmp_path):
 
 
 def test_sets_that_grow(path):
-    arms = load(path, ["arms.poly_epo.set_size=2", "arms.poly_epo.last_set_size=8"]).arms
+    arms = load(path, ["arms.poly_epo.set_size={schedule: linear, first: 2, last: 8}"]).arms
     sizes = [arms["poly_epo"].method_at(step / 6).set_size for step in range(7)]
     assert sizes == [2, 3, 4, 5, 6, 7, 8]
     assert arms["poly_epo"].schedule is not None
     assert arms["grpo"].schedule is None
     with pytest.raises(ConfigError, match=r"set_size must be .* got 40"):
-        load(path, ["arms.poly_epo.last_set_size=40"])
+        load(path, ["arms.poly_epo.set_size={schedule: linear, first: 2, last: 40}"])
 
 
 def test_another_process_resolves_the_same(path):
     """A job is pickled; the value is made again of its keys, and tasks need not be picklable."""
-    resolved = load(path, ["arms.poly_epo.last_set_size=8"])
+    resolved = load(path, ["arms.poly_epo.set_size={schedule: linear, first: 2, last: 8}"])
     again = pickle.loads(pickle.dumps(resolved))
     assert again.config == resolved.config
     assert again.task == resolved.task

@@ -230,10 +230,3 @@ def test_schedules_are_part_of_an_arm(make_resolved):
     mixed = make_resolved(arms=arms).arms["mixed"]
     weights = [mixed.method_at(step / 4).objective.weights[1] for step in range(5)]
     assert weights == [1.0, 0.75, 0.5, 0.25, 0.0]
-    growing = {"method": "poly_epo", "set_size": 1, "last_set_size": 3}
-    same = {"method": "poly_epo", "set_size": {"schedule": "linear", "first": 1, "last": 3}}
-    both = make_resolved(arms={"old": growing, "new": same}).arms
-    for progress in (0, 0.2, 0.3, 0.7, 1):
-        assert both["old"].method_at(progress) == both["new"].method_at(progress)
-    with pytest.raises(ConfigError, match="last_set_size needs a number as set_size"):
-        make_resolved(arms={"a": {**growing, "set_size": {1: 1.0}}})

@@ -51,7 +51,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
         "tensorboard",
         (("python", "-c", "import tensorboard, setrl.train.lm.trackers"),),
     ),
-    "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker"),)),
+    "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker.client"),)),
     "math": ("cli,math", (("setrl", "grade", "1/2", "0.5"),)),
     "judge": ("judge", (JUDGE,)),
     "lab": ("lab", (("setrl", "view", "--help"), ("python", "-c", VIEW, "setrl"))),

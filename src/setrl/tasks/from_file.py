@@ -20,7 +20,7 @@ from setrl.rewards.interface import Reward
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_text
 from setrl.support.files.loading import load_function
-from setrl.support.wording import are, count, first_of, have
+from setrl.support.wording import are, count, first_of
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
 from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
@@ -275,7 +275,6 @@ class FileTask(Task):
                 "script with SetGRPOTrainer passes pictures to TRL as they are"
             )
         for split in used:
-            found += self._without_gold(split)
             unfit = [one for one in self.all_problems(split) if one.unfit is not None]
             if unfit:
                 shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
@@ -285,20 +284,6 @@ class FileTask(Task):
                     f"{shown}{', …' if len(unfit) > SHOWN else ''}"
                 )
         return found
-
-    def _without_gold(self, split: str) -> list[str]:
-        """Say which golds are null, if only functions of the user read them."""
-        if self._gold is None or self.spec.needs_gold:
-            return []
-        found = self.all_problems(split)
-        without = [one.where for one in found if one.gold is None]
-        if not without:
-            return []
-        return [
-            f"{len(without)} of {count(len(found), 'problem')} of {split} {have(len(without))} no "
-            f"gold in {self._gold!r}, and {are(len(without))} kept: your reward decides what such "
-            f"samples are worth: {first_of(without, SHOWN)}"
-        ]
 
     def _contradicting(self, split: str) -> list[str]:
         """Say which problems contradict each other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,8 +50,7 @@ def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
     """Return the rows that can be problems; others are skipped if asked to.
 
     Raises:
-        DataError: Naming all rows that lack the prompt or the gold, or that hold another kind of
-            value than most rows, unless they are to be skipped.
+        DataError: Naming all rows that lack the prompt or the gold, unless they are to be skipped.
     """
     if not table.rows:
         return table
@@ -62,11 +61,10 @@ def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
             fields.find(table.rows[0][1], field, table.rows[0][0])  # which says what it has
     if all(_fault(row, texts, None) for _, row in table.rows):
         _text_of(table.rows[0], prompt)  # which says what the first prompt is
-    mixed = other_kinds(table, (*RESERVED, *texts))
     faults: dict[str, list[str]] = {}
     kept = []
     for where, row in table.rows:
-        if fault := _fault(row, texts, gold) or mixed.get(where):
+        if fault := _fault(row, texts, gold):
             faults.setdefault(fault, []).append(where.removeprefix(table.where).lstrip(":, "))
         else:
             kept.append((where, row))
@@ -100,45 +98,6 @@ def _fault(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> st
         if not fields.is_numbers(value) and (why := fields.why_no_text(value)):
             return f"a prompt in {field!r} that {why}"
     return None
-
-
-def other_kinds(table: ProblemTable, leave_out: Sequence[str] = ()) -> dict[str, str]:
-    """Return the rows whose nested fields hold another kind of value than most rows, with both.
-
-    A column of a data set has one type, so no trainer can take both. Numbers and strings at the top
-    of a row are no fault: they become strings.
-    """
-    kinds: dict[str, dict[str, list[str]]] = {}
-    for where, row in table.rows:
-        for key in set(row) - set(leave_out):
-            for path, kind in _kinds(row[key], key):
-                kinds.setdefault(path, {}).setdefault(kind, []).append(where)
-    found: dict[str, str] = {}
-    for path, by_kind in kinds.items():
-        if len(by_kind) == 1 or (path in table.fields and set(by_kind) <= set(_SCALARS.values())):
-            continue
-        usual = max(by_kind, key=lambda kind: len(by_kind[kind]))
-        for kind in set(by_kind) - {usual}:
-            said = f"{kind} in {path!r}, where most have {usual}"
-            found |= {where: said for where in by_kind[kind] if where not in found}
-    return found
-
-
-_SCALARS = {str: "a string", bool: "true or false", int: "a number", float: "a number"}
-
-
-def _kinds(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path and the kind of a value, and of all values in it; null has no kind."""
-    if isinstance(value, Mapping):
-        yield path, "an object"
-        for key, inside in value.items():
-            yield from _kinds(inside, f"{path}.{key}")
-    elif isinstance(value, list):
-        yield path, "a list"
-        for inside in value:
-            yield from _kinds(inside, f"{path}[]")
-    elif type(value) in _SCALARS:
-        yield path, _SCALARS[type(value)]
 
 
 def prompt_field(table: ProblemTable, spec: TaskSpec) -> str:

@@ -36,13 +36,11 @@ class ArmKeys(Section):
         beta: Weight of the KL penalty to the base.
         entropy_coef: Weight of the entropy bonus.
         judge: The judge that names strategies; None: the task's function does.
-        last_set_size: The K that its sets grow or shrink to over the steps; None: K stays.
     """
 
     beta: NotNegative = 0.0
     entropy_coef: NotNegative = 0.0
     judge: str | Mapping[str, Any] | None = None
-    last_set_size: int | None = None
 
     @classmethod
     def split(cls, keys: Mapping[str, Any], at: str = "") -> tuple[Self, dict[str, Any]]:
@@ -58,14 +56,12 @@ class ComparisonConfig(RunConfig):
     An arm is {method: name, …arguments of the method}. It may also set `beta` (weight of the KL
     penalty to the base) and `entropy_coef` (weight of an entropy bonus), so that these rivals can
     be arms. A schedule can stand for any number of its method: {schedule: linear, first: 8,
-    last: 2} as `set_size` moves K from 8 to 2 over the steps, and `last_set_size: 2` is short for
-    that. With `judge`, a name or a mapping such as {judge: lm, endpoint: http://localhost:8000/v1,
-    model: mine}, that judge decides which samples use the same strategy, instead of the task's own
-    reader.
+    last: 2} as `set_size` moves K from 8 to 2 over the steps. With `judge`, a name or a mapping
+    such as {judge: lm, endpoint: http://localhost:8000/v1, model: mine}, that judge decides which
+    samples use the same strategy, instead of the task's own reader.
     """
 
     kind = "comparison"
-    command = "setrl train"
 
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""

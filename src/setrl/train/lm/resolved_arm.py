@@ -65,8 +65,6 @@ def resolve_arm(
         ValueError: If the method does not fit the task, the fields or N.
     """
     own, spec = ArmKeys.split(keys)
-    if own.last_set_size is not None:
-        spec["set_size"] = _changing(spec, own.last_set_size)
     schedule = partial(method_config.from_config, spec)
     method = schedule()
     judge = task.strategy.judge if own.judge is None else own.judge
@@ -89,13 +87,6 @@ def resolve_arm(
         own.beta,
         own.entropy_coef,
     )
-
-
-def _changing(spec: Mapping[str, Any], last: int) -> schedules.Linear:
-    """Return the schedule of K from the method's own to the last."""
-    if isinstance(spec.get("set_size"), Mapping):
-        raise ValueError("last_set_size needs a number as set_size, and set_size is a mapping")
-    return schedules.Linear(method_config.from_config(spec).set_size, last)
 
 
 def _check_fields(method: AnyMethod, available: set[str]) -> None:

@@ -21,7 +21,7 @@ from setrl.train.lm.served_model import SAVED, ServedPolicy, connector
 from setrl.train.runs.pool import Stop
 
 if TYPE_CHECKING:
-    from setrl.train.tinker import ClientSettings
+    from setrl.train.tinker.client import ClientSettings
     from setrl.train.tinker.journal import JournalBatch
 
 
@@ -48,7 +48,7 @@ def train_on_server(
     Returns:
         Whether all steps are done; False if it was stopped.
     """
-    from setrl.train.tinker import SetTinkerTrainer
+    from setrl.train.tinker.client import SetTinkerTrainer
 
     steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
     if run.is_done(run.final, steps):
@@ -110,7 +110,7 @@ def check_server_of(engine: EngineSpec, model: str) -> None:
 
 def server_settings(resolved: ResolvedConfig, seed: int) -> ClientSettings:
     """Return what the server is asked to do."""
-    from setrl.train.tinker import ClientSettings
+    from setrl.train.tinker.client import ClientSettings
 
     config, own = resolved.config, engine_of(resolved)
     clip: dict[str, float] = {}

@@ -40,21 +40,10 @@ try:
         LostError,
         SampledTokens,
         ServerSampler,
-        TinkerSampler,
-        connect_to,
         may_be_lost,
     )
 except ImportError as error:
     raise ImportError(f"this engine needs the package: {install('tinker')}") from error
-
-__all__ = [
-    "ClientSettings",
-    "SampledTokens",
-    "ServerSampler",
-    "SetTinkerTrainer",
-    "TinkerSampler",
-    "connect_to",
-]
 
 log = logging.getLogger(__name__)
 
