@@ -96,38 +96,18 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_base_can_do_is_seen_while_it_learns(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(imitation, "FEWEST_BETWEEN", 2)
-    given, looks = spec(base_corpus=128), []
-    monkeypatch.setattr(
-        module, "can_do", lambda *_, **__: looks.append(1) or {"right": "0/64", "strategies": "0"}
-    )
+def test_what_a_base_can_do_is_said_and_changes_nothing(capsys):
+    given = spec(base_corpus=128)
     silent, _ = make_base(given, show_progress=False)
-    assert not looks
-    watched, _ = make_base(given, show_progress=True)
-    assert len(looks) == 3  # after 2 and 4 of 4 updates, and at the end
+    assert capsys.readouterr().err == ""
+    loud, tokenizer = make_base(given, show_progress=True)
     said = capsys.readouterr().err
-    assert "right=0/64" in said
-    assert "base model: right in 0/64 samples of training problems" in said
-    assert "set base_corpus or base_layers higher" in said
-    for a, b in zip(silent.parameters(), watched.parameters(), strict=True):
-        assert torch.equal(a, b)
-
-
-def test_a_look_counts_right_samples_and_changes_nothing(base):
-    model, tokenizer = (
-        AutoModelForCausalLM.from_pretrained(base),
-        AutoTokenizer.from_pretrained(base),
-    )
-    author, before = spec().author, torch.get_rng_state()
-    found = module.can_do(model, author, tokenizer, author.max_new_tokens)
     rng = module.np.random.default_rng(0)
-    prompts = [author.corpus_problem(rng).prompt for _ in range(module.LOOKED_AT)]
-    texts = [text for [text] in module.sample(model, tokenizer, prompts, 1, author.max_new_tokens)]
-    readings = [author.read(*pair) for pair in zip(prompts, texts, strict=True)]
-    right = {(i, one.strategy) for i, one in enumerate(readings) if one.correct}
-    assert found == {
-        "right": f"{len(right)}/64",
-        "strategies": str(len({strategy for _, strategy in right})),
-    }
-    assert torch.equal(torch.get_rng_state(), before)
+    prompts = [given.author.corpus_problem(rng).prompt for _ in range(module.LOOKED_AT)]
+    longest = max(len(one.sample) for one in module.corpus_examples(given, tokenizer))
+    texts = [text for [text] in module.sample(loud, tokenizer, prompts, 1, longest)]
+    right = sum(given.author.read(*pair).correct for pair in zip(prompts, texts, strict=True))
+    assert f"base model: right in {right}/64 samples of training problems" in said
+    assert ("set base_corpus or base_layers higher" in said) == (right == 0)
+    for a, b in zip(silent.parameters(), loud.parameters(), strict=True):
+        assert torch.equal(a, b)

@@ -209,8 +209,7 @@ def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
             {"max_new_tokens": 4000},
             r"has \d+ tokens; with 4000 new ones that is more than the 2048",
         ),
-        ({"peft": {"rank": 2}}, "peft: unknown key of LoraConfig 'rank'"),
-        ({"peft": {"r": "x"}}, "peft: r must be a number, got 'x'"),
+        ({"peft": {"rank": 2}}, "peft: .*unexpected keyword argument 'rank'"),
         ({"peft": {"r": 0}}, "peft: `r` should be a positive integer value"),
         ({"peft": {"target_modules": ["nope"]}}, "peft: Target modules .* not found in the base"),
         (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setrl.rewards import Combine, Truncation
+from setrl.rewards import Combine
 from setrl.rewards.truncation import truncation_from_config
 from setrl.support.errors import ConfigError
 
@@ -158,10 +158,6 @@ def test_what_truncated_samples_get(spec, expected):
 def test_truncations_that_are_refused(spec, message):
     with pytest.raises(ConfigError, match=message):
         truncation_from_config(spec)
-
-
-def test_only_a_change_needs_to_know_what_is_truncated():
-    assert [Truncation(p).changes_rewards for p in ("count", "mask", "punish")] == [0, 1, 1]
 
 
 def test_the_outcome_has_no_default_among_several():

@@ -14,8 +14,6 @@ from setrl.judges.serving.client import (
 from tests.judges.helpers import make_groups, make_judge
 from tests.judges.server import FaultyServer, completion
 
-SENT = "Thu, 01 Jan 2026 12:00:00 GMT"  # by the server's clock, whatever ours says
-
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
@@ -28,16 +26,12 @@ SENT = "Thu, 01 Jan 2026 12:00:00 GMT"  # by the server's clock, whatever ours s
         ("inf", LONGEST_RETRY_AFTER_S),
         ("1e9", LONGEST_RETRY_AFTER_S),
         ("soon", 0),
+        ("Thu, 01 Jan 2026 12:00:30 GMT", 0),
         ("", 0),
-        ("Thu, 01 Jan 2026 12:00:30 GMT", 30),
-        ("Thu, 01 Jan 2026 11:00:00 GMT", 0),
-        ("Thu, 01 Jan 2026 12:00:30 -0000", 30),
-        ("Thu, 01 Jan 2026 12:00:30 +9999999999999999", 0),
-        ("Thu, 01 Jan 0001 00:00:30 +2300", 0),
     ],
 )
 def test_retry_after_in_all_its_forms(header, seconds):
-    assert retry_after_s(header, SENT) == seconds
+    assert retry_after_s(header) == seconds
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,6 @@ class Truncation:
                 f"{{punish: -1.0}}, got {{{self.policy}: {self.reward!r}}}"
             )
 
-    @property
-    def changes_rewards(self) -> bool:
-        """Whether it must be known which samples are truncated."""
-        return self.policy != "count"
-
     def __call__(self, rewards_BN: np.ndarray, truncated_BN: np.ndarray) -> np.ndarray:
         """Return the rewards of all samples, with the rewards of truncated samples changed."""
         if self.policy == "count":

@@ -7,18 +7,18 @@ is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from setrl.rewards.grading import gold_answer
 from setrl.support import names
-from setrl.support.errors import ConfigError, DataError, usage_errors
-from setrl.support.files import json_lines
-from setrl.support.installing import install
+from setrl.support.errors import DataError, usage_errors
 from setrl.support.wording import count
+from setrl.tasks import tables
 from setrl.tasks.domains import Problem
+from setrl.tasks.tables import ProblemTable
 
 BOXED = "{problem}\n\nReason step by step, and put your final answer within \\boxed{}."
 PROBLEM_KEYS = ("problem", "question", "prompt")
@@ -74,7 +74,6 @@ class Benchmark:
         problem_key: The field of the problem.
         answer_key: The field of the gold answer.
         error_key: The field with the largest absolute error that is accepted.
-        template: The prompt; "{problem}" is replaced.
         gold: The field of the gold answer → the answer as text.
     """
 
@@ -87,7 +86,6 @@ class Benchmark:
     problem_key: str = "problem"
     answer_key: str = "answer"
     error_key: str = "error_tol"
-    template: str = BOXED
     gold: Callable[[Any], str] = plain_gold
 
 
@@ -154,32 +152,33 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
 
     Args:
         benchmark: The benchmark.
-        path: A JSON Lines file with the hub's fields, or with "problem" and "answer".
+        path: A file with the hub's fields, or with "problem" and "answer".
 
     Raises:
         ConfigError: If the hub cannot be reached, or `datasets` is missing.
         DataError: If a field is missing, or there are more or fewer problems than in the benchmark.
     """
-    where, rows = (str(path), _lines(path)) if path else (benchmark.hub, _hub_rows(benchmark))
-    problems = [
-        _problem(benchmark, row, place, where_row) for place, (where_row, row) in enumerate(rows)
-    ]
+    if path is None:
+        table = tables.read_dataset(benchmark.hub, benchmark.config)[benchmark.split]
+    else:
+        table = tables.read_file(path)
+    problems = _problems(benchmark, table)
     if len(problems) != benchmark.problems:
         raise DataError(
-            f"{where} has {len(problems)} problems, but {benchmark.name} has {benchmark.problems} "
-            f"({benchmark.which}): to use other problems, give only --data"
+            f"{table.where} has {len(problems)} problems, but {benchmark.name} has "
+            f"{benchmark.problems} ({benchmark.which}): to use other problems, give only --data"
         )
     return problems
 
 
-def load_file(path: Path, template: str = BOXED) -> list[Problem]:
-    """Return the problems of your JSON Lines file: one problem and its gold answer per line.
+def load_file(path: Path) -> list[Problem]:
+    """Return the problems of your file: one problem and its gold answer in each row.
 
     Raises:
         DataError: If the file has no problems, a field is missing, or two problems share an id.
     """
-    own = Benchmark(path.stem, str(path), "", 0, "", template=template)
-    problems = [_problem(own, row, place, where) for place, (where, row) in enumerate(_lines(path))]
+    own = Benchmark(path.stem, str(path), "", 0, "")
+    problems = _problems(own, tables.read_file(path))
     if not problems:
         raise DataError(f"{path} holds no problems")
     ids = {problem.id for problem in problems}
@@ -188,6 +187,10 @@ def load_file(path: Path, template: str = BOXED) -> list[Problem]:
             f"{path}: {count(len(problems) - len(ids), 'problem')} with the id of another"
         )
     return problems
+
+
+def _problems(benchmark: Benchmark, table: ProblemTable) -> list[Problem]:
+    return [_problem(benchmark, row, n, where) for n, (where, row) in enumerate(table.rows)]
 
 
 def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> Problem:
@@ -199,7 +202,7 @@ def _problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: st
     name = own_id(row)
     return Problem(
         id=f"{benchmark.name}/{place if name is None else name}",
-        prompt=benchmark.template.replace("{problem}", str(problem).strip()),
+        prompt=BOXED.replace("{problem}", str(problem).strip()),
         kind=kind_of(row),
         gold=gold,
         unit=str(row.get("unit") or ""),
@@ -225,27 +228,3 @@ def _field(row: Mapping[str, Any], keys: Iterable[str], where: str) -> Any:
             return row[key]
     raise DataError(f"{where}: has none of the fields {', '.join(dict.fromkeys(keys))}; "
                     f"it has {', '.join(row)}")  # fmt: skip
-
-
-def _hub_rows(benchmark: Benchmark) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        import datasets
-    except ImportError:
-        raise ConfigError(f"benchmarks come through datasets: {install('train')}; "
-                          "or give a local copy with --data FILE.jsonl") from None  # fmt: skip
-    try:
-        rows = datasets.load_dataset(benchmark.hub, benchmark.config, split=benchmark.split)
-    except Exception as error:  # offline, gated, renamed: datasets raises a dozen kinds
-        raise ConfigError(
-            f"cannot load {benchmark.hub} from the hub ({type(error).__name__}: {error}); "
-            f"give a local copy with --benchmark {benchmark.name} --data FILE.jsonl, "
-            f'one object in each line, with "{benchmark.problem_key}" and "{benchmark.answer_key}"'
-        ) from error
-    for place, row in enumerate(rows):
-        yield f"{benchmark.hub}, row {place}", row
-
-
-def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the place of each line, and its object."""
-    for number, _, row in json_lines.read(path):
-        yield f"{path}:{number}", row

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from setrl.judges.serving.background import BackgroundLoop
@@ -310,7 +308,7 @@ async def _refusal(response: aiohttp.ClientResponse, key: str) -> RequestError:
     start = await _start(response, QUOTED_BYTES + longest)
     quoted = without_key(key, start.decode(errors="replace"))[:QUOTED_BYTES]
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
-    pause_s = retry_after_s(response.headers.get("Retry-After"), response.headers.get("Date"))
+    pause_s = retry_after_s(response.headers.get("Retry-After"))
     return RequestError(failure_kind(response.status), detail, response.status, pause_s)
 
 
@@ -324,32 +322,14 @@ def failure_kind(status: int) -> str:
     return kinds.get(status, "server_error" if status >= 500 else "refused")
 
 
-def retry_after_s(header: str | None, sent: str | None = None) -> float:
-    """Return the seconds that a Retry-After header asks for, in either form, up to an hour.
-
-    0 if there is no header, or it cannot be read.
-
-    Args:
-        header: Its text.
-        sent: The header Date of the same reply: the clock of the server, which ours may not follow.
+def retry_after_s(header: str | None) -> float:
+    """Return the seconds that a Retry-After header asks for, up to an hour; 0 for another form.
 
     >>> retry_after_s("1.5"), retry_after_s("soon")
     (1.5, 0.0)
     """
     try:
         seconds = float(header or 0)
-    except ValueError:
-        seconds = _seconds_between(sent, str(header))
-    return min(seconds, LONGEST_RETRY_AFTER_S) if seconds > 0 else 0.0
-
-
-def _seconds_between(start: str | None, stop: str) -> float:
-    try:
-        return (_date(stop) - (_date(start) if start else datetime.now(UTC))).total_seconds()
-    except (ValueError, OverflowError):  # no date, or one that no calendar has
+    except ValueError:  # a date, which servers of models do not send
         return 0.0
-
-
-def _date(text: str) -> datetime:
-    found = parsedate_to_datetime(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return min(seconds, LONGEST_RETRY_AFTER_S) if seconds > 0 else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,10 +20,6 @@ from transformers import (
 from setrl.support.files.progress import progress_bar
 from setrl.tasks.models import HEAD_DIM
 
-WatchTraining = Callable[[PreTrainedModel], dict[str, str]]  # a model → words and what it can do
-
-LOOKS = 10  # times that a model is looked at while it learns
-FEWEST_BETWEEN = 50  # updates between two looks
 IGNORED = -100  # the label of tokens without a loss: prompts and padding
 ADAM_SHARE = 0.15  # AdamW's step size, as a share of Muon's
 WARMUP = 0.03  # share of the updates over which the learning rate rises
@@ -65,7 +61,6 @@ def taught_model(
     course: Course,
     title: str,
     show_progress: bool = True,
-    watch: WatchTraining | None = None,
 ) -> Qwen3ForCausalLM:
     """Return a new model that has learned the samples of the examples, given their prompts.
 
@@ -76,11 +71,10 @@ def taught_model(
         course: How the model learns.
         title: Title of the progress bar.
         show_progress: Whether to draw the bar.
-        watch: Says ten times, next to the bar, what the model can do by then.
     """
     set_seed(course.seed)
     model = new_model(tokenizer, *sizes)
-    imitate(model, examples, tokenizer.pad_token_id, course, title, show_progress, watch)
+    imitate(model, examples, tokenizer.pad_token_id, course, title, show_progress)
     return model.eval()
 
 
@@ -113,7 +107,6 @@ def imitate(
     course: Course,
     title: str,
     show_progress: bool = True,
-    watch: WatchTraining | None = None,
 ) -> None:
     """Teach a model the samples of examples, given their prompts; only samples enter the loss."""
     updates = math.ceil(len(examples) / course.batch_size) * course.epochs
@@ -123,9 +116,7 @@ def imitate(
         for optimizer in optimizers
     ]
     progress = progress_bar(show_progress, total=updates, desc=title, unit="step")
-    looks = max(FEWEST_BETWEEN, math.ceil(updates / LOOKS))
-    seen: dict[str, str] = {}
-    for count, batch in enumerate(batches(examples, course, pad), start=1):
+    for batch in batches(examples, course, pad):
         loss = model(**batch).loss
         loss.backward()
         clip_grad_norm_(model.parameters(), 1.0)
@@ -134,9 +125,7 @@ def imitate(
             schedule.step()
             optimizer.zero_grad()
         progress.update()
-        if watch is not None and count % looks == 0:
-            seen = watch(model)
-        progress.set_postfix({"loss": f"{loss.item():.3f}", **seen}, refresh=False)
+        progress.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
     progress.close()
 
 

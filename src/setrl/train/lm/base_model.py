@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +10,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausa
 
 from setrl.support import files
 from setrl.support.wording import count
-from setrl.tasks.domains import Author, corpus
+from setrl.tasks.domains import corpus
 from setrl.tasks.models.imitation import Course, TextExample, taught_model
 from setrl.tasks.models.sampler import sample
 from setrl.tasks.models.tokenizer import make_tokenizer
 from setrl.train.lm.base_spec import BaseSpec
 
-LOOKED_AT = 64  # problems on which a base is watched while it learns
+LOOKED_AT = 64  # problems on which a new base is tried
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
 SAVED_AGAIN = "save or download this model again"
 
@@ -45,36 +44,27 @@ def make_base(
     tokenizer = make_tokenizer(spec.author.vocabulary)
     course = Course(spec.epochs, spec.batch_size, spec.learning_rate, spec.seed)
     examples = corpus_examples(spec, tokenizer)
-    longest = max(len(one.sample) for one in examples)
-    watch = partial(can_do, author=spec.author, tokenizer=tokenizer, longest=longest)
-    watched = watch if show_progress else None
-    title = "base model"
-    model = taught_model(tokenizer, spec.sizes, examples, course, title, show_progress, watched)
+    model = taught_model(tokenizer, spec.sizes, examples, course, "base model", show_progress)
     if show_progress:
-        _say(watch(model))
+        _say_what_it_can_do(model, spec, tokenizer, max(len(one.sample) for one in examples))
     return model, tokenizer
 
 
-def can_do(
-    model: PreTrainedModel, author: Author, tokenizer: PreTrainedTokenizerFast, longest: int
-) -> dict[str, str]:
-    """Return how many samples of problems of the corpus a model gets right, and by how many ways.
+def _say_what_it_can_do(
+    model: PreTrainedModel, spec: BaseSpec, tokenizer: PreTrainedTokenizerFast, longest: int
+) -> None:
+    """Say on stderr what a new base model can do, and warn of one that can do nothing.
 
     Neither the weights nor the global generator change.
     """
     rng = np.random.default_rng(0)
-    prompts = [author.corpus_problem(rng).prompt for _ in range(LOOKED_AT)]
+    prompts = [spec.author.corpus_problem(rng).prompt for _ in range(LOOKED_AT)]
     texts = [one for [one] in sample(model, tokenizer, prompts, 1, longest)]
-    readings = [author.read(*pair) for pair in zip(prompts, texts, strict=True)]
+    readings = [spec.author.read(*pair) for pair in zip(prompts, texts, strict=True)]
     right = [one.strategy for one in readings if one.correct]
-    return {"right": f"{len(right)}/{LOOKED_AT}", "strategies": str(len(set(right)))}
-
-
-def _say(found: dict[str, str]) -> None:
-    """Say on stderr what a new base model can do, and warn of one that can do nothing."""
-    said = f"base model: right in {found['right']} samples of training problems"
-    said += f", by {count(int(found['strategies']), 'strategy', 'strategies')}"
-    if found["right"].startswith("0/"):
+    said = f"base model: right in {len(right)}/{LOOKED_AT} samples of training problems"
+    said += f", by {count(len(set(right)), 'strategy', 'strategies')}"
+    if not right:
         said += (
             "; methods learn nothing from a model that is never right: set base_corpus or "
             "base_layers higher, or take easier problems"

@@ -23,14 +23,8 @@ from setrl.train.lm.trl_arguments import check_trainer_options
 SEED = 0  # of the problems that are looked at; other seeds draw others of the same kind
 
 
-def check_before_training(resolved: ResolvedConfig, *, opens_caches: bool = True) -> None:
-    """Refuse, before anything is written, what would fail once training has started.
-
-    Args:
-        resolved: The comparison.
-        opens_caches: Whether to open the files, too, in which judges keep their judgements; a file
-            that is missing is made.
-    """
+def check_before_training(resolved: ResolvedConfig) -> None:
+    """Refuse, before anything is written, what would fail once training has started."""
     config = resolved.config
     check_trainer_options(resolved)
     check_model(config.model)
@@ -38,7 +32,7 @@ def check_before_training(resolved: ResolvedConfig, *, opens_caches: bool = True
     check_problems(resolved)
     if config.model is not None:
         check_prompts(resolved, config.model)
-    check_judges(resolved.arms.values(), opens_caches)
+    check_judges(resolved.arms.values())
 
 
 def check_model(model: str | None) -> None:
@@ -118,10 +112,10 @@ def context_of(model: str) -> int | None:
     return getattr(config, "max_position_embeddings", None)
 
 
-def check_judges(arms: Iterable[ResolvedArm], opens_caches: bool = True) -> None:
-    """Refuse judges that cannot be made, or whose server does not answer."""
+def check_judges(arms: Iterable[ResolvedArm]) -> None:
+    """Refuse judges that cannot be made, or whose server does not answer; no cache is opened."""
     for arm in arms:
-        spec = arm.judge if opens_caches else _without_caches(arm.judge)
+        spec = _without_caches(arm.judge)
         try:
             if spec is not None:
                 with tempfile.TemporaryDirectory() as folder:

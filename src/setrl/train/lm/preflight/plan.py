@@ -115,7 +115,7 @@ def plan(
         RunError: If another process is running it, or a judge cannot be reached.
     """
     config, task = resolved.config, resolved.task
-    check_before_training(resolved, opens_caches=False)
+    check_before_training(resolved)
     refuse_other_run(run_dir, config, overwrite)
     if is_claimed(run_dir):
         raise RunError(f"{run_dir}: another process is running it: wait for it")
