@@ -153,7 +153,7 @@ def test_failures_are_counted_and_leave_the_sets(make_chat):
     [logged] = [one for one in trainer.state.log_history if "reward/own/failures" in one]
     assert logged["reward/own/failures"] == 1 / 8
     assert logged["time/reward/own"] > 0
-    assert guarded.record.failures == {"KeyError": 1}
+    assert guarded.failures == {"KeyError": 1}
 
 
 def test_a_guarded_function_that_stops_the_run_is_named_once():

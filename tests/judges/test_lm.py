@@ -216,14 +216,6 @@ def test_tokens_are_estimated_where_the_server_tells_none(server):
     assert judge.counts.estimated == 2
 
 
-def test_metrics_are_flat():
-    with FaultyServer({"server_error": 1.0}) as server, make_judge(server.url) as judge:
-        judge.judge(make_groups(1))
-    metrics = judge.counts.metrics()
-    assert metrics["judge/failures/server_error"] == metrics["judge/requests"] == 8
-    assert metrics["judge/unknown/server_error"] == metrics["judge/groups"] == 1
-
-
 # retry rules
 
 

@@ -171,7 +171,6 @@ def test_a_model_sees_the_same_in_training_and_in_evaluation(chat_models, tmp_pa
         asked = resolved.form.token_ids(question, trainer.processing_class)
         assert asked == trained
         text = trainer.processing_class.decode(asked)
-        assert text == resolved.form.shown(question, trainer.processing_class)
         assert text.count("S.") == 1
         assert text.endswith("<assistant><t>" if kind == "qwen3" else "[assistant] ")
         plain = PromptForm(chat=False).token_ids(question, trainer.processing_class)

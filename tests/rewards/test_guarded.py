@@ -72,8 +72,7 @@ def test_samples_on_which_it_fails_are_unknown_and_the_others_are_scored_togethe
     with pytest.warns(UserWarning, match="'share' .* on the sample 'x' .*: such samples have no r"):
         reward, found = call(share, on_error="unknown")
     assert found == [1 / 7, 2 / 7, None, 4 / 7]
-    assert reward.record.failures == {"ValueError": 1}
-    assert reward.record.calls == 1
+    assert reward.failures == {"ValueError": 1}
 
 
 def test_what_fails_on_all_samples_together_alone():
@@ -84,7 +83,7 @@ def test_what_fails_on_all_samples_together_alone():
 
     reward, found = call(together, on_error="unknown")
     assert found == [None] * 4
-    assert reward.record.failures == {"KeyError": 4}
+    assert reward.failures == {"KeyError": 4}
     with pytest.raises(
         RunError, match="called with 4 samples; it does not fail on any single one of them"
     ):
@@ -99,14 +98,14 @@ def test_what_fails_again_on_the_others():
 
     reward, found = call(odd, on_error="unknown")
     assert found == [None] * 4
-    assert reward.record.failures == {"ValueError": 1, "OSError": 3}
+    assert reward.failures == {"ValueError": 1, "OSError": 3}
 
 
 BAD_VALUES = {
-    "a text": ("1.0", "returned '1.0', not a number or None"),
-    "infinite": (float("inf"), "returned inf, not a finite number or None"),
-    "a list": ([1], r"returned \[1\], not a number or None"),
-    "complex": (1j, "returned 1j, not a number or None"),
+    "a text": ("one", "must return a finite number, .* got 'one'"),
+    "infinite": (float("inf"), "must return a finite number, .* got inf"),
+    "a list": ([1], r"must return a finite number, .* got \[1\]"),
+    "complex": (1j, "must return a finite number, .* got 1j"),
 }
 
 
@@ -156,7 +155,7 @@ def hangs(completions, **_):
 def test_a_function_that_hangs():
     reward, found = call(hangs, ["1", "x", "3"], on_error="unknown", timeout=0.05)
     assert found == [1, None, 1]
-    assert reward.record.failures == {"timeout": 1}
+    assert reward.failures == {"timeout": 1}
     with pytest.raises(RunError, match=r"took longer than its 0\.05 s, on the sample 'x'"):
         call(hangs, ["x"], timeout=0.05)
 
@@ -171,7 +170,7 @@ def test_the_search_for_slow_samples_ends():
     reward, found = call(slow, ["x"] * 50, on_error="unknown", timeout=0.01)
     assert found == [None] * 50
     assert tried == [50, 1, 1, 1]
-    assert reward.record.failures == {"timeout": 50}
+    assert reward.failures == {"timeout": 50}
 
 
 def test_the_limit_holds_in_other_threads():

@@ -34,20 +34,6 @@ class JudgeCounts(Usage):
     repaired: int = 0
     cache_errors: int = 0
 
-    def metrics(self) -> dict[str, int]:
-        """Return the counts under flat names, as in logs: `judge/failures/timeout`.
-
-        >>> JudgeCounts(requests=2, failures=Counter(timeout=1)).metrics()["judge/failures/timeout"]
-        1
-        """
-        flat: dict[str, int] = {}
-        for name, value in vars(self).items():
-            if isinstance(value, Counter):
-                flat |= {f"judge/{name}/{kind}": number for kind, number in sorted(value.items())}
-            else:
-                flat[f"judge/{name}"] = value
-        return flat
-
     def __str__(self) -> str:
         by_reason = ", ".join(f"{n} {reason}" for reason, n in self.unknown.most_common())
         return f"{self.unknown.total()} of {count(self.groups, 'prompt')} unknown ({by_reason})"

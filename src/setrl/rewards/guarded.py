@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import threading
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +12,7 @@ from typing import Any, Literal
 
 from setrl.rewards.time_limit import TimeUp, call_within
 from setrl.samples.conversation import Text, plain_text
+from setrl.samples.values import read_score
 from setrl.support import wording
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.sections import refuse_other_choice
@@ -24,29 +23,6 @@ SHOWN = 120  # characters of a sample in a message
 
 _LOGGERS = ("log_extra", "log_metric")  # of TRL: what a failed call logs is dropped
 OF_TRAINERS = ("completion_ids", "trainer_state", *_LOGGERS)
-
-
-@dataclass
-class CallRecord:
-    """What the calls of a reward function took and how they failed; safe across threads.
-
-    Attributes:
-        seconds: The time of all calls.
-        calls: How many there were.
-        failures: Samples without a reward because the function failed on them, by exception.
-    """
-
-    seconds: float = 0.0
-    calls: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    def add(self, seconds: float, failures: Iterable[str] = ()) -> None:
-        """Count a call."""
-        with self._lock:
-            self.seconds += seconds
-            self.calls += 1
-            self.failures.update(failures)
 
 
 @dataclass(frozen=True)
@@ -68,7 +44,7 @@ class GuardedReward:
         on_error: `stop` raises an error that names the function, the sample and the exception;
             `unknown` gives such samples no reward, so that they leave the sets, and counts them.
             The others are scored by another call with all of them.
-        record: Its time and failures so far.
+        failures: Samples without a reward because it failed on them, by exception.
     """
 
     function: Callable[..., Any]
@@ -76,7 +52,7 @@ class GuardedReward:
     path: str = ""
     timeout: float | None = None
     on_error: OnError = "stop"
-    record: CallRecord = field(default_factory=CallRecord, compare=False, repr=False)
+    failures: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         refuse_other_choice("on_error", self.on_error, OnError)
@@ -133,25 +109,18 @@ class GuardedReward:
         Raises:
             RunError: If the function fails, and errors are to stop the run.
         """
-        began = time.perf_counter()
         fields = {"prompts": prompts, "completions": completions, **columns}
         if missing := self.missing_columns(fields):
             given = ", ".join(name for name in fields if name not in _LOGGERS)
             raise RunError(
                 f"{self.where} takes {missing[0]!r}, which is not a column: it gets {given}"
             )
-        failures: list[str] = []
         try:
-            values = self._values(fields, len(completions))
+            return self._values(fields, len(completions))
         except _CallError as failed:
-            values = self._without_failing(fields, failed, failures)
-        finally:
-            self.record.add(time.perf_counter() - began, failures)
-        return values
+            return self._without_failing(fields, failed)
 
-    def _without_failing(
-        self, fields: dict[str, Any], failed: _CallError, failures: list[str]
-    ) -> list[float | None]:
+    def _without_failing(self, fields: dict[str, Any], failed: _CallError) -> list[float | None]:
         """Return the values of samples on which it does not fail, or raise the first error."""
         count = len(fields["completions"])
         bad = self._failing_alone(fields, count, self.on_error == "stop")
@@ -170,7 +139,7 @@ class GuardedReward:
         except _CallError as again:
             bad |= dict.fromkeys(good, again)
         self._warn_once(fields, bad)
-        failures += [each.kind for each in bad.values()]
+        self.failures.update(each.kind for each in bad.values())
         return values
 
     def _failing_alone(
@@ -194,7 +163,7 @@ class GuardedReward:
 
     def _warn_once(self, fields: dict[str, Any], bad: dict[int, _CallError]) -> None:
         """Tell of the first failure; the others are counted."""
-        if not self.record.failures:
+        if not self.failures:
             warnings.warn(
                 f"{self._error(fields, next(iter(bad.values())), bad)}: such samples have no "
                 "reward (on_error: unknown); further ones are only counted",
@@ -273,22 +242,10 @@ def _numbers(values: Any, count: int) -> list[float | None]:
     if len(listed) != count:
         found = f"{wording.count(len(listed), 'value')} for {wording.count(count, 'sample')}"
         raise _CallError("wrong length", f"returned {found}")
-    return [_number(value) for value in listed]
-
-
-def _number(value: Any) -> float | None:
-    """Return a number, or None for an unknown one."""
-    if value is None:
-        return None
     try:
-        if isinstance(value, str | bytes):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError, RuntimeError):
-        raise _CallError("no number", f"returned {_shown(value)}, not a number or None") from None
-    if math.isinf(number):
-        raise _CallError("no number", f"returned {number}, not a finite number or None")
-    return None if math.isnan(number) else number
+        return [read_score(value) for value in listed]
+    except ValueError as error:
+        raise _CallError("no number", f"must return {error}") from None
 
 
 def _part(fields: dict[str, Any], places: list[int], count: int) -> dict[str, Any]:

@@ -64,16 +64,6 @@ class PromptForm:
             raise ConfigError("a prompt has a system message already: leave out task.system")
         return [*system, *(turns or [{"role": "user", "content": text}])]
 
-    def shown(self, text: str, tokenizer: PreTrainedTokenizerBase) -> str:
-        """Return the whole text that the model reads, with the marks of the chat template."""
-        prompt = self.prompt(text, self.is_chat(tokenizer))
-        if isinstance(prompt, str):
-            return prompt
-        found = tokenizer.apply_chat_template(
-            prompt, tokenize=False, add_generation_prompt=True, **self.options
-        )
-        return str(found)
-
     def token_ids(self, text: str, tokenizer: PreTrainedTokenizerBase) -> list[int]:
         """Return the tokens that the model reads; TRL's trainer makes the same."""
         prompt = self.prompt(text, self.is_chat(tokenizer))

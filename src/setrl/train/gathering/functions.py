@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.rewards.guarded import CallRecord
+from setrl.rewards.guarded import GuardedReward
 from setrl.samples.samples import READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
@@ -120,15 +120,15 @@ def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
 @contextmanager
 def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iterator[None]:
     """Log the seconds of a call, and the share of samples on which a guarded function failed."""
-    record, log = getattr(function, "record", None), fields.get("log_metric")
-    failed = record.failures.total() if isinstance(record, CallRecord) else 0
+    log, is_guarded = fields.get("log_metric"), isinstance(function, GuardedReward)
+    failed = function.failures.total() if is_guarded else 0
     began = time.perf_counter()
     yield
     if log is None or log_as is None:
         return
     log(f"time/{log_as}", time.perf_counter() - began)
-    if isinstance(record, CallRecord):
-        share = (record.failures.total() - failed) / max(len(fields["completions"]), 1)
+    if is_guarded:
+        share = (function.failures.total() - failed) / max(len(fields["completions"]), 1)
         log(f"{log_as}/failures", share)
 
 
