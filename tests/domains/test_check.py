@@ -10,12 +10,7 @@ from setrl.tasks.domains.check import check_domain
 
 @pytest.mark.parametrize("name", sorted(DOMAINS))
 def test_our_domains_keep_the_rules(name):
-    found = check_domain(by_name(name))
-    assert found.problems == ()
-    assert found.splits == {"train": 100, "test": 100, "shifted": 100}
-    assert 0.5 < found.correct < 1
-    assert sum(found.strategies.values()) == pytest.approx(1)
-    assert 0 < found.longest <= by_name(name).max_new_tokens
+    assert check_domain(by_name(name)) == []
 
 
 class Wrapped(Domain):
@@ -88,7 +83,7 @@ BROKEN = {
 @pytest.mark.parametrize("sentence", BROKEN)
 def test_a_broken_rule_has_a_sentence(sentence, monkeypatch):
     monkeypatch.setattr("setrl.tasks.domains.check.SAMPLES", 101)
-    found = check_domain(Wrapped(**BROKEN[sentence])).problems
+    found = check_domain(Wrapped(**BROKEN[sentence]))
     assert any(sentence in one for one in found), found
 
 
@@ -99,7 +94,7 @@ def test_a_domain_with_fewer_problems_is_checked_on_those():
             of.problems(split, count, seed) if count <= 10 else _refuse(count)
         ),
     )
-    assert check_domain(few).splits == {"train": 6, "test": 6}
+    assert check_domain(few) == []
 
 
 def _refuse(count):

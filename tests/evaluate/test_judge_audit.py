@@ -70,7 +70,7 @@ def test_orders_are_shuffled_and_the_first_is_as_given():
 
 
 def test_a_judge_without_faults_agrees_with_everything():
-    pairs = PairwiseJudge(ByJudge(ExactJudge()), "all_pairs")
+    pairs = PairwiseJudge(ByJudge(ExactJudge()))
     found = audit(
         GROUPS,
         always(ExactJudge()),
@@ -90,7 +90,7 @@ def test_a_judge_without_faults_agrees_with_everything():
 def test_pairs_are_not_blamed_for_degenerate_samples():
     groups = [Group.of_texts("p", ("a", "?", "b", "a", "??"))]
     judge = ExactJudge(key=lambda text: None if "?" in text else text)
-    pairs = PairwiseJudge(ByJudge(judge), "all_pairs")
+    pairs = PairwiseJudge(ByJudge(judge))
     assert pairs.judge(groups)[0].labels_N == (0, 1, 2, 0, 3)
     assert audit(groups, always(judge), pairwise=pairs).pairwise["flips"] == [0.0]
 

@@ -249,7 +249,7 @@ def _samples(path: Path) -> list[dict[str, Any]]:
 def judge_audit(folder: Path) -> dict[str, Any]:
     """A noisy judge against itself, pairs, and the exact judge's labels."""
     judged, config = _judged(folder, "exact"), written(folder / "j.yaml", JUDGES["noisy"])
-    options = ("--strategy", "cluster", "--reward", "correct", "--pairs", "representatives")
+    options = ("--strategy", "cluster", "--reward", "correct", "--pairs")
     files = ("--config", config, "--output", folder / "audit")
     setrl(folder, "judge-audit", judged, *MATH_KEYS, *files, *options)
     found = json.loads((folder / "audit" / "audit.json").read_text())

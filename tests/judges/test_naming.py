@@ -23,7 +23,7 @@ CHANGES = {
         {"encode": "numpy:array", "threshold": 0.1},
         {"encode": "numpy:zeros_like", "threshold": 0.2},
     ),
-    "pairwise": ({"of": "exact"}, {"of": POINT, "ask": "all_pairs"}),
+    "pairwise": ({"of": "exact"}, {"of": POINT}),
     "lm": (
         {"model": "m", "endpoint": "http://e"},
         {

@@ -1,20 +1,11 @@
-"""Pairs → clusters: union-find against a closure by hand, linkage against its definition."""
+"""Pairs → clusters: linkage against its definition."""
 
 from itertools import combinations
 
 import numpy as np
 
 from setrl.judges import by_first_appearance
-from setrl.judges.partition import components, linked, spread, together
-
-
-def closure(count, pairs):
-    """Reachability by powers of the adjacency matrix."""
-    reach = np.eye(count, dtype=int)
-    for i, j in pairs:
-        reach[i, j] = reach[j, i] = 1
-    reach = np.linalg.matrix_power(reach, max(count, 1)) > 0
-    return by_first_appearance([int(np.flatnonzero(row)[0]) for row in reach])
+from setrl.judges.partition import linked, spread, together
 
 
 def linked_by_definition(distances, threshold):
@@ -30,17 +21,6 @@ def linked_by_definition(distances, threshold):
         clusters[first] += clusters.pop(second)
     labels = {place: number for number, members in enumerate(clusters) for place in members}
     return by_first_appearance([labels[place] for place in range(len(distances))])
-
-
-def test_union_find_is_the_transitive_closure():
-    rng = np.random.default_rng(0)
-    for count in (1, 2, 5, 12):
-        for _ in range(30):
-            pairs = [
-                tuple(rng.integers(count, size=2).tolist()) for _ in range(rng.integers(count))
-            ]
-            assert components(count, pairs) == closure(count, pairs)
-    assert components(0, []) == ()
 
 
 def test_mean_linkage_is_its_definition():

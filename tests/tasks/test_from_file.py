@@ -1,7 +1,6 @@
 """Files of problems: every format, splits only by text, and a sentence for each thing wrong."""
 
 import csv
-import gzip
 import io
 import json
 import pickle
@@ -32,9 +31,7 @@ def lines(rows):
 WRITERS = {
     "own.jsonl": lambda path: path.write_bytes(lines(ROWS)),
     "bom.jsonl": lambda path: path.write_bytes(b"\xef\xbb\xbf" + lines(ROWS)),
-    "own.jsonl.gz": lambda path: path.write_bytes(gzip.compress(lines(ROWS))),
     "own.json": lambda path: path.write_text(json.dumps(ROWS, indent=1)),
-    "own.json.gz": lambda path: path.write_bytes(gzip.compress(json.dumps(ROWS).encode())),
     "own.parquet": lambda path: datasets.Dataset.from_list(ROWS).to_parquet(path),
     "saved": lambda path: datasets.Dataset.from_list(ROWS).save_to_disk(path),
     "folder": lambda path: (path.mkdir(), (path / "data.jsonl").write_bytes(lines(ROWS))),
@@ -354,14 +351,14 @@ def test_problems_that_contradict_each_other_in_an_evaluation_are_named(tmp_path
     assert "own.jsonl:10 and" in note
 
 
-@pytest.mark.parametrize("name", ["own.csv", "own.tsv", "own.csv.gz"])
+@pytest.mark.parametrize("name", ["own.csv", "own.tsv"])
 def test_csv_is_rows_of_strings(tmp_path, name):
     delimiter = "\t" if ".tsv" in name else ","
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter)
     writer.writerows([["problem", "answer", "note"], ["one,\ntwo", "12", ""], ["three", "3", "x"]])
     content = text.getvalue().encode("utf-8-sig")
-    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    (tmp_path / name).write_bytes(content)
     task = tasks.from_config(task={"data": name, "folder": str(tmp_path), "splits": {"test": 1.0}})
     first, second = task.problems("test", None, 0).problems
     assert (first.prompt, first.gold, first.columns["note"]) == ("one,\ntwo", "12", None)

@@ -31,7 +31,7 @@ class CheckTask(Said):
     context, problems that appear twice or in two splits, and one group of samples with its
     rewards, strategies and advantages. Warnings do not change the exit code.
 
-    For a domain, print what its author writes, and which rules of a domain it breaks.
+    For a domain, print which rules of a domain it breaks.
 
     Attributes:
         config: The YAML file of a run with the key task, or a file with only that key.
@@ -50,7 +50,6 @@ class CheckTask(Said):
         group: The group of samples with rewards, strategies and advantages.
         problems: What must be put right, in sentences; then the exit code is 3.
         warnings: What people should look at, in sentences.
-        domain: What the check of a domain found; then most other keys are null. Null for a file.
     """
 
     config: Positional[Path]
@@ -91,16 +90,16 @@ class CheckTask(Said):
         self._end(found.problems, found.warnings, dataclasses.asdict(found))
 
     def _check_domain(self, task: Task) -> None:
-        """Check a domain: what its author writes, and the rules that it keeps."""
+        """Check the rules of a domain."""
         from setrl.tasks import DomainTask
-        from setrl.tasks.domains.check import check_domain, domain_check_text
+        from setrl.tasks.domains.check import check_domain
 
         if not isinstance(task, DomainTask):
             raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")
         found = check_domain(task.domain)
-        if not self.json:
-            print(domain_check_text(found))
-        self._end(found.problems, [], {"task": found.name, "domain": dataclasses.asdict(found)})
+        if not self.json and not found:
+            print(f"{task.name} keeps the rules of a domain")
+        self._end(found, [], {"task": task.name})
 
     def _end(
         self, problems: Sequence[str], warnings: Sequence[str], found: Mapping[str, Any]
@@ -110,8 +109,9 @@ class CheckTask(Said):
 
         if self.json:
             keys = [one.name for one in dataclasses.fields(TaskCheck)]
-            blank = dict.fromkeys([*keys, "domain"])
-            self.say_json(**{**blank, **found, "problems": problems, "warnings": warnings})
+            self.say_json(
+                **{**dict.fromkeys(keys), **found, "problems": problems, "warnings": warnings}
+            )
         for kind, sentences in (("warning", warnings), ("problem", problems)):
             for sentence in sentences:
                 print(f"{kind}: {sentence}", file=sys.stderr)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
@@ -38,8 +38,7 @@ class JudgeAudit(JudgeOptions):
         output: A folder for the results; FILE.audit by default.
         orders: How often each group is judged, each time with its samples in another order.
         seed: The seed of the orders.
-        pairs: Whether to ask the judge about pairs, too: none; representatives, each sample with
-            one sample of each cluster; or all_pairs.
+        pairs: Ask the judge about pairs, too: each sample with one sample of each cluster.
         strategy: The field with the right label of a sample, by default gold or the name of a
             strategy; labels that `setrl judge` has added are not right ones.
         set_size: The K of Poly-EPO, whose advantages are compared.
@@ -52,7 +51,7 @@ class JudgeAudit(JudgeOptions):
 
     orders: int = 5
     seed: int = 0
-    pairs: Literal["none", "representatives", "all_pairs"] = "none"
+    pairs: bool = False
     set_size: int = 4
 
     resumes = True  # after an interruption, from the judgements of its folder
@@ -123,9 +122,7 @@ class JudgeAudit(JudgeOptions):
     def _pairwise(self, judge: Judge) -> PairwiseJudge | None:
         from setrl.judges.pairwise import ByJudge, PairwiseJudge
 
-        if self.pairs == "none":
-            return None
-        return PairwiseJudge(ByJudge(judge), self.pairs)
+        return PairwiseJudge(ByJudge(judge)) if self.pairs else None
 
     def _gold(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
         """Return the right labels of all samples; None if some are unknown and none is named."""

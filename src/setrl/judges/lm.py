@@ -24,7 +24,6 @@ from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
 from setrl.judges.naming import changed, labelled
-from setrl.judges.numbering import FEWEST_REPLIES, Numbering
 from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
@@ -39,11 +38,6 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 LOG_EVERY_S = 60.0
-COUNTS_FROM_ZERO = (
-    "judge %s: each of its first %d replies gives its first sample the number 0, which means in no "
-    "cluster: if it counts clusters from 0, its first cluster is lost; compare it with "
-    "`setrl judge-audit`, or say in its instructions that clusters count from 1"
-)
 SHOWN_ANSWER = 200  # characters of what failed, in messages
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
 NOT_IN_A_REQUEST = ("url", "api_key_variable", "limits", "prices")  # settings of an endpoint
@@ -115,7 +109,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         self._open_questions: weakref.WeakValueDictionary[str, asyncio.Lock] = (
             weakref.WeakValueDictionary()
         )
-        self._numbering = Numbering()
         self._logged = -LOG_EVERY_S
         # Closes a judge that nobody closed. It must not refer to the judge, or the judge would
         # never be collected.
@@ -285,8 +278,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             error.reply = reply.text
             raise
         self.counts.read += 1
-        if self._numbering.seems_to_start_at_zero(clusters):
-            log.warning(COUNTS_FROM_ZERO, self.name, FEWEST_REPLIES)
         return clusters
 
 

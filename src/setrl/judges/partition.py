@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -12,24 +12,6 @@ from numpy.typing import NDArray
 from setrl.samples.strategies import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from setrl.support.installing import install
-
-
-def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """Return the clusters of items that any chain of joined pairs connects (union-find).
-
-    >>> components(5, [(0, 2), (2, 4)])
-    (0, 1, 0, 2, 0)
-    """
-    parents = list(range(count))
-
-    def root(item: int) -> int:
-        while parents[item] != item:
-            parents[item] = item = parents[parents[item]]
-        return item
-
-    for first, second in pairs:
-        parents[root(first)] = root(second)
-    return by_first_appearance([root(item) for item in range(count)])
 
 
 def linked(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ...]:

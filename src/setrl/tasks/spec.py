@@ -22,7 +22,7 @@ class TaskSpec(Section):
     """Problems of a file, and what is done with them.
 
     Attributes:
-        data: A file (.jsonl, .json, .parquet, .jsonl.gz), or the name or folder of a Hugging Face
+        data: A file (.jsonl, .json, .csv, .parquet), or the name or folder of a Hugging Face
             data set; not needed if `splits` names a file for each split.
         name: The name of the task in file names; by default the name of the data.
         subset: The part of a data set that has several, such as main.
@@ -74,7 +74,7 @@ class TaskSpec(Section):
         self._check_splits()
         combine_of(self.reward, self.correct)
         source = self.data or str(next(iter((self.splits or {}).values())))
-        usual = Path(source).name.removesuffix(".gz").partition(".")[0]
+        usual = Path(source).name.partition(".")[0]
         object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or usual))
 
     def _check_splits(self) -> None:

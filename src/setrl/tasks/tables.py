@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import io
 import json
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,11 +13,10 @@ from typing import Any
 from setrl.samples import parquet
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import csv_rows, json_lines
-from setrl.support.files.gzipped import open_gzip
 from setrl.support.installing import install
 
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".parquet", ".gz")
-OTHER_SUFFIXES = (".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".parquet")
+OTHER_SUFFIXES = (".gz", ".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def _read_file(path: Path, _changed: int, _size: int) -> ProblemTable:
         return ProblemTable(
             str(path), tuple((f"{path}, row {i}", row) for i, row in enumerate(rows))
         )
-    is_csv = path.name.removesuffix(".gz").endswith((".csv", ".tsv"))
+    is_csv = path.suffix in (".csv", ".tsv")
     return ProblemTable(str(path), tuple((_csv_rows if is_csv else _json_rows)(path)))
 
 
@@ -89,18 +86,15 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     Raises:
         DataError: If the file is not UTF-8, or a row has more or fewer cells than names.
     """
-    content = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
-    delimiter = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
-    for line, row in csv_rows.read(path, io.BytesIO(content), delimiter):
-        yield f"{path}:{line}", row
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    with path.open("rb") as file:
+        for line, row in csv_rows.read(path, file, delimiter):
+            yield f"{path}:{line}", row
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the objects of a file of JSON, compressed or not, one a line or in an array."""
+    """Return the objects of a file of JSON, one a line or in an array."""
     if not (array := _array(path)):
-        if path.suffix == ".gz":
-            yield from _lines(path, _unpacked(path))
-            return
         for number, _, row in json_lines.read(path):
             yield f"{path}:{number}", row
         return
@@ -118,26 +112,8 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _array(path: Path) -> bytes | None:
     """Return the bytes of a file that holds a JSON array; None if it holds something else."""
-    text = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
+    text = path.read_bytes()
     return text if text[:4096].removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[" else None
-
-
-def _unpacked(path: Path) -> bytes:
-    try:
-        with open_gzip(path) as file:
-            return file.read()
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be unpacked by gzip: {error}") from None
-
-
-def _lines(path: Path, text: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(text.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield f"{path}:{number}", json_lines.parse(line)
-        except ValueError as error:
-            raise DataError(f"{path}:{number}: {error}") from None
 
 
 @lru_cache(maxsize=4)

@@ -48,7 +48,7 @@ def test_a_run_takes_as_much_and_at_most_as_many_tokens(base, tmp_path):
         ("exact", 0),
         ({"judge": "lm"}, 1),
         ({"judge": NOISY, "flips": 0.1, "of": {"judge": "lm"}}, 1),
-        ({"judge": "pairwise", "of": {"judge": "lm"}, "ask": "all_pairs"}, 6),
+        ({"judge": "pairwise", "of": {"judge": "lm"}}, 6),
     ],
 )
 def test_requests_of_every_kind_of_judge(judge, expected):

@@ -183,10 +183,7 @@ def audit_markdown(record: dict[str, Any]) -> str:
         f"out. Advantages are computed by {record['method']}, K = {record['set_size']}."
     )
     if pairs := record.get("pairs"):
-        words += f" {pairs['questions']} questions about pairs, {pairs['unanswered']} unanswered"
-        if pairs["triples"]:
-            words += f"; {pairs['intransitive']} of {pairs['triples']} triples are intransitive"
-        words += "."
+        words += f" {pairs['questions']} questions about pairs, {pairs['unanswered']} unanswered."
     sentences = " ".join(audit_in_words(record))
     return "\n".join([words, "", sentences, "", markdown_table(head, rows), "", note]) + "\n"
 

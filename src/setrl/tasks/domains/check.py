@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from setrl.support.wording import are, count, percent, table
+from setrl.support.wording import are, count
 from setrl.tasks.domains.base import Domain, Problem, Written, corpus
-from setrl.tasks.visible import escaped
 
 PROBLEMS = 100  # of each split that are looked at
 SAMPLES = 1000  # of the author
 SHOWN = 160  # characters of a text in a sentence
-MOST = 15  # strategies in the table of a text
 
 # Whatever a model writes, a reader gives a reading: it never raises, and calls none of these right.
 HOSTILE = (
@@ -25,31 +22,8 @@ HOSTILE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class DomainCheck:
-    """What a domain's author writes, and what is wrong with the domain.
-
-    Attributes:
-        name: The name of the domain.
-        splits: Split → problems that were drawn.
-        examples: Problems of training with a written sample each.
-        correct: The share of the author's samples that are correct.
-        strategies: Strategy → its share of the author's samples.
-        longest: The largest number of tokens of a sample.
-        problems: What breaks a rule, a sentence each.
-    """
-
-    name: str
-    splits: dict[str, int]
-    examples: tuple[tuple[str, Written], ...]
-    correct: float
-    strategies: dict[str, float]
-    longest: int
-    problems: tuple[str, ...]
-
-
-def check_domain(domain: Domain, seed: int = 0) -> DomainCheck:
-    """Draw problems and samples of a domain, and check its rules on them.
+def check_domain(domain: Domain, seed: int = 0) -> list[str]:
+    """Draw problems and samples of a domain; return which rules it breaks, a sentence each.
 
     The rules: the reader agrees with the author about each written sample, and gives a reason for
     each wrong one; hostile texts neither raise nor are right; the vocabulary writes all prompts and
@@ -60,26 +34,13 @@ def check_domain(domain: Domain, seed: int = 0) -> DomainCheck:
         domain: The domain.
         seed: Decides which problems and samples.
     """
-    checking = _Checking(domain, seed)
-    problems = tuple(checking.sentences())
-    written = [one for _, one in checking.written]
-    counts = Counter(one.strategy for one in written)
-    return DomainCheck(
-        name=domain.name,
-        splits={split: len(found) for split, found in checking.drawn.items()},
-        examples=tuple((problem.prompt, one) for problem, one in checking.written[:3]),
-        correct=sum(one.correct for one in written) / len(written),
-        strategies={name: count / len(written) for name, count in counts.most_common()},
-        longest=checking.longest,
-        problems=problems,
-    )
+    return list(_Checking(domain, seed).sentences())
 
 
 @dataclass
 class _Checking:
     domain: Domain
     seed: int
-    longest: int = field(default=0, init=False)
 
     @cached_property
     def written(self) -> list[tuple[Problem, Written]]:
@@ -138,10 +99,10 @@ class _Checking:
             if "".join(pattern.findall(text)) != text:
                 yield f"the vocabulary cannot write {_quoted(text)}"
                 return
-        self.longest = max(len(pattern.findall(one.text)) for _, one in self.written)
-        if self.longest > self.domain.max_new_tokens:
+        longest = max(len(pattern.findall(one.text)) for _, one in self.written)
+        if longest > self.domain.max_new_tokens:
             limit = self.domain.max_new_tokens
-            yield f"a written sample has {self.longest} tokens, and max_new_tokens is {limit}"
+            yield f"a written sample has {longest} tokens, and max_new_tokens is {limit}"
 
     def _readings(self) -> Iterator[str]:
         wrong, silent = [], []
@@ -182,22 +143,3 @@ def _said(correct: bool, strategy: str | None) -> str:
 def _quoted(text: str) -> str:
     shown = ascii(text)
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
-
-
-def domain_check_text(found: DomainCheck) -> str:
-    """Return the examples, the splits and the strategies of a domain."""
-    splits = ", ".join(f"{count} of {split}" for split, count in found.splits.items())
-    lines = [f"{found.name}: {splits} were drawn, and {SAMPLES:,} samples of the author", ""]
-    for prompt, one in found.examples:
-        said = "correct" if one.correct else "wrong"
-        lines.append(f"  {escaped(prompt)}{escaped(one.text)}   [{said}, {one.strategy}]")
-    rows = [["strategy", "share"]]
-    rows += [[escaped(name), percent(part)] for name, part in found.strategies.items()]
-    lines += ["", table(rows[: MOST + 1])]
-    if len(rows) > MOST + 1:
-        lines.append(f"and {len(rows) - MOST - 1} strategies more")
-    lines.append(
-        f"\n{percent(found.correct)} of the author's samples are correct; the longest has "
-        f"{found.longest} tokens"
-    )
-    return "\n".join(lines)

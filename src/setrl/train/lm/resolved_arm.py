@@ -76,8 +76,6 @@ def resolve_arm(
             f"{method.name} reads strategies, which nothing gives: add the key `judge` to the arm, "
             "or the key `strategy` to the task"
         )
-    if task.combine.normalize:
-        _check_normalized(method, num_samples)
     return ResolvedArm(
         name,
         method,
@@ -107,17 +105,3 @@ def _try_method(method: AnyMethod, num_samples: int) -> None:
     if "pairs" in given:
         given["pairs"] = np.zeros((1, num_samples, num_samples))
     method.advantages(zeros, rng=0, **given)
-
-
-def _check_normalized(method: AnyMethod, num_samples: int) -> None:
-    """Refuse a method that takes no rewards below 0."""
-    if set(method.reads) - FIELDS:
-        return
-    places_BN = np.arange(num_samples)[None]
-    right_BN = places_BN % 2
-    try:
-        method.advantages(2.0 * right_BN - 1, correct=right_BN, strategies=places_BN, rng=0)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}, and normalised rewards may be below 0: leave out normalize"
-        ) from error
