@@ -49,18 +49,6 @@ class AxolotlGRPOTrainer(Mixin, GRPOTrainer):
     _tag_names = ("trl", "grpo", "axolotl")
 
 
-class Hooked(GRPOTrainer):
-    """TRL with the hook of its pull request 7298."""
-
-    def _transform_advantages(self, advantages):
-        return advantages
-
-    def _generate_and_score_completions(self, inputs):
-        output = super()._generate_and_score_completions(inputs)
-        output["advantages"] = self.from_hook = self._transform_advantages(output["advantages"])
-        return output
-
-
 def trained(make_chat, kind):
     entered = []
 
@@ -75,13 +63,11 @@ def trained(make_chat, kind):
     return trainer, sorted(advantages.tolist())
 
 
-@pytest.mark.parametrize("kind", [rewritten, lambda: AxolotlGRPOTrainer, lambda: Hooked])
+@pytest.mark.parametrize("kind", [rewritten, lambda: AxolotlGRPOTrainer])
 def test_classes_in_the_place_of_trls_are_credited(make_chat, kind, recwarn):
-    trainer, entered = trained(make_chat, kind())
+    _, entered = trained(make_chat, kind())
     assert entered == sorted(np.float32(EXPECTED.values_BN).ravel().tolist())
     assert not [one for one in recwarn if "set credit" in str(one.message)]
-    if kind() is Hooked:
-        np.testing.assert_array_equal(trainer.from_hook, np.float32(EXPECTED.values_BN).ravel())
 
 
 class Prefetching(GRPOTrainer):

@@ -152,7 +152,6 @@ def _made_up(trainer: Any) -> Iterator[None]:
         _logs=copy.deepcopy(trainer._logs),
         _generate_single_turn=_samples_of(trainer),
         _get_per_token_logps_and_entropies=_no_logprobs,
-        _transform_advantages=lambda values: values,
     )
     try:
         yield

@@ -180,7 +180,6 @@ class SetCredit(Gathering):
         self._began_at: int | None = None
         self._has_entered = False  # whether advantages of a method have been put into a loss
         self._generation = Generation()
-        self._batch: ScoredBatch | None = None  # of the current generation, from TRL's hook
         self._has_own_label_column = False
         own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
         if args is not None:  # the first weights of adapters are random; TRL does it since 1.15
@@ -226,10 +225,9 @@ class SetCredit(Gathering):
         if self._began_at is None:
             self._began_at = self.state.global_step
         self._make_room_in_logs()
-        self._batch = None
         output = super()._generate_and_score_completions(inputs, *more, **named)
         if self._is_training:
-            batch = self._batch or self._score(output)
+            batch = self._score(output)
             self._enter(batch, output, len(inputs))
             self._log_batch(batch, importance.ratio_metrics(output, self.accelerator))
             labels_BN = batch.samples.labels("strategies")
@@ -244,17 +242,6 @@ class SetCredit(Gathering):
             num_samples = len(inputs) * self.accelerator.num_processes
             self._log_labels(labels or [None] * num_samples)
         return output
-
-    def _transform_advantages(self, advantages: torch.Tensor) -> torch.Tensor:
-        """Replace the advantages of all processes in the hook of a TRL that has one (PR 7298).
-
-        Fields of the policy are made of TRL's output, which comes later.
-        """
-        if not self._is_training or self.policy_fields:
-            return advantages
-        self._batch = self._score({})
-        values = torch.as_tensor(self._batch.advantages.values_BN)
-        return values.flatten().to(advantages)
 
     @override
     def compute_loss(self, *given: Any, **named: Any) -> Any:
