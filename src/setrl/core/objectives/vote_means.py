@@ -29,8 +29,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,6 +75,11 @@ class Ballots:
         np.add.at(reward_BU, at, answers.total(rewards_BN)[given_CB] / votes_U[kind_G])
         return Ballots(n, votes_U, count_BU, reward_BU)
 
+    @cached_property
+    def silent_B(self) -> np.ndarray:
+        """The samples that give none of these answers."""
+        return self.num_samples - self.count_BU @ self.votes_U
+
     def winners(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the winner's mean reward and its votes, (B,) each, where every sample votes."""
         votes_BU = self.votes_U * (self.count_BU > 0)
@@ -82,9 +88,10 @@ class Ballots:
         number_B = (self.count_BU * wins_BU).sum(axis=1)
         return (self.reward_BU * wins_BU).sum(axis=1) / np.maximum(number_B, 1), votes_B
 
-    def of_prompts(self, rows: np.ndarray | slice) -> Ballots:
-        """Return the ballots of some prompts."""
-        return replace(self, count_BU=self.count_BU[rows], reward_BU=self.reward_BU[rows])
+    def part(self, rows: np.ndarray, kinds: np.ndarray) -> Ballots:
+        """Return the ballots of some prompts, for answers with some of the numbers of votes."""
+        at = np.ix_(rows, kinds)
+        return Ballots(self.num_samples, self.votes_U[kinds], self.count_BU[at], self.reward_BU[at])
 
 
 def mean_reward(ballots: Ballots, set_size: int) -> np.ndarray:
@@ -92,13 +99,13 @@ def mean_reward(ballots: Ballots, set_size: int) -> np.ndarray:
     if set_size == ballots.num_samples:
         return ballots.winners()[0]
     draw, total_B = _Draw(ballots, set_size), np.zeros(len(ballots.count_BU))
-    for t, rows, some in draw.races(ballots):
-        node_Z, weight_Z = _gauss_legendre(draw.most_tied(some, t) // 2 + 1)
-        below_UW1, at_UW1 = (part[..., None] for part in draw.below_and_at(t))
-        tied_UWZ = _above_0(below_UW1 + node_Z * at_UW1)
-        won_BWZ = np.tensordot(some.reward_BU, at_UW1 / tied_UWZ, axes=1)
-        won_BWZ *= _products(some.count_BU, tied_UWZ)
-        total_B[rows] += draw.given_total(some, won_BWZ @ weight_Z)
+    for race in draw.races(ballots):
+        node_Z, weight_Z = _gauss_legendre(race.most_tied // 2 + 1)
+        at_UW1 = race.at_UW[..., None]
+        tied_UWZ = _above_0(race.below_UW[..., None] + node_Z * at_UW1)
+        won_BWZ = np.tensordot(race.ballots.reward_BU, at_UW1 / tied_UWZ, axes=1)
+        won_BWZ *= _products(race.ballots.count_BU, tied_UWZ)
+        total_B[race.rows] += draw.given_total(race.ballots, won_BWZ @ weight_Z)
     return total_B
 
 
@@ -108,9 +115,9 @@ def mean_votes(ballots: Ballots, set_size: int) -> np.ndarray:
         return ballots.winners()[1]
     draw = _Draw(ballots, set_size)
     total_B = draw.winning_counts(ballots)[0] - 1.0  # surely reached
-    for t, rows, some in draw.races(ballots):
-        everyone_BW = _products(some.count_BU, _above_0(draw.below_and_at(t)[0]))
-        total_B[rows] += 1 - draw.given_total(some, everyone_BW)
+    for race in draw.races(ballots):
+        everyone_BW = _products(race.ballots.count_BU, _above_0(race.below_UW))
+        total_B[race.rows] += 1 - draw.given_total(race.ballots, everyone_BW)
     return total_B
 
 
@@ -123,12 +130,31 @@ def _above_0(factors: np.ndarray) -> np.ndarray:
     return np.where(factors == 0, SMALLEST, factors)
 
 
+class _Race(NamedTuple):
+    """A winning count, a few prompts that may have it, and their answers that may reach it.
+
+    Attributes:
+        rows: The prompts.
+        ballots: Their answers with enough votes; the samples of others count as silent.
+        below_UW: The characteristic function of counts below the winning one.
+        at_UW: That of the winning count.
+        most_tied: How many answers may tie.
+    """
+
+    rows: np.ndarray
+    ballots: Ballots
+    below_UW: np.ndarray
+    at_UW: np.ndarray
+    most_tied: int
+
+
 class _Draw:
     """What depends on N, K and the numbers of votes that occur.
 
     Attributes:
         chance_US: The probability that s of so many votes are in the set.
         at_most_US: The probability that s or fewer of them are in the set.
+        at_least_US: The probability that s or more of them are in the set.
         turn_SW: exp(i·s·ω) for the counts s = 0 … K.
     """
 
@@ -137,6 +163,7 @@ class _Draw:
         self.set_size, most = k, min(int(ballots.votes_U.max(initial=0)), k)
         self.chance_US = _binomial(ballots.votes_U, most, k / n)
         self.at_most_US = self.chance_US.cumsum(axis=1)
+        self.at_least_US = self.chance_US[:, ::-1].cumsum(axis=1)[:, ::-1]
         # With no condition the total is Binomial(N, θ), and K is its most likely value: dividing by
         # the chance of K loses no digits.
         total_S = _binomial(np.array([n]), n, k / n)[0]
@@ -149,27 +176,31 @@ class _Draw:
         self._drawn_W = 1 - k / n + k / n * self.turn_SW[1]
 
     def given_total(self, ballots: Ballots, function_BW: np.ndarray) -> np.ndarray:
-        """Return what a function of the answers is worth, given that K samples joined: (B,).
-
-        Samples that abstain are in the total, and no answer has them.
-        """
-        silent_B = ballots.num_samples - ballots.count_BU @ ballots.votes_U
-        read_BW = self._read_W * self._drawn_W ** silent_B[:, None]
+        """Return what a function of the answers is worth, given that K samples joined: (B,)."""
+        at = slice(function_BW.shape[1])
+        read_BW = self._read_W[at] * self._drawn_W[at] ** ballots.silent_B[:, None]
         return (read_BW * function_BW).sum(axis=1).real
 
-    def below_and_at(self, t: int) -> tuple[np.ndarray, np.ndarray]:
-        """Characteristic functions (U, W) of counts below the winning one, and of that one."""
-        below_UW = self.chance_US[:, :t] @ self.turn_SW[:t]
-        return below_UW, self.chance_US[:, t, None] * self.turn_SW[t]
-
-    def races(self, ballots: Ballots) -> Iterator[tuple[int, np.ndarray, Ballots]]:
-        """Yield each winning count, a few of the prompts that may have it, and their ballots."""
+    def races(self, ballots: Ballots) -> Iterator[_Race]:
+        """Yield each winning count with a few of the prompts that may have it."""
         low_B, high_B = self.winning_counts(ballots)
         for t in range(int(low_B.min(initial=1)), int(high_B.max(initial=0)) + 1):
+            kinds = np.flatnonzero(self.at_least_US[:, t] > NEGLIGIBLE)
+            below_UW = self.chance_US[kinds, :t] @ self.turn_SW[:t]
+            at_UW = self.chance_US[kinds, t, None] * self.turn_SW[t]
+            tying_U = self.chance_US[kinds, t] / np.maximum(self.at_most_US[kinds, t], SMALLEST)
             rows_P = np.flatnonzero((low_B <= t) & (t <= high_B))
             for start in range(0, len(rows_P), PROMPTS):
                 rows = rows_P[start : start + PROMPTS]
-                yield t, rows, ballots.of_prompts(rows)
+                some = ballots.part(rows, kinds)
+                at = slice(self._num_frequencies(some))
+                ties = _most_tied(float((some.count_BU @ tying_U).max()), self.set_size // t)
+                yield _Race(rows, some, below_UW[:, at], at_UW[:, at], ties)
+
+    def _num_frequencies(self, ballots: Ballots) -> int:
+        """Return how many frequencies matter: silent samples make the function fall with them."""
+        decay_W = np.log(np.maximum(np.abs(self._drawn_W), SMALLEST))
+        return int((ballots.silent_B.min() * decay_W > math.log(NEGLIGIBLE)).sum())
 
     def winning_counts(self, ballots: Ballots) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest count that the winner may have, (B,) each.
@@ -179,21 +210,19 @@ class _Draw:
         """
         log_BS = ballots.count_BU @ np.log(np.maximum(self.at_most_US, SMALLEST))
         low_B = (log_BS > math.log(NEGLIGIBLE)).argmax(axis=1).clip(1)
-        at_least_US = self.chance_US[:, ::-1].cumsum(axis=1)[:, ::-1]
-        reached_BS = ballots.count_BU @ at_least_US > NEGLIGIBLE
+        reached_BS = ballots.count_BU @ self.at_least_US > NEGLIGIBLE
         return low_B, np.where(reached_BS, np.arange(reached_BS.shape[1]), 0).max(axis=1)
 
-    def most_tied(self, ballots: Ballots, t: int) -> int:
-        """Return how many answers may tie at a winning count.
 
-        Given that none has more than t votes, those that have t are independent. Of `tying`
-        expected ones, j or more occur with a probability that Chernoff's bound gives.
-        """
-        at_most_U = np.maximum(self.at_most_US[:, t], SMALLEST)
-        tying = float((ballots.count_BU @ (self.chance_US[:, t] / at_most_U)).max(initial=SMALLEST))
-        most_J = np.arange(1, self.set_size // t + 1)
-        log_more_J = most_J * (1 + np.log(tying / most_J)) - tying
-        return int(((log_more_J > math.log(NEGLIGIBLE)) | (most_J <= tying)).sum())
+def _most_tied(tying: float, most: int) -> int:
+    """Return how many answers may tie at a winning count.
+
+    Given that none has more votes, those that have as many are independent. Of `tying` expected
+    ones, j or more occur with a probability that Chernoff's bound gives.
+    """
+    most_J = np.arange(1, most + 1)
+    log_more_J = most_J * (1 + np.log(max(tying, SMALLEST) / most_J)) - tying
+    return int(((log_more_J > math.log(NEGLIGIBLE)) | (most_J <= tying)).sum())
 
 
 def _period(total_S: np.ndarray, k: int) -> int:
