@@ -148,7 +148,8 @@ def _package(package: Values) -> str:
     version, home = package["version"], package["home"]
     short = version[:12] if home else version
     shown = f"[{short}]({home}/tree/{version})" if home else short
-    paths = dict.fromkeys(f"`{row['path']}`" for row in package["rows"])
+    folder = "" if package["package"] == "setrl" else f"{package['package']}-{short}/"
+    paths = dict.fromkeys(f"`{folder}{row['path']}`" for row in package["rows"])
     return f"{package['title']} {shown}: {', '.join(paths)}"
 
 
