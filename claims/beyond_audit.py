@@ -37,9 +37,8 @@ REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
     compares=("mean update with such a difference", "=", "mean update without it"),
     how="Random integer credits of three actions, N = 2, 3: with a baseline b(others) added, the "
     "exact mean updates of all policies are equal; with one advantage changed, they are not.",
-    truth="An estimator is unbiased for κ·∇J if and only if, with all N − 1 others, it pays "
-    "one action more than another by κ·U(others, a) − κ·U(others, b), U the mean score of a "
-    "group's K-sets.",
+    truth="Unbiased for κ·∇J: with all N − 1 others, it pays a more than b by κ·U(others, "
+    "a) − κ·U(others, b), U the mean score of a group's K-sets.",
     cases=[(num, seed) for num in (2, 3) for seed in range(4)],
 )
 def same_gradient(num: int, seed: int) -> Trials:
@@ -70,9 +69,8 @@ def same_gradient(num: int, seed: int) -> Trials:
     how="The sums against exact line integrals of the mean update around triangles of policies: "
     "u − v and u − w of four objectives, (r − r̄)/r̄ and r divided by a count, rewards 0, 1, 3, and "
     "random integer credits; three actions, N = 3, 4.",
-    truth="Two kinds of samples, as right and wrong, are always a gradient: there is no third "
-    "action. A credit that depends only on the own action, how often the group holds it, and a "
-    "baseline b(others) is always one, too.",
+    truth="Two kinds of samples always are. So is a credit of only the own action, how "
+    "often the group holds it, and a baseline b(others).",
 )
 def integrable() -> Trials:
     """The mean update is the gradient of an objective J if and only if, for every N − 2 others k
@@ -98,10 +96,9 @@ def integrable() -> Trials:
     how="Random integer credits of three actions, N = 2, 3: the exact mean update of the centred "
     "credit, against the update before and the gradient of the mean sum, a polynomial. Concave "
     "counts, four ways to pay, N = 2, 3, 4, two right strategies, wrong, degenerate.",
-    truth="So a gradient stays a gradient, of another objective, unless the sum has the same mean "
-    "for all policies. Concave counts with α and `all_sets` are exactly ∇E Σ_c (Σ_{j ≤ m_c} "
-    "j^(α−1) − m_c^α/N); for α = 0 that is Σ_c H(m_c) minus 1/N of the number of right "
-    "strategies, H the harmonic numbers.",
+    truth="Concave counts with α and `all_sets` are exactly ∇E Σ_c (Σ_{j ≤ m_c} j^(α−1) − "
+    "m_c^α/N); for α = 0 Σ_c H(m_c) minus 1/N of the number of right strategies, H "
+    "the harmonic numbers.",
 )
 def minus_mean() -> Trials:
     """If the mean update of A is ∇J, then A minus the mean of its group has the mean update
@@ -252,9 +249,9 @@ def _multisets(num_actions: int, num: int) -> list[Actions]:
     compares=("mean estimate, given a right or a wrong sample", "=", "Np(1 − p)ᴷ in both cases"),
     how="The length along ∇p, N ≤ 8, K < N, five success rates: its exact mean given one sample, "
     "right or wrong (its Hoeffding projection).",
-    truth="For K = 1, r − (failure rate of the others), this is 2/(N(N − 1)) for every p, and "
-    "RLOO has (1 − 2p)²/(N·p(1 − p)) more. With more answers than two, scores differ in "
-    "direction, and the advantage is smaller or lost (docs/audit.md).",
+    truth="For K = 1 the relative variance is 2/(N(N − 1)) for every p, and RLOO has (1 − "
+    "2p)²/(N·p(1 − p)) more. With more answers the advantage is smaller or lost "
+    "(docs/audit.md).",
     cases=[(num, size) for num in (2, 3, 5, 8) for size in range(1, min(num, 5))],
 )
 def all_fail(num: int, size: int) -> Trials:

@@ -21,11 +21,11 @@ Row = list[Fraction]
     compares=("another bᵢ whose advantages sum to 0", "never"),
     how="Σᵢ b(y₋ᵢ) = Σᵢ uᵢ for every batch, solved for b as linear equations by elimination: four "
     "objectives on three actions, N ≤ 5, all K < N. Strictly: b may depend on i.",
-    kindly="If all samples have the same b, and b does not depend on the order of the others, the "
-    "equations have one solution, v.",
+    kindly="If one b, blind to the order of the others, serves all samples, v is the only "
+    "solution.",
     counterexample="N=3, K=1, b=(v₁ + r₃, v₂ − r₃, v₃), centred=True",
     refuted="1 of 1",
-    truth="u − U is centred too. It is (1 − K/N)(u − v), and its baseline contains yᵢ.",
+    truth="u − U = (1 − K/N)(u − v) is centred too; its baseline contains yᵢ.",
 )
 def only_centred() -> Trials:
     """Among the advantages uᵢ − bᵢ(y₋ᵢ), only u − v sums to 0 in every batch."""

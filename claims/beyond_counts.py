@@ -65,8 +65,8 @@ def paid(pay: Pay) -> Credit:
     compares=("u − w at K = N", "=", "r·pay(m)"),
     how="u − w of sets of all N samples by enumeration, every multiset of N ≤ 5 of four "
     "outcomes, four ways to pay; mean update against ∇E f for N = 2, 3, 4.",
-    truth="With pay(j) = j^(α−1) it is r·m^(α−1). α = 1 is the reward. The mean update is ∇E f "
-    "exactly, and adding −β(1 − r) to the credit adds β·N·∇E r.",
+    truth="With pay(j) = j^(α−1) it is r·m^(α−1). The mean update is ∇E f exactly, and "
+    "−β(1 − r) adds β·N·∇E r.",
     cases=product(PAYS, (2, 3, 4, 5)),
 )
 def counts_credit(name: str, num: int) -> Trials:
@@ -180,10 +180,9 @@ def shares(score: Score, group: Actions, size: int) -> list[Fraction]:
     "16, 64.",
     counterexample="N=4, s=(9/10, 1/10), share=0",
     refuted="3 of 9",
-    truth="At the best shares s·E[pay(1 + M)] is equal for all that survive, M ~ Bin(N−1, q·s) "
-    "right samples of the others; a dead strategy's N·s is at most N times that. A strategy with "
-    "success s survives only if N·s is above Σ_c (1 − (1 − q_c s_c)^N) for α = 0. For N·q·s ≫ 1 "
-    "shares are ∝ s^(α/(1−α)): equal for α = 0.",
+    truth="At the best shares s·E[pay(1 + M)] is equal for all that survive, M ~ Bin(N−1, "
+    "q·s). For α = 0 a strategy survives only if N·s is above Σ_c (1 − (1 − q_c "
+    "s_c)^N). For N·q·s ≫ 1 shares are ∝ s^(α/(1−α)): equal for α = 0.",
     cases=product((4, 16, 64), ((9, 1), (9, 5), (10, 10))),
 )
 def shares_of_counts(num: int, tenths: tuple[int, int]) -> Trials:
@@ -227,8 +226,8 @@ def _enumerated(shares: Sequence[Fraction], success: Sequence[Fraction]) -> Frac
     compares=("variance without a baseline", "<", "variance of the centred credit"),
     how="Variance of (r − b)·∇log π of one sample that is right with probability q, two outcomes, "
     "in fractions: b = 0, q, 1 − q and all k/20, q = 1/20…19/20.",
-    kindly="For a success rate above 2/3 it has. The baseline of least variance is 1 − q, and "
-    "0 is closer to it than q if and only if q > 2/3.",
+    kindly="For a success rate above 2/3: the baseline of least variance is 1 − q, to which "
+    "0 is then closer than q.",
     counterexample="q=1/20, none=0.04287, centred=0.03848",
     refuted="13 of 19",
     cases=product(range(1, 20)),

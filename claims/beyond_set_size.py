@@ -72,10 +72,10 @@ def quietest(num: int, p: Fraction) -> int:
     "closed form against all groups of N = 6 in the row below.",
     counterexample="N=8, p=1/4, least=2, formula=3",
     refuted="9 of 18",
-    truth="To first order in 1/N the relative variance is (1 − (K+1)p)²/(N·p(1−p)), which is 0 at "
-    "K = 1/p − 1. The least one lies there or one below it if at least four right samples are "
-    "expected, and further below it if fewer are: N = 16, p = 1/10: K = 5. N = 32, p = 1/5: K = 4 "
-    "has 5.2 times less variance than K = 1.",
+    truth="To first order in 1/N the relative variance is (1 − (K+1)p)²/(N·p(1−p)). The "
+    "least one lies at 1/p − 1 or one below if at least four right samples are "
+    "expected, further below otherwise: N = 16, p = 1/10: K = 5. N = 32, p = 1/5: K "
+    "= 4 has 5.2 times less variance than K = 1.",
     cases=product((8, 16, 32), (Fraction(1, n) for n in (2, 3, 4, 5, 8, 10))),
 )
 def best_set_size(num: int, p: Fraction) -> Trials:
@@ -117,10 +117,10 @@ def limit_of_the_noise(p: Fraction, size: int) -> Trials:
     compares=("trace variance at N = 6", "=", "the sum of the three parts"),
     how="Trace variance over all groups of N = 6, in fractions, against the sum of three parts; 2 "
     "to 4 actions, K = 1…5; and the two new parts, times N over ‖∇J‖², as N grows.",
-    truth="With q the policy among the right (wrong) actions, c right samples and h the estimate "
-    "of two actions, it is Var h·(‖q_R‖² + ‖q_W‖²) + E[h²/c]·(1 − ‖q_R‖²) + E[h²/(N−c)]·(1 − "
-    "‖q_W‖²). The last two parts are 1/(Np) and 1/(N(1−p)) of (E h)² to first order, whatever K "
-    "is. So the best K stays, but what it can gain is bounded.",
+    truth="Var h·(‖q_R‖² + ‖q_W‖²) + E[h²/c]·(1 − ‖q_R‖²) + E[h²/(N−c)]·(1 − ‖q_W‖²), q "
+    "the policy among the right (wrong) actions, c right samples, h the estimate of "
+    "two actions. The last two are 1/(Np) and 1/(N(1−p)) of (E h)² to first order: "
+    "the best K stays, with a bounded gain.",
     cases=product(((1, 1), (1, 2), (2, 1), (2, 2)), (1, 2, 3, 4, 5)),
 )
 def several_actions(actions: tuple[int, int], size: int) -> Trials:
@@ -181,8 +181,8 @@ def one_direction(rewards: tuple[int, ...], size: int) -> Trials:
     compares=("lower at some success rate", "exactly if", "K < N/2"),
     how="One right and one wrong action, all K < N: trace variances of u − v and u − w over all "
     "groups of N = 4, in fractions; their closed forms for N ≤ 10 and 16 at p = 1/20…19/20.",
-    truth="For K < N/2 it pays below exactly one p, and above it costs. N = 16, K = 2, 4, 6: below "
-    "p = 0.383, 0.195, 0.099. The proof is in docs/theory-proofs.md.",
+    truth="For K < N/2 it pays below exactly one p: N = 16, K = 2, 4, 6: 0.383, 0.195, "
+    "0.099 (docs/theory-proofs.md).",
     cases=product((4, 5, 6, 8, 10, 16)),
 )
 def leave_two_out_pays(num: int) -> Trials:

@@ -58,8 +58,8 @@ def water_filling(success: Success, alpha: Fraction = Fraction(1)) -> tuple[Frac
     how="E f over all pairs of outcomes, in fractions, at these shares against its value at every "
     "policy with denominator ≤ 10 and after moving 1/50 from any strategy to any other; three "
     "strategies, α = 1, 1/2, 1/5.",
-    truth="λ = (m − α)/Σ 1/s over the m strategies that survive; a strategy survives if and only "
-    "if its success is above λ. α = 1 is the plain polychromic objective.",
+    truth="λ = (m − α)/Σ 1/s over the m survivors, which are those with success above λ. α "
+    "= 1 is the plain polychromic objective.",
     cases=product(
         ((9, 8, 7), (9, 5, 2), (6, 6, 3), (10, 4, 1)), (Fraction(1, a) for a in (1, 2, 5))
     ),
@@ -128,8 +128,8 @@ def price_of_unequal_strategies() -> Trials:
     compares=("sign of the advantage", "=", "sign of s − s_crit"),
     how="The sign of the new strategy's advantage over all sets of outcomes, in fractions, against "
     "the formula; one to three incumbents with any shares, n = 2, 3, 4, success 0, 1/10, … 1.",
-    truth="D and R̄ are the number of strategies and the mean reward of n − 1 samples of the "
-    "incumbents, J their E f. At n = 2 and the incumbents' optimum s_crit is λ. For m equally "
+    truth="D and R̄: number of strategies and mean reward of n − 1 samples of the "
+    "incumbents, J their E f. At n = 2 and their optimum s_crit is λ. For m equally "
     "likely, always right incumbents s_crit < 0 if and only if m ≤ n − 2.",
     cases=product(
         (((1,), (6,)), ((2, 1), (9, 5)), ((1, 3), (9, 5)), ((1, 1, 2), (10, 7, 3))), (2, 3, 4)
@@ -184,9 +184,9 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     "ascent from the incumbents' optimum and share 1/100, wherever |A| > 1/50; its rate there.",
     counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
     refuted="15 of 43",
-    truth="Yes once the incumbents are at their optimum, which they follow: its sign is A's sign. "
-    "With k incumbents d log q/dt = n·q·A·(1 + 1/k) to first order in q, so that from share q₀ it "
-    "needs a time of about 1/(n·q₀·A).",
+    truth="Yes once the incumbents are at their optimum: then d log q/dt = n·q·A·(1 + 1/k) "
+    "to first order in q, with k incumbents, which takes about 1/(n·q₀·A) from share "
+    "q₀.",
     cases=product((((9, 1), (9, 9)), ((1, 1), (9, 9)), ((1, 2), (4, 9)))),
 )
 def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:

@@ -192,8 +192,8 @@ def _centred_in_batch(rewards: Rewards, size: int) -> list[Fraction]:
     compares=("bias of an action", "≠", 0),
     how="EI + leave-two-out against u − v in every batch of B ≤ 5, and its mean update over all "
     "groups against (B/K)∇E max@K.",
-    kindly="The referee asks for a proof that leaving out two samples removes the bias. It does, "
-    "exactly: the advantage is u_i − v_i in every batch, and v_i does not depend on y_i.",
+    kindly="The advantage is u_i − v_i, and v_i does not depend on y_i: leaving out two "
+    "removes the bias exactly.",
     counterexample="B=3, K=2, π=(1/3, 1/3, 1/3), bias=(0, 0, 0)",
     refuted="12 of 12",
     truth="Leaving out one sample is not enough: see `maxpo-leave-two`.",
@@ -223,8 +223,8 @@ def referee() -> Trials:
     kindly="K is the size of a set, and the group has more samples: B ≥ K + 1.",
     counterexample="B=2, K=2",
     refuted="4 of 4",
-    truth="With B = K there is no set without i, and no baseline. K = 1 is possible too and gives "
-    "the leave-one-out baseline of REINFORCE.",
+    truth="With B = K there is no set without i. K = 1 is possible too: REINFORCE with "
+    "leave-one-out.",
 )
 def any_group_size() -> Trials:
     """The estimator works for any group of K ≥ 2 samples."""
@@ -249,8 +249,7 @@ def any_group_size() -> Trials:
     compares=("MaxPO's advantage", "=", "B/(B − K) times u − U"),
     how="EI + leave-two-out against Set RL's u − U with f = max, every batch of B ≤ 5, and the "
     "library's `maxpo` to 1e-12.",
-    truth="They are the same up to the factor B/(B−K); for K = 1 it is RLOO's r minus the mean of "
-    "the others.",
+    truth="For K = 1 it is RLOO's r minus the mean of the others.",
     cases=batches(),
 )
 def is_set_rl(rewards: Actions, size: int) -> Trials:

@@ -179,7 +179,7 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     compares=("variance with all sets", "≤", "variance of EI"),
     how="Trace variance at one scale of u − v (all sets) and u − w (expected improvement), which "
     "are both unbiased; max, N = 4, n = 2.",
-    kindly="It has the lowest variance among all numbers of sets K for the same advantage.",
+    kindly="It has the lowest among all numbers of sets K, for the same advantage.",
     counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
     refuted="18 of 19",
     truth="Another unbiased baseline can have a lower variance.",
@@ -209,7 +209,7 @@ def lowest_variance() -> Trials:
     compares=("number of different ratios of the mean update to ∇E f", "=", 1),
     how="Mean update over all groups with 𝒢(y) by value and by index: pass@2, N = 3, 4, three "
     "actions.",
-    kindly="𝒢(yᵢ) holds the sets with the i-th sample: two equal samples are two samples.",
+    kindly="𝒢(yᵢ) holds the sets with the i-th sample.",
     counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
     refuted="2 of 4",
     truth="By value the update is biased wherever two samples are equal.",
@@ -236,8 +236,7 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     how="The mean of ĝ over all groups of N = 4, n = 2, 3; the scale for N = 32, n = 8.",
     counterexample="N=4, n=2, mean_of_ĝ=(10/9, -2/9, -8/9), gradient=(10/27, -2/27, -8/27)",
     refuted="3 of 6",
-    truth="C(N−1, n), which is 7,888,725 for N = 32, n = 8: a learning rate fits one (N, n) "
-    "only. Divide by it, or take means instead of sums.",
+    truth="C(N−1, n), which is 7,888,725 for N = 32, n = 8: a learning rate fits one (N, n) only.",
 )
 def algorithm_1() -> Trials:
     """ĝ of Algorithm 1 is the gradient of E f."""
@@ -259,12 +258,11 @@ def algorithm_1() -> Trials:
     how="Mean update over all groups of N = 5, n = 2, with the marginal advantages divided by "
     "their standard deviation, as GRPO does with rewards, and without: pass@2 and max of "
     "(2, 1, 0), three actions.",
-    kindly="GRPO's whole advantage is replaced, its division included: the mean update is then "
-    "(N−n)/n ∇E f.",
+    kindly="GRPO's division is replaced, too: the mean update is then (N−n)/n ∇E f.",
     counterexample="f=pass@2, p=3/5, ratios=(5.275, 8.148)",
     refuted="1 of 1",
-    truth="The division makes the scale depend on the prompt (pass@2: 5.3 at p = 1/10, 8.1 at "
-    "3/5). It keeps the direction under pass@2 and changes it under a max of graded rewards.",
+    truth="The scale depends on the prompt (pass@2: 5.3 at p = 1/10, 8.1 at 3/5); under a "
+    "max of graded rewards, the direction too.",
 )
 def grpo_drop_in() -> Trials:
     """GRPO optimises the set objective if it divides the marginal set advantages by their standard
@@ -335,9 +333,8 @@ def several_sizes(score: Score, p: Policy) -> Trials:
     Verdict.READING,
     compares=("number of different ratios of the mean update to Σ_c ∇E f", "=", 1),
     how="Mean update over all groups, N = 4, sizes 1 and 2, against Σ_c ∇E f.",
-    kindly="The example displays an objective and gives no estimator. Marginal set advantages "
-    "optimise it if the advantages of size n_c are weighted with 1/C(N−1, n_c): the mean update "
-    "is then Σ_c ∇E f exactly.",
+    kindly="The example gives no estimator. With weights 1/C(N−1, n_c) the mean update is "
+    "Σ_c ∇E f exactly.",
     counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
     refuted="3 of 3",
     truth="With 1/C(N, n_c) size n_c enters with weight 1 − n_c/N.",

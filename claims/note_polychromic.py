@@ -140,9 +140,8 @@ def equation_15(size: int, rewards: Actions, strategies: Actions, p: Policy) -> 
     compares=("A(y)", "=", "the terms of Eq. 15 by hand"),
     how="f = (mean of r_A)(mean of r_B), the note's example: A by enumeration against Eq. 15 with "
     "every term worked out by hand, all rewards 0/1 of three actions, n = 2, 3.",
-    truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in all: "
-    "they do not favour a generation that brings the two rewards together, and only Term 1 "
-    "orders the generations.",
+    truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in "
+    "all: only Term 1 orders the generations.",
     cases=product((2, 3), POLICIES),
 )
 def two_objectives(size: int, p: Policy) -> Trials:
@@ -222,12 +221,12 @@ def optimism(size: int) -> Trials:
     compares=("A of a wrong sample", ">", 0),
     how="A of a wrong action with its own strategy: the correct mass on one strategy, accuracy "
     "9/10 … 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
-    kindly="It can keep one: for n ≥ 3 where all correct generations share a strategy, the signal "
-    "is positive at every accuracy tried and tends to (n−2)/n².",
+    kindly="It can keep one: for n ≥ 3 and one correct strategy it is positive at every "
+    "accuracy tried and tends to (n−2)/n².",
     counterexample="n=2, accuracy=9/10, A=-9/200",
     refuted="4 of 16",
-    truth="In the limit, with the correct mass spread evenly over m strategies, the signal is "
-    "positive exactly if m ≤ n − 2. For n = 2 and m = 1 it is −p(1−p)/2 < 0 at every accuracy.",
+    truth="In the limit, with the correct mass even over m strategies, it is positive "
+    "exactly if m ≤ n − 2. For n = 2, m = 1 it is −p(1−p)/2 < 0.",
 )
 def exploration_stays() -> Trials:
     """As accuracy rises, every wrong generation of a new strategy keeps a positive signal."""
@@ -257,13 +256,13 @@ def exploration_stays() -> Trials:
     compares=("the p of the largest E f", "<", 1),
     how="One correct action of probability p and one wrong one: the p in {0, 1/200, …, 1} with the "
     "largest E f, for d = strategies/n and for d = (strategies − 1)/(n − 1).",
-    kindly="With d = (strategies − 1)/(n − 1), which has the range of the mean reward that "
-    "Definition 4.1 asks for, a collapsed policy scores 0, and the optimum is inside for n = 2…5.",
+    kindly="With d = (strategies − 1)/(n − 1), whose range Definition 4.1 asks for, a "
+    "collapsed policy scores 0, and the optimum is inside for n = 2…5.",
     counterexample="n=2, best_p=1, J=1/2",
     refuted="1 of 4",
-    truth="With d = strategies/n, the diversity of the practical objective: for n = 2, E f = p − "
-    "p²/2 is largest at p = 1: the optimum is collapsed. For n ≥ 3 the optimum is inside, which "
-    "keeps entropy by being wrong in some samples: p* = √(2/3), 0.794, 0.795 at n = 3, 4, 5.",
+    truth="With d = strategies/n and n = 2, E f = p − p²/2 is largest at p = 1. For n ≥ 3 "
+    "the optimum is inside, by being wrong in some samples: p* = √(2/3), 0.794, "
+    "0.795 at n = 3, 4, 5.",
 )
 def never_collapse() -> Trials:
     """Under the polychromic objective the policy never collapses onto a single generation."""

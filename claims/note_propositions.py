@@ -52,8 +52,8 @@ def reward_condition(size: int, rewards: Actions, p: Policy) -> Trials:
     "the counts.",
     counterexample="sum_of_covariances=0",
     refuted="1 of 1",
-    truth="No function does: the counts add up to n, so the covariances add up to 0. It can be "
-    "required of those y whose probability is above a threshold.",
+    truth="No function does: the counts add up to n, so the covariances to 0. It can be "
+    "required of y above a threshold of probability.",
 )
 def diversity_condition() -> Trials:
     """A φ_d can satisfy Cov(φ_d, how often y is in the set) < 0 for every y."""
@@ -116,13 +116,12 @@ def dominated(p: Fraction) -> Iterator[Case]:
     how="Λ(y^n) at π(y) = 999/1000, n = 2…5, with wrong, correct, same-strategy and degenerate "
     "alternatives; d = strategies/n, and (strategies − 1)/(n − 1) for alternatives of other "
     "strategies.",
-    kindly="It holds with d = (strategies − 1)/(n − 1), which has the range of the mean reward "
-    "that Definition 4.1 asks for, where alternatives are in other strategies.",
+    kindly="With d = (strategies − 1)/(n − 1), where alternatives are in other strategies.",
     counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
     refuted="10 of 20",
-    truth="With d = strategies/n it needs n ≥ 3 too: for n = 2 and wrong alternatives "
-    "Λ = p(1−p)²/2 > 0 at every p. In general, near π(y) = 1, Λ has the sign of "
-    "Σ π(y')[f(y^n) − f(y^(n−1), y')] where that is not 0.",
+    truth="With d = strategies/n it also needs n ≥ 3: for n = 2 and wrong alternatives Λ = "
+    "p(1−p)²/2 > 0. Near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), "
+    "y')] where that is not 0.",
     cases=product((2, 3, 4, 5)),
 )
 def homogeneous_sign(size: int) -> Trials:
@@ -199,9 +198,9 @@ def mixed_scaffold(size: int, correct: int, p: Fraction, others: int) -> Fractio
     "further wrong actions; n = 2, 3, 4, p = k/(20n).",
     counterexample="n=2, q=1, p=7/20, Λ=273/8000, bound=637/16000",
     refuted="36 of 342",
-    truth="For q ≥ 1, Λ is positive and proportional to q, but it goes to 0 as p → 1/n (every set "
-    "then has the same overlap), below any positive bound. For n = 2, Λ = q·p(1−p)(1−2p)/2, which "
-    "exceeds the bound exactly if p < 1/3. With no correct action both are 0.",
+    truth="For q ≥ 1, Λ is positive and proportional to q, but goes to 0 as p → 1/n, where "
+    "every set has the same overlap. For n = 2, Λ = q·p(1−p)(1−2p)/2 exceeds the "
+    "bound exactly if p < 1/3.",
     cases=product((2, 3, 4), (1, 2)),
 )
 def heterogeneous_bound(size: int, others: int) -> Trials:
@@ -237,11 +236,11 @@ def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
     compares=("Λ of the set", ">", "Λ(y^n)"),
     how="Λ of n different actions of probability p each, q of them correct, against Λ(y^n) of a "
     "correct y among them, and one wrong action; n = 2, 3, p = k/(20n).",
-    kindly="There are such sets: 52 of 95, including all 38 sets whose members are all correct.",
+    kindly="There are such sets: 52 of 95, and all 38 whose members are all correct.",
     counterexample="n=2, q=1, p=1/40, set=741/64000, y^n=1521/128000",
     refuted="43 of 95",
-    truth="In 43 of the 95 cases the homogeneous set has as much or more: all 38 with one correct "
-    "member, and five with two of three correct, where p is largest.",
+    truth="In 43 of 95 cases the homogeneous set has as much or more: all 38 with one "
+    "correct member, and five with two of three.",
 )
 def more_than_homogeneous() -> Trials:
     """A heterogeneous set with a correct member attracts more probability mass, that is has a
@@ -282,8 +281,8 @@ def more_success_more_scaffold(size: int, step: int) -> Trials:
     compares=("largest Λ(y^n) over p at n + 1", "<", "the same at n"),
     how="The largest Λ(y^n) over p = 1/40 … 39/40, which is the smallest bound that holds for all "
     "of them, n = 2…6, five kinds of alternatives.",
-    truth="Λ at one p need not fall: with one wrong alternative and p = 4/5 it is −0.0003 for "
-    "n = 5 and 0.0002 for n = 6.",
+    truth="Λ at one p need not fall: one wrong alternative, p = 4/5: −0.0003 for n = 5, "
+    "0.0002 for n = 6.",
 )
 def larger_sets() -> Trials:
     """With larger sets the upper bound on the scaffold value of a homogeneous set decreases."""

@@ -63,8 +63,8 @@ def likelihood_rate(p: Policy, found: Sequence[Fraction], size: int, y: int) -> 
     "§3, Definition 3.1",
     Verdict.DEFINITION,
     how="The largest overlap of every set of three actions, n ≤ 4, by enumeration.",
-    truth="I = n · (how often the set's most frequent member occurs): n² for a homogeneous set, n "
-    "for a set of different members. The maximum must include the set itself.",
+    truth="I = n · (how often the most frequent member occurs): n² for a homogeneous set, "
+    "n for different members. The maximum must include the set itself.",
     cases=product((1, 2, 3, 4)),
 )
 def scaffold_definition(size: int) -> Trials:
@@ -150,8 +150,8 @@ def scaffold_is_weighted_advantage() -> Trials:
     counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), shift=(10/27, -2/27, -8/27), "
     "lemma=(5/27, -1/27, -4/27)",
     refuted="33 of 36",
-    truth="n: the gradient of E f moves it by α·n·π(y)·A(y). The lemma is exact for the step "
-    "(1/N) Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean is ∇E f / n.",
+    truth="n. The lemma is exact for the step (1/N) Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean "
+    "is ∇E f / n.",
     cases=product((2, 3, 4), scores.OBJECTIVES, POLICIES),
 )
 def logit_shift(size: int, score: Score, p: Policy) -> Trials:
@@ -171,9 +171,8 @@ def logit_shift(size: int, score: Score, p: Policy) -> Trials:
     how="Signs of A(y) and d log π(y)/dα: polychromic and pass@2, three actions, denominators ≤ 8.",
     counterexample="n=2, π=(1/3, 1/6, 1/2), y=2, A=1/72, rate=-1/648",
     refuted="16 of 312",
-    truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A], so π(y)A(y) must exceed a π-weighted mean of all "
-    "scaffold values; the sign of A decides about the logit, and about log π under natural "
-    "gradient.",
+    truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A]: the sign of A decides about the logit, and "
+    "about log π under natural gradient.",
 )
 def likelihood_sign() -> Trials:
     """$q, for π(y) > 0."""
@@ -299,9 +298,9 @@ def pass_advantage_correct(size: int, p: Policy) -> Trials:
     how="d log π / dα of a gradient step on pass@n: one correct and two wrong actions.",
     counterexample="n=2, π=(1/5, 1/5, 3/5), y=1, A=-4/25, rate=8/625",
     refuted="56 of 436",
-    truth="Lemma 3.3, from which it is drawn, is about logits, and their logits never rise. "
-    "d log π(y)/dα = n[π(y)A(y) − Σ π²A]: a rare wrong action rises while a common one falls "
-    "faster. With natural gradient steps d log π(y)/dα ∝ A(y) ≤ 0.",
+    truth="Lemma 3.3 is about logits, which never rise. d log π(y)/dα = n[π(y)A(y) − Σ "
+    "π²A]: a rare wrong action rises while a common one falls faster. Along the "
+    "natural gradient it is ∝ A(y) ≤ 0.",
     cases=product((2, 3), policies(3, 10)),
 )
 def wrong_likelihood(size: int, p: Policy) -> Trials:
@@ -347,9 +346,9 @@ def majority_order(ties: str, rewards: Actions, size: int) -> Trials:
     how="Uniform ties, one correct and two wrong answers, n = 2…5, denominators ≤ 10.",
     counterexample="n=3, π=(1/7, 1/7, 5/7), A=(256/1029, 4/1029, -52/1029)",
     refuted="24 of 436",
-    truth="It is non-positive if there is one wrong answer; with several, their π-average is. A "
-    "rare wrong answer gains by splitting the vote of a common one. With ties that go to the "
-    "lowest label it fails at n = 2.",
+    truth="With one wrong answer it is; with several, their π-average is: a rare one gains "
+    "by splitting the vote of a common one. With ties to the lowest label it fails "
+    "at n = 2.",
 )
 def majority_sign() -> Trials:
     """Under majority vote the marginal advantage of a wrong answer is never positive."""
@@ -415,11 +414,10 @@ def differ_uniform(num_actions: int, size: int) -> Trials:
     Verdict.READING,
     compares=("number of actions whose Λ(y^n) is 0", "=", 0),
     how="Every policy over three actions with denominator ≤ 13, n = 2, 3.",
-    kindly="It is not the case that all of them are 0: some scaffold value is not, unless the "
-    "policy is uniform over the actions that it can take.",
+    kindly="Not all of them are 0, unless the policy is uniform over its support.",
     counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
     refuted="6 of 522",
-    truth="Λ(y^n) = π(y)·(Σ π^n − π(y)^(n−1)): a single one is 0 exactly where the bracket is.",
+    truth="A single one is 0 exactly where π(y)^(n−1) = Σ π^n.",
     cases=product((2, 3), policies(3, 13)),
 )
 def differ_nonuniform(size: int, p: Policy) -> Trials:

@@ -161,8 +161,8 @@ def processes(size: int = 2, gamma: Fraction = QUARTER) -> Iterator[Process]:
     "§2.1, Definition 2.1, Eq. 2–4",
     Verdict.DEFINITION,
     how="All trees of depth 3 enumerated jointly, against Σ_{t<3} (γn)^t P^t f̄; two states, n = 2.",
-    truth="V♯ is the value of an ordinary process with discount γn and reward f̄_π(s), which "
-    "depends on the policy: V♯ = (I − γnP)⁻¹ f̄.",
+    truth="The value of an ordinary process with discount γn and reward f̄_π(s): V♯ = (I − "
+    "γnP)⁻¹ f̄.",
     cases=product(list(processes())[::37]),
 )
 def set_values(process: Process) -> Trials:
@@ -224,10 +224,9 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
     "systems solved with fractions.",
     counterexample="moves=((0, 1), (0, 0)), π=(1/2, 1/2), gap=463/1500, lemma=451/1800",
     refuted="120 of 150",
-    kindly="The distribution is the discounted share of visits from s₀ with discount γn, "
-    "d♯(s) = (1 − γn) Σ_t (γn)^t Pr(s_t = s), as the factor 1/(1 − γn) suggests.",
-    truth="The distribution that the moves of π keep is not right, nor is the discount γ: with it "
-    "120 of the 160 pairs get another number.",
+    kindly="The distribution is the discounted share of visits from s₀, d♯(s) = (1 − γn) "
+    "Σ_t (γn)^t Pr(s_t = s), as the factor 1/(1 − γn) suggests.",
+    truth="With the stationary distribution 120 of the 160 pairs get another number.",
 )
 def performance_difference() -> Trials:
     """$q, the state drawn from the stationary distribution of π."""
@@ -307,11 +306,9 @@ def largest(values: Sequence[Vector]) -> Vector:
     how="All two-state, two-action processes with deterministic moves, n = 2, γ = 1/4. The backup "
     "V(s) ← max over sets of f + γ Σᵢ V(s'ᵢ) against the best of all nine choices of one set for "
     "each state, and against V♯ of the 81 policies whose probabilities are eighths.",
-    truth="(Sampled Q-learning is not checked here.) Each backup brings every value closer, by the "
-    "factor γn, to the values of the best choice of one set for each state. These are not the "
-    "values of the best policy of Eq. 2. Eq. 2 draws the actions of a set independently, and "
-    "no such policy gives the best set where different actions are worth more: the maximum "
-    "over sets is then an upper bound.",
+    truth="(Sampled Q-learning is not checked.) These are values of the best choice of one "
+    "set for each state, an upper bound of those of Eq. 2, which draws the actions "
+    "independently.",
     cases=product(list(processes())[::5]),
 )
 def q_learning(process: Process) -> Trials:

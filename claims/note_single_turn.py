@@ -129,14 +129,13 @@ def max_is_admissible() -> Trials:
     how="Alg = the best by a proxy, the majority with both tie rules, a uniform pick and the first "
     "sample; three actions, all rewards 0/1 that are not all equal, all proxies 0/1/2, n = 2, 3, "
     "4.",
-    kindly="The text says that one can consider such objectives: best-of-n by a proxy that is not "
-    "constant is one, and so is the majority from n = 3 on.",
+    kindly="The text says that one can: best-of-n by a proxy that is not constant is one, "
+    "and the majority from n = 3 on.",
     counterexample="Alg=majority, n=2, r=(0, 0, 1)",
     refuted="6 of 450",
-    truth="With n = 2 and ties broken uniformly the majority's reward is the mean reward, which is "
-    "standard RL; for n ≥ 3, or with ties that go to the lowest answer, it is not. Best-of-n by "
-    "a proxy that is not constant never is. A pick that ignores the set (uniform, or the first "
-    "sample) always is.",
+    truth="With n = 2 and ties broken uniformly the majority is standard RL; for n ≥ 3, or "
+    "ties to the lowest answer, it is not. Best-of-n by a proxy that is not constant "
+    "never is. A pick that ignores the set always is.",
     cases=product((2, 3, 4), [r for r in product(range(2), repeat=3) if len(set(r)) > 1]),
 )
 def test_time_compute(size: int, rewards: Actions) -> Trials:
@@ -169,11 +168,10 @@ def _first(rewards: tuple[int, ...]) -> Score:
     compares=("E f is E g(Y) for one g", "never"),
     how="One of two samples by majority, and two of three, selected uniformly and by reward; all "
     "rewards in {0, 1, 2}³ that are not all equal.",
-    kindly="The text says that one can choose such an objective: two of three by reward is one.",
+    kindly="The text says that one can: two of three by reward is one.",
     counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
     refuted="24 of 24",
-    truth="Selecting by reward gives such an objective. Selecting uniformly, or one of two by "
-    "majority, gives the mean reward, which is standard RL.",
+    truth="By reward it is one. Uniformly, or one of two by majority, it is standard RL.",
     cases=product([r for r in product(range(3), repeat=3) if len(set(r)) > 1]),
 )
 def selected_subset(rewards: Actions) -> Trials:
@@ -202,9 +200,9 @@ def _top_two(rewards: tuple[int, ...]) -> Score:
     compares=("E f is E g(Y) for one g", "never"),
     how="Three actions with rewards 0/1 in all strategies, the degenerate one included; "
     "d = strategies/n, n = 2, 3.",
-    truth="Except where d is the same for every set with a correct member. This is so where no "
-    "action is correct, where all share a strategy, and where the correct actions share one and "
-    "all wrong ones are degenerate and left out of d: the objective is then standard RL.",
+    truth="Except where d is the same for every set with a correct member, as where no "
+    "action is correct, all share a strategy, or the correct share one and the wrong "
+    "are degenerate.",
     cases=product((2, 3), product((-1, 0, 1, 2), repeat=3), product(range(2), repeat=3)),
 )
 def polychromic_is_admissible(size: int, strategies: Actions, rewards: Actions) -> Trials:
@@ -272,11 +270,11 @@ def standard_gradient(rewards: Actions, p: Policy) -> Trials:
     Verdict.READING,
     compares=("a baseline of the other members leaves the mean update as it is", "never"),
     how="bᵢ = f(y₋ᵢ), the score of the other members, and a shared b = f(y₂…y_n), against ∇E f.",
-    kindly="One baseline for the whole set, the f̂ of Eq. 6, must not depend on the members: "
-    "f(y₂…y_n) as the baseline takes away the gradient of its own mean.",
+    kindly="One baseline for the whole set must not depend on the members: f(y₂…y_n) takes "
+    "away the gradient of its own mean.",
     counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
     refuted="32 of 32",
-    truth="A separate baseline for each member, bᵢ, may depend on every member except yᵢ.",
+    truth="A baseline bᵢ for each member may depend on every member except yᵢ.",
 )
 def baseline_rule() -> Trials:
     """A baseline must be independent of the sampled set and of every subset of it."""
@@ -320,9 +318,8 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     how="N samples split into N/n sets, each scored against the mean of the others, and all sets "
     "of the same samples: trace variances over all ordered groups of N = 4, n = 2, four "
     "objectives, in fractions. The mean over all splits is u − v.",
-    truth="With the same number of samples, using all sets never has a larger variance: u − v is "
-    "the mean of the naive credit over all ways to split the samples. For N = 4, n = 2 and "
-    "π = (1, 2, 3)/6 it is 2.6, 2.6, 3.1 and 1.5 times smaller.",
+    truth="u − v is the mean of the naive credit over all splits, so its variance is never "
+    "larger: for N = 4, n = 2, π = (1, 2, 3)/6 2.6, 2.6, 3.1 and 1.5 times smaller.",
     cases=product(scores.OBJECTIVES),
 )
 def naive_algorithm(score: Score) -> Trials:

@@ -75,8 +75,8 @@ def diminishing(p: Policy, count: int) -> Trials:
     compares=("number of smallest specular sets of y", "=", 1),
     how="f = 1{two members differ}, n = 2: the specular sets of the smallest size, for every "
     "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
-    kindly="A strong specular set is one of the smallest size. Where there are several, the most "
-    "probable other actions are one of them, in every case tried.",
+    kindly="A strong specular set is of the smallest size; the most probable other actions "
+    "are one, in every case tried.",
     counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
     refuted="1 of 49",
     truth="There can be several of the smallest size.",
@@ -168,8 +168,8 @@ def largest_specular() -> Trials:
     Verdict.HOLDS,
     compares=("Λ(y^n)", "=", "p(Σ π^n − p^(n−1))"),
     how="π(y)A(y) enumerated, three and four actions, n = 2, 3, 4; the sign against p*.",
-    truth="p* is where the sign changes, not a turning point of Λ: for three actions with the rest "
-    "even and n = 2, dΛ/dp = −p there.",
+    truth="p* is no turning point of Λ: for three actions with the rest even and n = 2, "
+    "dΛ/dp = −p there.",
 )
 def differ_scaffold() -> Trials:
     """$q; it is negative above p* = (Σ π^n)^(1/(n−1)), positive below."""
@@ -242,12 +242,11 @@ def above_average() -> Trials:
     compares=("Λ without the rarest others", "<", 0),
     how="f = 1{two members differ}, n = 2…5, four actions: the smallest specular size by search, "
     "against removing that many of the least and of the most probable others.",
-    kindly="X can be made smaller by keeping them in X: as many of the most probable others as "
-    "the smallest specular set has were a specular set in every case tried.",
+    kindly="X can be made smaller by keeping them in X, in every case tried.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
     refuted="192 of 192",
-    truth="The most probable other actions keep Λ positive. Under the polychromic objective they "
-    "need not be enough: with π = (2, 1, 1, 1)/5, n = 2 and y and y₁ right, {y₂, y₃} is a smallest "
+    truth="They keep Λ positive. Under the polychromic objective the likeliest need not be "
+    "enough: π = (2, 1, 1, 1)/5, n = 2, y and y₁ right: {y₂, y₃} is a smallest "
     "specular set and {y₁, y₂} is none.",
     cases=product((2, 3, 4, 5)),
 )
@@ -304,12 +303,10 @@ def rarest_advantages(size: int, p: Policy) -> Trials:
     Verdict.READING,
     compares=("A of a correct generation", "=", "its display"),
     how="Two correct actions and one wrong one, p their probability together, n = 2, 3.",
-    kindly="The displays write y_correct and p_θ, one correct generation and its probability; for "
-    "that they hold.",
+    kindly="The displays write y_correct, one correct generation; for that they hold.",
     counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
     refuted="65 of 68",
-    truth="With two correct generations a set is also worth more when they differ, so A depends on "
-    "how p is split between them.",
+    truth="With two correct generations a set is also worth more when they differ.",
 )
 def several_correct() -> Trials:
     """With p read as in Example 3.4, the probability of success, the displays hold for several
@@ -335,8 +332,8 @@ def several_correct() -> Trials:
     Verdict.HOLDS,
     compares=("number of changes of sign as p rises", "=", 1),
     how="Signs on p = 1/400 … 399/400, n = 2…8: one change each; τ₂ = 2/3 exactly.",
-    truth="It is the same p at which a correct generation's own advantage turns negative, since "
-    "p·A_correct + (1−p)·A_incorrect = 0.",
+    truth="At the same p a correct generation's own advantage turns negative: p·A_correct "
+    "+ (1−p)·A_incorrect = 0.",
 )
 def rarest_threshold() -> Trials:
     """Above some τ a wrong generation has a larger marginal advantage than the correct one."""

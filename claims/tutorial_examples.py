@@ -107,10 +107,9 @@ def example_zscore() -> Trials:
     compares=("standardised advantage", ">", "GRPO's"),
     how="y₃'s advantage with the three sets of the text and over all six sets, standardised as "
     "GRPO's is, for each strategy of y₄.",
-    truth="It is milder because y₃ brings a strategy to S₁: −1/3, and −1/2 if y₃ shared the "
-    "strategy of y₁. −1/3 and −1.73 have different units: standardised, it is −1.265 against "
-    "−1.73. Standardised over all sets, Poly-EPO's is −√2, "
-    "−1.698 or, with y₄ in a fourth strategy, −√3, the same as GRPO's.",
+    truth="y₃ brings a strategy to S₁: −1/3, and −1/2 if it shared that of y₁. "
+    "Standardised −1.265 against −1.73; over all sets −√2, −1.698 or, with y₄ in a "
+    "fourth strategy, −√3, as GRPO's.",
     cases=zip((3, 0, 2), (-math.sqrt(3), -math.sqrt(2), -7 / math.sqrt(17)), strict=True),
 )
 def example_milder(last: int, printed: float) -> Trials:
@@ -138,8 +137,8 @@ def example_milder(last: int, printed: float) -> Trials:
     compares=("mean over 20 collections", "=", "2/5 of the advantage with all sets"),
     how="All 20 collections of three of the six sets: their mean advantages are proportional to "
     "the advantages from all sets, for each strategy of y₄.",
-    truth="y₁, correct, gets −1/6 by chance: over the 20 collections (y₄ in its "
-    "strategy) it is positive in 7, negative in 7, zero in 6, and 0 with all sets.",
+    truth="y₁, correct, gets −1/6 by chance: over the 20 collections it is positive in 7, "
+    "negative in 7, zero in 6, and 0 with all sets.",
     cases=product(LAST_LABELS),
 )
 def example_artefact(last: int) -> Trials:
@@ -193,8 +192,8 @@ def _lone_wrong(num: int, size: int) -> Sequence[Fraction]:
     Verdict.HOLDS,
     compares=("A(y₈)", ">", 0),
     how="f of a set of three correct and y₈; U and u − U over all 70 sets of four.",
-    truth="Baseline 5/16; A(y₈) = +1/16 and −1/112 for each correct one. If y₈ counts as "
-    "degenerate, −1/32. It is positive for n = 3…7 and 0 for n = 2.",
+    truth="Baseline 5/16; A(y₈) = +1/16 and −1/112 for each correct one; −1/32 if y₈ is "
+    "degenerate. Positive for n = 3…7, 0 for n = 2.",
 )
 def eight_samples() -> Trials:
     """Sets of y₈ and three correct samples score 0.375, which exceeds the baseline ($q)."""
@@ -236,8 +235,8 @@ def eight_copies() -> Trials:
     compares=("f", "=", 0.25),
     how="Four correct of four strategies, and four wrong ones in every clustering: the same "
     "strategies, new ones, degenerate.",
-    truth="The text gives the diversity as 4/8: the four wrong members add no strategy. With m "
-    "new strategies among the wrong ones it is (4 + m)/16, up to 0.5.",
+    truth="The text gives the diversity as 4/8. With m new strategies among the wrong ones "
+    "it is (4 + m)/16, up to 0.5.",
 )
 def four_of_eight() -> Trials:
     """A set of 8 with 4 correct of 4 different strategies, and no fifth strategy: $q."""
@@ -279,8 +278,7 @@ def best_set(size: int) -> Trials:
     compares=("score with a first E", ">", "score with a fifth A"),
     how="A set of n with four correct members of A already, k correct and C strategies among the "
     "n − 1 others: the score with a correct fifth A, and with an E that succeeds with chance s.",
-    truth="E is worth more exactly if s > (C − k)/(C + 1). From n = 9 on it can be worth less "
-    "where the other members are wrong and all different.",
+    truth="Exactly if s > (C − k)/(C + 1). From n = 9 on it can be worth less.",
     cases=product(range(6, 13), (Fraction(1, 10), Fraction(1, 2))),
 )
 def fifth_copy(size: int, success: Fraction) -> Trials:
@@ -330,9 +328,8 @@ def ninety_percent() -> Trials:
     "sets: u − U of the wrong one.",
     counterexample="strategies=(5, 3, 1), A=-1/210",
     refuted="23 of 25",
-    truth="It is negative in all but two of the 25 partitions, (7, 1, 1) and (6, 2, 1), and "
-    "positive where all correct samples share a strategy: sets that score 0.75 raise its "
-    "advantage above 0 only where they are rare.",
+    truth="Negative in all but two of the 25 partitions, (7, 1, 1) and (6, 2, 1), and "
+    "positive where all correct samples share a strategy.",
 )
 def ninety_percent_credit() -> Trials:
     """A wrong sample of a new strategy gets credit for joining correct ones of different
@@ -436,8 +433,8 @@ def number_of_sets() -> Trials:
     Verdict.HOLDS,
     compares=("chance of success", ">", 0.999),
     how="1 − (4/5)^32 in fractions.",
-    truth="0.99921. By the same formula two strategies at 45 % reach 1 − 5·10⁻⁹: the formula does "
-    "not show the loss of coverage. The loss is in the factor that the tutorial leaves open.",
+    truth="0.99921. By the same formula two strategies at 45 % reach 1 − 5·10⁻⁹: it does "
+    "not show the loss of coverage.",
 )
 def pass_at_32() -> Trials:
     """With a success rate of 20 %, one of 32 samples succeeds with high probability."""

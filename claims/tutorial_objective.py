@@ -87,9 +87,8 @@ def group_decomposition(rewards: Actions, strategies: Actions, size: int) -> Tri
     "the common strategy; four other actions, n = 3, 4.",
     counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
     refuted="4 of 4",
-    truth="Given y, its reward is constant, so the covariance is the same whether y is correct "
-    "or not; and for a y of a new strategy its diversity is constant too. Being correct "
-    "in a different way is rewarded by Term 1: there a correct y gains E[d given y]/n over a "
+    truth="Given y its reward is constant, so the covariance is the same whether y is "
+    "correct or not. Term 1 rewards it: a correct y gains E[d given y]/n over a "
     "wrong one.",
     cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
 )
@@ -147,9 +146,9 @@ def covariance_in_sets(
     "correct, in all clusterings: the covariance over the sets with y, n = 3, 4.",
     counterexample="n=3, r=(0, 1, 1, 1), strategies=(0, 1, 1, 1), Cov=-1/36",
     refuted="384 of 960",
-    truth="Its sign does not depend on y. It is ((n−1)/n)² times the covariance over the sets of "
-    "n − 1 of the others: negative where their correct ones share a strategy and a wrong one "
-    "has another, positive where a wrong one shares a strategy of correct ones that differ.",
+    truth="Its sign does not depend on y: it is ((n−1)/n)² times the covariance over the "
+    "sets of n − 1 others, negative where their correct ones share a strategy and a "
+    "wrong one has another.",
     cases=product(
         (3, 4),
         [r for r in product((0, 1), repeat=4) if sum(r) >= 3],
@@ -222,12 +221,12 @@ def both_factors(size: int) -> Trials:
     compares=("score with it", ">", "score with the member whose place it takes"),
     how="A set of n with k right members of C strategies, in which it takes the place of a member "
     "whose strategy another one shares: of a right one and of a wrong one, all (n, k, C) to n = 8.",
-    kindly="In the place of a wrong member of a strategy that another member has, it raises the "
-    "score of every set with a right member.",
+    kindly="In the place of a wrong member of a strategy that another has, in every set "
+    "with a right member.",
     counterexample="n=2, k=1, C=1, before=1/4, after=0",
     refuted="112 of 168",
-    truth="In the place of a right member it raises the score exactly if k > C + 1. The tutorial's "
-    "own S₁ = {y₁, y₃} scores less than S₃ = {y₁, y₂}.",
+    truth="In the place of a right member exactly if k > C + 1. The tutorial's own S₁ = "
+    "{y₁, y₃} scores less than S₃ = {y₁, y₂}.",
 )
 def boosts_every_set() -> Trials:
     """A wrong sample of a unique strategy boosts the score of every set that it joins."""
@@ -258,8 +257,8 @@ def boosts_every_set() -> Trials:
     "n = 4, all 70 sets: u − U of the wrong one.",
     counterexample="C=3, U=181/280, A=-1/40",
     refuted="5 of 7",
-    truth="Positive for C = 1, 2 and negative for C ≥ 3: the more the correct samples differ, "
-    "that is, the stronger the sets, the less a wrong sample adds.",
+    truth="Positive for C = 1, 2 and negative for C ≥ 3: the stronger the sets, the less a "
+    "wrong sample adds.",
     cases=product(range(1, 8)),
 )
 def strong_sets(strategies: int) -> Trials:
@@ -285,8 +284,8 @@ def strong_sets(strategies: int) -> Trials:
     "E f, n = 2, 4, against the largest pass@1; exact on a grid of 40 policies.",
     counterexample="n=2, success=(3/5, 1/2), share=11/20, pass_at_1=111/200",
     refuted="4 of 6",
-    truth="At the optimum of the polychromic objective pass@1 is lower where strategies differ in "
-    "success, and equal where they do not. The tutorial's own table has 27 % against 28 %.",
+    truth="pass@1 is lower where strategies differ in success. The tutorial's own table "
+    "has 27 % against 28 %.",
 )
 def free_lunch() -> Trials:
     """Diversity costs nothing in pass@1."""
