@@ -417,7 +417,7 @@ def differ_uniform(num_actions: int, size: int) -> Trials:
     kindly="Not all of them are 0, unless the policy is uniform over its support.",
     counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
     refuted="6 of 522",
-    truth="A single one is 0 exactly where π(y)^(n−1) = Σ π^n.",
+    truth="Λ(y^n) = π(y)·(Σ π^n − π(y)^(n−1)): a single one is 0 exactly where the bracket is.",
     cases=product((2, 3), policies(3, 13)),
 )
 def differ_nonuniform(size: int, p: Policy) -> Trials:
