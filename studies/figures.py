@@ -73,6 +73,8 @@ DRAWN: Any = {  # matplotlib has a type of its own for these keys
     "svg.fonttype": "none",  # text stays text: small, and can be found
     "text.color": LIGHT.ink,
     "axes.labelcolor": LIGHT.ink,
+    "xtick.color": LIGHT.ink,
+    "ytick.color": LIGHT.ink,
 }
 FAMILIES = re.compile(r"'DejaVu Sans'(, [^;\"]*)?(?=[;\"])")
 ROLES = ("paper", "ink", "muted", "grid")  # of a theme's colours
@@ -82,6 +84,7 @@ def themed(svg: str) -> str:
     """Return an SVG of the light theme that takes the dark one's colours where a reader has it.
 
     White and black are the paper and the ink: what keeps its colour in the dark has another one.
+    Matplotlib leaves out a fill that is black.
     """
     named = {getattr(LIGHT, role): f"var(--{role})" for role in ROLES}
     named["#000000"] = "var(--ink)"
@@ -90,7 +93,7 @@ def themed(svg: str) -> str:
         " ".join(f"--{role}: {getattr(theme, role)};" for role in ROLES) for theme in (LIGHT, DARK)
     ]
     light, dark = (f":root {{ {those} }}" for those in colours)
-    rules = f"{light} @media (prefers-color-scheme: dark) {{ {dark} }}"
+    rules = f"svg {{ fill: var(--ink) }} {light} @media (prefers-color-scheme: dark) {{ {dark} }}"
     return svg.replace('<style type="text/css">', f'<style type="text/css">{rules} ', 1)
 
 
