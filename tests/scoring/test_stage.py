@@ -35,7 +35,7 @@ JUDGEMENTS = [
 COMBINES = {
     "one reward": None,
     "a sum": None,
-    "weights": None,
+    "weights": Combine((2.0, 3.0), missing="skip"),
     "combined": Combine((1.0, 0.5), outcome=0),
     "skip": Combine((2.0, -0.5), missing="skip", outcome=0),
     "gates": Combine((1.0, 0.5), gates=(None, "sample"), outcome=0),
@@ -93,7 +93,7 @@ def combined(name, group, right):
     """The reward of each sample of a group of tuples of rewards, by the rules of `Combine`."""
     rule = COMBINES[name]
     if rule is None:
-        weights, rule = (2.0, 3.0) if name == "weights" else (1.0, 1.0), Combine((1.0, 1.0))
+        weights, rule = (1.0, 1.0), Combine((1.0, 1.0))
         skips, gates, normal = True, (None, None), False
     else:
         weights, skips = rule.weights, rule.missing == "skip"
@@ -178,8 +178,7 @@ def scored(name, truncation, kind, fields, **changes):
         {field: VALUES[field] for field in fields},
         CORRECT if name.startswith("a function") else None,
     )
-    weights = [2.0, 3.0] if name == "weights" else None
-    rules = {"combine": COMBINES[name], "weights": weights, "truncated": truncation, **changes}
+    rules = {"combine": COMBINES[name], "truncated": truncation, **changes}
     return score(columns, method_of(kind, fields), **rules)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +28,6 @@ def score(
     method: AnyMethod,
     *,
     combine: Combine | None = None,
-    weights: Sequence[float] | None = None,
-    normalize: Literal["group"] | None = None,
     truncated: Truncation = AS_IT_IS,
     rng: np.random.Generator | int | None = None,
 ) -> ScoredBatch:
@@ -38,10 +36,8 @@ def score(
     Args:
         columns: What is known about the samples.
         method: The method.
-        combine: How several rewards become one; None for their sum with `weights`, in which unknown
-            rewards are left out.
-        weights: The weight of each reward in that sum; None: 1 for each reward.
-        normalize: Whether each reward of that sum is normalised first, as in `Combine`.
+        combine: How several rewards become one; None for their sum, in which unknown rewards are
+            left out.
         truncated: The rule for samples that were cut at the length limit.
         rng: A generator or its seed, for methods that sample sets.
 
@@ -52,10 +48,9 @@ def score(
     """
     reading = _Reading(len(columns.prompts_B), len(columns.texts_BN[0]))
     rewards_BNR = reading.rewards(columns.rewards_R)
+    combine = combine or Combine((1.0,) * rewards_BNR.shape[2], missing="skip")
     correct_BN = reading.correct(columns, rewards_BNR, combine, _needed_by(method, combine))
-    own = tuple(weights or (1.0,) * rewards_BNR.shape[2])
-    weighted = Combine(own, normalize=normalize, missing="skip")
-    rewards_BN = (combine or weighted)(rewards_BNR, correct_BN)
+    rewards_BN = combine(rewards_BNR, correct_BN)
     cut_BN = None
     if columns.cut is not None:
         cut_BN = np.reshape(columns.cut, rewards_BN.shape)
@@ -89,11 +84,11 @@ def credit(
     return method.advantages(columns.pop("rewards"), rng=rng, abstain=True, **columns)
 
 
-def _needed_by(method: AnyMethod, combine: Combine | None) -> str:
+def _needed_by(method: AnyMethod, combine: Combine) -> str:
     """Return what must know which samples are right; empty if nothing does."""
     if "correct" in method.reads:
         return f"{method.name} needs to know which samples are right"
-    return "gates need to know which samples are right" if combine and any(combine.gates) else ""
+    return "gates need to know which samples are right" if any(combine.gates) else ""
 
 
 @dataclass
@@ -109,15 +104,13 @@ class _Reading:
         return rewards_MR.reshape(self.num_prompts, self.num_samples, len(columns))
 
     def correct(
-        self, columns: Columns, rewards_BNR: np.ndarray, combine: Combine | None, needed_by: str
+        self, columns: Columns, rewards_BNR: np.ndarray, combine: Combine, needed_by: str
     ) -> np.ndarray:
         shape, place = rewards_BNR.shape[:2], columns.correct
         if place is not None and not isinstance(place, int):
             return correct_by_column(place, shape)
-        usual = 0 if rewards_BNR.shape[2] == 1 else None
         names_R = columns.names_R
-        usual = usual if combine is None else combine.place(names_R)
-        chosen = usual if place is None else place
+        chosen = combine.place(names_R) if place is None else place
         return correct_by_reward(rewards_BNR, chosen, names_R, needed_by, place is not None)
 
     def fields(self, columns: Columns) -> dict[str, Any]:

@@ -294,12 +294,11 @@ class SetCredit(Gathering):
         return replace(batch, seconds=self._generation.seconds, judging=judging)
 
     def _scored(self, columns: Columns, method: AnyMethod) -> ScoredBatch:
+        weights = tuple(self.reward_weights.double().tolist())
         return score(
             columns,
             method,
-            combine=self.combine,
-            weights=self.reward_weights.double().tolist(),
-            normalize=self._normalize,
+            combine=self.combine or Combine(weights, normalize=self._normalize, missing="skip"),
             truncated=self.truncated,
             rng=np.random.default_rng(self._place()),
         )
