@@ -32,7 +32,7 @@ def test_a_combination_is_what_is_credited(make_chat):
     combine = Combine((1.0, 0.5), (None, "group"), "group", outcome=0)
     trainer = make_chat(rewards=[outcome, shaping], combine=combine)
     batch = step(trainer)
-    expected = combine(columns())
+    expected = combine(columns(), columns()[..., 0])
     np.testing.assert_allclose(batch.samples.rewards, expected, rtol=1e-6)
     assert np.isnan(expected).sum() == 1
     assert (batch.advantages.values_BN[0] == 0).all()
@@ -55,12 +55,14 @@ def test_normalised_rewards_are_those_of_gdpo_in_trl(make_chat):
     trainer.train()
     both = np.array([OUTCOMES, spread]).T.reshape(2, 4, 2)
     combine = Combine((1.0, 0.5), normalize="group")
-    sums = combine(both).ravel()
+    sums = combine(both, both[..., 0]).ravel()
     expected = (sums - sums.mean()) / (sums.std(ddof=1) + 1e-4)
     np.testing.assert_allclose(list(trainer._logs["advantages"]), expected, atol=1e-5)
     # TRL's argument does the same as `combine`, but no reward then says which samples are right.
     batch = step(make_chat(methods.dr_grpo(), [outcome, second], args=args))
-    np.testing.assert_allclose(batch.samples.rewards, combine(both), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        batch.samples.rewards, combine(both, both[..., 0]), rtol=1e-6, atol=1e-7
+    )
     assert np.isnan(batch.samples.correct).all()
     with pytest.raises(ValueError, match="'normalize_then_sum' or combine, not both"):
         make_chat(rewards=[outcome, second], args=args, combine=combine)

@@ -58,7 +58,7 @@ def test_an_environment_may_own_all_rewards(make_chat, rewards):
 
 
 def test_somebody_must_give_a_reward(make_chat):
-    with pytest.raises(ValueError, match="No reward source provided: pass reward_fu"):
+    with pytest.raises(ValueError, match=r"No reward source provided\. Pass `reward_fu"):
         make_chat(rewards=None)
 
 

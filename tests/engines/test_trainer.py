@@ -359,7 +359,6 @@ def test_functions_that_fail_are_named(base, tmp_path, rewards, strategies, mess
             {"strategies": None},
             "poly_epo reads strategies: pass strategy_func",
         ),
-        (methods.grpo(), {"rewards": []}, "No reward source provided: pass reward_funcs with"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_at_once(tmp_path, method, changes, message):

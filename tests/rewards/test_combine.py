@@ -66,15 +66,17 @@ groups = st.integers(1, 5).flatmap(
 def test_it_is_its_definition(group, weights, gates, normalize, missing):
     combine = Combine(weights, gates, normalize, missing, 0)
     expected = combined(group, weights, gates, normalize, missing)
-    np.testing.assert_allclose(combine(np.array([group]))[0], expected, rtol=1e-12, atol=1e-12)
+    columns = np.array([group])
+    [found] = combine(columns, columns[..., 0])
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_groups_do_not_mix():
     rng = np.random.default_rng(0)
     columns = rng.integers(0, 2, size=(4, 6, 3)).astype(float)
     combine = Combine((1.0, 0.3, 0.3), (None, "group", "sample"), "group", outcome=0)
-    alone = [combine(one[None])[0] for one in columns]
-    np.testing.assert_array_equal(combine(columns), alone)
+    alone = [combine(one[None], one[None, :, 0])[0] for one in columns]
+    np.testing.assert_array_equal(combine(columns, columns[..., 0]), alone)
 
 
 @pytest.mark.parametrize("normalize", [None, "group"])
@@ -84,12 +86,12 @@ def test_shaping_never_pays_in_a_group_that_is_all_wrong(gate, normalize):
     combine = Combine((1.0, 0.5), (None, gate), normalize, outcome=0)
     for shaping in itertools.product([-1.0, 0.5], repeat=4):
         columns = np.stack([np.zeros(4), shaping], axis=-1)[None]
-        assert (combine(columns) == 0).all()
+        assert (combine(columns, columns[..., 0]) == 0).all()
 
 
 def test_without_a_gate_it_does_pay():
     columns = np.array([[[0, 1], [0, 0]]], dtype=float)
-    assert np.ptp(Combine((1.0, 0.5))(columns)) == 0.5
+    assert np.ptp(Combine((1.0, 0.5))(columns, columns[..., 0])) == 0.5
 
 
 def test_skipping_is_the_weighted_nansum():
@@ -99,7 +101,8 @@ def test_skipping_is_the_weighted_nansum():
     weights = (0.3, 1.0, -2.0, 0.1)
     expected = np.nansum(columns * np.array(weights), axis=-1)
     expected[np.isnan(columns).all(axis=-1)] = np.nan
-    np.testing.assert_array_equal(Combine(weights, missing="skip")(columns), expected)
+    found = Combine(weights, missing="skip")(columns, np.full((3, 5), np.nan))
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def test_what_is_refused(options, message):
 
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match=r"must have shape \(B, N, 2\), got \(3, 2\)"):
-        Combine((1.0, 2.0))(np.zeros((3, 2)))
+        Combine((1.0, 2.0))(np.zeros((3, 2)), np.zeros(3))
 
 
 REWARDS = np.array([[1.0, 0.5, NAN, 2.0], [-1.0, -3.0, NAN, 0.0]])
@@ -162,10 +165,7 @@ def test_truncations_that_are_refused(spec, message):
 
 def test_the_outcome_has_no_default_among_several():
     """The first reward need not say which samples are right."""
-    columns = np.array([[[1.0, 0.0], [1.0, 1.0]]])  # formatted, correct
     gates = ("sample", None)
-    with pytest.raises(ConfigError, match="gates need to know which samples are right: pass outc"):
-        Combine((1.0, 1.0), gates)(columns)
     named = Combine((1.0, 1.0), gates, outcome="correct")
     assert named.place(["formatted", "correct"]) == 1
     for names in (["formatted", "right"], ["correct", "correct"]):

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from setrl.samples.samples import right_by_reward
 from setrl.support.errors import ConfigError
 from setrl.support.files.sections import refuse_other_choice
 
@@ -23,9 +22,8 @@ class Combine:
     """One reward for each sample from R of them: Σ_j weights[j] · r_j, after gates.
 
     1. *Gates.* A reward with the gate `sample` counts only for right samples, one with the gate
-       `group` only in groups with at least one right sample; by default a sample is right if its
-       outcome, the reward in column `outcome`, is 1. Where a gate is closed, the reward contributes
-       exactly 0. So shaping never pays in a group in which all samples are wrong.
+       `group` only in groups with at least one right sample. Where a gate is closed, the reward
+       contributes exactly 0. So shaping never pays in a group in which all samples are wrong.
     2. *Normalisation*, with `normalize="group"`, of each reward in its group of N samples:
        (r − mean) / (std + 1e-4), with std over N − 1, over those samples for which its gate is
        open. A reward that is the same for all of them gives 0, and so does the
@@ -49,11 +47,12 @@ class Combine:
         normalize: `group`, or None.
         missing: `unknown` or `skip`.
         outcome: The reward that says which samples are right, by its name or its column: 1 right, 0
-            wrong. Other values need `correct_BN`. With several rewards there is no default: the
+            wrong. With several rewards there is no default: the
             first one need not be it.
 
     >>> combine = Combine((1.0, 0.5), gates=(None, "group"), outcome=0)
-    >>> combine(np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]]]))
+    >>> columns = np.array([[[1, 1], [0, 1]], [[0, 1], [0, 0]]])
+    >>> combine(columns, correct_BN=columns[..., 0])
     array([[1.5, 0.5],
            [0. , 0. ]])
     """
@@ -110,22 +109,17 @@ class Combine:
         self._check_outcome(place)
         return place
 
-    def __call__(self, columns_BNR: np.ndarray, correct_BN: np.ndarray | None = None) -> np.ndarray:
+    def __call__(self, columns_BNR: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
         """Return the reward of each sample, (B, N); NaN where it has none.
 
         Args:
             columns_BNR: The R rewards of each sample of a group; NaN where one is unknown.
-            correct_BN: Which samples are right, 1 or 0, NaN unknown; None if the outcome says it.
-
-        Raises:
-            ValueError: If there are gates, and an outcome that opens them is neither 0 nor 1.
+            correct_BN: Which samples are right, 1 or 0, NaN unknown: only gates read it.
         """
         if columns_BNR.ndim != 3 or columns_BNR.shape[2] != len(self.weights):
             raise ValueError(
                 f"columns_BNR must have shape (B, N, {len(self.weights)}), got {columns_BNR.shape}"
             )
-        if correct_BN is None:
-            correct_BN = self._outcomes(columns_BNR)
         open_BNR = self._open(columns_BNR.shape, correct_BN == 1)
         known_BNR = np.where(open_BNR, columns_BNR, np.nan)
         if self.normalize:
@@ -133,16 +127,6 @@ class Combine:
         values_BNR = np.where(open_BNR, known_BNR, 0.0)
         rewards_BN = np.nansum(values_BNR * np.asarray(self.weights), axis=-1)
         return np.where(self._unknown(columns_BNR, open_BNR, correct_BN), np.nan, rewards_BN)
-
-    def _outcomes(self, columns_BNR: np.ndarray) -> np.ndarray:
-        """Return the outcome of each sample; with gates it must be 1, 0 or NaN."""
-        if not any(self.gates):
-            return np.full(columns_BNR.shape[:2], np.nan)  # nobody reads them
-        if not isinstance(self.outcome, int):
-            raise ConfigError("gates need to know which samples are right: pass outcome=")
-        found_BN = columns_BNR[..., self.outcome]
-        right_by_reward(found_BN)
-        return found_BN
 
     def _open(self, shape: tuple[int, ...], right_BN: np.ndarray) -> np.ndarray:
         """For which samples each reward counts."""

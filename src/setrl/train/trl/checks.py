@@ -18,7 +18,6 @@ NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, PENALTY: 1.0}
 
 def check_arguments(
     method: AnyMethod,
-    has_rewards: bool,
     has_strategies: bool,
     fields: Collection[str],
     args: GRPOConfig,
@@ -33,11 +32,6 @@ def check_arguments(
             warnings.warn(
                 f"fields[{name!r}] has no effect: {method.name} does not read it", stacklevel=3
             )
-    if not has_rewards:
-        raise ValueError(
-            "No reward source provided: pass reward_funcs with at least one function, or an "
-            "environment_factory whose environment gives the reward"
-        )
     if isinstance(args, RLOOConfig):
         _check_rloo(args, has_sampler)
     _warn_of_no_effect(method, args)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import inspect
 import warnings
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -152,8 +151,6 @@ class SetCredit(Gathering):
         **others: Any,
     ):
         rewards = _listed(reward_funcs)
-        first = inspect.signature(super().__init__).bind_partial(model, rewards, args, *more)
-        has_rewards = bool(rewards or {**first.arguments, **others}.get("environment_factory"))
         has_labels = strategy_func is not None or judge is not None
         if strategy_func is not None and judge is not None:
             raise ValueError("pass strategy_func or judge, not both: each gives samples strategies")
@@ -166,7 +163,7 @@ class SetCredit(Gathering):
             raise ValueError("only `proxy` can be a mean log-probability")
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
-        check = functools.partial(checks.check_arguments, method, has_rewards, has_labels, fields)
+        check = functools.partial(checks.check_arguments, method, has_labels, fields)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
         self.method = method
