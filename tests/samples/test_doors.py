@@ -280,24 +280,29 @@ def test_credit_of_a_log_reads_its_labels_as_training_does(tmp_path):
 
 OPENING = """# What odd values become
 
-A test makes this page (`python -m tests.samples.test_doors`): it takes every value through every
-door by which it can enter setrl. Each door calls one reader (`setrl.samples.values`), so that a
-value is the same everywhere, or refused with an error that shows it.
+Every value goes through every door by which it can enter setrl: each calls one reader
+(`setrl.samples.values`), so that it becomes the same everywhere, or is refused with an error that
+shows it. [Unknown values](unknown.md) says what happens then. A test makes this page (`python -m
+tests.samples.test_doors`).
 
 The doors are an argument of `set_advantages` (core), what a function of yours returns to a trainer
 (function), a column of its data (column), a log of any program (log), the rollouts of our own runs
 (rollout), a judge, verl's reward function (verl), and the label of a control task (control). A
-judge refuses a label that is unknown: it has a reason instead. A file of JSON holds no arrays."""
+judge refuses a label that is unknown: it has a reason instead.
+"""
+LONG = 40  # characters of a result that are shown
 
 
 def page(found: dict[str, dict[str, dict[str, str]]]) -> str:
-    """The page of the docs: for each kind of value, what each value becomes."""
-    lines = [OPENING]
-    for kind, rows in found.items():
-        doors = ", ".join(DOORS[kind][1])
-        lines += ["", f"## {kind.capitalize()}", "", f"Doors: {doors}.", "", "| value | becomes |"]
-        lines += ["|---|---|"]
-        lines += [f"| `{value}` | {row['reader']} |" for value, row in rows.items()]
+    """The page of the docs: what each value becomes as each kind, values that become equal once."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for value in VALUES:
+        results = [found[kind][value]["reader"] for kind in DOORS]
+        short = (one if len(one) <= LONG else f"{one[:8]} …" for one in results)
+        alike.setdefault(tuple(short), []).append(f"`{value}`")
+    lines = [OPENING, *(f"- {kind}: {', '.join(DOORS[kind][1])}" for kind in DOORS), ""]
+    lines += [f"| value | as {' | as '.join(DOORS)} |", "|---" * (len(DOORS) + 1) + "|"]
+    lines += [f"| {', '.join(values)} | {' | '.join(row)} |" for row, values in alike.items()]
     return "\n".join(lines) + "\n"
 
 

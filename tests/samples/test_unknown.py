@@ -44,7 +44,7 @@ GIVEN = {
     "pair distance, NaN on the diagonal": (DISTANCE, {"fields": {"pairs": matrix((2, 2))}}),
     "pair distance, NaN elsewhere": (DISTANCE, {"fields": {"pairs": matrix((1, 2))}}),
     "`proxy`, `second`, `families`": (
-        methods.set_rl(objectives.vector_max(), 2),
+        methods.set_rl(objectives.mean(of="second"), 2),
         {"fields": {"second": [1, 2, None, 1]}},
     ),
     "was it cut?": (POLY, {"strategies": STRATEGIES}),
