@@ -157,7 +157,7 @@ def test_a_broken_cache_costs_requests_and_no_judgement(server, tmp_path):
         database.execute("DROP TABLE judgements")
         database.close()
         assert [j.labels_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
-    assert judge.counts.cache_errors == 8
+    assert judge.counts.requests == 4
 
 
 def test_a_damaged_entry_is_asked_again(server, tmp_path):
@@ -202,7 +202,8 @@ def test_cost(server):
     with make_judge(server.url, prices=Prices(prompt=1.0, reply=10.0)) as judge:
         judge.judge(make_groups(3))
     assert (judge.counts.prompt_tokens, judge.counts.reply_tokens) == (300, 30)
-    assert judge.cost == pytest.approx(3 * (100 * 1.0 + 10 * 10.0) / 1e6)
+    cost = judge.counts.cost(judge.endpoint.prices)
+    assert cost == pytest.approx(3 * (100 * 1.0 + 10 * 10.0) / 1e6)
     assert judge.counts.estimated == 0
 
 

@@ -147,11 +147,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     def submit(self, group: Group) -> Future[Judgement]:
         return self._client.submit(lambda: self._judge(group))
 
-    @property
-    def cost(self) -> float:
-        """Return what the tokens so far cost, by the endpoint's prices."""
-        return self.counts.cost(self.endpoint.prices)
-
     @override
     def close(self) -> None:
         """Cancel open requests, close connections and cache, and end the thread."""
@@ -171,7 +166,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         except (RequestError, ReplyError) as failure:
             return self._unknown(failure)
         self.counts.groups += 1
-        self.counts.known += 1
         return Judgement(by_first_appearance(found))
 
     def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
@@ -236,7 +230,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         try:
             return await asyncio.to_thread(use, *arguments)
         except (sqlite3.Error, ValueError) as error:  # the file, or its content
-            self.counts.cache_errors += 1
             if self._is_time_to_log():
                 log.warning("judge %s: the cache fails (%s); judging continues", self.name, error)
             return None
@@ -277,7 +270,6 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             self.counts.failures[error.reason] += 1
             error.reply = reply.text
             raise
-        self.counts.read += 1
         return clusters
 
 

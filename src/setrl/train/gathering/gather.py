@@ -61,11 +61,6 @@ def arguments_of(
     return found | ({} if ids is None else {"completion_ids": [*map(list, ids)]}) | more
 
 
-def completion_of(text: str, prompt: Text) -> Text:
-    """Return a sample as functions get it: a text, or a message where the prompt is messages."""
-    return text if isinstance(prompt, str) else [{"role": "assistant", "content": text}]
-
-
 @dataclass(frozen=True)
 class Processes:
     """The processes among which the samples of a step are divided; by default one has them all.

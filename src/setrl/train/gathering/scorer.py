@@ -16,12 +16,13 @@ import numpy as np
 from setrl import AnyMethod
 from setrl.judges import Group, Judge
 from setrl.rewards import Reward, Truncation
+from setrl.rewards.interface import as_samples
 from setrl.samples.conversation import Text
 from setrl.support.errors import RunError
 from setrl.tasks import Problem, Task
 from setrl.train.gathering.correct import Outcome
 from setrl.train.gathering.functions import Source
-from setrl.train.gathering.gather import Sources, arguments_of, completion_of, judged
+from setrl.train.gathering.gather import Sources, arguments_of, judged
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
@@ -155,7 +156,11 @@ def _arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:
     samples = [(group, i) for group in groups for i in range(len(group.texts_N))]
     return arguments_of(
         [group.prompt for group, _ in samples],
-        [completion_of(group.texts_N[i], group.prompt) for group, i in samples],
+        [
+            one
+            for group in groups
+            for one in as_samples(group.texts_N, not isinstance(group.prompt, str))
+        ],
         [group.ids_N[i] for group, i in samples],
         [group.problem.columns for group, _ in samples],
     )

@@ -46,20 +46,11 @@ def check_adapter(options: Mapping[str, Any] | None, model: str | None) -> None:
             empty = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(model))
     except ValueError:  # of another kind, which TRL loads by its own class
         return
-    with_adapter(adapter, empty)
-
-
-def with_adapter(adapter: Any, model: Any) -> Any:
-    """Put an adapter into a model without weights, and return the model.
-
-    Raises:
-        ConfigError: If the adapter does not fit; the message is PEFT's.
-    """
     from peft import inject_adapter_in_model
 
     bare = dataclasses.replace(adapter, init_lora_weights=False)  # others need the weights
     try:
         with torch.device("meta"):
-            return inject_adapter_in_model(bare, model)
+            inject_adapter_in_model(bare, empty)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"peft: {error}") from error

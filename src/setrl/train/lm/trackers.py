@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def check_trackers(report_to: Any) -> None:
     """Refuse, before anything is written, trackers that do not exist or are not installed."""
     listed = [report_to] if isinstance(report_to, str) else list(report_to or [])
-    for name in listed:
-        if listed == [name] and name in ("none", "all"):
-            return
+    for name in listed if listed not in (["none"], ["all"]) else []:
         try:
             names.look_up("tracker", name, integrations.INTEGRATION_TO_CALLBACK)
         except ValueError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from setrl.evaluate.sampling import refuse_damaged_weights
 from setrl.judges.config import Config, spelled_out
-from setrl.support.errors import ConfigError, RunError
+from setrl.support.errors import RunError
 from setrl.support.files import read_lines
 from setrl.support.files.run_folder import BASE, evaluation_files, training_run
 from setrl.support.wording import count, size, table
@@ -119,7 +118,6 @@ def plan(
     refuse_other_run(run_dir, config, overwrite)
     if is_claimed(run_dir):
         raise RunError(f"{run_dir}: another process is running it: wait for it")
-    _refuse_read_only(run_dir)
     if not overwrite:
         check_inputs(run_dir, run_inputs(resolved, run_dir), accept=accept_changes)
     problems = {
@@ -178,13 +176,6 @@ def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
     rows = (row for path in logs if path.exists() for row in read_lines(path))
     found = [row["time/step"] for row in rows if row.get("time/step") is not None]
     return float(np.median(found)) if found else None
-
-
-def _refuse_read_only(run_dir: Path) -> None:
-    """Refuse a folder in which nothing can be written, or that cannot be made."""
-    there = next(path for path in (run_dir, *run_dir.absolute().parents) if path.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise ConfigError(f"nothing can be written in {there}: give another --run-dir")
 
 
 def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
