@@ -1,4 +1,4 @@
-"""Films and contact sheets of trained policies."""
+"""Films of trained policies."""
 
 from __future__ import annotations
 
@@ -51,15 +51,14 @@ def test_one_rollout_for_each_way_the_commonest_first(run_dir):
     assert all(len(one.frames) == 4 for one in found)  # the start, and three steps
 
 
-def test_a_film_and_a_sheet_are_written(run_dir, tmp_path):
-    film, sheet = watch.watch(run_dir, output=tmp_path / "a" / "film.gif", most=3, episodes=32)
+def test_a_film_is_written(run_dir, tmp_path):
+    film = watch.watch(run_dir, output=tmp_path / "a" / "film.gif", most=3, episodes=32)
     frames = imageio.imread(film)
     assert len(frames) == 4  # equal frames at the end are one that is held
     assert frames.shape[2] == 3 * (192 + watch.GAP)
-    assert imageio.imread(sheet).shape[:2] == (3 * (192 + watch.CAPTION), 8 * (192 + watch.GAP))
 
 
-def test_the_command_says_where_they_are_in_json_too(run_dir, tmp_path, capsys):
+def test_the_command_says_where_it_is_in_json_too(run_dir, tmp_path, capsys):
     film = tmp_path / "film.gif"
     options = ["--output", str(film), "--strategies", "2", "--episodes", "32"]
     for more in ([], ["--json"]):
@@ -67,16 +66,16 @@ def test_the_command_says_where_they_are_in_json_too(run_dir, tmp_path, capsys):
             cli.main(["control", "watch", str(run_dir), *options, *more])
         assert left.value.code == 0
     text, _, said = capsys.readouterr().out.partition("{")
-    assert text == f"film: {film}\nsheet: {film.with_suffix('.png')}\n"
+    assert text == f"film: {film}\n"
     found = json.loads("{" + said)
-    assert (found["film"], found["sheet"]) == (str(film), str(film.with_suffix(".png")))
+    assert found["film"] == str(film)
     assert imageio.imread(film).shape[2] == 2 * (192 + watch.GAP)
 
 
-@pytest.mark.parametrize("theirs", ["film.gif", "film.png"])
-def test_a_file_of_others_is_not_replaced(run_dir, tmp_path, theirs):
+def test_a_file_of_others_is_not_replaced(run_dir, tmp_path):
+    theirs = "film.gif"
     (tmp_path / theirs).write_bytes(b"GIF89a of a holiday")
-    with pytest.raises(ConfigError, match=f"{theirs} exists already and is not a film or a sheet"):
+    with pytest.raises(ConfigError, match=f"{theirs} exists already and is not a film"):
         watch.watch(run_dir, output=tmp_path / "film.gif", most=1, episodes=32)
     assert (tmp_path / theirs).read_bytes() == b"GIF89a of a holiday"
     (tmp_path / theirs).unlink()

@@ -18,15 +18,13 @@ class Watch(Said):
         run_dir: The folder of a control run.
         arm: The arm to show; by default the last one of the run.
         seed: The training seed to show; by default the first one of the arm.
-        output: The film, .gif; by default in RUN/figures. A contact sheet goes into the same
-            folder.
+        output: The film, .gif; by default in RUN/figures.
         strategies: The largest number of strategies to show, the most frequent first.
         episodes: The number of sampled episodes in which strategies are found.
         frames_per_second: The speed of the film.
 
     Json:
         film: The film.
-        sheet: The contact sheet.
     """
 
     run_dir: Positional[Path]
@@ -41,7 +39,7 @@ class Watch(Said):
         """Write the film and print where it is."""
         from setrl.control.watch import watch
 
-        film, sheet = watch(
+        film = watch(
             self.run_dir,
             self.arm,
             self.seed,
@@ -50,4 +48,4 @@ class Watch(Said):
             episodes=self.episodes,
             frames_per_second=self.frames_per_second,
         )
-        self.tell(f"film: {film}\nsheet: {sheet}", film=str(film), sheet=str(sheet))
+        self.tell(f"film: {film}", film=str(film))

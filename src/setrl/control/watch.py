@@ -1,4 +1,4 @@
-"""Rollouts of a trained policy, one for each of its strategies: films and contact sheets."""
+"""Rollouts of a trained policy, one for each of its strategies, as a film."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import imageio.v3 as imageio
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
-from PIL.PngImagePlugin import PngInfo
 from typing_extensions import override
 
 from setrl.control import measures
@@ -42,8 +41,7 @@ LINE = 12  # pixels of a line of a caption
 CAPTION = 2 * LINE + 6  # pixels above a rollout
 GAP = 4  # pixels between rollouts
 PAPER, INK = (255, 255, 255), (20, 20, 20)
-SHEET_COLUMNS = 8
-MARK = "made by setrl control watch"  # in films and sheets, so that no other file is replaced
+MARK = "made by setrl control watch"  # in films, so that no other file is replaced
 HOLD_SECONDS = 1.0  # seconds that a film stays on its last frame
 
 
@@ -159,18 +157,6 @@ def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
     ]
 
 
-def contact_sheet(rollouts: Sequence[Rollout], columns: int = SHEET_COLUMNS) -> Frame:
-    """Draw a row for each rollout: frames at equal times from its start to its end."""
-    rows = []
-    for one in rollouts:
-        times = np.linspace(0, len(one.frames) - 1, columns).round().astype(int)
-        captions = [_caption(one), *[""] * (columns - 1)]
-        rows.append(
-            _row([_captioned(one.frames[t], w) for t, w in zip(times, captions, strict=True)])
-        )
-    return np.concatenate(rows)
-
-
 def _caption(rollout: Rollout) -> str:
     label = rollout.label
     shown = ", ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
@@ -210,8 +196,8 @@ def watch(
     most: int = 6,
     episodes: int = 128,
     frames_per_second: float = 8.0,
-) -> tuple[Path, Path]:
-    """Write a film and a contact sheet of a finished arm of a control run.
+) -> Path:
+    """Write a film of a finished arm of a control run.
 
     Args:
         run_dir: The folder of the run.
@@ -223,34 +209,30 @@ def watch(
         frames_per_second: Frames per second of the film.
 
     Returns:
-        The film and the sheet, a PNG in the same folder.
+        The film.
 
     Raises:
         ConfigError: If there is no such run, arm or seed, or it is not finished, or if `output`
-            or the sheet beside it is a file that this function did not write.
+            is a file that this function did not write.
         DataError: If no sampled episode has a strategy.
     """
     resolved = _resolved(run_dir)
     arm = arm if arm is not None else list(resolved.arms)[-1]
     seed = seed if seed is not None else resolved.config.seeds[0]
     film = output or run_dir / "figures" / f"watch_{arm}_{seed}.gif"
-    sheet = film.with_suffix(".png")
-    for path in (film, sheet) if output else ():
-        refuse_file_of_others(path, _is_ours, "a film or a sheet of setrl")
+    if output:
+        refuse_file_of_others(film, _is_ours, "a film of setrl")
     model, rng = _model(resolved, run_dir, arm, seed), np.random.default_rng(seed)
     if resolved.on_jax:
         rollouts = one_per_strategy_on_jax(model, most, episodes, rng)
     else:
         rollouts = one_per_strategy(model, resolved.task, most, episodes, rng)
     write_film(side_by_side(rollouts), film, frames_per_second)
-    about = PngInfo()
-    about.add_text("Comment", MARK)
-    imageio.imwrite(sheet, contact_sheet(rollouts), pnginfo=about)
-    return film, sheet
+    return film
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether `setrl control watch` wrote a film or a sheet."""
+    """Return whether `setrl control watch` wrote a film."""
     return path.is_file() and MARK.encode() in path.read_bytes()
 
 

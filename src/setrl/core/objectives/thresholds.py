@@ -35,11 +35,6 @@ class Ranked:
         """Δ at each of the N − 1 thresholds."""
         return self.values_BN[:, 1:] - self.values_BN[:, :-1]
 
-    @property
-    def above_n(self) -> np.ndarray:
-        """How many samples pass each threshold."""
-        return np.arange(self.values_BN.shape[1] - 1, 0, -1)
-
     def over_thresholds(self, passed_n: np.ndarray, ahead_n: np.ndarray) -> np.ndarray:
         """Σ Δₖ·passedₖ over the thresholds below a sample + Σ Δₖ·aheadₖ over the others: (B, N)."""
         # The two running sums go through one array of complex numbers, in half of the time: one
