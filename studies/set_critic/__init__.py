@@ -1,5 +1,6 @@
 """A set critic: set credit from a learned distribution of outcomes, in place of vines."""
 
 from studies.set_critic.outcomes import SetCritic
+from studies.set_critic.ppo import SetCriticPPO
 
-__all__ = ["SetCritic"]
+__all__ = ["SetCritic", "SetCriticPPO"]

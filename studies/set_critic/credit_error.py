@@ -63,8 +63,8 @@ def measure(
     assert own.vines is not None
     folder = TrainingRun(run / arm / f"seed_{seed}").final
     env = environments(resolved, own.ppo)
-    model = checkpoints.load(folder, env, own.vines)
-    many = replace(own.vines, num_vines=num_vines, credit="marginal")
+    model = checkpoints.load(folder, env, own.vines, own.model)
+    many = replace(own.vines, num_vines=num_vines)
     families = sample(model, many, trunks, np.random.default_rng(seed))
     return compare(model, families)
 
@@ -80,7 +80,7 @@ def sample(model: PolyPPO, vines: Any, trunks: int, rng: np.random.Generator) ->
 def compare(model: PolyPPO, families: list[Family]) -> dict[str, float]:
     """Compare the estimates of credit at all states of the families."""
     vines, method, rng = model.vines, model.method, model.vine_rng
-    critic = model.episode_credit[1].learner
+    critic = model.credit.learner  # type: ignore[attr-defined]  # a `SetCriticPPO`
     assert vines is not None
     assert isinstance(method, Method)
     method = replace(method, baseline="leave_one_out")

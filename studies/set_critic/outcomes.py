@@ -18,7 +18,7 @@ instead of actions (`setrl.theory.trees` with γ = 0).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -74,12 +74,6 @@ class SetCritic:
         if "pairs" in method.reads:
             raise ValueError(f"{method.name} reads pairs, which outcomes of a set critic lack")
         method.check_samples(self.num_draws + 1, "num_draws + 1")
-
-    def start(self, model: Any) -> Callable[..., Any]:
-        """Return the critic of a model."""
-        from studies.set_critic.trunks import TrunkCredit
-
-        return TrunkCredit(self, model.policy, model.seed or 0)
 
 
 class Outcome(NamedTuple):

@@ -10,10 +10,10 @@ from setrl.control import tasks
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl
 from setrl.support.errors import ConfigError
-from studies.set_critic.outcomes import SetCritic
+from studies.set_critic import SetCriticPPO
 from tests.control.goals import GoalsTask
 
-CRITIC = "'studies.set_critic:SetCritic'"
+CRITIC = "'studies.set_critic:SetCriticPPO'"
 
 load = ResolvedControl.load
 
@@ -93,9 +93,8 @@ def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
         (("window: null", "window: -1"), "window must be a whole number"),
         (("method: maxpo", "method: maxp"), "did you mean 'maxpo'"),
         (("window: null", "credit: {name: set_critic}"), "credit must be one of"),
-        (("window: null", f"credit: {{name: {CRITIC}, draws: 9}}"), r"config.yaml:7: .*'draws'"),
-        (("window: null", f"credit: {{name: {CRITIC}, num_draws: 2}}"), "num_draws"),
-        (("window: null", "credit: operator:neg"), "credit"),
+        (("window: null", "credit: operator:neg"), "credit must be one of"),
+        (("{algorithm: reinforce}", "{algorithm: {name: nothing}}"), "nothing"),
         (("name: goals", "name: goal"), r"config.yaml:3: .*did you mean 'goals'"),
         (("limit: 12", "limits: 12"), r"config.yaml:3: "),
         (("seeds: [0, 1]", "gru: 8"), r"config.yaml:9: gru is of tasks on JAX"),
@@ -147,15 +146,16 @@ def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     assert not vines.are_sampled
 
 
-def test_credit_of_episodes_is_named_by_its_module_and_needs_no_vines(tmp_path: Path) -> None:
-    named = written(tmp_path, ("num_vines: 6, window: null", f"credit: {CRITIC}"))
-    vines = load(named).arms["poly"].vines
+def test_an_algorithm_may_be_a_class_of_the_user_with_its_arguments(tmp_path: Path) -> None:
+    named = load(written(tmp_path, ("poly_ppo, set_size: 3", f"{CRITIC}, set_size: 3")))
+    assert named.arms["poly"].model is SetCriticPPO
+    given = f"{{name: {CRITIC}, critic: {{num_draws: 9}}}}, set_size: 3"
+    own = load(written(tmp_path, ("poly_ppo, set_size: 3", given))).arms["poly"]
+    assert (own.model, own.options) == (SetCriticPPO, {"critic": {"num_draws": 9}})
+    method, vines = own.method, own.vines
+    assert method is not None
     assert vines is not None
-    assert (vines.num_vines, vines.credit) == (0, SetCritic())
-    options = f"num_vines: 2, num_states: null, credit: {{name: {CRITIC}, num_draws: 9}}"
-    both = load(written(tmp_path, ("num_vines: 6, window: null", options))).arms["poly"].vines
-    assert both is not None
-    assert (both.num_vines, both.num_states, both.credit) == (2, None, SetCritic(num_draws=9))
+    assert (method.set_size, vines.num_vines) == (3, 6)
 
 
 def test_arms_need_a_task_and_a_name(tmp_path: Path) -> None:

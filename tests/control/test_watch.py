@@ -118,8 +118,8 @@ def of_another_machine(run_dir, tmp_path, monkeypatch):
 def test_a_policy_of_another_machine_can_be_watched(run_dir, tmp_path, monkeypatch):
     copy = of_another_machine(run_dir, tmp_path, monkeypatch)
     (copy / "ppo/seed_0/final/model.zip").unlink()  # no pickle is read
-    here, _ = watch.watch(run_dir, output=tmp_path / "here.gif", most=2, episodes=32)
-    there, _ = watch.watch(copy, output=tmp_path / "there.gif", most=2, episodes=32)
+    here = watch.watch(run_dir, output=tmp_path / "here.gif", most=2, episodes=32)
+    there = watch.watch(copy, output=tmp_path / "there.gif", most=2, episodes=32)
     assert here.read_bytes() == there.read_bytes()
 
 

@@ -20,7 +20,6 @@ _OF_GYM = {
     "PolyPPO": "setrl.control.sb3.poly_ppo",
     "Vines": "setrl.control.sb3.vines",
     "VineChoices": "setrl.control.vines",
-    "EpisodeCredit": "setrl.control.vines",
     "ControlTask": "setrl.control.tasks.base",
 }
 _OF_JAX = {"JaxPolyPPO": "setrl.control.jax.poly_ppo"}

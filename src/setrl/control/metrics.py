@@ -80,9 +80,9 @@ def _num_different(xp: Any, labels_BN: Any) -> Any:
 
 def without_credit(vines: VineChoices | None, gave_credit: bool) -> str | None:
     """Say that sets should have credited steps, and never did; None if that is not so."""
-    if vines is None or not vines.give_credit or vines.credit == "gae" or gave_credit:
+    if vines is None or not vines.are_sampled or vines.credit == "gae" or gave_credit:
         return None
-    why = "every state had too few usable vines for a set (vines/without_credit)"
-    if vines.credits_episodes:
-        why = "its credit gave none; a critic that learns gives none in the first update"
-    return f"no step had a set advantage, so the model learned as PPO does: {why}"
+    return (
+        "no step had a set advantage, so the model learned as PPO does: every state had too few "
+        "usable vines for a set (vines/without_credit)"
+    )

@@ -14,12 +14,12 @@ from setrl.control.config import (
     VINE_KEYS,
     ControlConfig,
 )
-from setrl.control.tasks import ControlTask, from_config, is_of_jax
+from setrl.control.tasks import ControlTask, from_config, is_of_jax, located
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 from setrl.support import names
 from setrl.support.files import strict_yaml
-from setrl.support.files.loading import is_reference, load_function
+from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
@@ -37,7 +37,8 @@ class ResolvedControlArm:
         vines: How vines are sampled; None without vines, and on JAX, where the model has them.
         ppo: Arguments of PPO, `n_envs` among them.
         options: The penalties and bonuses beyond PPO's.
-        model: On JAX, the `JaxPolyPPO` that all of these make; None on Stable-Baselines3.
+        model: On JAX, the `JaxPolyPPO` that all of these make; on Stable-Baselines3 the class of
+            the model, None for `PolyPPO`.
     """
 
     method: AnyMethod | None
@@ -131,14 +132,24 @@ def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedControlA
     vines = None
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
         if method is not None:
-            own = _with_episode_credit(given[VINES])
-            vines = Vines(task.make_env, task.label, task.score, **own)
+            vines = Vines(task.make_env, task.label, task.score, **given[VINES])
         check_vines(method, vines)
         ppo = _ppo(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
         if "num_trajectories" in ppo:
             hint = "is of tasks on JAX; here n_steps × n_envs are the steps of an update"
             raise KeyedError(f"num_trajectories {hint}", "num_trajectories")
-    return ResolvedControlArm(method, vines, ppo, given[OPTIONS])
+        model, own = _own_model(config.arms[arm])
+    return ResolvedControlArm(method, vines, ppo, given[OPTIONS] | own, model)
+
+
+def _own_model(keys: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the class that is the algorithm of an arm, and its arguments; None for ours."""
+    algorithm = located(keys.get("algorithm"), ".")
+    if not isinstance(algorithm, Mapping):
+        return None, {}
+    options = dict(algorithm)
+    reference, folder = options.pop("name", None), options.pop("folder", ".")
+    return load_function(reference, folder).value, options
 
 
 def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedControlArm:
@@ -149,6 +160,8 @@ def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedControlAr
     algorithm, method, given = _read(arm, config)
     vines = None
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+        if isinstance(located(config.arms[arm].get("algorithm"), "."), Mapping):
+            raise KeyedError("algorithm must be a name on JAX", "algorithm")
         if method is not None:
             _refuse_on_jax(given[VINES], JAX_VINES)
             vines = VineChoices(**given[VINES])
@@ -167,6 +180,7 @@ def _read(arm: str, config: ControlConfig) -> tuple[str, AnyMethod | None, list[
     """Return the algorithm of an arm, its method for `poly_ppo`, and its other keys in groups."""
     keys = dict(config.arms[arm])
     algorithm = keys.pop("algorithm", "ppo")
+    algorithm = algorithm if str(algorithm) in ALGORITHMS else "poly_ppo"  # a class below it
     given = [_taken(keys, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS)]
     if algorithm != "poly_ppo":
         return algorithm, None, given
@@ -180,18 +194,6 @@ def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
         if key not in known:
             instead = ": an update has num_trajectories" if key in ("n_steps", "n_envs") else ""
             raise KeyedError(f"{key} is not available on JAX{instead}", key)
-
-
-def _with_episode_credit(vine_keys: dict[str, Any]) -> dict[str, Any]:
-    """Make the credit that `module:name` names; then there are no vines by default."""
-    credit = vine_keys.get("credit")
-    options = dict(credit) if isinstance(credit, Mapping) else {"name": credit}
-    if not is_reference(options.get("name")):
-        return vine_keys
-    reference, folder = str(options["name"]), str(options.pop("folder", "."))
-    found = load_function(reference, folder).value
-    made = names.make("credit", options, {reference: found})
-    return {"num_vines": 0, **vine_keys, "credit": made}
 
 
 def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -9,9 +9,8 @@ evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 from setrl.core.advantages import AnyMethod, Method
 
@@ -21,27 +20,6 @@ CreditName = Literal["marginal", "action", "shared", "gae"]
 # These compare a set with other sets, or with the mean of all sets, not by the method's baseline: a
 # single set that holds all vines could only be compared with itself.
 COMPARES_SETS = ("action", "shared")
-
-
-@runtime_checkable
-class EpisodeCredit(Protocol):
-    """Set credit of whole episodes without vines, such as a learned critic's, for `Vines(credit=)`.
-
-    It is a value with options. `studies/set_critic` is an example.
-    """
-
-    def check(self, method: AnyMethod) -> None:
-        """Raise a ValueError if it cannot credit a method."""
-        ...
-
-    def start(self, model: Any) -> Callable[..., Any]:
-        """Return what a model uses, keeps and saves, made for its first update.
-
-        It is called with the model, the families of an update and the vines' choices. It returns
-        `sb3.credit.Segment`s of all trunks and then of all vines, with their set advantages, and
-        values to log.
-        """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +37,7 @@ class VineChoices:
             "action": the credit of its first action, from the sets with a vine that begins with it;
             "shared": the advantage of `num_sets` sampled sets, shared by their members;
             "gae": the critic's advantage everywhere. This is no set RL, but its control: it shows
-            what vines give as further data and starts, without set credit;
-            an `EpisodeCredit`: credit of whole episodes by other means, with `num_vines=0`.
+            what vines give as further data and starts, without set credit.
         num_sets: M, where sets are sampled.
     """
 
@@ -68,13 +45,13 @@ class VineChoices:
     num_states: int | None = 2
     where: Where = "equal"
     window: int | None = 5
-    credit: CreditName | EpisodeCredit = "marginal"
+    credit: CreditName = "marginal"
     num_sets: int = 4
 
     def __post_init__(self) -> None:
         for name, choices in (("where", get_args(Where)), ("credit", get_args(CreditName))):
             value = getattr(self, name)
-            if value not in choices and not (name == "credit" and isinstance(value, EpisodeCredit)):
+            if value not in choices:
                 known = ", ".join(map(repr, choices))
                 raise ValueError(f"{name} must be one of {known}, got {value!r}")
         for name, least in (("num_vines", 0), ("num_sets", 2)):
@@ -86,16 +63,6 @@ class VineChoices:
     def are_sampled(self) -> bool:
         """Whether there are vines; without them PPO is plain."""
         return self.num_vines > 0 and self.num_states != 0
-
-    @property
-    def give_credit(self) -> bool:
-        """Whether families are sampled: for sets of vines, or for an `EpisodeCredit`."""
-        return self.are_sampled or (self.credits_episodes and self.num_states != 0)
-
-    @property
-    def credits_episodes(self) -> bool:
-        """Whether credit comes from an `EpisodeCredit`."""
-        return not isinstance(self.credit, str)
 
 
 def require_whole(options: Any, name: str, least: int, may_be_none: bool = False) -> None:
@@ -133,14 +100,11 @@ def check_vines(
         ValueError: If something is missing; the message names it.
     """
     _check_kinds(method, vines)
-    if (method is None and vines is None) or (vines is not None and not vines.give_credit):
+    if (method is None and vines is None) or (vines is not None and not vines.are_sampled):
         return
     if method is None or vines is None:
         raise ValueError("a method scores sets of vines: give both method= and vines=, or neither")
     _check_fields(method, vines, task)
-    if not isinstance(vines.credit, str):
-        vines.credit.check(method)
-        return
     compared = method
     if vines.credit in COMPARES_SETS:
         if not isinstance(method, Method):

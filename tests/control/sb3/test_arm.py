@@ -36,7 +36,7 @@ ARMS = {
         "kl_anchor": "start",
         "credit": "shared",
     },
-    "critic": {"algorithm": "poly_ppo", "set_size": 2, "credit": "studies.set_critic:SetCritic"},
+    "critic": {"algorithm": "studies.set_critic:SetCriticPPO", "set_size": 2, "num_vines": 0},
 }
 
 

@@ -104,8 +104,6 @@ class JaxPolyPPO:
             return
         if self.task.label is not None:
             check_label(self.task.env, self.task.label)
-        if vines.credits_episodes:
-            raise ValueError(f"credit must be a name on JAX, got {vines.credit!r:.80}")
         if not vines.num_vines or vines.num_states is None or not 1 <= vines.num_states <= longest:
             raise ValueError(
                 f"num_states must be from 1 to {longest}, the steps of an episode, and num_vines "

@@ -79,7 +79,8 @@ def make_model(
         warm_start(model, resolved.task, cache, resolved.config.pretrain_seed)
         return model
     own = resolved.arms[arm]
-    return checkpoints.load(checkpoint, environments(resolved, own.ppo), own.vines)
+    env = environments(resolved, own.ppo)
+    return checkpoints.load(checkpoint, env, own.vines, own.model)
 
 
 def warm_start(model: PolyPPO, task: ControlTask, cache: Path, seed: int = 0) -> Path | None:
@@ -136,7 +137,7 @@ def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     own = resolved.arms[arm]
     env = environments(resolved, own.ppo)
     has_dicts = isinstance(env.observation_space, gym.spaces.Dict)
-    return PolyPPO(
+    return (own.model or PolyPPO)(
         "MultiInputPolicy" if has_dicts else "MlpPolicy",
         env,
         own.method,

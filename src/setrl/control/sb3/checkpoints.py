@@ -60,8 +60,10 @@ def load_policy(model: Any, path: Path) -> None:
         model.policy.load_state_dict(load_file(path))
 
 
-def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
+def load(folder: Path, env: Any, vines: Vines | None, kind: Any = None) -> PolyPPO:
     """Load the model of a checkpoint; `restore` brings back the rest once it has its logger.
+
+    `kind` is its class; None for `PolyPPO`.
 
     Raises:
         RunError: If it was not saved on this machine, or by an earlier version of setrl.
@@ -69,7 +71,8 @@ def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
     check_seal(folder)
     path = folder / MODEL
     with _sentence_for_moved_classes(path):
-        return PolyPPO.load(path, device="cpu", env=env, force_reset=False, vines=vines)
+        given = {"device": "cpu", "env": env, "force_reset": False, "vines": vines}
+        return (kind or PolyPPO).load(path, **given)
 
 
 def restore(folder: Path, model: PolyPPO) -> None:

@@ -103,7 +103,7 @@ class FamilySampler:
 
     def _times(self, length: int) -> tuple[int, ...]:
         vines = self.vines
-        if not vines.give_credit:
+        if not vines.are_sampled:
             return ()
         return tuple(rollout_times(length, vines.num_states, vines.where, self.rng))
 

@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import (
 )
 from typing_extensions import override
 
-from setrl.control.credit import ScoredVines, set_advantages
+from setrl.control.credit import set_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.metrics import without_credit
 from setrl.control.sb3.advantages import Critic
@@ -73,7 +73,6 @@ class PolyPPO(RegularisedPPO):
 
     vines: Vines | None = None  # not saved: it holds functions that make environments
     checks_resets: bool = True
-    episode_credit: Any = None  # what an `EpisodeCredit` keeps, and the choice that it began with
     num_resets: int = 0
     gave_credit: bool = False  # whether any step so far had a set advantage
     _checked: Vines | None = None
@@ -103,7 +102,7 @@ class PolyPPO(RegularisedPPO):
     @property
     def samples_families(self) -> bool:
         """Whether whole episodes are collected here, instead of PPO's steps."""
-        return self.vines is not None and self.vines.give_credit
+        return self.uses_vines
 
     @override
     def _setup_model(self) -> None:
@@ -176,7 +175,9 @@ class PolyPPO(RegularisedPPO):
             families = self._families(self.vines, n_rollout_steps * env.num_envs, callback)
         except _StoppedError:
             return False
+        self._update_info_buffer(*_outcomes([family.trunk for family in families]))
         segments = self._segments(self.vines, families, callback)
+        self.gave_credit |= any(segment.set_advantages for segment in segments)
         scales_sets = self.normalize_advantage
         critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
         rollout_buffer.load(critic.transitions(segments))
@@ -224,35 +225,16 @@ class PolyPPO(RegularisedPPO):
         self, vines: Vines, families: list[Family], callback: BaseCallback
     ) -> list[Segment]:
         """Return the segments to train on, with set advantages if there are vines; log these."""
-        self._update_info_buffer(*_outcomes([family.trunk for family in families]))
-        if self.method is None or not vines.give_credit:
+        if self.method is None:
             return [Segment(family.trunk) for family in families]
         scored = score_vines(families, self.method, vines)
-        if isinstance(vines.credit, str):
-            advantages_BN = set_advantages(self.method, vines, scored, self.vine_rng)
-            segments = segments_of(families, advantages_BN, vines.window)
-        else:
-            segments, advantages_BN = self._by_episodes(vines, families, scored)
-        if vines.are_sampled:
-            credited = None if vines.credit == "gae" else advantages_BN
-            self._record(metrics_of(families, scored, credited))
-        self.gave_credit |= any(segment.set_advantages for segment in segments)
+        advantages_BN = set_advantages(self.method, vines, scored, self.vine_rng)
+        segments = segments_of(families, advantages_BN, vines.window)
+        credited = None if vines.credit == "gae" else advantages_BN
+        self._record(metrics_of(families, scored, credited))
         found = {"families": families, "scored": scored, "advantages_BN": advantages_BN}
         callback.update_locals({**found, "segments": segments})
         return segments
-
-    def _by_episodes(
-        self, vines: Vines, families: list[Family], scored: ScoredVines
-    ) -> tuple[list[Segment], np.ndarray]:
-        """Return the segments of an `EpisodeCredit`, and the set advantage of each vine."""
-        assert not isinstance(vines.credit, str)
-        if self.episode_credit is None or self.episode_credit[0] != vines.credit:
-            self.episode_credit = vines.credit, vines.credit.start(self)
-        segments, values = self.episode_credit[1](self, families, vines)
-        self._record(values)
-        of_vines = [one.set_advantages for one in segments[len(families) :]]
-        own = [found[0].value if found else np.nan for found in of_vines]
-        return segments, np.array(own, dtype=float).reshape(scored.scores_BN.shape)
 
     def _record(self, values: Mapping[str, float]) -> None:
         for name, value in values.items():
