@@ -122,6 +122,7 @@ web-browser: web/node_modules/.package-lock.json  ## Test the pages in headless 
 
 web-pictures: web/node_modules/.package-lock.json  ## Take the pictures of docs/lab again, those of a run with LAB_RUN=runs/why; needs Chromium.
 	cd web && LAB_PICTURES=1 LAB_RUN=$(LAB_RUN) LAB_CONTROL=$(LAB_CONTROL) LAB_AUDIT=$(LAB_AUDIT) LAB_PYTHON=$(abspath $(BIN))/python npm run --silent browser
+	PYTHONPATH=. $(BIN)/python -m website.pictures
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

@@ -2,7 +2,9 @@
 
 import re
 
+import numpy as np
 import pytest
+from PIL import Image
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("torch")
@@ -35,6 +37,16 @@ def test_every_picture_of_the_tree_is_on_a_page():
     kept = {path for end in ("png", "svg", "gif") for path in DOCS.rglob(f"*.{end}")}
     assert kept - linked == set()
     assert linked - kept == set()
+
+
+def test_screenshots_are_small(tmp_path):
+    large = {path.name for path in DOCS.rglob("*.png") if path.stat().st_size > 100_000}
+    assert large == set(), "make them small: python -m website.pictures"
+    colours = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    Image.fromarray(colours).save(tmp_path / "one.png")
+    pictures.make_small(tmp_path / "one.png")
+    with Image.open(tmp_path / "one.png") as found:
+        assert (found.mode, found.size) == ("P", (64, 64))
 
 
 def test_a_mark_that_nothing_draws_names_page_and_picture():

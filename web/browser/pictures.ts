@@ -22,7 +22,6 @@ const PICTURES = [
   { name: "parts", part: "#parts", hash: "", width: 1180, colorScheme: "light" },
   { name: "collapse", part: "#collapse", hash: "#t=200", width: 1180, colorScheme: "dark" },
   { name: "water", part: "#water", hash: "#mix=0.6", width: 1180, colorScheme: "light" },
-  { name: "phone", part: "#credit", hash: "#s=1A1B0C1A&k=2&r=sum&sets=1.3_2.4_1.2", width: 400, colorScheme: "dark" },
 ] as const;
 
 let browser: Browser;

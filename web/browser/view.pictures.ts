@@ -58,15 +58,6 @@ const PICTURES = [
     height: 1000,
     colorScheme: "light",
   },
-  {
-    name: "view-phone",
-    of: "run",
-    view: `groups&${WRONG}`,
-    opens: true,
-    width: 400,
-    height: 1500,
-    colorScheme: "dark",
-  },
   { name: "view-trl", of: "trl", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
   { name: "view-tinker", of: "tinker", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
 ] as const;

@@ -52,7 +52,7 @@ def draw_front(
         look = drawn[sweep(members[0])]
         ax.plot([x.value for x, _ in places], [y.value for _, y in places], color=look.hue,
                 linestyle=look.line, linewidth=1.2, zorder=1)  # fmt: skip
-        for arm in {ordered[0], ordered[-1]}:
+        for arm in dict.fromkeys((ordered[0], ordered[-1])):
             x, y = points[arm]
             ax.annotate(place_in_sweep(arm, list(arms)), (x.value, y.value),
                         xytext=(6, 4), textcoords="offset points", fontsize=style.LABEL_SIZE,
