@@ -1,6 +1,7 @@
 """Files of problems: every format, splits only by text, and a sentence for each thing wrong."""
 
 import csv
+import gzip
 import io
 import json
 import pickle
@@ -31,6 +32,7 @@ def lines(rows):
 WRITERS = {
     "own.jsonl": lambda path: path.write_bytes(lines(ROWS)),
     "bom.jsonl": lambda path: path.write_bytes(b"\xef\xbb\xbf" + lines(ROWS)),
+    "own.jsonl.gz": lambda path: path.write_bytes(gzip.compress(lines(ROWS))),
     "own.json": lambda path: path.write_text(json.dumps(ROWS, indent=1)),
     "own.parquet": lambda path: datasets.Dataset.from_list(ROWS).to_parquet(path),
     "saved": lambda path: datasets.Dataset.from_list(ROWS).save_to_disk(path),
@@ -342,6 +344,14 @@ def test_a_field_of_two_kinds_of_nested_values_is_named(tmp_path):
     task = file_task(tmp_path, rows, splits={"test": 2})
     with pytest.raises(DataError, match=r"the field 'meta' holds .* values of two kinds"):
         training_prompts(task, task.usable(TRAIN))
+
+
+@pytest.mark.parametrize("content", [gzip.compress(lines(ROWS))[:-20], gzip.compress(b"{")])
+def test_a_damaged_compressed_file_gets_a_sentence(tmp_path, content):
+    (tmp_path / "own.jsonl.gz").write_bytes(content)
+    task = tasks.from_config(task={"data": "own.jsonl.gz", "folder": str(tmp_path)})
+    with pytest.raises(DataError, match=r"own.jsonl.gz: has no lines of JSON that gzip unpacks"):
+        task.usable(TRAIN)
 
 
 def test_problems_that_contradict_each_other_in_an_evaluation_are_named(tmp_path):

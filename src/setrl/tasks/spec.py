@@ -22,8 +22,8 @@ class TaskSpec(Section):
     """Problems of a file, and what is done with them.
 
     Attributes:
-        data: A file (.jsonl, .json, .csv, .parquet), or the name or folder of a Hugging Face
-            data set; not needed if `splits` names a file for each split.
+        data: A file (.jsonl, .jsonl.gz, .json, .csv, .parquet), or the name or folder of a Hugging
+            Face data set; not needed if `splits` names a file for each split.
         name: The name of the task in file names; by default the name of the data.
         subset: The part of a data set that has several, such as main.
         prompt: The field of the question, or a template with {field}; by default the first of

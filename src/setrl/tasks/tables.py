@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,9 +14,10 @@ from typing import Any
 from setrl.samples import parquet
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import csv_rows, json_lines
+from setrl.support.files.gzipped import open_gzip
 from setrl.support.installing import install
 
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".tsv", ".parquet")
 OTHER_SUFFIXES = (".gz", ".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
 
 
@@ -94,6 +96,9 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Return the objects of a file of JSON, one a line or in an array."""
+    if path.suffix == ".gz":
+        yield from _packed_lines(path)
+        return
     if not (array := _array(path)):
         for number, _, row in json_lines.read(path):
             yield f"{path}:{number}", row
@@ -114,6 +119,15 @@ def _array(path: Path) -> bytes | None:
     """Return the bytes of a file that holds a JSON array; None if it holds something else."""
     text = path.read_bytes()
     return text if text[:4096].removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[" else None
+
+
+def _packed_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        with open_gzip(path) as file:
+            for number, line in enumerate(file, start=1):
+                yield f"{path}:{number}", json_lines.parse(line)
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise DataError(f"{path}: has no lines of JSON that gzip unpacks: {error}") from None
 
 
 @lru_cache(maxsize=4)

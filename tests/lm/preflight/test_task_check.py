@@ -225,7 +225,7 @@ BAD = {
     "a spreadsheet": (
         {"task": {"splits": {"test": 0.1}, "data": "problems.xlsx"}},
         2,
-        "problems.xlsx: a file of problems ends in .jsonl, .json, .ndjson, .csv, .tsv, ",
+        "problems.xlsx: a file of problems ends in .jsonl, .jsonl.gz, .json, .ndjson, .csv, .tsv, ",
     ),
 }
 
