@@ -26,8 +26,8 @@ class Vines(VineChoices):
 
     Attributes:
         make_env: Makes an environment that `make_resettable` can set back.
-        label: The strategy of an episode; −1 if it has none, None if it is unknown. Methods that read
-            strategies need it.
+        label: The strategy of an episode; −1 if it has none, None if it is unknown. Methods that
+            read strategies need it.
         score: The worth of a single episode, in [0, 1] for products with diversity.
         correct: Whether an episode is right. Methods that compare right with wrong episodes need
             it, unless scores are 0 and 1.
