@@ -131,14 +131,6 @@ def test_what_is_written_out_is_the_same_config(tmp_path: Path) -> None:
     assert config.differences(load(path, ["total_steps=7"]).config) == ["total_steps: None → 7"]
 
 
-def test_pictures_of_an_environment_change_no_result() -> None:
-    plain = {"name": "gymnasium", "id": "CartPole-v1", "label": "operator:neg"}
-    drawn = {**plain, "render": "operator:neg"}
-    arms: Any = {"ppo": {}}
-    one, other = (ControlConfig(name="x", task=task, arms=arms) for task in (plain, drawn))
-    assert one.differences(other) == []
-
-
 def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     changed = written(tmp_path, ("num_vines: 6", "num_vines: 0"))
     vines = load(changed).arms["poly"].vines

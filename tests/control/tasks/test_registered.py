@@ -25,9 +25,6 @@ def side(trajectory):
 def half(trajectory):
     return trajectory.total_reward / 2
 
-def picture(env):
-    return np.full((4, 6, 3), 7, np.uint8)
-
 def goals(episodes=8):
     return MultiGoal(episodes=episodes)
 
@@ -64,14 +61,13 @@ def walk() -> Trajectory:
 
 
 def test_an_environment_has_the_functions_of_the_user(load: Any) -> None:
-    more = "score: own:half, render: own:picture, make: {max_episode_steps: 7}"
+    more = "score: own:half, make: {max_episode_steps: 7}"
     task = load(CART.replace("MORE", more)).task
     assert (task.label(walk()), task.score(walk())) == ("left", 2.0)
     env = make_resettable(task.make_env())
     env.reset(seed=1)
     assert env.spec is not None
     assert env.spec.max_episode_steps == 7
-    assert env.render().shape == (4, 6, 3)  # type: ignore[union-attr]
     plain = load(CART.replace("MORE", "episodes: 3")).task
     assert plain.score(walk()) == 4.0
     assert plain.make_env().render_mode == "rgb_array"

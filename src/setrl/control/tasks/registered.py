@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import load_env_creator
-from typing_extensions import override
 
 from setrl.control import labels, measures
 from setrl.control.sb3.vines import episode_return
@@ -36,8 +35,6 @@ class RegisteredTask:
         label_by: Reference to a function of a trajectory that returns its strategy, or None.
         score_by: Reference to a function of a trajectory that returns its worth, in [0, 1] for
             products with diversity; None: the sum of its rewards.
-        render_by: Reference to a function of the environment that returns a picture, for
-            `setrl control watch`; None: the environment's own `render`.
         make: Further arguments of `gymnasium.make`.
         episodes: Episodes of an evaluation.
         folder: Where modules are looked up first: the folder of the config.
@@ -46,7 +43,6 @@ class RegisteredTask:
     id: str
     label_by: str
     score_by: str | None = None
-    render_by: str | None = None
     make: Mapping[str, Any] = field(default_factory=dict)
     episodes: int = 256
     folder: str = field(default=".", repr=False)
@@ -62,8 +58,7 @@ class RegisteredTask:
         creator = load_env_creator(entry) if isinstance(entry, str) else entry
         modes = getattr(creator, "metadata", {}).get("render_modes", ())
         render = {"render_mode": "rgb_array"} if "rgb_array" in modes else {}
-        env = gym.make(self._spec, **{**render, **self.make})
-        return env if self.render_by is None else Rendered(env, self._function(self.render_by))
+        return gym.make(self._spec, **{**render, **self.make})
 
     @cached_property
     def _spec(self) -> gym.envs.registration.EnvSpec:
@@ -104,31 +99,18 @@ class RegisteredTask:
         )
 
 
-class Rendered(gym.Wrapper):
-    """An environment whose pictures a function draws."""
-
-    def __init__(self, env: gym.Env, draw: Callable[[gym.Env], Any]):
-        super().__init__(env)
-        self._draw = draw
-
-    @override
-    def render(self) -> Any:
-        return self._draw(self.env.unwrapped)
-
-
 def registered(
     id: str,
     label: str,
     score: str | None = None,
-    render: str | None = None,
     make: Mapping[str, Any] | None = None,
     episodes: int = 256,
     folder: str = ".",
 ) -> RegisteredTask:
     """Make the task of a config: {name: gymnasium, id: CartPole-v1, label: module:name, …}."""
-    for reference in filter(None, (label, score, render)):
+    for reference in filter(None, (label, score)):
         check_reference(reference)
-    task = RegisteredTask(id, label, score, render, dict(make or {}), episodes, folder)
+    task = RegisteredTask(id, label, score, dict(make or {}), episodes, folder)
     task.make_env().close()  # a wrong id or argument shows here
     _ = task._label, task._score
     return task

@@ -19,7 +19,7 @@ from setrl.train import method_config
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders next to the arms in a run's folder
 MOST_SEED = 2**32 - 1
-NO_RESULT = re.compile(r"workers|stop_rule|.+\.folder|task\.render")  # keys that change no result
+NO_RESULT = re.compile(r"workers|stop_rule|.+\.folder")  # keys that change no result
 
 
 @dataclass(frozen=True, kw_only=True)
