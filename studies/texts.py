@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from setrl.evaluate.branching import mean_shared_prefix
 from setrl.evaluate.estimators import corrected_entropy
 from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import evaluation_files, find_arms

@@ -38,7 +38,7 @@ def make(
         models = [(folder / arm / f"seed_{s}", arm, s) for arm in arms for s in seeds]
         for where, arm, seed in models + ([(folder / "base", "base", 0)] if base else []):
             for split in ("test", "shifted"):
-                _write_evaluation(where / "evaluation" / f"{split}.jsonl", arm, seed, problems, n)
+                _write_evaluation(where / "evaluation" / f"{split}.jsonl", arm, seed, problems, n, text)
     return folder
 
 
@@ -155,7 +155,7 @@ def _metrics(rng, step, groups):
     }
 
 
-def _write_evaluation(path, arm, seed, problems, n):
+def _write_evaluation(path, arm, seed, problems, n, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     split = path.stem
     rng = np.random.default_rng([seed, sum(arm.encode()), len(split)])
@@ -178,6 +178,6 @@ def _write_evaluation(path, arm, seed, problems, n):
             "correct": [int(c) for c in correct],
             "strategies": np.where(readable, np.array(STRATEGIES, object)[drawn], None).tolist(),
             "answers": [f"{STRATEGIES[d]}, {int(c)}" for d, c in zip(drawn, correct, strict=True)],
-            "texts": [f" ({STRATEGIES[d][2:]}, 7)" for d in drawn[:8]],
+            "texts": [f" ({STRATEGIES[d][2:]}, 7){text}" for d in drawn[:8]],
         })  # fmt: skip
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))

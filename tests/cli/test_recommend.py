@@ -22,8 +22,7 @@ def groups(prompts=8, samples=8):
     for number in range(prompts):
         labels = [rng.choice(["factoring", "formula", None]) for _ in range(samples)]
         rewards = [int(label is not None and rng.random() < 0.9) for label in labels]
-        other = [rng.choice([label, "formula"]) for label in labels]
-        rows.append({"id": f"p{number}", "rewards": rewards, "strategies": labels, "second": other})
+        rows.append({"id": f"p{number}", "rewards": rewards, "strategies": labels})
     return rows
 
 
@@ -37,13 +36,12 @@ def test_the_row_comes_first_with_a_command_that_can_be_run(tmp_path, capsys, mo
     yaml = pytest.importorskip("yaml")
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path / "groups.jsonl", groups())
-    code, out, err = run([path, "--second-strategy", "second"], capsys)
-    found = json.loads(run([path, "--second-strategy", "second", "--json"], capsys)[1])
+    code, out, err = run([path], capsys)
+    found = json.loads(run([path, "--json"], capsys)[1])
     assert code == 0
     assert out.startswith("row 9 of the table in docs/choosing.md holds: none of the rows above\n")
     assert out.count("\n") < 20  # one screen
     assert f"next   {found['next']}\n" in out
-    assert "labels that the two judges give differently: " in out
     assert "strategy  strategies" in err
     block = out.partition("setrl train --config YOURS:\n")[2].partition("\n\n")[0]
     [config] = found["methods"]
@@ -73,7 +71,7 @@ def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
 def test_lost_samples_are_said_also_with_quiet(tmp_path, capsys):
     rows = groups()
     for row in rows[1:]:
-        for name in ("rewards", "strategies", "second"):
+        for name in ("rewards", "strategies"):
             row[name] = row[name][:5]
     path = write(tmp_path / "groups.jsonl", rows)
     code, out, err = run([path, "--quiet"], capsys)
@@ -88,7 +86,6 @@ def test_lost_samples_are_said_also_with_quiet(tmp_path, capsys):
     [
         (groups(3), [], 3, "too few prompts to say something about others: 3"),
         (groups(), ["--samples-per-prompt", "2"], 2, "--samples-per-prompt must be at least 3"),
-        (groups(), ["--second-strategy", "third"], 2, "there is no field 'third'"),
         (None, [], 3, "groups.jsonl: no such file"),
     ],
 )

@@ -15,8 +15,7 @@ from setrl.evaluate.intervals import (
     paired_difference,
 )
 from setrl.evaluate.metrics import METRICS, metric_values
-from setrl.evaluate.sides import only_split
-from setrl.evaluate.support import support_of
+from setrl.evaluate.sides import common_split
 from setrl.evaluate.text import FEW, comparison_text, sentences
 from setrl.support.errors import ConfigError, DataError
 from tests import fake_run
@@ -188,7 +187,7 @@ def test_paths_without_samples_are_data_errors(run, first, message):
     with pytest.raises(DataError, match=message):
         compare_paths(run / first, run / "base")
     with pytest.raises(DataError, match=message):
-        only_split(run / first)
+        common_split(run / first)
 
 
 def test_sentences_say_above_and_below_only_where_the_interval_does(run):
@@ -277,37 +276,9 @@ def test_command_prints_tables_and_json(run, capsys):
     json.dumps(data, allow_nan=False)
 
 
-def test_support_takes_the_first_run_as_the_base_for_every_k(run):
-    found = compare_paths(run / "base", run / "grpo", metrics=["support"], intervals=FAST)
-    [base], seeds = (load_side(run / name).evaluations for name in ("base", "grpo"))
-    assert not found.rows
-    assert list(found.support) == ["problems", "strategies"]
-    for of, rows in found.support.items():
-        assert [row.k for row in rows] == [1, 2, 4, 8, 16]
-        for row in rows:
-            expected = [support_of([base], [seed], of, row.k).shrunk for seed in seeds]
-            assert row.shrunk == pytest.approx(np.mean(expected))
-    shown = comparison_text(found)
-    assert "support from A to B, correct strategies" in shown
-    assert f"{found.support['strategies'][-1].retention.value:.3f}" in shown
-    assert "SRR" in shown
-    assert "other values of --metrics: " in shown
-    json.dumps(found.to_json(), allow_nan=False)
-
-
-def test_without_strategies_support_is_of_problems_alone(run, tmp_path):
-    def unread(records):
-        return [{**r, "strategies": [None] * r["n"]} for r in records]
-
-    path = run / "base/evaluation/test.jsonl"
-    bare = edited(path, tmp_path / "bare.jsonl", unread)
-    found = compare_paths(bare, run / "grpo", "test", ["support"], intervals=FAST)
-    assert list(found.support) == ["problems"]
-
-
 def test_all_metrics_have_a_table_and_a_sentence(run):
     found = compare_paths(run / "base", run / "grpo", metrics=["all"], intervals=FAST)
-    assert {row.metric for row in found.rows} | {"support"} == set(found.available)
+    assert {row.metric for row in found.rows} == set(found.available)
     shown = comparison_text(found)
     for metric in dict.fromkeys(row.metric for row in found.rows):
         title = METRICS[metric].title
@@ -328,14 +299,3 @@ def test_details_have_all_places_and_shares_of_problems(run):
     assert [f"\npass@{row.k} " in shown for row in found.rows] == [True] * 5
     assert "other values" in shown
     assert "--details" not in shown
-
-
-def test_branches_are_counted_among_equally_many_texts(run, tmp_path):
-    def with_texts(*texts):
-        return lambda records: [{**record, "texts": texts} for record in records]
-
-    path = run / "base/evaluation/test.jsonl"
-    four = edited(path, tmp_path / "four.jsonl", with_texts("a", "b", "c", "d"))
-    two = edited(path, tmp_path / "two.jsonl", with_texts("a", "b"))
-    found = compare_paths(four, two, metrics=["branches"], intervals=FAST)
-    assert [(row.first.value, row.second.value) for row in found.rows] == [(2, 2)]

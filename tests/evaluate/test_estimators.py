@@ -14,7 +14,6 @@ from setrl.evaluate.estimators import (
     mean_g_pass_at_k,
     needed_of,
     pass_at_k,
-    pass_at_k_variance,
 )
 from tests.subsets import mean_over_subsets
 
@@ -28,32 +27,6 @@ def test_pass_at_k_is_the_mean_over_all_subsets(n, k):
         for c in range(n + 1)
     ]
     np.testing.assert_allclose(pass_at_k(range(n + 1), n, k), np.array(expected, float), rtol=1e-15)
-
-
-@pytest.mark.parametrize(("n", "k"), [(n, k) for n, k in SIZES if 2 * k <= n])
-def test_variance_is_square_minus_disjoint_pairs(n, k):
-    """U² − E[U²] estimated by the pairs of disjoint subsets, whose product is unbiased for θ²."""
-    for c in range(n + 1):
-        missed = {s: all(i >= c for i in s) for s in combinations(range(n), k)}
-        disjoint = [missed[a] * missed[b] for a in missed for b in missed if not set(a) & set(b)]
-        square = Fraction(sum(missed.values()), len(missed)) ** 2
-        expected = square - Fraction(sum(disjoint), len(disjoint))
-        assert pass_at_k_variance([c], n, k)[0] == pytest.approx(float(expected), abs=1e-15)
-
-
-@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)])
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_variance_is_unbiased_for_the_estimator_s_variance(p, k):
-    n = 6
-    chance = [comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]
-    weights = np.array(chance, float)
-    estimates = pass_at_k(range(n + 1), n, k)
-    truth = weights @ estimates**2 - (weights @ estimates) ** 2
-    assert weights @ pass_at_k_variance(range(n + 1), n, k) == pytest.approx(truth, rel=1e-12)
-
-
-def test_variance_is_undefined_beyond_half_the_samples():
-    assert np.isnan(pass_at_k_variance([0, 3], n=7, k=4)).all()
 
 
 @pytest.mark.parametrize("k", [1, 3, 16])
@@ -80,7 +53,6 @@ def test_pass_at_1_is_the_mean_and_pass_at_n_is_any():
     "estimate",
     [
         lambda k: pass_at_k([1], 8, k),
-        lambda k: pass_at_k_variance([1], 8, k),
         lambda k: g_pass_at_k([1], 8, k, 0.5),
         lambda k: mean_g_pass_at_k([1], 8, k),
     ],

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from setrl.evaluate.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluate.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
 from setrl.evaluate.metrics import METRICS, by_metric, metric_values
+from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import load_side
 from setrl.samples.samples import Samples
@@ -45,24 +45,12 @@ def test_reliability_is_that_of_the_counts(evaluation):
         np.testing.assert_allclose(values[f"cover@{tau:g}"], g_pass_at_k(counts, 8, 8, tau))
 
 
-def test_branches_are_counted_among_as_many_texts_as_every_problem_has(evaluation):
-    values = metric_values(evaluation)
-    assert evaluation.texts_kept == 2
-    assert [name for name in values if name.startswith("branches")] == ["branches@1", "branches@2"]
-    for place, texts in enumerate(evaluation.samples.texts):
-        curve = branches_by_position(texts, 2)
-        assert values["shared_prefix"][place] == mean_shared_prefix(texts)
-        for position in (1, 2):
-            expected = curve[min(position, len(curve)) - 1] if len(curve) else 1
-            assert values[f"branches@{position}"][place] == expected
-    # Two pairs of "abc", "abd", "ax" differ after the second character; no pair with "" does.
-    assert values["branches@2"][:3] == pytest.approx([1 + 2 / 3, 1, 2])
-
-
-def test_without_two_texts_of_every_problem_nothing_is_said_of_branches(evaluation):
-    for texts in ((), (("one",), *evaluation.samples.texts[1:])):
-        values = metric_values(with_columns(evaluation, texts=texts))
-        assert not {"branches", "shared_prefix"} & set(by_metric(values))
+def test_shared_prefixes_need_two_texts_of_every_problem(evaluation):
+    texts = evaluation.samples.texts
+    values_P = metric_values(evaluation, only=["shared_prefix"])["shared_prefix"]
+    assert values_P.tolist() == list(map(mean_shared_prefix, texts))
+    for few in ((), (("one",), *texts[1:])):
+        assert not metric_values(with_columns(evaluation, texts=few), only=["shared_prefix"])
 
 
 def test_metrics_at_k_are_means_over_sets_of_samples():

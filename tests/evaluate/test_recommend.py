@@ -10,9 +10,7 @@ import pytest
 from setrl.core import methods
 from setrl.evaluate.recommend import (
     FEWEST,
-    NOISY,
     alike,
-    disagreement,
     in_python,
     recommendation_text,
     row_of,
@@ -72,7 +70,7 @@ def test_the_first_row_that_holds_in_the_words_of_the_page(share, goal, labels, 
     )
 
 
-def test_labels_that_are_answers_or_that_judges_dispute():
+def test_labels_that_are_answers():
     labels = [of for _, _, of in ROWS]
     assert shown(evaluation(answers=labels), 4).are_answers
     assert row_of(shown(evaluation(answers=labels), 4)).number == 5
@@ -81,12 +79,6 @@ def test_labels_that_are_answers_or_that_judges_dispute():
     one_answer = [["1"] * 4] * 5  # each prompt has one strategy, too: this says nothing
     alone = [(name, right, ["x"] * 4) for name, right, _ in ROWS]
     assert not shown(evaluation(alone, one_answer), 4).are_answers
-    disputed = [(name, right, [[*"abcd"], [*"aaaa"]][i % 2]) for i, (name, right, _) in
-                enumerate(ROWS)]  # fmt: skip
-    found = shown(evaluation(), 4, second=evaluation(disputed))
-    assert found.noise is not None
-    assert found.noise >= NOISY
-    assert row_of(found).needs_judge
 
 
 def test_the_figures_are_those_of_the_definition():
@@ -124,14 +116,6 @@ def test_the_set_size_of_pass_k_is_nearly_the_one_with_least_noise(rate, size, w
     assert chosen == wanted
     least = relative_variance(rate / 100, size, quietest_set_size(rate / 100, size))
     assert relative_variance(rate / 100, size, chosen) < 1.3 * least
-
-
-def test_disagreement_is_the_share_of_samples_that_must_move():
-    pytest.importorskip("scipy")
-    other = [(p, right, ["x", "y", "y", None]) for p, right, _ in ROWS]
-    same = [(p, right, [s and s + "!" for s in labels]) for p, right, labels in ROWS]
-    assert disagreement(evaluation(), evaluation(same)) == 0
-    assert disagreement(evaluation(ROWS[:1]), evaluation(other[:1])) == 1 / 4
 
 
 @pytest.mark.parametrize(

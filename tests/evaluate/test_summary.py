@@ -1,7 +1,6 @@
 """A run directory's summary against values worked out from its files by hand."""
 
 import json
-import math
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from setrl.evaluate.intervals import IntervalConfig, mean_over_problems, paired_difference
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.metrics import metric_values, powers_of_two
-from setrl.evaluate.sides import load_side
 from setrl.evaluate.summary import (
     summarise,
     summarise_run,
@@ -98,17 +96,6 @@ def test_differences_are_paired_with_the_reference_and_with_the_base(run):
     assert split.difference("base", "grpo") is None
 
 
-def test_sampling_part_of_the_standard_error(run):
-    summary = summarise_run(run)
-    c = np.array([[sum(r["correct"]) for r in records(run, "grpo", f"seed_{s}", "test")]
-                  for s in (0, 1)])  # fmt: skip
-    variance = c / 8 * (1 - c / 8) / 7  # unbiased variance of a mean of 8 samples
-    expected = math.sqrt(variance.sum()) / c.size
-    part = summary.splits["test"].arms["grpo"].sampling_stderr
-    assert part["pass@1"] == pytest.approx(expected)
-    assert list(part) == ["pass@1", "pass@2", "pass@4"]
-
-
 def test_arms_that_miss_problems_are_compared_on_what_they_share(run):
     base = load_evaluation(run / "base/evaluation/shifted.jsonl")
     other = load_evaluation(run / "maxpo/seed_0/evaluation/shifted.jsonl").choose([5, 2, 0])
@@ -186,18 +173,3 @@ def test_powers_of_two():
     assert powers_of_two(255)[-1] == 128
     assert powers_of_two(1) == [1]
     assert powers_of_two(0) == []
-
-
-def test_branches_are_counted_among_texts_that_all_arms_have(run):
-    evaluations = {name: load_side(run / name).evaluations[0] for name in ("base", "grpo/seed_0")}
-    base, grpo = (
-        with_columns(evaluation, texts=(texts,) * len(evaluation.prompts))
-        for evaluation, texts in zip(
-            evaluations.values(), [("ab", "cd", "ef"), ("a", "b")], strict=True
-        )
-    )
-    found = summarise({"test": {"base": {0: base}, "grpo": {0: grpo}}}, "grpo")
-    base_summary, grpo_summary = found.splits["test"].arms.values()
-    assert base_summary.metrics["branches@1"].value == 2
-    assert grpo_summary.metrics["branches@1"].value == 2
-    assert "branches@2" not in found.splits["test"].difference("grpo", "base").metrics

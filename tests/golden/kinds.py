@@ -205,7 +205,7 @@ def evaluate(folder: Path) -> dict[str, Any]:
         records = [json.dumps(_record(problem, half)) for problem in logged]
         written(folder / f"{name}.jsonl", "\n".join(records) + "\n")
     one = json.loads(setrl(folder, "evaluate", "a.jsonl", "--json"))
-    metrics = ("pass", "majority", "correct_strategies", "best_of", "max", "support")
+    metrics = ("pass", "majority", "correct_strategies", "best_of", "max")
     options = ("--metrics", *metrics, "--json")
     two = json.loads(setrl(folder, "compare", "a.jsonl", "b.jsonl", *options))
     compared = {part: sums({part: tree}) for part, tree in two.items()}

@@ -149,7 +149,7 @@ def test_everything_in_the_folder_is_listed(client, ids):
     assert ids.keys() == {"mine", "other", "given", "maze"}
     mine = next(run for run in found["runs"] if run["name"] == "mine")
     assert mine["where"] == "deep/mine"
-    assert mine["splits"] == ["test"]
+    assert [one["split"] for one in mine["samples"]] == ["", "test"]
     assert [arm["name"] for arm in mine["arms"]] == ["grpo", "poly"]
     assert mine["arms"][1]["set_size"] == 3
     assert mine["arms"][1]["seeds"] == [{"seed": 0, "has_metrics": True, "steps": [1, 2]}]
@@ -345,7 +345,7 @@ def test_wrong_questions_are_refused_in_a_sentence(ask, query):
 
 
 def test_a_key_that_is_missing_is_refused(client):
-    for name in ("groups", "group", "text", "evaluation", "metrics"):
+    for name in ("groups", "group", "text", "metrics"):
         assert client.get(f"/api/{name}").status_code == 404
 
 
@@ -464,50 +464,6 @@ def test_a_metrics_file_of_control_shows_its_evaluation_first():
     assert metrics.chosen(record) == ["evaluation/success", "a"]
 
 
-def test_evaluations_have_curves_bands_differences_and_a_matrix(client, ids):
-    query = {"run": ids["mine"]}
-    found = client.get("/api/evaluation", params=query).json()
-    assert (found["splits"], found["split"], found["reference"]) == (["test"], "test", "grpo")
-    grpo, poly = found["arms"]
-    assert found["shown_ks"] == [1, 2, 4]
-    assert poly["values"] == pytest.approx([1.75 / 3, 2.5 / 3, 2.75 / 3, 1])
-    assert grpo["intervals"][0][0] == pytest.approx(0.25)
-    (difference,) = found["differences"]
-    assert difference["name"] == "poly"
-    assert difference["values"][0] == pytest.approx(1 / 3)
-    assert all(low <= value for low, value in zip(difference["low"][:2], difference["values"],
-                                                  strict=False))  # fmt: skip
-    assert difference["loses_first"] is None or difference["loses_first"]["high"] is None
-    rows = found["matrix"]["rows"]
-    assert [row["prompt"] for row in rows] == ["p", "q", "r"]  # the largest differences first
-    assert rows[0]["shares"] == [0.25, 0.75]
-    other = client.get("/api/evaluation", params={**query, "against": "poly"}).json()
-    assert other["reference"] == "poly"
-    assert other["differences"][0]["values"][0] == pytest.approx(-1 / 3)
-    assert client.get("/api/evaluation", params={**query, "split": "no"}).status_code == 404
-
-
-def test_files_of_evaluations_alone_are_compared(client, ids):
-    found = client.get("/api/evaluation", params={"run": ids["given"]}).json()
-    assert [arm["name"] for arm in found["arms"]] == ["small"]
-    assert found["arms"][0]["values"][0] == pytest.approx(0.75)
-
-
-def test_arms_on_different_problems_are_compared_on_the_common_ones(tmp_path):
-    write(tmp_path / "a.jsonl", [evaluation("p", [1, 0]), evaluation("q", [1, 1])])
-    write(tmp_path / "b.jsonl", [evaluation("q", [0, 1]), evaluation("x", [0, 0])])
-    write(tmp_path / "c.jsonl", [evaluation("y", [0, 1])])
-    (tmp_path / "d.jsonl").write_text(json.dumps(evaluation("p", [1, 0])) + "\n{}\n")
-    client = TestClient(application(Catalogue(tmp_path)), base_url="http://localhost")
-    run = client.get("/api/runs").json()["runs"][0]["id"]
-    found = client.get("/api/evaluation", params={"run": run}).json()
-    assert [(arm["name"], arm["values"][0]) for arm in found["arms"]] == [("a", 1), ("b", 0.5)]
-    notes = " / ".join(found["notes"])
-    assert "d is left out" in notes
-    assert "c is left out: it shares no problem with a" in notes
-    assert "1 problem of b left out, such as 'x'" in notes
-
-
 def test_control_runs_have_metrics_and_no_groups(client, ids):
     query = {"run": ids["maze"], "arm": "poly", "seed": 0}
     assert "no groups" in client.get("/api/groups", params=query).json()["error"]
@@ -540,7 +496,8 @@ def test_a_log_of_tinker_cookbook_opens_with_groups_metrics_and_test_sets():
     log = TestClient(application(Catalogue(DATA / "tinker_cookbook", options)),
                      base_url="http://localhost")  # fmt: skip
     [run] = log.get("/api/runs").json()["runs"]
-    assert (run["name"], run["splits"]) == ("tinker_cookbook", ["tinker", "eval_products"])
+    splits = {one["split"]: one["arms"] for one in run["samples"]}
+    assert (run["name"], list(splits)) == ("tinker_cookbook", ["", "tinker", "eval_products"])
     [arm] = run["arms"]
     assert arm["seeds"] == [{"seed": 0, "has_metrics": True, "steps": [0, 1, 2]}]
     about = {"run": run["id"], "arm": arm["name"], "seed": 0}
@@ -550,8 +507,7 @@ def test_a_log_of_tinker_cookbook_opens_with_groups_metrics_and_test_sets():
     assert "The log does not hold the advantages that entered the loss." in found["notes"]
     assert "env/all/by_group/frac_mixed" in log.get(
         "/api/metrics", params={**about, "follow": 0}).text  # fmt: skip
-    page = log.get("/api/evaluation", params={"run": run["id"], "split": "eval_products"}).json()
-    assert [one["name"] for one in page["arms"]] == ["iteration 0", "iteration 2"]
+    assert [one["name"] for one in splits["eval_products"]] == ["iteration 0", "iteration 2"]
 
 
 def test_a_log_of_verl_opens_and_says_what_it_lacks(tmp_path):
@@ -565,8 +521,6 @@ def test_a_log_of_verl_opens_and_says_what_it_lacks(tmp_path):
     found = client.get("/api/group", params={**query, "place": 0}).json()
     assert found["notes"][0] == "The log does not hold the advantages that entered the loss."
     assert client.get("/api/group", params={**query, "place": 5}).status_code == 404
-    found = client.get("/api/evaluation", params={"run": run["id"]}).json()
-    assert found["arms"][0]["values"][0] == 0.5
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from setrl.show.report.curves import thinned, training_curves
-from setrl.show.report.odd_credit import worst_credit
 from setrl.show.report.run import read_run
 from setrl.show.report.solved import solved_by_one
 from tests import fake_run
@@ -72,37 +71,6 @@ def test_a_problem_that_one_arm_alone_solved_is_shown_with_the_winning_sample(tm
     [example] = [e for e in solved_by_one(data, data.splits[0])["examples"]
                  if e["prompt"].endswith("#2")]  # fmt: skip
     assert example["samples"][0]["text"] is None
-
-
-def test_the_worst_credit_is_the_largest_that_goes_against_correctness(run):
-    data = read_run(run)
-    for found in worst_credit(data):
-        samples = [
-            (sample, group)
-            for path in sorted((run / found["arm"]).glob("seed_*/rollouts/*"))
-            for group in map(json.loads, path.read_text().splitlines())
-            for sample in group["samples"]
-        ]
-        right = [s["advantage"] for s, _ in samples if s["reward"] > 0.5 and s["advantage"] < 0]
-        wrong = [s["advantage"] for s, _ in samples if s["reward"] <= 0.5 and s["advantage"] > 0]
-        assert found["samples"] == len(samples)
-        assert (found["right_down"], found["wrong_up"]) == (len(right), len(wrong))
-        shown = {kind: [e["advantage"] for e in found["examples"] if e["kind"] == kind]
-                 for kind in ("right_down", "wrong_up")}  # fmt: skip
-        assert shown["right_down"][0] == min(right)
-        assert shown["wrong_up"][0] == max(wrong)
-        assert shown["right_down"] == sorted(shown["right_down"])
-
-
-def test_unreadable_rollouts_and_strange_values_are_passed_over(tmp_path):
-    run = fake_run.make(tmp_path / "r", arms=("grpo",), seeds=(0,), steps=10, evaluated=False)
-    first, last = sorted((run / "grpo/seed_0/rollouts").iterdir())
-    first.write_text("not JSON\n")
-    change(last, lambda _, record: record["samples"][0].update(advantage=None, reward=None))
-    [found] = worst_credit(read_run(run))
-    assert found["samples"] == 32
-    last.write_text("[]\n")
-    assert worst_credit(read_run(run)) == []
 
 
 def test_metrics_that_never_change_have_no_panel_and_are_named_with_their_value(run):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from setrl.show.report import page, publish_report, write_report
-from setrl.show.report.missing_credit import steps_without_credit, warnings_of
+from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.run import read_run
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun, write_status
@@ -48,21 +48,6 @@ def test_a_tenth_without_credit_is_the_first_line(run_dir):
     html = write_report(run_dir).read_text()
     first = re.search(r"<main>\s*<p role=\"alert\" style=\"background:#B3261E[^>]*>(.*?)</p>", html)
     assert sentence in re.sub(r"<[^>]*>", "", first[1])
-
-
-def test_steps_without_credit_are_those_in_which_there_was_something_to_learn(run_dir):
-    log(run_dir, "grpo", 0, **{"advantage/dead_groups": 1.0, "reward/pass@1": 1.0})
-    log(run_dir, "grpo", 1, **{"advantage/dead_groups": 0.9, "reward/pass@1": 0.5})
-    log(run_dir, "poly_epo", 1, **{"advantage/skipped": 0.5})
-    assert steps_without_credit(read_run(run_dir)) == {}
-    for arm, seed, step, values in (
-        ("grpo", 0, 3, {"reward/pass@1": 0.9}),
-        ("poly_epo", 1, 5, {"advantage/skipped": 1.0}),
-    ):
-        path = TrainingRun(run_dir / arm / f"seed_{seed}").metrics
-        files.write_lines(path, [{**one, **(values if one["step"] == step else {})}
-                                 for one in files.read_lines(path)])  # fmt: skip
-    assert steps_without_credit(read_run(run_dir)) == {"grpo": [3], "poly_epo": [5]}
 
 
 def test_a_run_without_any_signal_is_named(run_dir):

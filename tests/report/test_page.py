@@ -94,7 +94,8 @@ def test_samples_are_data_in_the_json_that_the_script_reads(page):
     assert "img" not in page.tags
     assert "<" not in page.scripts[0]
     data = json.loads(page.scripts[0])
-    texts = [example["text"] for arm in data["credit"] for example in arm["examples"]]
+    examples = [one for split in data["solved"] for one in split["examples"]]
+    texts = [sample["text"] for one in examples for sample in one["samples"]]
     assert texts
     assert all(text.endswith(ATTACK) for text in texts)
 

@@ -147,16 +147,12 @@ it("the command stands once and can be copied", async () => {
   await page.context().close();
 });
 
-it("a run that trains says how far it is, and where credit is missing", async () => {
+it("a run that trains says how far it is", async () => {
   const { page, misdeeds } = await open(browser, other("running/report.html"), {}, ".chart svg");
   expect(await page.getByRole("status").innerText()).toMatch(
     /Still running: 1 of 2 training runs did all 10 steps; MaxPO seed 0 at step 6; .* setrl view /,
   );
   expect(await page.getByRole("progressbar").evaluate((bar) => (bar as HTMLProgressElement).value)).toBe(0.8);
-  const alarms = page.locator("#training .chart svg").first().locator('[stroke="var(--alarm)"] line');
-  expect(await alarms.count()).toBe(1);
-  await page.locator("#training .curves-key").getByRole("button", { name: "MaxPO" }).click();
-  await expect.poll(() => alarms.count()).toBe(0);
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });
@@ -271,7 +267,7 @@ it("an audit's page begins with words and shows hostile samples as text", async 
 
 it("hostile samples are text", async () => {
   const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
-  const shown = await page.locator("#credit blockquote .sample-text").first().innerText();
+  const shown = await page.locator("#solved .samples-shown .sample-text").first().innerText();
   expect(shown).toContain("</script><script>alert(1)</script><img src=x onerror=alert(2)><!--⟨U+202E⟩␀");
   expect(await page.locator("img").count()).toBe(0);
   expect(misdeeds).toEqual([]);

@@ -49,15 +49,6 @@ const PICTURES = [
     colorScheme: "light",
   },
   { name: "view-metrics", of: "run", view: "metrics", opens: false, width: 1180, height: 1000, colorScheme: "dark" },
-  {
-    name: "view-evaluation",
-    of: "run",
-    view: "evaluation&split=shifted",
-    opens: false,
-    width: 1180,
-    height: 1000,
-    colorScheme: "light",
-  },
   { name: "view-trl", of: "trl", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
   { name: "view-tinker", of: "tinker", view: "groups", opens: true, width: 1180, height: 1100, colorScheme: "light" },
 ] as const;

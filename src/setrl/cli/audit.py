@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 NOT_KEPT = 1
 FIRST = 3  # sentences that are printed without --details; warnings always are
-# Modules whose estimators docs/estimators.md has.
-AUDITED = {
-    *("trl", "verl", "easyr1", "skyrl", "skyrl_train", "prime_rl", "rllm", "openrlhf", "nemo_rl"),
-    *("trinity", "trinity_rft", "swift", "ms_swift", "slime", "tinker_cookbook", "maxrl"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,28 +167,13 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             self.note(log.notes())
             return recorded, None
         if is_reference(self._where[0]):
-            with _audited():
-                function = load(*self._where).value
+            function = load(*self._where).value
             settings: dict[str, Any] = {}
             strict_yaml.override(settings, self.set)
             return function_of(function, self.trainer, settings, self.field, rewards)
         if self.field or self.trainer:
             raise ConfigError("--field and --trainer are of functions, not of methods")
         return method_config.from_config(self.spec(self.estimator)), None
-
-
-@contextmanager
-def _audited() -> Iterator[None]:
-    """Inside it, an error that names a trainer's package also says where its audits are."""
-    try:
-        yield
-    except ConfigError as error:
-        package = str(error).partition(":")[0].partition(".")[0]
-        if package not in AUDITED:
-            raise
-        raise ConfigError(
-            f"{error}. Its estimators were audited from its released source: see docs/estimators.md"
-        ) from error
 
 
 def _first(lines: Sequence[str]) -> list[str]:

@@ -26,10 +26,9 @@ class Compare(EvaluatedFields, Said):
         second: Run B.
         split: The evaluation to compare, by the name of its file; test by default.
         metrics: pass, max, best_of, majority, vote_share, strategies, correct_strategies,
-            g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, branches, effective_number,
-            top_share, degenerate, shared_prefix; support compares which problems or strategies A
-            and B can solve; all prints all of them. By default pass; also majority if both have
-            answers; also correct_strategies, effective_number and top_share if both have
+            g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, effective_number, top_share,
+            degenerate, shared_prefix; all prints all of them. By default pass; also majority if
+            both have answers; also correct_strategies, effective_number and top_share if both have
             strategies. A metric that A or B cannot have is refused. docs/metrics.md has their
             formulas.
         k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
@@ -57,7 +56,6 @@ class Compare(EvaluatedFields, Said):
         rows: For each metric and k: the estimates of A and B, and the paired difference B − A with
             its interval and detectable, the smallest difference that these problems can show.
         available: The metrics that both have.
-        support: Which problems and strategies A and B can solve.
         band: B − A of pass@k with a band at all k at once.
         first_loss: The first k at which a run is below the other one.
         ungraded: Run → samples without a grade, also of problems that are left out because of them.

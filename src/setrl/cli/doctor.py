@@ -11,7 +11,7 @@ from setrl.cli.said import Said, listed
 
 @dataclass(frozen=True, kw_only=True)
 class Doctor(Said):
-    """Print what is installed, what is missing, what the machine has, and what is cached.
+    """Print what is installed, what is missing, and which GPUs can be used.
 
     It works without any extra, changes nothing, and sends nothing.
 
@@ -23,8 +23,8 @@ class Doctor(Said):
         installed_in: The folder of the package.
         packages: Package → version.
         extras: Extra → what it is for, and which packages are missing.
-        machine: Cores, memory and GPUs.
-        cache: The folder of the cache, and the bytes in it.
+        gpus: The GPUs that PyTorch can use.
+        no_gpu: Why it can use no GPU; null if it can.
     """
 
     def run(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import warnings
@@ -13,7 +12,6 @@ from typing import Any
 
 import setrl
 from setrl.cli.extras import USES
-from setrl.support.files.cache import cache_folder
 
 PACKAGES = (
     *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),
@@ -25,7 +23,7 @@ OWN_EXTRAS = re.compile(r"setrl\[([\w,-]+)\]")
 
 
 def facts() -> dict[str, Any]:
-    """Return versions, extras, the machine and the cache."""
+    """Return versions, extras, and the GPUs."""
     return {
         "setrl": setrl.__version__,
         "python": platform.python_version(),
@@ -34,16 +32,8 @@ def facts() -> dict[str, Any]:
         "installed_in": str(Path(setrl.__file__).parent),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "extras": _extras(),
-        "machine": {"cores": _cores(), "memory_bytes": _memory_bytes(), **_gpus()},
-        "cache": _cache(),
+        **_gpus(),
     }
-
-
-def _cache() -> dict[str, Any]:
-    """Return the folder of the cache, and the bytes in it."""
-    folder = cache_folder()
-    sizes = [one.lstat().st_size for one in folder.rglob("*") if not one.is_dir()]
-    return {"folder": str(folder), "bytes": sum(sizes)}
 
 
 def _version(package: str) -> str | None:
@@ -97,23 +87,6 @@ def _lack(requirement: str) -> str | None:
     return None if fits else f"{name}{limits} ({found} is installed)"
 
 
-def _cores() -> int:
-    """Return the cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def _memory_bytes() -> int | None:
-    """Return the memory of the machine, or of the container if that is less; None if unknown."""
-    try:
-        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
-        return None
-    limit = Path("/sys/fs/cgroup/memory.max")
-    text = limit.read_text().strip() if limit.is_file() else "max"
-    return min(total, int(text)) if text.isdigit() else total
-
-
 def _gpus() -> dict[str, Any]:
     """Return the GPUs that PyTorch can use, or why it can use no GPU."""
     if _version("torch") is None:
@@ -130,13 +103,10 @@ def _gpus() -> dict[str, Any]:
     return {"gpus": found, "no_gpu": None if found else (why or [_reason(torch)])[0]}
 
 
-def _torch_gpus(torch: Any) -> list[dict[str, Any]]:
+def _torch_gpus(torch: Any) -> list[str]:
     if torch.cuda.is_available():
-        each = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-        return [{"name": one.name, "memory_bytes": one.total_memory} for one in each]
-    if torch.backends.mps.is_available():
-        return [{"name": "Apple GPU (MPS)", "memory_bytes": None}]
-    return []
+        return [torch.cuda.get_device_name(at) for at in range(torch.cuda.device_count())]
+    return ["Apple GPU (MPS)"] if torch.backends.mps.is_available() else []
 
 
 def _reason(torch: Any) -> str:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from setrl.support.installing import install
-from setrl.support.wording import first_of, in_bytes, table
+from setrl.support.wording import first_of, table
 
 NO = "no"
 WHOLE, SHOWN = "all", 2  # the extra of all others; packages that a line names
-CACHED = (
-    "it can be removed when no run starts: later runs make again what they need. Keep seal.key, "
-    "without which no control run is resumed. Judgements are not in it"
-)
 
 
 def doctor_text(found: dict[str, Any]) -> str:
@@ -27,10 +23,7 @@ def doctor_text(found: dict[str, Any]) -> str:
             "",
             *_extras(found),
             "",
-            *_machine(found["machine"]),
-            "",
-            f"cache: {found['cache']['folder']}, {in_bytes(found['cache']['bytes'])}",
-            f"  {CACHED}",
+            *([f"GPU: {name}" for name in found["gpus"]] or [f"no GPU: {found['no_gpu']}"]),
         ]
     )
 
@@ -54,15 +47,3 @@ def _row(name: str, extra: dict[str, Any]) -> list[str]:
     """Return whether what an extra is for works, and which packages are missing."""
     missing = extra["missing"]
     return [NO if missing else "works", name, extra["for"], first_of(missing, SHOWN)]
-
-
-def _machine(machine: dict[str, Any]) -> list[str]:
-    memory = _memory(machine)
-    lines = [f"machine: {machine['cores']} cores, {memory} of memory"]
-    lines += [f"GPU: {one['name']}, {_memory(one)}" for one in machine["gpus"]]
-    return lines if machine["gpus"] else [*lines, f"no GPU: {machine['no_gpu']}"]
-
-
-def _memory(device: dict[str, Any]) -> str:
-    size = device["memory_bytes"]
-    return "unknown" if size is None else in_bytes(size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,8 +50,6 @@ class Evaluate(EvaluatedFields, Said):
         metrics: Metric → value, low, high, stderr, problems and missing; a curve has a list of
             them, with k. Shares are between 0 and 1; low and high are the 95% interval over
             problems.
-        sampling_stderr: The standard error of each value that more samples of the same problems
-            would lower.
         band: The 95% band of pass@k at all k at once.
         ungraded: The counts of samples without a grade, and the bounds of pass@1, also of problems
             that are left out because of them.
@@ -90,11 +88,11 @@ class Evaluate(EvaluatedFields, Said):
     def _print(self) -> Side:
         """Print the metrics; return the samples."""
         from setrl.evaluate.cautions import of_one
-        from setrl.evaluate.sides import load_side, only_split
+        from setrl.evaluate.sides import common_split, load_side
         from setrl.evaluate.summary import summarise
         from setrl.evaluate.text import USUAL, metric_table
 
-        chosen = self.split or only_split(self.file)
+        chosen = self.split or common_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
         asked = self.metrics or (() if self.json else USUAL)
@@ -121,8 +119,7 @@ class Evaluate(EvaluatedFields, Said):
         if not self.metrics or "all" in self.metrics:
             return arm
         refuse_lacking(self.metrics, {str(self.file): by_metric(arm.metrics)})
-        of_these = {k: v for k, v in arm.sampling_stderr.items() if k in arm.metrics}
-        return replace(arm, sampling_stderr=of_these)
+        return arm
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

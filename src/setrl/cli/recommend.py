@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,6 @@ from setrl.support.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from setrl.evaluate.loading import LoadedSamples
     from setrl.evaluate.recommend import TableRow
-    from setrl.evaluate.samples import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,6 @@ class Recommend(EvaluatedFields, Said):
         goal: What counts: strategies (and pass@1); mostly-pass@1; only pass@1; or only pass@k.
         samples_per_prompt: The number N of samples per prompt in the planned training; by default
             the number in the file, at most 16.
-        second_strategy: The field of another judge's labels, to see how far the two agree.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
 
@@ -62,13 +60,11 @@ class Recommend(EvaluatedFields, Said):
         degenerate: The share of samples without a strategy.
         right_strategies: Number of strategies with a right sample → the number of prompts.
         are_answers: Whether the labels of strategies divide samples as their answers do.
-        noise: The share of labels that the two judges give differently; null with one judge.
     """
 
     file: Positional[Path]
     goal: Literal["strategies", "mostly-pass@1", "pass@1", "pass@k"] = "strategies"
     samples_per_prompt: int | None = None
-    second_strategy: str | None = None
     allow_damaged: bool = False
 
     def run(self) -> None:
@@ -85,7 +81,7 @@ class Recommend(EvaluatedFields, Said):
         loaded = self._read()
         groups = loaded.evaluation
         try:
-            found = shown(groups, self.samples_per_prompt or min(groups.most, 16), self._second())
+            found = shown(groups, self.samples_per_prompt or min(groups.most, 16))
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
         row, near = row_of(found, self.goal), nearly_equal(groups.ids)
@@ -120,22 +116,6 @@ class Recommend(EvaluatedFields, Said):
         loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)
         return loaded
-
-    def _second(self) -> Evaluation | None:
-        """Return the groups with the labels of the other judge."""
-        if self.second_strategy is None:
-            return None
-        from setrl.evaluate.loading import load_samples
-        from setrl.samples.records import is_evaluation_file
-
-        if is_evaluation_file(self.file):
-            raise ConfigError(
-                "an evaluation file has one label a sample: --second-strategy is for another "
-                "program's log"
-            )
-        how = self.log_options
-        other = replace(how, fields=replace(how.fields, strategy=self.second_strategy))
-        return load_samples(self.file, other).evaluation
 
 
 def _unread(reading: Iterable[str]) -> str:

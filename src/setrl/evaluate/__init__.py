@@ -6,7 +6,6 @@ needs PyTorch) draws the samples of a checkpoint.
 """
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, simultaneous_band
-from setrl.evaluate.branching import branches_by_position, mean_shared_prefix, prefix_tree
 from setrl.evaluate.comparison import Comparison, compare, compare_paths
 from setrl.evaluate.estimators import (
     corrected_entropy,
@@ -17,7 +16,6 @@ from setrl.evaluate.estimators import (
     majority_answer,
     mean_g_pass_at_k,
     pass_at_k,
-    pass_at_k_variance,
 )
 from setrl.evaluate.intervals import (
     Difference,
@@ -29,6 +27,7 @@ from setrl.evaluate.intervals import (
     problems_needed,
 )
 from setrl.evaluate.loading import LoadedSamples, load_evaluation, load_samples
+from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.evaluate.summary import (
     Summary,
@@ -36,7 +35,6 @@ from setrl.evaluate.summary import (
     summarise_run,
     write_checkpoint_summary,
 )
-from setrl.evaluate.support import SupportDynamics, support_dynamics, support_of
 
 __all__ = [
     "Band",
@@ -48,8 +46,6 @@ __all__ = [
     "IntervalConfig",
     "LoadedSamples",
     "Summary",
-    "SupportDynamics",
-    "branches_by_position",
     "compare",
     "compare_paths",
     "corrected_entropy",
@@ -68,13 +64,9 @@ __all__ = [
     "mean_shared_prefix",
     "paired_difference",
     "pass_at_k",
-    "pass_at_k_variance",
-    "prefix_tree",
     "problems_needed",
     "simultaneous_band",
     "summarise",
     "summarise_run",
-    "support_dynamics",
-    "support_of",
     "write_checkpoint_summary",
 ]

@@ -40,7 +40,6 @@ from setrl.evaluate.metrics import (
 )
 from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.sides import Side, common_split, load_side
-from setrl.evaluate.support import SupportDynamics, SupportItem, support_of
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.samples.options import LogOptions
@@ -53,7 +52,6 @@ POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
 PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
 BothValues = tuple[Floats, Floats]  # values of both runs, (R, P) each
-SUPPORT = "support"  # chosen like a metric, but computed from both runs together
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class PairedMetric:
 
     Attributes:
         metric: "pass", "majority", ….
-        k: Samples; for `cover` the share τ, for `branches` the position; None for a single number.
+        k: Samples; for `cover` the share τ; None for a single number.
         first, second: The runs' values.
         difference: Second minus first, paired over problems: the first is the reference, as in a
             report.
@@ -92,8 +90,6 @@ class Comparison:
         intervals: How intervals were made.
         rows: A row for each metric and k = 1, 2, 4, … up to the smaller n.
         available: The metrics that both have.
-        support: If chosen: what is counted (problems, and strategies where both files have them) →
-            support dynamics for the same k, with A as the base.
         band: B − A of pass@k at every k, with a band that holds for all k at once; None unless pass
             was chosen.
         notes: Which problems are left out, a sentence for each cause: one run lacks them, or has
@@ -120,7 +116,6 @@ class Comparison:
     intervals: IntervalConfig
     rows: tuple[PairedMetric, ...]
     available: tuple[str, ...] = ()
-    support: dict[str, tuple[SupportDynamics, ...]] = field(default_factory=dict)
     band: Band | None = None
     first_loss: dict[str, FirstLoss] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -171,9 +166,9 @@ def compare_paths(
         second: The run that is compared with it: differences are second minus first.
         split: Name of the evaluation file in folders; by default "test" where both have it, or
             the only one that both have.
-        metrics: Which metrics, as in the glossary, without "@k"; "support" for support dynamics,
-            "all" for all that both runs have. By default the usual ones: metrics of answers and
-            strategies only where both runs have them.
+        metrics: Which metrics, as in the glossary, without "@k"; "all" for all that both runs
+            have. By default the usual ones: metrics of answers and strategies only where both runs
+            have them.
         intervals: How intervals are made.
         allow_damaged: See `setrl.evaluate.load_evaluation`.
         ks: See `compare`.
@@ -213,7 +208,7 @@ def compare(
         DataError: When the runs share no problem, or it is not clear which problems are equal.
     """
     intervals = intervals or IntervalConfig()
-    check_names(metrics, [SUPPORT])
+    check_names(metrics)
     read = (len(first.evaluations[0]), len(second.evaluations[0]))
     a, b, _ = _on_shared(first, second, 0)
     known = of_two(a.evaluations, b.evaluations)
@@ -225,8 +220,8 @@ def compare(
     asked = () if "all" in chosen else {*STRATEGIES, *chosen} & METRICS.keys()
     values = _both_values(first, second, ks, asked)
     if "all" in chosen:
-        chosen = [*names, SUPPORT]
-    elif not {*chosen} <= {*names, SUPPORT}:
+        chosen = list(names)
+    elif not {*chosen} <= {*names}:
         _refuse(chosen, first, second, ks)
     band = _pass_band(first, second, intervals)
     shown = band if "pass" in chosen else None
@@ -241,8 +236,7 @@ def compare(
         temperatures=(first.evaluations[0].temperature, second.evaluations[0].temperature),
         intervals=intervals,
         rows=tuple(_rows(values, chosen, intervals)),
-        available=(*names, SUPPORT),
-        support=_support(first, second, intervals) if SUPPORT in chosen else {},
+        available=tuple(names),
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
         notes=(*common.notes, *known),
@@ -340,27 +334,9 @@ def _number(text: str) -> float:
     return int(text) if text.isdigit() else float(text)
 
 
-def _support(
-    first: Side, second: Side, intervals: IntervalConfig
-) -> dict[str, tuple[SupportDynamics, ...]]:
-    """Support dynamics from the first run to the second, for k = 1, 2, 4, … up to the smaller n."""
-    read = all(bool(e.strategy_names) for run in (first, second) for e in run.evaluations)
-    items: tuple[SupportItem, ...] = ("problems", "strategies") if read else ("problems",)
-    return {
-        item: tuple(
-            support_of(first.evaluations, second.evaluations, item, k, intervals)
-            for k in powers_of_two(min(first.n, second.n))
-        )
-        for item in items
-    }
-
-
 def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
     """Say which run lacks what one of these metrics needs."""
-    known = {
-        run.name: {*by_metric(list(seed_values(run.evaluations, ks))), SUPPORT}
-        for run in (first, second)
-    }
+    known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
     refuse_lacking(metrics, known)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

@@ -78,27 +78,6 @@ def pass_at_k(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
 
 
 @_for_each_n
-def pass_at_k_variance(correct_count_P: ArrayLike, n: int, k: int) -> Floats:
-    """Estimate the sampling variance of each problem's `pass_at_k`, without bias.
-
-        q(j) = C(n−c, j) / C(n, j)              share of j-subsets with no correct sample
-        Var  = q(k)² − q(2k)
-
-    Why: pass@k = 1 − q(k), and q(2k) is unbiased for (1−p)^(2k), the square of what q(k) is
-    unbiased for. In terms of pairs of k-subsets, of which a share h(j) =
-    C(k, j)·C(n−k, k−j)/C(n, k) overlap in j samples: q(k)² = Σ_j h(j)·q(2k−j), so
-    Var = Σ_j h(j)·(q(2k−j) − q(2k)), which is never negative.
-
-    Returns:
-        Variances in the shape of the counts; NaN for 2k > n, where no unbiased estimator exists.
-    """
-    none_in_k = 1 - pass_at_k(correct_count_P, n, k)
-    if 2 * k > n:
-        return np.full(none_in_k.shape, np.nan)
-    return np.maximum(none_in_k**2 - (1 - pass_at_k(correct_count_P, n, 2 * k)), 0.0)
-
-
-@_for_each_n
 def g_pass_at_k(correct_count_P: ArrayLike, n: int, k: int, tau: float) -> Floats:
     """Probability that at least a share τ of k samples is correct.
 

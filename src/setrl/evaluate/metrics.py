@@ -1,7 +1,7 @@
 """Every metric of an evaluation, by name: its values on each problem, and how it is displayed.
 
-A name is `metric@x` where the metric is a curve, over the samples k, the share τ or the position in
-the text, and just `metric` where it is one number.
+A name is `metric@x` where the metric is a curve, over the samples k or the share τ, and just
+`metric` where it is one number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from setrl import mean_set_scores, objectives
 from setrl.core.objectives.labels import find_labels
-from setrl.evaluate.branching import branches_by_position, mean_shared_prefix
 from setrl.evaluate.estimators import (
     Floats,
     count_labels,
@@ -25,11 +24,12 @@ from setrl.evaluate.estimators import (
     mean_g_pass_at_k,
     pass_at_k,
 )
+from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.names import look_up
 
-Axis = Literal["k", "τ", "position", ""]
+Axis = Literal["k", "τ", ""]
 
 COVER_TAUS = (0.1, 0.25, 0.5, 0.75, 1.0)
 G_PASS_TAUS = {"g_pass_0.5": 0.5, "g_pass_0.75": 0.75, "g_pass_1": 1.0}
@@ -74,7 +74,6 @@ METRICS: dict[str, Metric] = {
     "g_pass_1": Metric("G-pass(τ=1)", share=True),
     "g_pass_mean": Metric("mG-pass", share=True),
     "cover": Metric("Cover", "τ", share=True),
-    "branches": Metric("branches", "position"),
     "effective_number": Metric("effective number of strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
     "degenerate": Metric("strategy cannot be read", "", share=True),
@@ -87,7 +86,6 @@ READ_FROM = {  # labels → metrics of them, which are unknown where no sample h
     "answers_PN": ("majority", "vote_share"),
 }
 
-TWO_TEXTS = "not every problem has two texts; --text names the field of a log"
 LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
     **dict.fromkeys(
         READ_FROM["strategies_PN"],
@@ -100,24 +98,22 @@ LACKING = {  # metric → what samples lack that cannot have it; all samples hav
     "names the field of a log",
     "best_of": "no problem has a selector's score of each sample, in the field proxy",
     "g_pass_mean": "it needs a k of 2 or more, and as many samples of each problem",
-    "branches": TWO_TEXTS,
-    "shared_prefix": TWO_TEXTS,
+    "shared_prefix": "not every problem has two texts; --text names the field of a log",
 }
 
 
-def check_names(metrics: Sequence[str], more: Collection[str] = ()) -> None:
+def check_names(metrics: Sequence[str]) -> None:
     """Refuse names that no metric has.
 
     Args:
         metrics: The names; "all" stands for all metrics.
-        more: Further names that are known.
 
     Raises:
         ConfigError: Naming the nearest name, and all names.
     """
     with usage_errors():
         for metric in metrics:
-            look_up("metric", metric, dict.fromkeys((*METRICS, *more, "all")))
+            look_up("metric", metric, dict.fromkeys((*METRICS, "all")))
 
 
 def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]]) -> None:
@@ -171,7 +167,9 @@ def metric_values(
             values[f"g_pass_mean@{k}"] = mean_g_pass_at_k(correct_P, n, k)
     for tau in COVER_TAUS if "cover" in asked else ():
         values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
-    return _only_read(evaluation, values) | branch_values(evaluation, asked)
+    if "shared_prefix" in asked and evaluation.texts_kept > 1:
+        values["shared_prefix"] = np.array([*map(mean_shared_prefix, evaluation.samples.texts)])
+    return _only_read(evaluation, values)
 
 
 def _of_strategies(evaluation: Evaluation, asked: Collection[str]) -> dict[str, Floats]:
@@ -273,8 +271,6 @@ def seed_values(
 
     `ks` and `only` are as in `metric_values`. A metric that is unknown of every problem in some
     seed, such as majority@k without answers, is not among them.
-
-    Branches are counted among the texts of each problem: cut them to equally many first.
     """
     by_seed = [metric_values(evaluation, ks, only) for evaluation in evaluations]
     shared = [name for name in by_seed[0] if all(name in values for values in by_seed)]
@@ -285,29 +281,6 @@ def seed_values(
 def is_known(values_RP: Floats) -> bool:
     """Return whether there is a problem of which every seed has a value."""
     return not np.isnan(values_RP).any(axis=0).all()
-
-
-def branch_values(
-    evaluation: Evaluation, asked: Collection[str] = ("shared_prefix", "branches")
-) -> dict[str, Floats]:
-    """Where the kept texts diverge: characters that two of them share, branches by position.
-
-    Branches are counted, in expectation, among as many texts as every problem has. Empty unless
-    every problem has two texts.
-    """
-    count, found = evaluation.texts_kept, {}
-    if count > 1 and "shared_prefix" in asked:
-        found["shared_prefix"] = np.array([*map(mean_shared_prefix, evaluation.samples.texts)])
-    if count > 1 and "branches" in asked:
-        curves = [branches_by_position(texts, count) for texts in evaluation.samples.texts]
-        for t in powers_of_two(max(map(len, curves))):
-            found[f"branches@{t}"] = np.array([_at(curve, t) for curve in curves])
-    return found
-
-
-def _at(curve_T: Floats, position: int) -> float:
-    """Branches at a position; after the longest text their number stays."""
-    return float(curve_T[min(position, len(curve_T)) - 1]) if len(curve_T) else 1.0
 
 
 def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str]]:

@@ -71,15 +71,14 @@ def on_common(arms: ByArm, least: int = 1) -> Common:
 
 
 def comparable(arms: ByArm, least: int = 1) -> Common:
-    """Return what `on_common` returns, with equally many texts: branches are counted in them.
+    """Return what `on_common` returns.
 
     Raises:
         DataError: If an arm shares no problem with the first arm; see also `on_common`.
     """
     common = on_common(arms, least)
-    found = common.arms
     for name in arms:
-        if name not in found:
+        if name not in common.arms:
             first = next(iter(arms))
             if name == first:
                 raise DataError(f"the seeds of {name} must have common problems, but have none")
@@ -88,10 +87,7 @@ def comparable(arms: ByArm, least: int = 1) -> Common:
                 f"{arms[first][0].ids[0][:SHOWN]!r}, the second {arms[name][0].ids[0][:SHOWN]!r}"
                 f"{f'; {near}' if (near := _nearly_equal_of(arms)) else ''}"
             )
-    texts = min(one.texts_kept for of_arm in found.values() for one in of_arm)
-    return common._replace(
-        arms={name: [one.with_texts(texts) for one in of_arm] for name, of_arm in found.items()}
-    )
+    return common
 
 
 def _with_samples(arms: ByArm, least: int, notes: list[str]) -> Common:

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setrl.evaluate.agreement import flips
 from setrl.evaluate.estimators import Floats, count_labels
 from setrl.evaluate.intervals import Estimate, mean_over_problems
 from setrl.evaluate.metrics import metric_values
@@ -24,7 +23,6 @@ ArmConfig = Mapping[str, Any]
 
 FEWEST = 5  # prompts: fewer say nothing about other prompts
 HOPELESS, HARD, WEAK = 0.05, 1 / 3, 0.5  # success of a base, below which rows 1, 3 and 6 hold
-NOISY = 0.5  # share of labels that two judges give differently, from which row 4 holds
 FEW_STRATEGIES = 6  # of a prompt, up to which prompts are counted one number at a time
 
 GRPO: ArmConfig = {"method": "grpo"}
@@ -50,7 +48,6 @@ class ShownLog:
         degenerate: The share of samples without a strategy; 1 where none has one.
         right_strategies: Number of strategies with a right sample → prompts that show so many.
         are_answers: Whether the labels of strategies divide samples as their answers do.
-        noise: The share of labels that two judges give differently; None with one judge.
     """
 
     prompts: int
@@ -67,7 +64,6 @@ class ShownLog:
     degenerate: float
     right_strategies: Mapping[int, int]
     are_answers: bool
-    noise: float | None = None
 
     @property
     def has_strategies(self) -> bool:
@@ -81,13 +77,12 @@ class ShownLog:
         return min(max(1, round(1 / self.success.value - 1)), largest)
 
 
-def shown(found: Evaluation, group_size: int, second: Evaluation | None = None) -> ShownLog:
+def shown(found: Evaluation, group_size: int) -> ShownLog:
     """Return what groups show.
 
     Args:
         found: The groups.
         group_size: N, the samples of a prompt in the planned training.
-        second: The same groups with the labels of another judge.
 
     Raises:
         DataError: If the groups say nothing: too few, or all samples alike.
@@ -117,7 +112,6 @@ def shown(found: Evaluation, group_size: int, second: Evaluation | None = None) 
         degenerate=float(((labels_PN < 0) & found.present_PN).sum() / n_P.sum()),
         right_strategies=dict(zip(numbers.tolist(), times.tolist(), strict=True)),
         are_answers=_are_answers(found),
-        noise=None if second is None else disagreement(found, second),
     )
 
 
@@ -130,14 +124,6 @@ def alike(right_P: np.ndarray, n_P: np.ndarray, num: int) -> Floats:
     taken_N = np.arange(num)
     same_2PN = np.stack([right_P, n_P - right_P])[..., None] - taken_N
     return np.prod(np.clip(same_2PN, 0, None) / (n_P[:, None] - taken_N), axis=-1).sum(axis=0)
-
-
-def disagreement(first: Evaluation, second: Evaluation) -> float:
-    """Return the mean share of a prompt's samples that two labelings cluster differently."""
-    rows = zip(first.strategies_PN, second.strategies_PN, first.present_PN, strict=True)
-    return float(
-        np.mean([flips(one[there].tolist(), two[there].tolist()) for one, two, there in rows])
-    )
 
 
 def _are_answers(found: Evaluation) -> bool:
@@ -190,7 +176,7 @@ class TableRow:
 
 
 def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
-    """Return the first row of the table that holds; rows 7 and 10 are not seen in groups."""
+    """Return the first row of the table that holds; rows 4, 7 and 10 are not seen in groups."""
     rate = found.success.value
     if rate < HOPELESS:
         return TableRow(1, "the base model is right in fewer than 5% of its samples",
@@ -200,9 +186,6 @@ def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
     if goal == "pass@k" and rate < HARD:
         return TableRow(3, "only pass@K counts, and fewer than a third of the samples are right",
                    "MaxPO with K near 1/p̂ − 1", (_pass_k(found),))  # fmt: skip
-    if (found.noise or 0) >= NOISY:
-        return TableRow(4, "the judge disagrees with itself on half of the labels",
-                   "find a better judge", needs_judge=True)  # fmt: skip
     if found.are_answers or not found.has_strategies:
         return TableRow(5, "the only labels are final answers, or there are none",
                    "GRPO, or find a judge", (GRPO,), needs_judge=True)  # fmt: skip
@@ -289,10 +272,10 @@ def _lines(found: ShownLog) -> Iterator[str]:
             f"{interval(top.ends, 100)}; samples without one {percent(found.degenerate)}"
         )
         yield _right_strategies(found)
-    if found.noise is not None:
-        yield f"labels that the two judges give differently: {percent(found.noise)}"
-    yield ("not seen in groups: whether the grader calls wrong answers right (row 7), and what you "
-           "have tried (row 10)")  # fmt: skip
+    yield (
+        "not seen in groups: whether the judge agrees with itself (row 4, setrl judge-audit), "
+        "whether the grader calls wrong answers right (row 7), and what you have tried (row 10)"
+    )
 
 
 def _of_large(found: ShownLog) -> str:

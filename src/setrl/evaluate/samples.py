@@ -160,11 +160,6 @@ class Evaluation:
         row_of = {name: row for row, name in enumerate(self.ids)}
         return self.choose([row_of[name] for name in ids])
 
-    def with_texts(self, count: int) -> Evaluation:
-        """Return the same with at most `count` texts of each problem."""
-        few = tuple(texts[:count] for texts in self.samples.texts)
-        return replace(self, samples=replace(self.samples, texts=few))
-
 
 def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]) -> Evaluation:
     """Return the samples of groups that figures count.

@@ -89,33 +89,20 @@ def load_side(
     return Side(str(path), split, evaluations, seeds=tuple(files))
 
 
-def only_split(path: Path) -> str:
-    """Choose the split of one path: a given file, "test", or the only split that it has."""
-    if is_samples(path):
-        return path.stem
-    splits = _splits(path)
-    if not splits:
-        raise _no_evaluation(path, "test")
-    if "test" in splits or len(splits) == 1:
-        return "test" if "test" in splits else splits.pop()
-    raise ConfigError(f"{path} has evaluations of {', '.join(sorted(splits))}: choose one with "
-                      "--split")  # fmt: skip
-
-
-def common_split(first: Path, second: Path) -> str:
-    """Choose the split to compare: a given file, "test", or the only split that both paths have."""
-    for path in (first, second):
+def common_split(*paths: Path) -> str:
+    """Choose the split to read: a given file, "test", or the only split that all paths have."""
+    for path in paths:
         if is_samples(path):
             return path.stem
-    of_first, of_second = _splits(first), _splits(second)
-    for path, splits in ((first, of_first), (second, of_second)):
+    known = {path: _splits(path) for path in paths}
+    for path, splits in known.items():
         if not splits:
             raise _no_evaluation(path, "test")
-    both = of_first & of_second
-    if "test" in both or len(both) == 1:
-        return "test" if "test" in both else both.pop()
-    raise ConfigError(f"{first} has evaluations of {', '.join(sorted(of_first))}, {second} of "
-                      f"{', '.join(sorted(of_second))}: choose one with --split")  # fmt: skip
+    common = set.intersection(*known.values())
+    if "test" in common or len(common) == 1:
+        return "test" if "test" in common else common.pop()
+    have = [f"{path} has evaluations of {', '.join(sorted(of))}" for path, of in known.items()]
+    raise ConfigError(f"{'; '.join(have)}: choose one with --split")
 
 
 def is_samples(path: Path) -> bool:

@@ -21,7 +21,7 @@ from setrl.evaluate.bands import (
     pass_values,
     simultaneous_band,
 )
-from setrl.evaluate.estimators import Floats, pass_at_k_variance
+from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     Difference,
     Estimate,
@@ -30,7 +30,7 @@ from setrl.evaluate.intervals import (
     paired_difference,
 )
 from setrl.evaluate.loading import load_evaluation
-from setrl.evaluate.metrics import powers_of_two, seed_values
+from setrl.evaluate.metrics import seed_values
 from setrl.evaluate.problems import comparable
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.ungraded import Ungraded
@@ -55,8 +55,6 @@ class ArmSummary:
         problems: Problems that every seed of every arm was evaluated on.
         temperature: The temperature of sampling.
         metrics: Metric → mean over problems and seeds, with its interval.
-        sampling_stderr: pass@k → the part of its standard error that comes from drawing only n
-            samples of a problem; for k ≤ n/2, where it can be estimated without bias.
         band: pass@k at every k, with a band that holds for all k at once.
         ungraded: The samples of logs that have no grade, also of problems that are left out because
             of them; None if all have a grade.
@@ -69,7 +67,6 @@ class ArmSummary:
     temperature: float
     most: int
     metrics: dict[str, Estimate]
-    sampling_stderr: dict[str, float]
     band: Band | None = None
     ungraded: Ungraded | None = None
 
@@ -279,22 +276,9 @@ def _arm_summary(
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
         metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
-        sampling_stderr=_sampling_stderr(evaluations) if has_pass else {},
         band=_band(evaluations, None, intervals) if has_pass else None,
         ungraded=ungraded,
     )
-
-
-def _sampling_stderr(evaluations: Sequence[Evaluation]) -> dict[str, float]:
-    """Return the standard error of mean pass@k on these problems, from drawing n samples."""
-    problems = len(evaluations[0])
-    result = {}
-    for k in powers_of_two(evaluations[0].n // 2):
-        variance_RP = np.stack(
-            [pass_at_k_variance(e.correct_count_P, e.sizes, k) for e in evaluations]
-        )
-        result[f"pass@{k}"] = float(np.sqrt(variance_RP.sum()) / (len(evaluations) * problems))
-    return result
 
 
 def _differences(

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from setrl.evaluate.bands import Band, FirstLoss
-from setrl.evaluate.comparison import SUPPORT, Comparison, PairedMetric
+from setrl.evaluate.comparison import Comparison, PairedMetric
 from setrl.evaluate.intervals import problems_needed
 from setrl.evaluate.metrics import METRICS, by_metric
 from setrl.evaluate.summary import ArmSummary
-from setrl.evaluate.support import SupportDynamics
 from setrl.evaluate.verdicts import place
 from setrl.support.wording import (
     MISSING,
@@ -33,8 +32,6 @@ ONE_SEED = "The intervals hold for these two models: no second training seed was
 EQUAL = "A and B are equal: the same samples of the same problems, so there is nothing to compare."
 ONE_PROBLEM = "one common problem allows no conclusion."
 FEW = 4  # places of a curve in a comparison
-SUPPORT_COLUMNS = ("k", "preserved", "expanded", "shrunk", "out", "SRR", "", "NDR", "", "SDS", "",
-                   "NSCR", "")  # fmt: skip
 
 
 def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
@@ -51,7 +48,7 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[s
     axes = {METRICS[metric].axis for metric in chosen}
     tables = [
         _axis_table(arm, {m: found for m, found in chosen.items() if METRICS[m].axis == axis})
-        for axis in ("k", "τ", "position", "")
+        for axis in ("k", "τ", "")
         if axis in axes
     ]
     temperature = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
@@ -111,7 +108,6 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     notes = list(dict.fromkeys(notes))
     parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
     parts += [_table(rows, comparison.band, details)] if rows else []
-    parts += [_support_table(item, found) for item, found in comparison.support.items()]
     parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
     return "\n\n".join(part for part in parts if part)
 
@@ -125,8 +121,7 @@ def _spread(rows: Sequence[PairedMetric], most: int | None) -> list[PairedMetric
 
 def _more(comparison: Comparison, metrics: Sequence[str], details: bool, places: int) -> str:
     """Say what else the command can show."""
-    shown = {*metrics, *([SUPPORT] if comparison.support else [])}
-    others = [metric for metric in comparison.available if metric not in shown]
+    others = [metric for metric in comparison.available if metric not in metrics]
     all_k = "all k, and " if places < len(comparison.rows) else ""
     lines = [] if details else [f"--details shows {all_k}which differences can be detected"]
     lines += [f"other values of --metrics: {', '.join(others)}"] if others else []
@@ -251,21 +246,6 @@ def _name(row: PairedMetric) -> str:
     if row.k is None:
         return label
     return f"{label}@{row.k:g}" if axis == "k" else f"{label}, {axis} = {row.k:g}"
-
-
-def _support_table(item: str, rows: Sequence[SupportDynamics]) -> str:
-    """Write which items of A's support are also in B's support."""
-    cells = [list(SUPPORT_COLUMNS)]
-    for row in rows:
-        numbers = [plain(x, 1) for x in (row.preserved, row.expanded, row.shrunk, row.out)]
-        ratios = [
-            text
-            for r in (row.retention, row.discovery, row.dynamics, row.net_change)
-            for text in (plain(r.value, 3), interval(r.ends, digits=2))
-        ]
-        cells.append([f"{row.k}", *numbers, *ratios])
-    what = "problems that are solved" if item == "problems" else "correct strategies"
-    return f"support from A to B, {what}\n{table(cells, left=())}"
 
 
 def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) -> str:

@@ -6,7 +6,7 @@ import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, type Comparison, hidden, type Split, toggle } from "./data";
 import { Evaluation } from "./Evaluation";
-import { SolvedByOne, WorstCredit } from "./Examples";
+import { SolvedByOne } from "./Examples";
 import { Explained } from "./Explained";
 import { FrontierCharts, StrategyFront } from "./Frontiers";
 import { OverStepsChart, StrategyShares, TimeOfAStep, Training } from "./Training";
@@ -94,25 +94,11 @@ export function ComparisonPage({ data }: { data: Comparison }) {
           <SolvedByOne all={data.solved} />
         </Panel>
       ) : null}
-      {data.credit.length > 0 ? (
-        <Panel
-          id="credit"
-          title="Show me: credit against correctness"
-          lead={
-            <>
-              Training makes samples with a positive <Term name="advantage">advantage</Term> more likely. These cases
-              deserve a look. {whole}
-            </>
-          }
-        >
-          <WorstCredit all={data.credit} />
-        </Panel>
-      ) : null}
       {data.training.length + data.constant.length > 0 ? (
         <Panel
           id="training"
           title="Training"
-          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}.${data.constant.length ? ` These never changed: ${data.constant.join(", ")}.` : ""}${Object.keys(data.without_credit).length ? " Red above a chart: steps in which an arm had no credit at all, though some samples were wrong." : ""}`}
+          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}.${data.constant.length ? ` These never changed: ${data.constant.join(", ")}.` : ""}`}
         >
           <Training panels={data.training} />
           {data.shares.map((shares, at) => (

@@ -1,11 +1,9 @@
-/** "Show me": problems that one arm alone solved, and credit against correctness. */
+/** "Show me": problems that one arm alone solved. */
 
 import { useState } from "preact/hooks";
 import { Segments } from "../components/Controls";
 import { SampleText } from "../components/SampleText";
-import { signed } from "../components/SignedBar";
-import { Term } from "../components/Term";
-import { armOf, type ByArm, type Credit, type OddCredit, type Solved } from "./data";
+import { armOf, type ByArm, type Solved } from "./data";
 import { percent } from "../components/format";
 
 export function SolvedByOne({ all }: { all: readonly Solved[] }) {
@@ -87,76 +85,4 @@ function Rates({ rates }: { rates: ByArm<number> }) {
       ))}
     </ul>
   );
-}
-
-export function WorstCredit({ all }: { all: readonly Credit[] }) {
-  const most = all.reduce((a, b) => (b.wrong_up + b.right_down > a.wrong_up + a.right_down ? b : a));
-  const [chosen, choose] = useState(most.arm);
-  const found = all.find(({ arm }) => arm === chosen)!;
-  const share = (number: number): string => percent(number / found.samples);
-  return (
-    <>
-      <div class="below">
-        <Segments
-          label="Arm"
-          value={chosen}
-          options={all.map(({ arm }) => [arm, armOf(arm).label] as const)}
-          onChange={choose}
-        />
-      </div>
-      <p class="note">
-        In {found.groups.toLocaleString("en")} recorded groups with {found.samples.toLocaleString("en")} samples,{" "}
-        {armOf(chosen).label} made {found.wrong_up.toLocaleString("en")} wrong samples more likely (
-        {share(found.wrong_up)}) and {found.right_down.toLocaleString("en")} correct samples less likely (
-        {share(found.right_down)}).{" "}
-        {found.examples.length > 0
-          ? "Credit is relative to the group: a correct sample is made less likely where others do more for their sets, such as samples of a rarer strategy. Shown are the largest such advantages, one for each prompt."
-          : "No advantage went against correctness."}
-      </p>
-      <div class="examples">
-        {found.examples.map((example, at) => (
-          <article class="example" key={at}>
-            <h3>
-              {example.kind === "wrong_up" ? "Wrong, but more likely: " : "Correct, but less likely: "}
-              <Term name="advantage">advantage</Term> {signed(example.advantage)}
-            </h3>
-            <p class="prompt">
-              <SampleText text={example.prompt} />
-            </p>
-            <blockquote>
-              <SampleText text={example.text} />
-            </blockquote>
-            {example.why_wrong ? (
-              <p>
-                Wrong, because <SampleText text={example.why_wrong} />.
-              </p>
-            ) : null}
-            <p>{why(example, armOf(chosen).label)}</p>
-            <small>
-              step {example.step}, seed {example.seed}
-              {example.strategy === null ? (
-                ""
-              ) : (
-                <>
-                  , strategy <SampleText text={example.strategy} />
-                </>
-              )}
-            </small>
-          </article>
-        ))}
-      </div>
-    </>
-  );
-}
-
-/** What the group was like: only what was logged. */
-function why({ samples, correct, same_strategy, degenerate, others }: OddCredit, own: string): string {
-  const parts = [`${correct} of the ${samples} samples of this prompt are correct`];
-  if (degenerate) parts.push("this one has no readable strategy");
-  else if (same_strategy === 1) parts.push("no other one uses its strategy");
-  else if (same_strategy !== null) parts.push(`${same_strategy} use its strategy`);
-  const methods = Object.entries(others)
-    .filter(([name]) => name !== own)
-    .map(([name, value]) => `${name} ${signed(value)}`);
-  return `${parts.join("; ")}.${methods.length > 0 ? ` Other methods would have given: ${methods.join(", ")}.` : ""}`;
 }

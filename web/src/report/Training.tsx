@@ -9,17 +9,13 @@ import { Key } from "../components/Key";
 import { fills, hues, other } from "../components/registry";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
-import { armOf, hidden, type OverSteps, page, type Shares, type StepTime, toggle } from "./data";
+import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";
 import { percent, plain, seconds } from "../components/format";
 
 interface XAxis {
   readonly label: string;
   readonly name: string;
 }
-
-/** The steps of an arm in which no group had credit. */
-const withoutCredit = (arm: string): readonly number[] =>
-  (page.kind === "comparison" ? page.without_credit[arm] : undefined) ?? [];
 
 const STEPS: XAxis = { label: "step", name: "step" };
 
@@ -33,9 +29,6 @@ export function Training({ panels, x = STEPS }: { panels: readonly OverSteps[]; 
           <OverStepsChart key={panel.key} panel={panel} x={panel.x ?? x} />
         ))}
       </div>
-      {arms.some((arm) => withoutCredit(arm).length) ? (
-        <p class="note">Marks above a curve, in the colour of the arm: steps in which no group of it had credit.</p>
-      ) : null}
     </>
   );
 }
@@ -54,9 +47,6 @@ export function OverStepsChart({ panel, x: axis = STEPS, height = 220 }: ChartPr
     points: steps.map((x, at) => ({ x, y: mean[at] ?? NaN })),
     thin: seeds.map((seed) => steps.map((x, at) => ({ x, y: seed[at] ?? NaN }))),
   }));
-  const alarms = shown.flatMap(([arm]) =>
-    withoutCredit(arm).length ? [{ hue: armOf(arm).hue, at: withoutCredit(arm) }] : [],
-  );
   const file = panel.key.replaceAll(/[^\w@]+/g, "_");
   return (
     <Figure
@@ -81,7 +71,6 @@ export function OverStepsChart({ panel, x: axis = STEPS, height = 220 }: ChartPr
         <Curves
           curves={curves}
           height={height}
-          alarms={alarms}
           label={`${panel.label} over the steps: ${curves.map(({ look, points }) => `${look.label} from ${format(points[0]!.y)} to ${format(points.at(-1)!.y)}`).join("; ")}.`}
           x={axis}
           y={{ label: "", format, tick: panel.share ? (value) => `${Number((100 * value).toFixed(1))}%` : String }}

@@ -98,32 +98,6 @@ export interface Solved {
   }[];
 }
 
-export interface OddCredit {
-  readonly kind: "wrong_up" | "right_down";
-  readonly seed: number;
-  readonly step: number;
-  readonly prompt: string;
-  readonly text: string;
-  readonly reward: number;
-  readonly advantage: number;
-  readonly strategy: string | null;
-  readonly degenerate: boolean;
-  readonly same_strategy: number | null;
-  readonly samples: number;
-  readonly correct: number;
-  readonly why_wrong: string | null;
-  readonly others: Readonly<Record<string, number>>;
-}
-
-export interface Credit {
-  readonly arm: string;
-  readonly groups: number;
-  readonly samples: number;
-  readonly right_down: number;
-  readonly wrong_up: number;
-  readonly examples: readonly OddCredit[];
-}
-
 /** The page of a comparison of language models. */
 export interface Comparison {
   readonly kind: "comparison";
@@ -136,14 +110,11 @@ export interface Comparison {
   readonly training: readonly OverSteps[];
   /** Metrics that never changed, with their value. */
   readonly constant: readonly string[];
-  /** The steps in which an arm had no credit at all, though there was something to learn. */
-  readonly without_credit: ByArm<readonly number[]>;
   readonly smoothing: number;
   readonly shares: readonly Shares[];
   readonly time: { readonly headline: string; readonly arms: readonly StepTime[] } | null;
   readonly frontiers: readonly Frontier[];
   readonly solved: readonly Solved[];
-  readonly credit: readonly Credit[];
   /** The length at which texts are cut, and the commands that show all of them. */
   readonly letters: number;
   readonly views: readonly string[];

@@ -20,7 +20,6 @@ export function viewsOf(run: Run): readonly (readonly [View, string])[] {
   const views: (readonly [View, string])[] = [];
   if (run.samples.length) views.push(["groups", "Samples"]);
   if (seeds.some((seed) => seed.has_metrics)) views.push(["metrics", "Metrics"]);
-  if (run.splits.length) views.push(["evaluation", "Evaluation"]);
   return views;
 }
 

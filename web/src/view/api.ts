@@ -34,7 +34,6 @@ export interface Run {
   readonly error: string | null;
   readonly command: string | null;
   readonly arms: readonly Arm[];
-  readonly splits: readonly string[];
   readonly samples: readonly Sampled[];
   readonly looks: Readonly<
     Record<string, { readonly label: string; readonly hue: string; readonly dash: string; readonly symbol: string }>
@@ -187,50 +186,6 @@ export interface Group {
   readonly sized: readonly string[];
   readonly origin: Origin;
   readonly explained: Explained | null;
-}
-
-export interface Loss {
-  readonly low: number;
-  readonly high: number | null;
-}
-
-export interface Curve {
-  readonly name: string;
-  readonly values: Values;
-  readonly low: Values;
-  readonly high: Values;
-  readonly intervals: readonly Values[];
-}
-
-export interface ArmCurve extends Curve {
-  readonly seeds: number;
-  readonly samples: number;
-  readonly most_samples: number;
-}
-
-export interface Difference extends Curve {
-  readonly above: readonly (readonly [number, number])[];
-  readonly below: readonly (readonly [number, number])[];
-  readonly loses_first: Loss | null;
-  readonly reference_loses_first: Loss | null;
-}
-
-export interface Evaluation {
-  readonly splits: readonly string[];
-  readonly split: string;
-  readonly notes: readonly string[];
-  readonly reference: string;
-  readonly ks: readonly number[];
-  readonly shown_ks: readonly number[];
-  readonly level: number;
-  readonly problems: number;
-  readonly arms: readonly ArmCurve[];
-  readonly differences: readonly Difference[];
-  readonly matrix: {
-    readonly arms: readonly string[];
-    readonly problems: number;
-    readonly rows: readonly { readonly prompt: string; readonly shares: readonly number[] }[];
-  };
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;

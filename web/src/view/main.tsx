@@ -6,7 +6,6 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { Tip } from "../components/Term";
 import { type Run, type Runs, useAnswer } from "./api";
-import { Evaluation } from "./run/Evaluation";
 import { Problem } from "./problem/Problem";
 import { Problems } from "./problems/Problems";
 import { Metrics } from "./run/Metrics";
@@ -19,7 +18,6 @@ const OF_RUNS = {
   metrics: Metrics,
   groups: Problems,
   group: Problem,
-  evaluation: Evaluation,
 } as const;
 
 function Explorer() {

@@ -2,9 +2,9 @@
 
 import { signal } from "@preact/signals";
 
-export type View = "runs" | "metrics" | "groups" | "group" | "evaluation";
+export type View = "runs" | "metrics" | "groups" | "group";
 
-const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group", "evaluation"];
+const VIEWS: readonly string[] = ["runs", "metrics", "groups", "group"];
 const KEYS = [
   "run",
   "arm",
@@ -17,7 +17,6 @@ const KEYS = [
   "text",
   "from",
   "split",
-  "against",
   "k",
   "deep",
   "beside",

@@ -25,16 +25,6 @@ def in_sentence(data: RunData) -> str:
     )
 
 
-def measured(data: RunData) -> str:
-    """Name the asked and the counted steps; only the asked steps if nothing is evaluated."""
-    asked = data.config.get("total_steps")
-    every = [steps for own in _steps(data).values() for steps in own]
-    if not every or not asked:
-        return str(asked or "")
-    counted = _range(every) if _are_close(every) else _by_arm(data)
-    return f"{asked:,} asked for; counted: {counted}"
-
-
 def unequal(data: RunData) -> list[str]:
     """Warn if the steps of training runs are not within a few percent of each other."""
     every = [steps for own in _steps(data).values() for steps in own]

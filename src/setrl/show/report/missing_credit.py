@@ -86,25 +86,6 @@ def _never_had_set_credit(run: ArmRun) -> bool:
     return bool(sizes) and all(bool(np.isnan(one).all()) for one in sizes)
 
 
-def steps_without_credit(data: RunData) -> dict[str, list[int]]:
-    """Arm → the steps in which a seed had no credit at all, though there was something to learn."""
-    found = {
-        arm: sorted({step for run in runs for step in _steps_without_credit(run)})
-        for arm, runs in data.trained.items()
-    }
-    return {arm: steps for arm, steps in found.items() if steps}
-
-
-def _steps_without_credit(run: ArmRun) -> list[int]:
-    steps = run.metrics.get("step", np.zeros(0))
-    unknown = np.full(len(steps), np.nan)
-    dead, right = (
-        run.metrics.get(key, unknown) for key in ("advantage/dead_groups", "reward/pass@1")
-    )
-    skipped = run.metrics.get(SKIPPED, unknown)
-    return [int(step) for step in steps[(skipped == 1) | ((dead == 1) & (right < 1))]]
-
-
 def share_left_out(run: ArmRun) -> float | None:
     """Return the share of the prompts of a run without credit; None if not logged."""
     found = run.metrics.get(SKIPPED, np.zeros(0))

@@ -170,7 +170,7 @@ def facts(data: RunData) -> dict[str, str]:
         "domain": _with_options(config.get("domain")),
         "task": _with_options(config.get("task")),
         "steps": config.get("steps"),
-        "environment steps of each arm": env_steps.measured(data),
+        "environment steps": config.get("total_steps"),
         "samples of a training step": "{prompts_per_step} prompts × {samples_per_prompt} samples"
         .format_map(config) if "samples_per_prompt" in config else "",
         "seeds": ", ".join(map(str, config.get("seeds") or ())),

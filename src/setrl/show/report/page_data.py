@@ -15,8 +15,6 @@ from setrl.show.report.curves import (
     training_curves,
 )
 from setrl.show.report.headlines import headline_k, pass_at_k_title
-from setrl.show.report.missing_credit import steps_without_credit
-from setrl.show.report.odd_credit import worst_credit
 from setrl.show.report.over_steps import outside_sweeps_or_middle, smoothing
 from setrl.show.report.run import RunData
 from setrl.show.report.solved import solved_by_one
@@ -45,13 +43,11 @@ def page_data(data: RunData) -> dict[str, Any]:
         ],
         "training": panels,
         "constant": constant,
-        "without_credit": steps_without_credit(data),
         "smoothing": smoothing(data),
         "shares": share_curves(data),
         "time": step_times(data),
         "frontiers": [frontier_points(data, s, headline_k(s)) for s in data.splits],
         "solved": [found for split in data.splits if (found := solved_by_one(data, split))],
-        "credit": worst_credit(data),
         "letters": LETTERS,
         "views": data.views,
     }

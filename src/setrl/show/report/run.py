@@ -42,14 +42,12 @@ class ArmRun:
 
     Attributes:
         metrics: Key → value at each logged step (NaN if a step has none); "step" among them.
-        rollouts: Step → file of that step's samples.
         evaluation: Metric → value in the environment, of a control run; NaN if undefined.
         error: Why the training run failed; None if it did not.
     """
 
     seed: int
     metrics: dict[str, Floats]
-    rollouts: dict[int, Path]
     evaluation: dict[str, float]
     error: str | None = None
 
@@ -187,7 +185,6 @@ def _read_arm_run(seed: int, run: TrainingRun) -> ArmRun:
     return ArmRun(
         seed=seed,
         metrics=_columns(files.read_lines(run.metrics)),
-        rollouts=run.rollout_files(),
         evaluation=read_outcome(run.evaluation),
         error=_error(files.read_json(run.path / RECORD)),
     )

@@ -23,7 +23,6 @@ from setrl.show.lab.view import metrics
 from setrl.show.lab.view.catalogue import Catalogue, CatalogueEntry, Found, Seed
 from setrl.show.lab.view.credit import group_page
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
-from setrl.show.lab.view.evaluation import EvaluationPages
 from setrl.show.lab.view.guard import Guard
 from setrl.show.lab.view.index import FileIndex, LogIndex, Search
 from setrl.show.lab.view.marks import Marks
@@ -68,7 +67,6 @@ class Questions:
     def __init__(self, catalogue: Catalogue, patience: float | None = None) -> None:
         self.catalogue = catalogue
         self.patience = patience
-        self.evaluations = EvaluationPages()
         self._found: Found | None = None
         self._search: Search | None = None
         self._all_marks: dict[Path, Marks] = {}
@@ -189,11 +187,6 @@ class Questions:
             self._search = Search(index, found, text)
         return self._search.wait(self.patience), self._search.hits
 
-    def evaluation(self, request: Request) -> dict[str, Any]:
-        """pass@k of all arms on a split, with bands and paired differences."""
-        entry, query = self.entry(request), request.query_params
-        return self.evaluations.page(entry, query.get("split"), query.get("against"))
-
     def entry(self, request: Request) -> CatalogueEntry:
         """Return the run that a request names."""
         return self._known().entries[request.query_params["run"]]
@@ -231,7 +224,7 @@ def application(
         patience: Seconds that an answer waits for an index; None waits until it is finished.
     """
     ask = Questions(catalogue, patience)
-    names = ("runs", "groups", "group", "text", "raw", "elsewhere", "evaluation")
+    names = ("runs", "groups", "group", "text", "raw", "elsewhere")
     answers: dict[str, Answer] = {name: getattr(ask, name) for name in names}
     routes = [Route("/", _page), Route("/static/{name}", _static)]
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
@@ -378,7 +371,6 @@ def _described(entry: CatalogueEntry) -> dict[str, Any]:
         "kind": entry.kind,
         **about,
         "arms": [_arm(entry, arm) for arm in entry.arms],
-        "splits": list(entry.evaluations),
         "looks": {arm: look.on_page() for arm, look in looks(entry.all_arms).items()},
         "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
     }

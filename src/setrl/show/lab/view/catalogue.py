@@ -8,15 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from setrl.evaluate.loading import load_evaluation, load_samples
-from setrl.evaluate.samples import Evaluation
 from setrl.samples.credit_record import credit_record
 from setrl.samples.importers import tinker_cookbook
 from setrl.samples.importers.tools import READERS, for_tool
@@ -45,7 +42,6 @@ RECOGNISED = 50  # rows that tell whether a file is a log
 METRICS = "metrics.jsonl"
 
 Kind = Literal["comparison", "control", "log", "files"]
-Load = Callable[[], Evaluation]
 
 
 @dataclass(frozen=True)
@@ -62,21 +58,6 @@ class Seed:
 
 
 @dataclass(frozen=True)
-class LogSource:
-    """Where an evaluation is read.
-
-    Attributes:
-        paths: Its files, whose changes are noticed.
-        load: Reads it.
-        index: Its groups.
-    """
-
-    paths: tuple[Path, ...]
-    load: Load
-    index: LogIndex
-
-
-@dataclass(frozen=True)
 class CatalogueEntry:
     """A run, a log or some files.
 
@@ -89,7 +70,7 @@ class CatalogueEntry:
         about: run.json of a run.
         config: The config of a run.
         arms: Arm → seed → training run.
-        evaluations: Split → arm → seed → where its evaluation is read.
+        evaluations: Split → arm → seed → its groups.
     """
 
     id: str
@@ -100,7 +81,7 @@ class CatalogueEntry:
     about: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
     arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
-    evaluations: Mapping[str, Mapping[str, Mapping[int, LogSource]]] = field(default_factory=dict)
+    evaluations: Mapping[str, Mapping[str, Mapping[int, LogIndex]]] = field(default_factory=dict)
 
     def training_run(self, arm: str, seed: int) -> Seed:
         """Return a training run.
@@ -112,10 +93,12 @@ class CatalogueEntry:
 
     def indexes(self, split: str) -> dict[tuple[str, int], LogIndex]:
         """Return (arm, seed) → groups: of a split, or of training if it is ""."""
-        found = self.evaluations.get(split, {}) if split else self.arms
+        if split:
+            found = self.evaluations.get(split, {})
+            return {(arm, seed): one for arm, seeds in found.items() for seed, one in seeds.items()}
         return {
             (arm, seed): one.index
-            for arm, seeds in found.items()
+            for arm, seeds in self.arms.items()
             for seed, one in seeds.items()
             if one.index is not None
         }
@@ -209,7 +192,7 @@ class Catalogue:
     def _run(self, folder: Path, kind: Literal["comparison", "control"]) -> CatalogueEntry:
         about = files.read_json(folder / RECORD)
         arms: dict[str, dict[int, Seed]] = {}
-        evaluations: dict[str, dict[str, dict[int, LogSource]]] = {}
+        evaluations: dict[str, dict[str, dict[int, LogIndex]]] = {}
         config = read_config(folder)
         for arm in find_arms(folder):
             for seed, path in arm.seeds.items():
@@ -219,7 +202,7 @@ class Catalogue:
                 for name, model in _evaluated(arm.arm, run).items():
                     for split, file in evaluation_files(model).items():
                         of_split = evaluations.setdefault(split, {})
-                        of_split.setdefault(name, {})[seed] = self._evaluation_file(file)
+                        of_split.setdefault(name, {})[seed] = self._file_index(file)
         return CatalogueEntry(
             id=self._id(folder),
             name=str(about.get("name") or folder.name),
@@ -240,7 +223,6 @@ class Catalogue:
         return Seed(run.metrics, self._index(run.path, log))
 
     def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> CatalogueEntry:
-        paths = tuple(folder / match[0] for match in found)
         name = folder.parent.name if folder.name == "completions" else folder.name
         name = self.root.stem if self.root.is_file() else name
         arms: dict[str, dict[int, Seed]] = {}
@@ -251,9 +233,7 @@ class Catalogue:
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
             arms = {name: {0: Seed(index=self._index(folder, log))}}
         given = self.root if self.root.is_file() else folder
-        load = partial(_loaded, given, self.options, tool)
-        index = self._file_index(given, tool)
-        evaluations = {tool: {name: {0: LogSource(paths, load, index)}}}
+        evaluations = {tool: {name: {0: self._file_index(given, tool)}}}
         about = {"command": f"a log of {tool}"}
         where = self._where(folder)
         return CatalogueEntry(
@@ -268,23 +248,15 @@ class Catalogue:
         index = self._index(folder, ToolLog(steps, READERS["tinker"], self.options))
         seed = Seed(folder / METRICS if has_metrics else None, index)
         last = tuple(steps.values())[-1]
-        evaluations = {"tinker": {name: {0: self._tinker_source(last)}}}
+        evaluations = {"tinker": {name: {0: self._file_index(last, "tinker")}}}
         for split, of_steps in tinker_cookbook.evaluations(folder).items():
             evaluations[split] = {
-                f"iteration {step}": {0: self._tinker_source(path)}
+                f"iteration {step}": {0: self._file_index(path, "tinker")}
                 for step, path in of_steps.items()
             }
         about = {"command": "a log of tinker-cookbook"}
         return CatalogueEntry(self._id(folder), name, self._where(folder), "log", folder, about, {},
                      {name: {0: seed}}, evaluations)  # fmt: skip
-
-    def _tinker_source(self, path: Path) -> LogSource:
-        load = partial(_loaded, path, self.options, "tinker")
-        return LogSource((path,), load, self._file_index(path, "tinker"))
-
-    def _evaluation_file(self, path: Path) -> LogSource:
-        load = partial(load_evaluation, path, allow_damaged=True)
-        return LogSource((path,), load, self._file_index(path))
 
     def _files(self, folder: Path, paths: list[Path]) -> CatalogueEntry:
         """Return files of samples, one arm each; credited ones beside others are no arms of them.
@@ -299,13 +271,8 @@ class Catalogue:
         return CatalogueEntry(self._id(named), named.name, self._where(named), "files", named,
                      evaluations=arms)  # fmt: skip
 
-    def _arms(self, paths: list[Path]) -> dict[str, dict[int, LogSource]]:
-        return {
-            name: {
-                0: LogSource((path,), partial(_loaded, path, self.options), self._file_index(path))
-            }
-            for name, path in _named(paths).items()
-        }
+    def _arms(self, paths: list[Path]) -> dict[str, dict[int, LogIndex]]:
+        return {name: {0: self._file_index(path)} for name, path in _named(paths).items()}
 
     def _holds(self, path: Path) -> Literal["samples", "credited", ""]:
         """Return what the first rows of a file are; empty if they are no samples."""
@@ -368,10 +335,6 @@ def _samples_of(path: Path) -> Literal["samples", "credited", ""]:
         if "text" in log.reader.columns:
             return "credited" if credit_record(log.rows.record(0)) else "samples"
     return ""
-
-
-def _loaded(path: Path, options: LogOptions, tool: str | None = None) -> Evaluation:
-    return load_samples(path, options, tool, keep_bare=True).evaluation
 
 
 def _is_tinker(folder: Path, folders: list[str]) -> bool:

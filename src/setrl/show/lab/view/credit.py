@@ -13,6 +13,7 @@ import numpy as np
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
+from setrl.evaluate.prefixes import common_prefix
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.outcomes import GRADED_NOTE, against
 from setrl.samples.rollouts import name_of
@@ -184,7 +185,7 @@ def shared_prefix(texts: Sequence[str]) -> int:
     >>> shared_prefix(["x=1, y", "x=1; y"]), shared_prefix([])
     (3, 0)
     """
-    return _shared(min(texts), max(texts)) if texts else 0
+    return common_prefix(min(texts), max(texts)) if texts else 0
 
 
 def branch_points(texts: Sequence[str]) -> list[int]:
@@ -198,18 +199,6 @@ def branch_points(texts: Sequence[str]) -> list[int]:
     order = sorted(range(len(texts)), key=texts.__getitem__)
     found = [0] * len(texts)
     for one, other in pairwise(order):
-        length = _shared(texts[one], texts[other])
+        length = common_prefix(texts[one], texts[other])
         found[one], found[other] = max(found[one], length), max(found[other], length)
     return found
-
-
-def _shared(one: str, other: str) -> int:
-    """Return the length of a common prefix, by halving: slices compare at the speed of memory."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -17,7 +17,8 @@ from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from setrl.show.lab.view.app import application
-from setrl.show.lab.view.catalogue import Catalogue, Found, LogSource
+from setrl.show.lab.view.catalogue import Catalogue, Found
+from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import ONLY_STEP
 from setrl.support.errors import ConfigError
 
@@ -111,8 +112,8 @@ def refuse_empty(catalogue: Catalogue) -> None:
         raise ConfigError(f"{root}: no such folder")
     found = catalogue.look()
     if root.is_file():  # it was meant to be samples: what is wrong with it is said at once
-        for source in _sources(found):
-            next(source.index.log.first_groups(ONLY_STEP), None)
+        for index in _indexes(found):
+            next(index.log.first_groups(ONLY_STEP), None)
     if not found.entries:
         why = f" ({found.notes[0]})" if found.notes else ""
         raise ConfigError(
@@ -121,9 +122,9 @@ def refuse_empty(catalogue: Catalogue) -> None:
         )
 
 
-def _sources(found: Found) -> list[LogSource]:
-    arms = (arms for entry in found.entries.values() for arms in entry.evaluations.values())
-    return [source for of_split in arms for seeds in of_split.values() for source in seeds.values()]
+def _indexes(found: Found) -> list[LogIndex]:
+    places = [(one, split) for one in found.entries.values() for split in one.evaluations]
+    return [index for entry, split in places for index in entry.indexes(split).values()]
 
 
 def is_loopback(host: str) -> bool:
