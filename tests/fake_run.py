@@ -38,7 +38,8 @@ def make(
         models = [(folder / arm / f"seed_{s}", arm, s) for arm in arms for s in seeds]
         for where, arm, seed in models + ([(folder / "base", "base", 0)] if base else []):
             for split in ("test", "shifted"):
-                _write_evaluation(where / "evaluation" / f"{split}.jsonl", arm, seed, problems, n, text)
+                path = where / "evaluation" / f"{split}.jsonl"
+                _write_evaluation(path, arm, seed, problems, n, text)
     return folder
 
 
