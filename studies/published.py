@@ -48,7 +48,7 @@ def _seeds(metrics: Mapping[str, Any]) -> tuple[ArmRun, ...]:
     """Return the training runs of an arm of a control run, as far as their evaluations."""
     seeds = dict.fromkeys(seed for found in metrics.values() for seed in found["seeds"])
     return tuple(
-        ArmRun(int(seed), {}, {}, {name: _number(found["seeds"].get(seed))
+        ArmRun(int(seed), {}, {name: _number(found["seeds"].get(seed))
                                    for name, found in metrics.items()})
         for seed in seeds
     )  # fmt: skip
