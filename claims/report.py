@@ -46,9 +46,9 @@ The second needs only `pip install -e .`.
 READING = """\
 ## How to read an entry
 
-Id, place in the document, verdict, number of trials; then the claim in our words, with the quantity
-that the check compares. Below it: what is true instead, and the first counterexample with the
-number of trials in which the claim fails.
+Id, place in the document, verdict (number of trials); then the claim in our words, with the
+quantity that the check compares. Below it: what is true instead, and the first counterexample with
+the number of trials in which the claim fails.
 
 - **Holds.** True in every trial. Exceptions without content: all rewards equal, the same diversity
   for every set that scores, a single set, no correct action, an advantage or a covariance of
@@ -67,9 +67,9 @@ number of trials in which the claim fails.
 
 N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B for N and
 K for n, our own results K for n; elsewhere, K sets are K of the C(N, n) sets. π is the policy. u
-and v are the mean scores of the sets with and without a sample, w that of the sets of n − 1
-samples without it, U that of all sets. A is the marginal set advantage, Λ the scaffold value. See
-the [glossary](glossary.md).
+and v are the mean scores of the sets with and without a sample, w of the sets of n − 1 samples
+without it, and U of all sets. A is the marginal set advantage, Λ the scaffold value. See the
+[glossary](glossary.md).
 
 ## How far to trust it
 
@@ -235,7 +235,7 @@ def _entry(finding: Finding) -> str:
 
 def _verdict(finding: Finding) -> str:
     if finding.confirmed:
-        return f"**{_name(finding).capitalize()}** ({_count(finding.trials)})."
+        return f"**{_name(finding).capitalize()}** ({finding.trials:,})."
     return f"**Not confirmed: {_mismatch(finding)}.**"
 
 
@@ -255,10 +255,6 @@ def _name(finding: Finding) -> str:
 
 def _in_brackets(finding: Finding) -> str:
     return f" ({finding.claim.word})" if finding.claim.word else ""
-
-
-def _count(trials: int) -> str:
-    return f"{trials:,} trial" + "s" * (trials != 1)
 
 
 def _truth_label(verdict: Verdict) -> str:

@@ -34,11 +34,10 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     docs/audit.md explains the sentences.
 
     Attributes:
-        estimator: The function as module:name, from the current folder or an installed package:
-            f(rewards) or f(rewards, strategies), of one group or of a batch (file.py:name, too);
-            or a method,
-            {methods}, with its arguments as options, such as poly_epo --set-size 8; or a log with
-            the advantages that a trainer has recorded.
+        estimator: The function as module:name or file.py:name: f(rewards) or f(rewards,
+            strategies), of one group or of a batch; or a method of `setrl credit`, with its
+            arguments as options, such as poly_epo --set-size 8; or a log with the advantages that
+            a trainer has recorded.
         group_size: The number N of samples in a group; by default 4, or as in the log.
         rewards: The rewards that a sample may get, such as 0 0.5 1.
         labels: The number of strategies that samples may use; by default 3 if the estimator reads

@@ -19,21 +19,17 @@ class Compare(EvaluatedFields, Said):
     Differences are B − A: give the reference first, as in `setrl report`.
 
     Attributes:
-        first: Run A, the reference: an evaluation file, a log (JSON Lines, a JSON array or Parquet,
-            whose fields are recognised and shown; or another tool's), the folder of a model, or the
-            folder of an arm with its seeds. Problems are matched by their ids, or by their prompts
-            if the runs share no id; problems that only one run has are left out, and counted.
+        first: Run A, the reference: what `setrl evaluate` reads. Problems are matched by their
+            ids, or by their prompts if the runs share no id; those that only one run has are left
+            out, and counted.
         second: Run B.
         split: The evaluation to compare, by the name of its file; test by default.
         metrics: pass, max, best_of, majority, vote_share, strategies, correct_strategies,
             g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, effective_number, top_share,
             degenerate, shared_prefix; all prints all of them. By default pass; also majority if
             both have answers; also correct_strategies, effective_number and top_share if both have
-            strategies. A metric that A or B cannot have is refused. docs/metrics.md has their
-            formulas.
-        k: The k at which curves are compared, such as --k 1 5 30; 1, 2, 4, … by default. Problems
-            with fewer graded samples than the largest k are left out, and counted, so that every k
-            uses the same problems.
+            strategies.
+        k: As in `setrl evaluate`.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
         details: Also print all k, on how many problems B is above A (ties count half), and the

@@ -45,8 +45,8 @@ class CreditLog(MethodOptions, LogFields, Said):
     are kept. The rows of a group are written together, at the place of its first row.
 
     Attributes:
-        file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
-            and shown; an evaluation file; or the folder of another tool's log.
+        file: The samples: an evaluation file, a log, or the folder of another tool's log
+            (docs/importing.md).
         method: {methods}. --set gives its options. Or a method in the form of a config, such as
             "{method: sum, of: [{method: grpo, weight: 0.5}, {method: poly_epo}]}".
         set_size: The set size K, for methods that have one.

@@ -26,17 +26,16 @@ class Evaluate(EvaluatedFields, Said):
     `setrl sample` draws samples of a model and writes such a file.
 
     Attributes:
-        file: The samples: an evaluation file; your log in JSON Lines, a JSON array or Parquet,
-            whose fields are recognised and shown; another tool's log; the folder of a model; or the
-            folder of an arm, whose training seeds are averaged.
+        file: The samples: an evaluation file, a log, the folder of another tool's log
+            (docs/importing.md), or the folder of a model or an arm, whose training seeds are
+            averaged.
         split: The evaluation of a folder, by the name of its file; test by default.
-        k: The k of the curves, such as --k 1 5 30; 1, 2, 4, … by default, up to the number of
-            graded samples that every problem has. Problems with fewer than the largest k are left
-            out of all figures, and counted, so that every k uses the same problems.
+        k: The k of the curves, such as --k 1 5 30; 1, 2, 4, … by default. Problems with fewer
+            graded samples than the largest k are left out of all figures, and counted.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
-        metrics: The metrics to print: {metrics}, or all; the usual ones by default. A metric that
-            the samples cannot have is refused. docs/metrics.md has their formulas.
+        metrics: The metrics to print: {metrics}, or all; the usual ones by default
+            (docs/metrics.md). One that the samples cannot have is refused.
 
     Json:
         path: The file or folder.

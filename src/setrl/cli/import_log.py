@@ -45,8 +45,8 @@ class ImportLog(EvaluatedFields, Said):
     """Turn a log into an evaluation file; `setrl evaluate` reads logs, too.
 
     Attributes:
-        tool: jsonl for a log whose fields are recognised (JSON Lines, a JSON array or Parquet), or
-            the tool that wrote it: {tools}. docs/importing.md says what each tool's log holds.
+        tool: jsonl for a log whose fields are recognised, or the tool that wrote it: {tools}
+            (docs/importing.md).
         path: The file of the log, or the folder of its files.
         output: The evaluation file to write (JSONL).
         steps: The training steps to read, FIRST:LAST (trl, verl, tinker); the last one by default.

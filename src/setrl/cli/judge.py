@@ -30,8 +30,7 @@ class JudgeOptions(LogFields, Said):
     """A log and its judge.
 
     Attributes:
-        file: The samples: a log in JSON Lines, a JSON array or Parquet, whose fields are recognised
-            and shown; or the folder of another tool's log.
+        file: The samples: a log, or the folder of another tool's log (docs/importing.md).
         judge: {judges}; its first setting may follow, such as oracle:DOMAIN or lm:MODEL.
         config: A YAML file with the settings of the judge, including the key judge; or a config
             with the key task, whose strategy is a judge.

@@ -29,8 +29,8 @@ class Recommend(EvaluatedFields, Said):
     groups show.
 
     Attributes:
-        file: The groups: an evaluation file, or a log in JSON Lines, a JSON array or Parquet, whose
-            fields are recognised and shown; or the folder of another tool's log.
+        file: The groups: an evaluation file, a log, or the folder of another tool's log
+            (docs/importing.md).
         goal: What counts: strategies (and pass@1); mostly-pass@1; only pass@1; or only pass@k.
         samples_per_prompt: The number N of samples per prompt in the planned training; by default
             the number in the file, at most 16.

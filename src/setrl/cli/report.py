@@ -19,9 +19,8 @@ class Report(EvaluatedFields, Said):
     """Write the report of a run, or of files of samples: one page, and figures.
 
     Attributes:
-        paths: The folder of a run; or evaluation files, logs, and folders of other tools' logs
-            (such as the output folder of a trainer of TRL), one for each arm. Arms are compared
-            with the first.
+        paths: The folder of a run; or evaluation files, logs, and folders of other tools' logs,
+            one for each arm. Arms are compared with the first.
         output: The folder for a report of files; reports/<name of the first> by default. The report
             of a run goes into the folder of the run.
         k: Only for files: further k at which curves are computed, besides 1, 2, 4, …, such as --k 5

@@ -23,9 +23,8 @@ class View(EvaluatedFields, Said):
         path: The folder, or one log of samples.
         port: The port of the server; by default the first free port from 8710 on. 0 takes any free
             port.
-        host: The address on which the server listens. With another address than 127.0.0.1, other
-            machines in the network can reach the page; the printed address then holds a token that
-            they need.
+        host: The address on which the server listens. With another one than 127.0.0.1, other
+            machines can reach the page with a token of the printed address.
         open: Open the page in the browser; --no-open only prints its address.
 
     Json:
