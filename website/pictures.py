@@ -89,7 +89,8 @@ def make_small(picture: Path) -> None:
     with Image.open(picture) as found:
         if found.mode != "P":
             plain = found.convert("RGB")
-            plain.quantize(COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
+            small = plain.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            small.save(picture, optimize=True)
 
 
 def main() -> None:
