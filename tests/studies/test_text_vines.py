@@ -103,8 +103,9 @@ def test_every_token_of_a_trunk_is_trained_once_and_vines_from_the_branch(traini
 
 def test_the_study_writes_its_numbers(base, tmp_path, monkeypatch):
     monkeypatch.setattr(text_vines, "base_model", lambda *_: base)
-    monkeypatch.setattr(text_vines, "ARMS", {"vines": ARMS["poly_epo, vines"]})
-    found = json.loads(text_vines.run(tmp_path, SMALL).read_text(encoding="utf-8"))
-    assert set(found["arms"]) == {"base", "vines"}
-    assert 0 <= found["arms"]["vines"]["test pass@1"]["mean"] <= 1
-    assert set(found["arms"]["base"]) == set(found["arms"]["vines"])
+    name = "poly_epo, vines"
+    path = text_vines.run(tmp_path, replace(SMALL, arms=(name,)))
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert set(found["arms"]) == {"base", name}
+    assert 0 <= found["arms"][name]["test pass@1"]["mean"] <= 1
+    assert set(found["arms"]["base"]) == set(found["arms"][name])
