@@ -72,7 +72,7 @@ it("curves go on with the run, are smoothed, and show steps without credit in re
   );
   expect(await red()).toBeGreaterThan(0);
   const last = () => page.locator("#metrics .chart").first().getAttribute("aria-label");
-  expect(await last()).toMatch(/reward\/mean by step; last values: Dr. GRPO: 0.167; no credit at step 5/);
+  expect(await last()).toMatch(/reward\/mean by step; last values: Dr. GRPO: 0.167; Dr. GRPO had no credit at step 5/);
   await page.getByLabel("Smoothing").selectOption("5");
   await page.waitForFunction(() => location.hash.includes("smooth=5"));
   expect(await last()).toContain("Dr. GRPO: 0.290"); // the mean of 1/2 to 1/6
