@@ -165,11 +165,6 @@ class ComparisonConfig(RunConfig):
     """The temperature at which the base is evaluated once more, such as 0.5: a rival that costs no
     training; null: none."""
 
-    @property
-    def base_evaluations(self) -> int:
-        """How often the base is evaluated on each split."""
-        return 1 if self.cold_base is None else 2
-
     def is_recorded(self, step: int) -> bool:
         """Whether the samples of the batch that begins with a step are recorded.
 

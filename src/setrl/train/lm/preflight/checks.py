@@ -30,8 +30,9 @@ def check_before_training(resolved: ResolvedConfig) -> None:
     check_model(config.model)
     check_adapter(config.peft, config.model)
     check_problems(resolved)
-    if config.model is not None:
-        check_prompts(resolved, config.model)
+    model = config.model
+    if model is not None and (said := too_long(resolved, model, _prompts(resolved))):
+        raise ConfigError(said[0])
     check_judges(resolved.arms.values())
 
 
@@ -71,14 +72,12 @@ def _check_columns(arms: Iterable[ResolvedArm], known: list[str], task: str) -> 
         )
 
 
-def check_prompts(resolved: ResolvedConfig, model: str) -> None:
-    """Refuse prompts that the model cannot read whole, and a chat template that is missing."""
-    if sentences := too_long(resolved, model, _prompts(resolved)):
-        raise ConfigError(sentences[0])
-
-
 def too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> list[str]:
-    """Say which prompts the model cannot read whole; nothing if it can read all."""
+    """Say which prompts the model cannot read whole; nothing if it can read all.
+
+    Raises:
+        ConfigError: If the model has no chat template, and needs one.
+    """
     tokenizer, form = load_tokenizer(model), resolved.form
     form.is_chat(tokenizer)
     context = context_of(model)
@@ -86,7 +85,8 @@ def too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> li
         return []
     room = context - resolved.sample_tokens
     around = len(form.token_ids("", tokenizer)) + 1
-    doubtful = [one for one in prompts if len(one.encode()) + around > room]  # of a byte a token
+    # A token has at least one byte, so that only long prompts are tokenized.
+    doubtful = [one for one in prompts if len(one.encode()) + around > room]
     lengths = {one: len(form.token_ids(one, tokenizer)) for one in doubtful}
     return [
         f"the prompt {prompt[:60]!r}… of {resolved.task.name} has {length} tokens; with "

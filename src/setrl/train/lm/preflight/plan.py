@@ -147,7 +147,7 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, in
     seeds, arms = len(config.seeds), resolved.arms.values()
     prompts = seeds * resolved.batches * config.prompts_per_step
     samples = len(arms) * prompts * config.samples_per_prompt
-    models = len(arms) * seeds + config.base_evaluations
+    models = len(arms) * seeds + (1 if config.cold_base is None else 2)  # and the base
     evaluated = models * sum(problems.values()) * config.eval_samples
     asked = sum(requests(arm.judge, config.samples_per_prompt) for arm in arms)
     return {
