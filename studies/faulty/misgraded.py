@@ -55,9 +55,9 @@ class Misgraded:
         return self.reward.__name__
 
     @property
-    def record(self) -> Any:
+    def failures(self) -> Any:
         """Return what the calls of a user's function took, if the reward is one."""
-        return getattr(self.reward, "record", None)
+        return getattr(self.reward, "failures", None)
 
     def is_misgraded(self, prompt: Text, completion: Text, is_right: bool) -> bool:
         """Return whether the verdict on a sample changes.

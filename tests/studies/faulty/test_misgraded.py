@@ -108,7 +108,7 @@ def test_the_share_of_misgraded_samples_is_logged():
 def test_failures_of_a_function_are_still_counted():
     guarded = GuardedReward(lambda prompts, completions: [1.0] * len(prompts), name="mine")
     reward = Misgraded(guarded, 0.1)
-    assert reward.record is guarded.record
+    assert reward.failures is guarded.failures
     assert reward.__name__ == "mine"
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import inspect
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from setrl.rewards.guarded import GuardedReward
 from setrl.samples.samples import READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
@@ -120,15 +120,15 @@ def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
 @contextmanager
 def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iterator[None]:
     """Log the seconds of a call, and the share of samples on which a guarded function failed."""
-    log, is_guarded = fields.get("log_metric"), isinstance(function, GuardedReward)
-    failed = function.failures.total() if is_guarded else 0
+    log, failures = fields.get("log_metric"), getattr(function, "failures", None)
+    failed = failures.total() if isinstance(failures, Counter) else 0
     began = time.perf_counter()
     yield
     if log is None or log_as is None:
         return
     log(f"time/{log_as}", time.perf_counter() - began)
-    if is_guarded:
-        share = (function.failures.total() - failed) / max(len(fields["completions"]), 1)
+    if isinstance(failures, Counter):
+        share = (failures.total() - failed) / max(len(fields["completions"]), 1)
         log(f"{log_as}/failures", share)
 
 
