@@ -56,7 +56,7 @@ class Misgraded:
 
     @property
     def failures(self) -> Any:
-        """Return what the calls of a user's function took, if the reward is one."""
+        """Return how a user's function failed, if the reward is one."""
         return getattr(self.reward, "failures", None)
 
     def is_misgraded(self, prompt: Text, completion: Text, is_right: bool) -> bool:
