@@ -2,7 +2,6 @@
 
 from setrl.core.credit.baselines import Baseline, Mixture
 from setrl.core.credit.estimators import Credit, Enumerated, Estimator, Exact, Sampled
-from setrl.core.credit.regression import Regression
 
 __all__ = [
     "Baseline",
@@ -11,6 +10,5 @@ __all__ = [
     "Estimator",
     "Exact",
     "Mixture",
-    "Regression",
     "Sampled",
 ]
