@@ -9,7 +9,6 @@ from pathlib import Path
 
 MISSING = "—"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-SIZES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -100,19 +99,6 @@ def between(fewest: int, most: int) -> str:
     ('8', '3 to 30')
     """
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-
-
-def in_bytes(size: float) -> str:
-    """Write a number of bytes in three digits.
-
-    >>> in_bytes(16_000_000_000), in_bytes(7_412), in_bytes(12)
-    ('16 GB', '7.41 kB', '12 B')
-    """
-    for unit, least in SIZES:
-        if size >= least:
-            digits = ",.3g" if size < 1000 * least else ",.0f"
-            return f"{size / least:{digits}} {unit}"
-    return f"{size:,.0f} B"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

@@ -21,8 +21,6 @@ from setrl.support.wording import count, percent_tick
 
 BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for name in (
     "black", "grey", "brown", "orange", "sky", "green", "blue", "vermilion", "pink"))  # fmt: skip
-DOTTED, DASH_DOT_DOT, LONG_DASHES = ((0, tuple(REGISTRY["dashes"][name])) for name in (
-    "dotted", "dashdotdot", "long"))  # fmt: skip
 STRATEGY_FILLS = tuple(REGISTRY["fills"])  # Paul Tol's "light" scheme, made for filled areas
 OTHER_FILL: str = REGISTRY["other"]
 # Of a line above a page.
