@@ -22,7 +22,6 @@ from setrl.samples.samples import Samples
 from setrl.support import names
 from setrl.theory.multisets import multisets
 from setrl.theory.policies import softmax
-from studies.regression import Regression
 
 CHUNK = 1 << 22  # numbers that are held at once
 MOST_ENUMERATED = 30_000  # different batches
@@ -156,7 +155,7 @@ ESTIMATORS: dict[str, Estimator] = {
     ),
     "regression": Estimator(
         "u − v from 500 sets, regression",
-        _scaled(baseline="leave_one_out", estimator=Regression(500)),
+        _scaled(baseline="leave_one_out", estimator=credit.Regression(500)),
     ),
     "standardised": Estimator("(u − U)/std, biased", standardised, biased=True),
 }

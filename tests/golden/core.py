@@ -56,7 +56,7 @@ OBJECTIVES = {  # with the size of its sets
     "mean() * mean()": 4,
 }
 BASELINES = ("'all_sets'", "'leave_one_out'", "'smaller_sets'", "'none'", "Mixture(0.25)")
-ESTIMATORS = ("Exact()", "Enumerated()", "Sampled(20)")
+ESTIMATORS = ("Exact()", "Enumerated()", "Sampled(20)", "Regression(20)")
 RULES: tuple[dict[str, Any], ...] = (
     {"reduction": "sum"},
     {"scale": "group_std"},

@@ -46,3 +46,13 @@ def by_member(values_BS: np.ndarray, sets_SK: np.ndarray, num_samples: int) -> n
         taken_BM = np.take(values_BS[at], order_M, axis=1)
         sum_BN[at, held_n] = np.add.reduceat(taken_BM, first_n, axis=1)
     return sum_BN
+
+
+def product(values_BS: np.ndarray, weights_NS: np.ndarray) -> np.ndarray:
+    """Return Σₛ values[b, s] · weights[n, s]: (B, N)."""
+    sum_BN = np.empty((len(values_BS), len(weights_NS)))
+    weighted_NS = np.empty(weights_NS.shape)
+    for values_S, sum_N in zip(values_BS, sum_BN, strict=True):
+        np.multiply(weights_NS, values_S, out=weighted_NS)
+        weighted_NS.sum(axis=-1, out=sum_N)
+    return sum_BN

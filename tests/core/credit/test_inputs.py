@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from setrl import Method, credit, grouped_advantages, methods, objectives, set_advantages
-from studies.regression import Regression
 
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])
 
@@ -226,7 +225,7 @@ def hollow_counts(counts):
 OWN = [objectives.from_function(hollow), objectives.from_counts(hollow_counts)]
 
 
-@pytest.mark.parametrize("estimator", [None, credit.Sampled(4), Regression(4)])
+@pytest.mark.parametrize("estimator", [None, credit.Sampled(4), credit.Regression(4)])
 @pytest.mark.parametrize("objective", OWN, ids=["from_function", "from_counts"])
 def test_nan_of_an_objective_is_refused_by_name(objective, estimator):
     method = Method("own", objective, set_size=2, estimator=estimator)

@@ -9,7 +9,6 @@ import pytest
 from setrl import credit, methods, objectives, set_advantages
 from setrl.control import credit as vine_credit
 from setrl.idea import Sets
-from studies.regression import Regression
 from tests.core.catalogue import EXACT, Case, samples_of
 
 N = 6
@@ -44,7 +43,7 @@ def test_samples_that_are_all_alike_get_exactly_no_credit(entry, estimator):
             assert not means.contrast_BN.any(), f"sets of {k}: {means.contrast_BN.max()}"
 
 
-@pytest.mark.parametrize("estimator", [credit.Sampled(9), Regression(9)], ids=repr)
+@pytest.mark.parametrize("estimator", [credit.Sampled(9), credit.Regression(9)], ids=repr)
 def test_drawn_sets_that_all_score_alike_give_exactly_no_credit(estimator):
     rewards, strategies = np.full((2, 7), 0.7), np.array([range(7), [0] * 7])
     poly = methods.poly_epo(3)

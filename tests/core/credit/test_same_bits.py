@@ -10,16 +10,15 @@ import pytest
 
 from setrl import credit, mean_set_scores, methods, objectives, set_advantages
 from setrl.core.check_objective import draw_samples
-from setrl.core.sums import by_member, over_rows, total
-from studies.regression import Regression, product
+from setrl.core.sums import by_member, over_rows, product, total
 from tests.core.catalogue import EXACT
 
 NUM_SAMPLES, SET_SIZE = 9, 4
 SAMPLES = draw_samples(7, NUM_SAMPLES, np.random.default_rng(5))
 NAMES = ("values_BN", "with_BN", "without_BN", "mean_B", "stderr_BN")
 ESTIMATORS = (
-    credit.Exact(), credit.Enumerated(), credit.Sampled(40), Regression(60),
-    Regression(60, ridge=0),
+    credit.Exact(), credit.Enumerated(), credit.Sampled(40), credit.Regression(60),
+    credit.Regression(60, ridge=0),
 )  # fmt: skip
 BASELINES = ("all_sets", "leave_one_out", "others_mean", "smaller_sets", "none")
 ENTRIES = [

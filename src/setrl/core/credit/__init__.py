@@ -2,6 +2,7 @@
 
 from setrl.core.credit.baselines import Baseline, Mixture
 from setrl.core.credit.estimators import Credit, Enumerated, Estimator, Exact, Sampled
+from setrl.core.credit.regression import Regression
 
 __all__ = [
     "Baseline",
@@ -10,5 +11,6 @@ __all__ = [
     "Estimator",
     "Exact",
     "Mixture",
+    "Regression",
     "Sampled",
 ]

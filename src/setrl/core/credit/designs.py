@@ -60,6 +60,13 @@ def count_sets(num_samples: int, set_size: int) -> float:
         return np.inf
 
 
+def membership(sets_SK: np.ndarray, num_samples: int) -> np.ndarray:
+    """1 where a set holds a sample, else 0: (S, N) float64."""
+    member_SN = np.zeros((len(sets_SK), num_samples))
+    np.put_along_axis(member_SN, sets_SK, 1.0, axis=1)
+    return member_SN
+
+
 def _random_sets(
     num_samples: int, set_size: int, num_sets: int, rng: np.random.Generator
 ) -> np.ndarray:

@@ -7,6 +7,7 @@ standard errors where sets were drawn.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import ceil, comb
 from typing import Any, Protocol
@@ -80,12 +81,11 @@ class Enumerated:
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """Means over `num_sets` different sets, drawn uniformly; over all where there are no more.
+class DrawnSets(ABC):
+    """`num_sets` different sets are drawn uniformly and scored; all where there are no more.
 
-    Unbiased for any number of sets. A sample that no drawn set holds gets advantage 0. One draw
-    serves all prompts that have equally many samples: given the draw, the credit is linear in each
-    prompt's scores, and prompts share nothing else.
+    One draw serves all prompts that have equally many samples: given the draw, the credit is
+    linear in each prompt's scores, and prompts share nothing else.
     """
 
     num_sets: int
@@ -107,8 +107,20 @@ class Sampled:
         sets_SK = draw_sets(n, set_size, self.num_sets, rng)
         return self.from_sets(objective, samples, sets_SK)
 
+    @abstractmethod
     def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
-        """Means over fewer sets than there are, with their standard errors."""
+        """Return credit, with standard errors, from fewer sets than there are."""
+
+
+@dataclass(frozen=True)
+class Sampled(DrawnSets):
+    """Means over `num_sets` sets, drawn uniformly without replacement; unbiased for any number.
+
+    A sample that no drawn set holds gets advantage 0.
+    """
+
+    def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
+        """Means over the drawn sets, with their standard errors."""
         total = comb(samples.num_samples, sets_SK.shape[1])
         used = f"sampled ({self.num_sets:,} of {total:,} sets)"
         return credit_from_sets(objective, samples, sets_SK, used)

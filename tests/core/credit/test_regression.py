@@ -9,7 +9,7 @@ from claims import exact, scores
 from setrl import Samples, credit, objectives, set_advantages
 from setrl.core.credit.designs import all_sets
 from setrl.core.credit.estimators import score_sets
-from studies.regression import Regression, _fit
+from setrl.core.credit.regression import _fit
 
 POLY = objectives.polychromic()
 POLICY = [0.2, 0.3, 0.5]
@@ -38,7 +38,7 @@ def test_every_design_gives_the_gradient(ridge, seed):
         set_size=k,
         strategies=np.array(ACTION_STRATEGY)[draws],
         baseline="leave_one_out",
-        estimator=Regression(6, ridge),
+        estimator=credit.Regression(6, ridge),
         rng=np.random.default_rng(seed),
     )
     assert adv.estimator == "regression (6 of 10 sets)"
@@ -75,7 +75,7 @@ def found_and_exact(estimator, samples, k, rounds):
 def test_less_than_two_thirds_of_the_error_of_means(n, num_sets):
     samples = prompts(4, n)
     errors = {}
-    for estimator in (Regression(num_sets), credit.Sampled(num_sets)):
+    for estimator in (credit.Regression(num_sets), credit.Sampled(num_sets)):
         values, _, exact = found_and_exact(estimator, samples, 8, rounds=12)
         errors[type(estimator).__name__] = np.sqrt(((values - exact) ** 2).mean())
     assert errors["Regression"] < 0.66 * errors["Sampled"]
@@ -83,7 +83,7 @@ def test_less_than_two_thirds_of_the_error_of_means(n, num_sets):
 
 @pytest.mark.parametrize(("n", "num_sets"), [(32, 60), (32, 500), (64, 200)])
 def test_standard_errors_say_what_the_errors_are(n, num_sets):
-    values, stderr, exact = found_and_exact(Regression(num_sets), prompts(4, n), 8, 40)
+    values, stderr, exact = found_and_exact(credit.Regression(num_sets), prompts(4, n), 8, 40)
     ratio = np.sqrt((stderr**2).mean() / ((values - exact) ** 2).mean())
     assert 0.95 < ratio < 1.2
 
@@ -92,7 +92,7 @@ def test_means_of_sets_with_a_sample_and_their_standard_errors():
     """u = mean score + (1 − K/N)·(u − v), and its error is the stated one."""
     samples, k, rng = prompts(4, 32), 8, np.random.default_rng(3)
     exact = POLY.set_means(samples, k).with_BN
-    found = [Regression(200)(POLY, samples, k, rng) for _ in range(40)]
+    found = [credit.Regression(200)(POLY, samples, k, rng) for _ in range(40)]
     for one in found:
         lift = (1 - k / 32) * one.means.contrast_BN
         np.testing.assert_allclose(one.means.with_BN, one.means.mean_B[:, None] + lift)
@@ -103,11 +103,11 @@ def test_means_of_sets_with_a_sample_and_their_standard_errors():
 
 def test_few_sets_are_all_scored_and_nonsense_is_refused():
     samples = prompts(2, 6)
-    found = Regression(1000)(POLY, samples, 3, None)
+    found = credit.Regression(1000)(POLY, samples, 3, None)
     assert found.used == "enumerated (20 sets)"
     with pytest.raises(ValueError, match="at least 2, got 1"):
-        Regression(1)
+        credit.Regression(1)
     with pytest.raises(ValueError, match=r"must be in \[0, ∞\), got -1"):
-        Regression(10, ridge=-1)
+        credit.Regression(10, ridge=-1)
     with pytest.raises(ValueError, match="needs rng"):
-        Regression(10)(POLY, samples, 3, None)
+        credit.Regression(10)(POLY, samples, 3, None)

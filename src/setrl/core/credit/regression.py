@@ -7,17 +7,18 @@ from math import comb
 
 import numpy as np
 
-from setrl.core.credit.estimators import Credit, Sampled, score_sets
+from setrl.core.credit.designs import membership
+from setrl.core.credit.estimators import Credit, DrawnSets, score_sets
 from setrl.core.credit.rounding import centred
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.sums import by_member, mean, total
+from setrl.core.sums import by_member, mean, product, total
 from setrl.samples.samples import Samples
 
 RANK = 1e-10  # eigenvalues below this share of the largest one are 0 of rank-deficient designs
 
 
 @dataclass(frozen=True)
-class Regression(Sampled):
+class Regression(DrawnSets):
     """Scores of `num_sets` drawn sets are regressed on membership, by ridge, and rescaled.
 
     With X (S, N) whether set s holds sample i, its columns centred, and f the set scores,
@@ -130,20 +131,3 @@ class _Design:
         """Return Σ over the members of each set, less its mean over the sets: (B, N) → (B, S)."""
         of_member_BKS = np.take(values_BN, np.ascontiguousarray(self.sets_SK.T), axis=1)
         return of_member_BKS.sum(axis=1) - total(values_BN * self.share_N)[:, None]
-
-
-def membership(sets_SK: np.ndarray, num_samples: int) -> np.ndarray:
-    """1 where a set holds a sample, else 0: (S, N) float64."""
-    member_SN = np.zeros((len(sets_SK), num_samples))
-    np.put_along_axis(member_SN, sets_SK, 1.0, axis=1)
-    return member_SN
-
-
-def product(values_BS: np.ndarray, weights_NS: np.ndarray) -> np.ndarray:
-    """Return Σₛ values[b, s] · weights[n, s]: (B, N)."""
-    sum_BN = np.empty((len(values_BS), len(weights_NS)))
-    weighted_NS = np.empty(weights_NS.shape)
-    for values_S, sum_N in zip(values_BS, sum_BN, strict=True):
-        np.multiply(weights_NS, values_S, out=weighted_NS)
-        weighted_NS.sum(axis=-1, out=sum_N)
-    return sum_BN
