@@ -41,9 +41,7 @@ def base(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def grader():
-    """A grader with workers that are started once for all tests of a folder."""
+    """A grader for all tests of a folder."""
     from setrl.rewards import MathAnswer
 
-    value = MathAnswer(workers=2, time_limit_s=20.0)
-    yield value
-    value.close()
+    return MathAnswer()

@@ -44,7 +44,6 @@ def test_rewards_by_name(folder, kind, right):
     readings = rewards.read(Problem("?", id="a", gold=gold), [right, "none"])
     assert [reading.correct for reading in readings] == [True, False]
     assert readings[0].answer == ("B" if kind == "choice" else "7")
-    rewards.close()
 
 
 def test_math_reads_errors(folder):

@@ -14,7 +14,5 @@ settings.load_profile("grader")
 
 @pytest.fixture(scope="session")
 def grader():
-    """A grader with workers that are started once for all tests."""
-    value = MathGrader(workers=2, time_limit_s=20.0)
-    yield value
-    value.pool.close()
+    """A grader for all tests."""
+    return MathGrader()

@@ -13,7 +13,7 @@ def bracketed(rows):
     return rf"\left[\begin{{array}}{{c}} {rows} \end{{array}}\right]"
 
 
-GRADERS = {units: MathGrader(units=units) for units in (False, True)}  # share their workers
+GRADERS = {units: MathGrader(units=units) for units in (False, True)}
 
 
 def grade(answer, gold, *, units=False):

@@ -68,8 +68,6 @@ def test_float_rounding_is_the_tolerance_of_decimals():
         (lambda: parse("5", extraction_mode="last"), "extraction_mode"),
         (lambda: verify("5", "5", numeric_precision=30), "numeric_precision"),
         (lambda: verify("5", "5", strict=False), "strict"),
-        (lambda: verify("5", "5", timeout_seconds=None), "timeout_seconds"),
-        (lambda: verify("5", "5", timeout_seconds=0), "timeout_seconds"),
     ],
 )
 def test_what_does_not_hold_here_is_refused_by_name(call, argument):
@@ -79,12 +77,12 @@ def test_what_does_not_hold_here_is_refused_by_name(call, argument):
 
 def test_a_limit_is_a_wrong_answer_or_an_error():
     gold = r"\sqrt{x}+1"
-    assert not verify(gold, HANGS, timeout_seconds=0.2)
-    with pytest.raises(GoldError, match="timeout"):
-        verify(gold, HANGS, timeout_seconds=0.2, raise_on_error=True)
+    assert not verify(gold, HANGS, timeout_seconds=None)
+    with pytest.raises(GoldError, match="too large"):
+        verify(gold, HANGS, raise_on_error=True)
     with pytest.raises(GoldError, match="unparsable gold"):
         verify("2x+", "5", raise_on_error=True)
 
 
 def test_settings_share_a_grader():
-    assert drop_in._grader(1e-6, 5.0) is drop_in._grader(1e-6, 5.0)
+    assert drop_in._grader(1e-6) is drop_in._grader(1e-6)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import setrl_grader
-from setrl_grader import compute_score, grade, trl_reward
+from setrl_grader import Reason, compute_score, grade, trl_reward
 
 CHAT = [{"role": "user", "content": "?"}, {"role": "assistant", "content": r"\boxed{0.5}"}]
 SOURCE = Path(setrl_grader.__file__).parents[1]
@@ -52,14 +52,15 @@ def test_verl_reads_gsm8k_as_its_prompts_ask_for_it():
 def test_an_event_loop_goes_on_while_an_answer_needs_algebra():
     async def graded():
         beats = 0
-        work = asyncio.create_task(asyncio.to_thread(grade, r"\boxed{3\ln 2}", r"\ln 8"))
+        text = rf"\boxed{{\sqrt{{x}}{'+x^{x^x}-x^{x^x}' * 110}}}"  # which takes all steps
+        work = asyncio.create_task(asyncio.to_thread(grade, text, r"\sqrt{x}"))
         while not work.done():
             beats += 1
             await asyncio.sleep(0.001)
         return beats, await work
 
     beats, found = asyncio.run(graded())
-    assert found.correct
+    assert found.reason == Reason.TOO_LARGE
     assert beats > 1
 
 

@@ -42,7 +42,7 @@ class GradeAnswer(Said):
         """Print the verdict and why, and leave with its exit code."""
         from setrl.rewards.grading import MathGrader
 
-        grader = MathGrader(units=self.units, workers=1)
+        grader = MathGrader(units=self.units)
         boxed = self.answer if r"\boxed" in self.answer else rf"\boxed{{{self.answer}}}"
         grade = grader.grade(boxed, self.gold)
         if grade.correct is None:

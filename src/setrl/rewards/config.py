@@ -145,12 +145,6 @@ class RewardSet:
             for name in function.missing_columns(columns)
         ]
 
-    def close(self) -> None:
-        """Stop the processes of graders."""
-        for function in self.functions:
-            if isinstance(function, MathAnswer):
-                function.close()
-
     def _read_by_function(
         self, problem: Problem, texts: Sequence[str], chat: bool
     ) -> list[Reading]:

@@ -1,7 +1,8 @@
 r"""An answer and a gold answer → right, wrong or unreadable, with the reason.
 
-It compares most answers at once, and roots, trigonometry and the like in processes that it can
-kill; these need mpmath, all else the standard library only. docs/grader.md shows it in trainers.
+Every comparison has a budget of steps, so that none takes long, and none depends on a clock. Roots,
+trigonometry and the like need mpmath, all else the standard library only. docs/grader.md shows it
+in trainers.
 
 >>> from setrl_grader import grade
 >>> grade(r"Half of it is \boxed{\frac{1}{2}}.", "0.5").correct
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from setrl_grader.drop_in import parse as parse
     from setrl_grader.drop_in import verify as verify
     from setrl_grader.errors import GoldError as GoldError
-    from setrl_grader.errors import WorkersError as WorkersError
     from setrl_grader.golds import gold_answer as gold_answer
     from setrl_grader.golds import gold_problem as gold_problem
     from setrl_grader.grader import Grader as Grader
@@ -50,7 +50,6 @@ _MODULES = {
     "MathGrader": "math_grader",
     "NumberGrader": "plain",
     "Reason": "grades",
-    "WorkersError": "errors",
     "compute_score": "trainers",
     "final_boxes": "boxes",
     "gold_answer": "golds",

@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mpmath import iv, mpf
 from mpmath.libmp import ComplexResult, mpi_atan
 
+from setrl_grader.arithmetic import iv, mp
+from setrl_grader.budget import of_digits, spend
 from setrl_grader.exact import exact_value
 from setrl_grader.trees import Tree
 
 MAX_ARGUMENT = 10**6
+MAX_LOGARITHM = mp.mpf(10) ** 300  # of a power
+_WEIGHTS = {"+": 2, "-": 2, "*": 2, "/": 2, "abs": 2, "degrees": 2, "^": 10, "root": 4,
+            "number": 8, "constant": 8, "letter": 0}  # fmt: skip
+_FUNCTION = 80  # a weight
 
 
 class UnboundedError(Exception):
@@ -42,6 +47,7 @@ def difference(one: Tree, other: Tree, point: Mapping[str, Any], digits: int) ->
 
 
 def _bounds(tree: Tree, point: Mapping[str, Any]) -> Any:
+    spend(of_digits(iv.dps, max(1, len(tree.parts)) * _WEIGHTS.get(tree.op, _FUNCTION)))
     if tree.op == "letter":
         return point[tree.text]
     if tree.op == "number":
@@ -60,7 +66,11 @@ def _power(tree: Tree, point: Mapping[str, Any]) -> Any:
     base = _bounds(tree.parts[0], point)
     exponent = exact_value(tree.parts[1], {})
     if exponent is None:
-        return iv.exp(_bounds(tree.parts[1], point) * iv.log(base))
+        logarithm = _bounds(tree.parts[1], point) * iv.log(base)
+        if abs(logarithm).b > MAX_LOGARITHM:
+            raise UnboundedError
+        spend(of_digits(iv.dps, 2 * _FUNCTION))
+        return iv.exp(logarithm)
     if abs(exponent) > MAX_ARGUMENT:
         raise UnboundedError
     if exponent.denominator == 1:
@@ -70,7 +80,7 @@ def _power(tree: Tree, point: Mapping[str, Any]) -> Any:
 
 
 def _root(radicand: Any, degree: Any) -> Any:
-    whole = int(mpf(degree))
+    whole = int(mp.mpf(degree))
     if degree != whole or whole < 1:
         raise UnboundedError
     if radicand.b < 0 and whole % 2:
@@ -79,6 +89,7 @@ def _root(radicand: Any, degree: Any) -> Any:
         raise UnboundedError
     if whole == 2:
         return iv.sqrt(radicand)
+    spend(of_digits(iv.dps, 2 * _FUNCTION))
     return iv.exp(iv.log(_nonzero(radicand)) / whole)
 
 

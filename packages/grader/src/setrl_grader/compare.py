@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
 from setrl_grader.grammar import CHAINING, ORDERS, parse
 from setrl_grader.marks import MARKS, are_codes, compare_marked
@@ -37,6 +38,7 @@ Algebra = Callable[[Part, Part], Finding]
 
 MAX_ITEMS = 64
 MAX_DEPTH = 4
+STEPS_OF_PAIR = 100
 
 _POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-Z]+)")
 _FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
@@ -185,6 +187,7 @@ class _Comparison:
         )
 
     def answers(self, gold: Part, answer: Part, depth: int) -> Finding:
+        spend(STEPS_OF_PAIR + len(gold.text) + len(answer.text))
         if same_text(gold.text, answer.text):
             return Finding(True, "same text", gold.text, answer.text)
         one, other = choice_of(gold.text), choice_of(answer.text)

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from setrl_grader.budget import of_digits, spend
 from setrl_grader.trees import Tree, letters_of
 
 MAX_EXPONENT = 1_000
 MAX_COUNTED = 5_000  # of factorials and binomial coefficients
+MAX_BITS = 400_000  # of all parts of an operation
 
 
 def degree(tree: Tree) -> int:
@@ -34,9 +36,12 @@ def exact_value(tree: Tree, point: dict[str, Fraction]) -> Fraction | None:
     if tree.op == "letter":
         return point.get(tree.text)
     values = [exact_value(part, point) for part in tree.parts]
-    if tree.op not in _EXACT or None in values:
+    known = [value for value in values if value is not None]
+    bits = sum(each.numerator.bit_length() + each.denominator.bit_length() for each in known)
+    spend(of_digits(bits / 10, len(values)))
+    if tree.op not in _EXACT or len(known) < len(values) or bits > MAX_BITS:
         return None
-    return _EXACT[tree.op](*values)
+    return _EXACT[tree.op](*known)
 
 
 def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
@@ -50,9 +55,21 @@ def _counted(function: Callable[..., int], *values: Fraction) -> Fraction | None
     return Fraction(function(*map(int, values))) if are_whole else None
 
 
+def factorial(number: int) -> int:
+    """Return n!, and pay for it."""
+    spend(number * number / 1e5)
+    return math.factorial(number)
+
+
+def choices(top: int, bottom: int) -> int:
+    """Return a binomial coefficient, and pay for it."""
+    spend(top * top / 1e5)
+    return math.comb(top, bottom)
+
+
 _EXACT: dict[str, Callable[..., Fraction | None]] = {
-    "!": lambda value: _counted(math.factorial, value),
-    "binom": lambda top, bottom: _counted(math.comb, top, bottom),
+    "!": lambda value: _counted(factorial, value),
+    "binom": lambda top, bottom: _counted(choices, top, bottom),
     "+": lambda *terms: sum(terms, Fraction(0)),
     "-": lambda value: -value,
     "*": lambda *factors: math.prod(factors, start=Fraction(1)),

@@ -61,6 +61,8 @@ def guarded(text: str, gold: object, grade: Callable[[], T]) -> T | Grade:
         return grade()
     except RecursionError:  # brackets too deep for what is left of the caller's stack
         return Grade(Reason.UNPARSABLE)
+    except ImportError:  # without mpmath
+        raise
     except Exception as error:
         _warn(
             f"{type(error).__name__}: {error}"[:SHOWN],

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from setrl_grader.findings import Finding
-from setrl_grader.why import exact_point, sentence, with_point
+from setrl_grader.why import sentence, with_point
 
 
 class Reason(StrEnum):
@@ -26,13 +26,14 @@ class Reason(StrEnum):
     CHAIN = "chain"  # states more than one equality: a = b = c
     UNEVALUATED = "unevaluated"  # an integral, a sum or a product is not evaluated
     UNPARSABLE = "unparsable answer"
-    TIMEOUT = "timeout"
-    CRASH = "crash"
+    TOO_LARGE = "too large"  # to compare it takes more than the budget
     FAULT = "fault of the grader"  # it raised, which it must not
     BAD_GOLD = "unparsable gold"  # unknown, not wrong
 
 
 _SENTENCES = {
+    Reason.EQUAL: "the answer is the gold",
+    Reason.DIFFERENT: "the answer is not the gold",
     Reason.NO_ANSWER: "the sample states no answer of the kind that is asked for",
     Reason.NO_BOX: "the sample has no boxed answer",
     Reason.CUT_OFF: "the sample ends within its thinking or its last box",
@@ -41,13 +42,12 @@ _SENTENCES = {
     Reason.CHAIN: "the answer states more than one equality",
     Reason.UNEVALUATED: "the answer is a computation that is not carried out",
     Reason.UNPARSABLE: "something is missing in the answer, or its brackets are not in pairs",
-    Reason.TIMEOUT: "the comparison took longer than its time limit",
-    Reason.CRASH: "the comparison failed: the answer is too large or nested too deep",
+    Reason.TOO_LARGE: "the comparison takes more steps than are allowed",
     Reason.FAULT: "the grader failed on this answer, which is its fault: please report it",
     Reason.BAD_GOLD: "the gold cannot be used for grading",
 }
 UNREAD = {Reason.NO_ANSWER, Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
-FAILED = {Reason.TIMEOUT, Reason.CRASH, Reason.FAULT}
+FAILED = {Reason.TOO_LARGE, Reason.FAULT}
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,11 @@ class Grade:
     Attributes:
         reason: Why.
         answer: Normal form of the answer that was read; None if none was.
-        fast: Whether it was graded without a worker.
         finding: What the comparison found; None if there was nothing to compare.
     """
 
     reason: Reason
     answer: str | None = None
-    fast: bool = True
     finding: Finding | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -103,7 +101,7 @@ class Grade:
         return found.record() if found and self.correct is False else None
 
     def _with_witness(self) -> Finding | None:
-        return self.finding and with_point(self.finding, exact_point)
+        return self.finding and with_point(self.finding)
 
     @property
     def reward(self) -> float | None:
@@ -116,27 +114,17 @@ class GradeCounts:
     """How many samples a grader graded, by reason; safe across threads."""
 
     by_reason: Counter[Reason] = field(default_factory=Counter)
-    fast: int = 0
-    slow: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, grades: Iterable[Grade]) -> None:
         """Count some grades."""
-        listed = list(grades)
         with self._lock:
-            self.by_reason.update(grade.reason for grade in listed)
-            self.fast += sum(grade.fast for grade in listed)
-            self.slow += sum(not grade.fast for grade in listed)
+            self.by_reason.update(grade.reason for grade in grades)
 
     @property
-    def timeouts(self) -> int:
-        """Answers that took longer than their limit, graded wrong."""
-        return self.by_reason[Reason.TIMEOUT]
-
-    @property
-    def crashes(self) -> int:
-        """Answers on which a worker reported an error or two workers died, graded wrong."""
-        return self.by_reason[Reason.CRASH]
+    def too_large(self) -> int:
+        """Answers whose comparison takes more than its budget, graded wrong."""
+        return self.by_reason[Reason.TOO_LARGE]
 
     @property
     def faults(self) -> int:
@@ -155,11 +143,11 @@ class GradeCounts:
 
     def metrics(self) -> dict[str, int]:
         """Return the counts for a log, by flat names."""
-        names = ("fast", "slow", "timeouts", "crashes", "faults", "unparsable", "bad_golds")
+        names = ("too_large", "faults", "unparsable", "bad_golds")
         return {f"rewards/{name}": getattr(self, name) for name in names}
 
     def __getstate__(self) -> dict[str, object]:
-        return {"by_reason": self.by_reason, "fast": self.fast, "slow": self.slow}
+        return {"by_reason": self.by_reason}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())

@@ -433,7 +433,7 @@ class _Reader:
         if not sign and self.tokens[self.at - 1] == ")" and self.ahead("(", None, ")"):
             raise UnreadableError  # (12)(34) may be a permutation
         factor = self.signed() if sign else self.power()
-        if _has_vector(tree) and _has_vector(factor):
+        if _has_vector(factor) and _has_vector(tree):
             if not sign:
                 raise UnreadableError
             return Tree("apply", (tree, factor), sign)

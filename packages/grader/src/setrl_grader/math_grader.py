@@ -6,42 +6,37 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
 
-from setrl_grader.algebra import quick_algebra
+from setrl_grader.algebra import same_statement
 from setrl_grader.boxes import final_boxes
+from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.golds import damage, gold_answer, gold_problem
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
 from setrl_grader.grammar import parse
+from setrl_grader.modular import equal_rational
 from setrl_grader.names import turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.stated import after_thinking
+from setrl_grader.trees import Tree
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
-from setrl_grader.workers import CRASH, TIMEOUT, AlgebraJob, WorkerPool
-
-_FAILURES = {TIMEOUT: Reason.TIMEOUT, CRASH: Reason.CRASH}
 
 
 @dataclass(frozen=True)
 class MathGrader(Grader):
     r"""A grader of the last boxed answer of a sample.
 
-    Most answers are compared at once; roots, trigonometry and the like in processes that are killed
-    at their limit. docs/rewards.md lists what is accepted and what is refused.
+    A comparison has a budget of steps; an answer that needs more is graded wrong, on any machine.
+    docs/rewards.md lists what is accepted and what is refused.
 
     Attributes:
         relative_tolerance: The largest relative error of a decimal that is accepted.
         units: Whether a unit may be missing on one side.
-        workers: Processes for answers that need algebra.
-        time_limit_s: Processor seconds per answer (ten times as many on the clock); an answer that
-            needs more is graded wrong.
-        memory_mb: Memory of a worker in addition to what it has at its start.
         max_length: Characters of an answer; a longer answer is graded wrong.
         counts: The grades so far.
 
@@ -54,22 +49,15 @@ class MathGrader(Grader):
 
     relative_tolerance: float = 1e-6
     units: bool = False
-    workers: int = 2
-    time_limit_s: float = 5.0
-    memory_mb: int = 1024
     max_length: int = 2_000
     counts: GradeCounts = field(default_factory=GradeCounts, compare=False, repr=False)
-    pool: WorkerPool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("workers", "time_limit_s", "memory_mb", "max_length"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not self.max_length > 0:
+            raise ValueError(f"max_length must be above 0, got {self.max_length}")
         if not 0 <= self.relative_tolerance < 1:
             tolerance = self.relative_tolerance
             raise ValueError(f"relative_tolerance must be in [0, 1), got {tolerance}")
-        pool = WorkerPool(self.workers, self.time_limit_s, self.memory_mb)
-        object.__setattr__(self, "pool", pool)
 
     def grades(
         self,
@@ -79,7 +67,7 @@ class MathGrader(Grader):
         units: bool | None = None,
         error: float = 0.0,
     ) -> list[Grade]:
-        """Return the grade of each sample; all workers share the answers that need algebra.
+        """Return the grade of each sample.
 
         Args:
             texts: The samples, each with its answer in a box.
@@ -93,17 +81,11 @@ class MathGrader(Grader):
         """
         check_lengths(texts, golds)
         units = self.units if units is None else units
-        first = [self._first(text, gold, units) for text, gold in zip(texts, golds, strict=True)]
-        jobs = {_key(each): each for each in first if not isinstance(each, Grade)}
-        verdicts = dict(zip(jobs, self.pool.run(list(jobs.values())), strict=True))
-        grades = [
-            each if isinstance(each, Grade)
-            else _graded(verdicts[_key(each)], each["answer"])
-            for each in first
-        ]  # fmt: skip
+        pairs = zip(texts, golds, strict=True)
+        grades = [self._guarded(text, gold, units) for text, gold in pairs]
         if error:
-            pairs = zip(grades, golds, strict=True)
-            grades = [_within(grade, gold, units, error) for grade, gold in pairs]
+            found = zip(grades, golds, strict=True)
+            grades = [_within(grade, gold, units, error) for grade, gold in found]
         self.counts.add(grades)
         return grades
 
@@ -116,29 +98,25 @@ class MathGrader(Grader):
         """Return why each gold cannot be used for grading, or does not accept itself; None if fit.
 
         A gold can be used if its text shows no damage, a sample that boxes it is graded correct,
-        and a sample that boxes a changed copy is graded wrong within the limits of a worker.
+        and a sample that boxes a changed copy is graded wrong within the budget.
         """
-        answers = [gold_answer(gold) for gold in golds]
-        problems = [self._problem(*pair) for pair in zip(golds, answers, strict=True)]
-        return self._after_grading(answers, problems)
+        return [self._problem(gold) for gold in golds]
 
-    def _problem(self, gold: object, answer: str) -> str | None:
+    def _problem(self, gold: object) -> str | None:
+        answer = gold_answer(gold)
         if gold is None:
             return "no answer"
         if len(answer) > self.max_length:
             return f"longer than max_length, {self.max_length}"
         found = guarded(answer, gold, lambda: gold_problem(answer))
-        return str(found.reason) if isinstance(found, Grade) else found
+        if isinstance(found, Grade):
+            return str(found.reason)
+        return found or self._after_grading(answer)
 
-    def close(self) -> None:
-        """Stop the workers; they start again when an answer needs one."""
-        self.pool.close()
+    def _guarded(self, text: str, gold: object, units: bool) -> Grade:
+        return guarded(text, gold, lambda: self._graded(text, gold, units))
 
-    def _first(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
-        return guarded(text, gold, lambda: self._at_once(text, gold, units))
-
-    def _at_once(self, text: str, gold: object, units: bool) -> Grade | AlgebraJob:
-        """Return the grade if no algebra is needed; else the job for a worker."""
+    def _graded(self, text: str, gold: object, units: bool) -> Grade:
         if gold is None:
             return Grade(Reason.BAD_GOLD)
         stated = gold_answer(gold)
@@ -155,21 +133,13 @@ class MathGrader(Grader):
             return Grade(Reason.BAD_GOLD, answer)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
-            return Grade(Reason.EQUAL, answer, finding=found)
+            return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
-        found = compare(
-            gold_form,
-            answer,
-            relative_tolerance=self.relative_tolerance,
-            units=units,
-            algebra=quick_algebra,
-        )
-        if found.equal is not None:
-            return _of_finding(found, answer)
-        return self._job(gold_form, answer, units)
+        found = judged(gold_form, answer, self.relative_tolerance, units)
+        return Grade(_reason(found), answer, found)
 
     def read(self, text: str) -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer."""
@@ -187,48 +157,51 @@ class MathGrader(Grader):
             return Reason.SEVERAL_BOXES
         return turned(normal_form(boxes.answers[-1])) or Reason.NO_BOX
 
-    def _job(self, gold: str, answer: str, units: bool) -> AlgebraJob:
-        return {
-            "gold": gold,
-            "answer": answer,
-            "relative_tolerance": self.relative_tolerance,
-            "units": units,
-        }
-
-    def _after_grading(self, answers: list[str], problems: list[str | None]) -> list[str | None]:
-        """Return the problems, with those added that only grading finds."""
-        rows = [row for row, problem in enumerate(problems) if problem is None]
-        boxes = {row: (rf"\boxed{{{answers[row]}}}", answers[row]) for row in rows}
-        changed = {row: _changed(normal_form(answers[row])) for row in rows}
-        found = {row: self._first(*boxes[row], self.units) for row in rows}
-        others = {
-            row: self._first(rf"\boxed{{{text}}}", answers[row], self.units)
-            for row, text in changed.items()
-            if text
-        }
-        jobs = {row: each for row, each in others.items() if not isinstance(each, Grade)}
-        for row, verdict in zip(jobs, self.pool.run(list(jobs.values())), strict=True):
-            others[row] = _graded(verdict, jobs[row]["answer"])
-        for row in rows:
-            itself, other = found[row], others.get(row)
-            if not (isinstance(itself, Grade) and itself.correct):
-                problems[row] = "does not accept itself"
-            elif isinstance(other, Grade) and other.reason in _FAILURES.values():
-                problems[row] = str(other.reason)
-            elif isinstance(other, Grade) and other.correct:
-                problems[row] = f"accepts another answer: {changed[row]}"
-        return problems
+    def _after_grading(self, answer: str) -> str | None:
+        """Return why a gold cannot be used, as far as only grading finds it."""
+        if not self._guarded(rf"\boxed{{{answer}}}", answer, self.units).correct:
+            return "does not accept itself"
+        changed = _changed(normal_form(answer))
+        if changed is None:
+            return None
+        other = self._guarded(rf"\boxed{{{changed}}}", answer, self.units)
+        if other.correct:
+            return f"accepts another answer: {changed}"
+        return str(other.reason) if other.reason == Reason.TOO_LARGE else None
 
 
-def _of_finding(found: Finding, answer: str, fast: bool = True) -> Grade:
-    return Grade(Reason.EQUAL if found.equal else Reason.DIFFERENT, answer, fast, found)
+@lru_cache(maxsize=4096)
+def judged(gold: str, answer: str, relative_tolerance: float, units: bool) -> Finding:
+    """Return what is found about two normal forms within the budget."""
+
+    def equal(one: Tree, other: Tree) -> bool | None:
+        verdict = equal_rational(one, other)
+        return _equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
+
+    try:
+        with budget(STEPS):
+            found = compare(
+                gold,
+                answer,
+                relative_tolerance=relative_tolerance,
+                units=units,
+                algebra=lambda one, other: same_statement(one, other, equal),
+            )
+    except BudgetError:
+        return Finding(False, "budget", gold, answer)
+    return Finding(False, "undecided", gold, answer) if found.equal is None else found
 
 
-def _graded(verdict: str | dict[str, Any], answer: str) -> Grade:
-    """Return the grade that a worker's reply gives."""
-    if isinstance(verdict, str):
-        return Grade(_FAILURES[verdict], answer, fast=False)
-    return _of_finding(Finding.of_record(verdict), answer, fast=False)
+def _equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
+    from setrl_grader.numeric import equal_numeric  # needs mpmath
+
+    return equal_numeric(one, other, relative_tolerance)
+
+
+def _reason(found: Finding) -> Reason:
+    if found.rule == "budget":
+        return Reason.TOO_LARGE
+    return Reason.EQUAL if found.equal else Reason.DIFFERENT
 
 
 def _changed(form: str) -> str | None:
@@ -263,10 +236,6 @@ def _exact(gold: str) -> str:
     part = parse(gold)
     about = (part.kind, part.marks) == ("relation", r"\approx")
     return part.parts[0].text if about else gold
-
-
-def _key(job: AlgebraJob) -> tuple[Any, ...]:
-    return job["gold"], job["answer"]
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

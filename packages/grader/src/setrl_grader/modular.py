@@ -23,6 +23,7 @@ from functools import lru_cache, partial, reduce
 from hashlib import blake2b
 from math import isqrt, lcm
 
+from setrl_grader.budget import spend
 from setrl_grader.exact import degree, exact_value
 from setrl_grader.grammar import UnreadableError
 from setrl_grader.trees import CAPITALS, Tree, letters_of, renamed
@@ -33,6 +34,7 @@ ORDER = 2 * lcm(*range(1, 21))  # N
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
 MAX_MATRICES = 64  # factors of a power of a matrix
+STEP = 5
 
 
 def equal_rational(one: Tree, other: Tree) -> bool | None:
@@ -167,6 +169,7 @@ class _Side:
             UnreadableError: If there is none.
         """
         prime = self.field.prime
+        spend(STEP)
         if tree.op == "number" and len(tree.text) < MAX_DIGITS:
             top, bottom = Fraction(tree.text).as_integer_ratio()
             return top * _inverse(bottom, self.field) % prime
@@ -315,6 +318,7 @@ def _matrix(tree: Tree, point: Mapping[str, Matrix], field: _Field) -> Matrix:
 
 
 def _product(field: _Field, one: Matrix, other: Matrix) -> Matrix:
+    spend(STEP)
     (a, b, c, d), (e, f, g, h) = one, other
     products = a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h
     return [each % field.prime for each in products]

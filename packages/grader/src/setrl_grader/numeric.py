@@ -6,12 +6,12 @@ on an interval, both differ: 2 ln x is not ln(x²). Single points do not count: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-import mpmath
-
+from setrl_grader.arithmetic import alone, mp
 from setrl_grader.bounds import UnboundedError, difference
 from setrl_grader.exact import exact_value
 from setrl_grader.numbers import Number, equal_numbers, literal
@@ -39,9 +39,11 @@ from setrl_grader.values import (
 DIGITS = 60
 CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
 CONFIRMING = 3  # points
+MAX_ROUNDED = mp.mpf(10) ** 20_000  # beyond all decimals that are read
 SHOWN_DIGITS = 20
 
 
+@alone
 def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
     r"""Whether two expressions agree at random points; None where too few have values.
 
@@ -70,12 +72,13 @@ def _has_pi(tree: Tree) -> bool:
     return (tree.op, tree.text) == ("constant", r"\pi") or any(map(_has_pi, tree.parts))
 
 
+@alone
 def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     """Return a point at which two expressions differ, and both values; None if none was found."""
     if is_bumpy(one) or is_bumpy(other):
         return None  # values there are drawn
-    with mpmath.workdps(DIGITS):
-        for point in [*usual_points(one, other), *_in_pieces(one, other)]:
+    with mp.workdps(DIGITS):
+        for point in _all_points(one, other):
             values = [value_at(tree, point, False) for tree in (one, other)]
             if any(value is NotImplemented for value in values) or values == [None, None]:
                 continue
@@ -86,16 +89,15 @@ def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     return None
 
 
-def _in_pieces(one: Tree, other: Tree) -> list[Point]:
-    """Return points in the pieces of |u| and √u, as far as their ends are known."""
-    try:
-        return [point for point, _ in piece_points(one, other)]
-    except UnseenError:
-        return []
+def _all_points(one: Tree, other: Tree) -> Iterator[Point]:
+    """Yield points, then those in the pieces of |u| and √u, as far as their ends are known."""
+    yield from usual_points(one, other)
+    with suppress(UnseenError):
+        yield from (point for point, _ in piece_points(one, other))
 
 
 def _short(number: Any) -> str:
-    return str(mpmath.nstr(number, SHOWN_DIGITS))
+    return str(mp.nstr(number, SHOWN_DIGITS))
 
 
 def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bool) -> bool:
@@ -105,14 +107,16 @@ def _rounded(one: Tree, other: Tree, relative_tolerance: float, bare_degrees: bo
         return False
     number, exact = (numbers[0], other) if numbers[0] else (numbers[1], one)
     assert number is not None
-    with mpmath.workdps(DIGITS):
+    with mp.workdps(DIGITS):
         try:
             about = value(exact, Context({}, exact, bare_degrees))
         except (UndefinedError, TooLargeError, ZeroDivisionError, ValueError, OverflowError):
             return False
-        if mpmath.im(about) or abs(about - mpmath.nint(about)) < mpmath.mpf(10) ** -30:
+        if mp.im(about) or abs(about) > MAX_ROUNDED:
             return False
-        near = Fraction(int(about * 10**DIGITS), 10**DIGITS)
+        if abs(about - mp.nint(about)) < mp.mpf(10) ** -30:
+            return False
+        near = Fraction(int(mp.re(about) * 10**DIGITS), 10**DIGITS)
     return equal_numbers(Number(near), number, relative_tolerance)
 
 
@@ -173,6 +177,8 @@ def _same_in_bounds(one: Tree, other: Tree, point: Point, bare_degrees: bool) ->
     More digits are taken until the bounds are as near as `_needed` says.
     """
     needed = _needed(one, other, point)
+    if needed > MOST_DIGITS:
+        return None
     digits = needed + CANCELLED
     while digits <= 2 * MOST_DIGITS and not (bare_degrees and has(one, {"degrees"})):
         try:
@@ -181,10 +187,10 @@ def _same_in_bounds(one: Tree, other: Tree, point: Point, bare_degrees: bool) ->
             break
         if 0 not in gap:
             return False
-        if abs(gap).b <= mpmath.mpf(10) ** -needed * max(size, mpmath.mpf(10) ** -needed):
+        if abs(gap).b <= mp.mpf(10) ** -needed * max(size, mp.mpf(10) ** -needed):
             return True
         digits *= 2
-    with mpmath.workdps(needed):
+    with mp.workdps(needed):
         return _near_at(one, other, point, bare_degrees)
 
 
@@ -198,7 +204,7 @@ def _agree_in_pieces(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
         digits = _needed(one, other, point)
         near = None
         if digits <= MOST_DIGITS:
-            with mpmath.workdps(digits):
+            with mp.workdps(digits):
                 near = _near_at(one, other, point, bare_degrees)
         if near is False or (near is None and is_alone and _have_values(one, other, point)):
             return near
@@ -206,7 +212,7 @@ def _agree_in_pieces(one: Tree, other: Tree, bare_degrees: bool) -> bool | None:
 
 
 def _have_values(one: Tree, other: Tree, point: Point) -> bool:
-    with mpmath.workdps(DIGITS):
+    with mp.workdps(DIGITS):
         return all(value_at(tree, point) is not None for tree in (one, other))
 
 
@@ -230,7 +236,7 @@ def _span(tree: Tree, point: Mapping[str, Any]) -> int:
     values = [tree, *tree.parts] if tree.op == r"\tanh" else [tree]
     sizes = [value_at(each, point, False) for each in values]
     known = [size for size in sizes if size is not None and size is not NotImplemented and size]
-    digits = [abs(int(mpmath.log10(abs(size)))) for size in known]
+    digits = [abs(int(mp.log10(abs(size)))) for size in known]
     if tree.op == r"\tanh" and len(known) == 2:  # 1 − tanh u is about 2·exp(−2u)
         digits.append(int(abs(known[1])))
     return max([0, *digits, *(_span(part, point) for part in tree.parts)])
@@ -239,7 +245,7 @@ def _span(tree: Tree, point: Mapping[str, Any]) -> int:
 def _agree(
     one: Tree, other: Tree, bare_degrees: bool, digits: int, points: list[Point]
 ) -> bool | None:
-    with mpmath.workdps(digits):
+    with mp.workdps(digits):
         verdict = _agree_at_points(one, other, points, bare_degrees)
         if not verdict and is_counted(one, other, points, bare_degrees):
             verdict = _agree_at_points(one, other, whole_points(one, other), bare_degrees)
@@ -284,8 +290,8 @@ def _near_in_more_digits(
     one: Tree, other: Tree, point: Mapping[str, Any], bare_degrees: bool
 ) -> bool:
     """Whether only cancellation keeps two values apart, as in cosh² x − sinh² x."""
-    digits = mpmath.mp.dps
-    with mpmath.workdps(max(CONFIRMING_DIGITS, 2 * digits)):
+    digits = mp.dps
+    with mp.workdps(max(CONFIRMING_DIGITS, 2 * digits)):
         values = [value_at(tree, point, bare_degrees) for tree in (one, other)]
         found = all(value is not None and value is not NotImplemented for value in values)
         return found and _near(values[0], values[1], digits) is True
@@ -299,9 +305,9 @@ def _near(one: Any, other: Any, digits: int | None = None) -> bool | None:
         other: Another value.
         digits: How many of the values' digits count; by default those of now.
     """
-    scale, digits = max(abs(one), abs(other)), digits or mpmath.mp.dps
-    if digits > DIGITS and scale > mpmath.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
+    scale, digits = max(abs(one), abs(other)), digits or mp.dps
+    if digits > DIGITS and scale > mp.mpf(10) ** (digits // 2):  # 2024! + 1 is 2024! here
         return None
-    if scale < mpmath.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
+    if scale < mp.mpf(10) ** (CANCELLED - digits):  # cancellation hides the value
         return True if one == other else None
-    return bool(abs(one - other) <= mpmath.mpf(10) ** (CANCELLED - digits) * scale)
+    return bool(abs(one - other) <= mp.mpf(10) ** (CANCELLED - digits) * scale)

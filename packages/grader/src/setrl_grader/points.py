@@ -11,13 +11,14 @@ import random
 from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
+from functools import cache
 from itertools import chain, pairwise
 from typing import Any
 
-import mpmath
-
+from setrl_grader.arithmetic import mp
+from setrl_grader.budget import of_digits, spend
 from setrl_grader.exact import exact_value
-from setrl_grader.trees import Tree, has, letters_of
+from setrl_grader.trees import Tree, has, letters_of, walk
 from setrl_grader.values import CANCELLED, value_at
 
 Point = dict[str, Any]
@@ -28,6 +29,7 @@ MAX_DEGREE = 8  # of polynomials within |u| and √u
 MAX_CONSTANT = 50  # digits of the numbers of such a polynomial
 MAX_UNSEEN = 6  # digits of the numbers in another u, 3 beside a logarithm: its zeros are not known
 ZERO_DIGITS = 1_000
+ROUNDS = 30, 100  # of a search for zeros; few suffice if no two are equal
 _ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
 _COUNTS = {"!", "!!", "binom"}
 _LOGARITHMS = {r"\ln", "log"}
@@ -72,7 +74,7 @@ def _random(one: Tree, other: Tree, purpose: str) -> random.Random:
 
 def _real(rng: random.Random) -> Any:
     """Return a number between 0.3 and 3 that is no multiple of a number that is easy to write."""
-    return mpmath.mpf(3 * 2**199 + rng.getrandbits(202)) / (2**202 + rng.getrandbits(200))
+    return mp.mpf(3 * 2**199 + rng.getrandbits(202)) / (2**202 + rng.getrandbits(200))
 
 
 def whole_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
@@ -84,13 +86,13 @@ def whole_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
         return []
     ranges = (0, 14), (most, 2 * most + 14), (most, MAX_COUNT)
     points = [
-        {letter: mpmath.mpf(rng.randint(*ranges[2 if at >= 2 * POINTS else at >> place % 3 & 1]))
+        {letter: mp.mpf(rng.randint(*ranges[2 if at >= 2 * POINTS else at >> place % 3 & 1]))
          for place, letter in enumerate(letters)}
         for at in range(2 * POINTS + NEEDED)
     ]  # fmt: skip
     near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
             for off in range(-2, 5)}  # fmt: skip
-    at = [mpmath.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
+    at = [mp.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
     return points + [{**points[0], letter: each} for letter in letters for each in at]
 
 
@@ -143,7 +145,7 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
     if not (inner or domains):
         return found
     base = usual_points(one, other)[0]
-    with mpmath.workdps(ZERO_DIGITS):
+    with mp.workdps(ZERO_DIGITS):
         for letter in sorted(set().union(*map(letters_of, inner + domains))):
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
             for each in domains:
@@ -187,6 +189,7 @@ def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
     A product is zero where a factor is, a quotient may change its sign where its bottom is zero,
     and |v| is v or −v.
     """
+    spend(len(letters_of(tree)) + sum(1 for _ in walk(tree)))
     if letter not in letters_of(tree):
         return []
     if tree.op in ("*", "/", "-", "abs", "root") or (
@@ -203,10 +206,16 @@ def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
         most = 3 if has(tree, _LOGARITHMS) else MAX_UNSEEN
         if _digits(tree) > most:
             raise UnseenError
-        sizes = [mpmath.mpf(10) ** mpmath.mpf(power) for power in _SIZES]
-        return [sign * size for size in sizes for sign in (1, -1)]
+        return _grid()
     ends = [zero for bottom in bottoms for zero in _zeros(bottom, letter, base)]
-    return [*roots, *ends] or [mpmath.mpf(0)]
+    return [*roots, *ends] or [mp.mpf(0)]
+
+
+@cache
+def _grid() -> list[Any]:
+    with mp.workdps(ZERO_DIGITS):
+        sizes = [mp.mpf(10) ** mp.mpf(power) for power in _SIZES]
+        return [sign * size for size in sizes for sign in (1, -1)]
 
 
 def _first_bars(tree: Tree) -> Tree | None:
@@ -233,28 +242,30 @@ def _digits(tree: Tree) -> float:
     found = value_at(tree, {})
     if found is None or found is NotImplemented:
         raise UnseenError
-    return abs(float(mpmath.log10(abs(found)))) if found else 0.0
+    return abs(float(mp.log10(abs(found)))) if found else 0.0
 
 
 def _roots(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any] | None:
     """Return the real zeros of a polynomial of degree eight or less; None for anything else."""
-    at = [mpmath.mpf(each) + mpmath.mpf(1) / 7 for each in range(MAX_DEGREE + 2)]
+    at = [mp.mpf(each) + mp.mpf(1) / 7 for each in range(MAX_DEGREE + 2)]
     values = [value_at(tree, {**base, letter: each}) for each in at]
     if None in values or NotImplemented in values or _digits(tree) > MAX_CONSTANT:
         return None
-    powers = mpmath.matrix([[each**power for power in range(len(at))] for each in at])
-    coefficients = [*mpmath.lu_solve(powers, mpmath.matrix(values))]
-    noise = mpmath.mpf(10) ** (-ZERO_DIGITS // 2) * max(map(abs, coefficients))
+    spend(of_digits(ZERO_DIGITS, len(at) ** 3 / 2))
+    powers = mp.matrix([[each**power for power in range(len(at))] for each in at])
+    coefficients = [*mp.lu_solve(powers, mp.matrix(values))]
+    noise = mp.mpf(10) ** (-ZERO_DIGITS // 2) * max(map(abs, coefficients))
     while coefficients and abs(coefficients[-1]) <= noise:
         coefficients.pop()
     if len(coefficients) < 2 or len(coefficients) > MAX_DEGREE + 1:
         return None if coefficients[1:] else []
-    try:
-        roots = mpmath.polyroots(coefficients[::-1], maxsteps=200, extraprec=200)
-    except mpmath.libmp.NoConvergence:
-        return None
-    return [
-        mpmath.re(root)
-        for root in roots
-        if abs(mpmath.im(root)) <= mpmath.mpf(10) ** -CANCELLED * (1 + abs(root))
-    ]
+    for rounds in ROUNDS:
+        spend(rounds * of_digits(ZERO_DIGITS, 4 * len(coefficients) ** 2))
+        with suppress(mp.NoConvergence):
+            roots = mp.polyroots(coefficients[::-1], maxsteps=rounds, extraprec=200)
+            return [mp.re(root) for root in roots if abs(mp.im(root)) <= _noise(root)]
+    return None
+
+
+def _noise(root: Any) -> Any:
+    return mp.mpf(10) ** -CANCELLED * (1 + abs(root))

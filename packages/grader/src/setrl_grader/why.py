@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 
+from setrl_grader.budget import BudgetError, budget
 from setrl_grader.exact import exact_value
 from setrl_grader.findings import Finding
 from setrl_grader.grammar import read
 from setrl_grader.trees import Tree, letters_of
 
-Separate = Callable[[Tree, Tree], "tuple[str, str, str] | None"]  # the point and both values there
+Separating = tuple[str, str, str]  # a point, and both values there
 POINTS = 8
+STEPS = 300_000  # to find a point
 MAX_BITS = 1_000  # of a number in a sentence
 
 _LETTER = re.compile(r"(?<![\\A-Za-z])[A-Za-z]")  # a variable, and not a command such as \sqrt
@@ -45,6 +46,7 @@ SENTENCES = {  # rule → the sentences for equal and for different
     "member missing": ("", "{0} of the gold is not in the answer {answer}"),
     "without name or unit": ("{part}", "{part}"),
     "relation": ("", "{answer} is another relation than {gold}"),
+    "budget": ("", "to compare {answer} with {gold} takes more steps than are allowed"),
     "unread": ("", "{0} has no certain reading, so only the same text is equal to it"),
     "undecided": ("", "{answer} is too large to be compared with {gold}, or undefined"),
     "expression": (
@@ -75,18 +77,31 @@ def sentence(found: Finding) -> str:
     )
 
 
-def with_point(found: Finding, separate: Separate) -> Finding:
+def with_point(found: Finding) -> Finding:
     """Return the finding with a point in the part where two expressions differ, if it is known."""
     if found.equal is False and found.rule == "expression" and not found.detail:
         one, other = read(found.gold), read(found.answer, found.gold)
-        point = separate(one, other) if one and other else None
-        return found._replace(detail=point or ())
+        return found._replace(detail=(one and other and _point(one, other)) or ())
     if not found.parts or found.equal:
         return found
-    return found._replace(parts=tuple(with_point(part, separate) for part in found.parts))
+    return found._replace(parts=tuple(with_point(part) for part in found.parts))
 
 
-def exact_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
+def _point(one: Tree, other: Tree) -> Separating | None:
+    try:
+        with budget(STEPS):
+            return exact_point(one, other) or _separating_point(one, other)
+    except (BudgetError, ImportError):  # too large, or without mpmath
+        return None
+
+
+def _separating_point(one: Tree, other: Tree) -> Separating | None:
+    from setrl_grader.numeric import separating_point
+
+    return separating_point(one, other)
+
+
+def exact_point(one: Tree, other: Tree) -> Separating | None:
     """Return whole numbers at which two expressions have different rational values, if any."""
     letters = sorted(letters_of(one) | letters_of(other))
     for first in range(2, 2 + POINTS):

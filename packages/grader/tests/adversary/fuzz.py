@@ -53,22 +53,18 @@ def fuzz(cases: int, seed: int = 0) -> Found:
     _forget()
     rng = random.Random(f"fuzz/{seed}")
     corpus = list(_seeds())
-    grader, seen, tried = MathGrader(), set[Any](), dict[tuple[str, str], None]()
+    grader, seen, tried = MathGrader(), set[Any](), dict[tuple[str, str], Grade]()
     for _ in range(cases):
         gold, answer = rng.choice(corpus)
         boxes = final_boxes(rf"\boxed{{{_changed(answer, rng.choice(corpus)[1], rng)}}}").answers
         changed = boxes[-1] if boxes else ""  # a brace too many ends the box
         before = len(seen)
         with _lines(seen):
-            first = grader._at_once(rf"\boxed{{{changed}}}", gold, units=False)
+            tried[gold, changed] = grader._graded(rf"\boxed{{{changed}}}", gold, units=False)
         if len(seen) > before:
             corpus.append((gold, changed))
-        if not isinstance(first, Grade) or first.correct:
-            tried.setdefault((gold, changed))
-    grades = grader.grades([rf"\boxed{{{answer}}}" for _, answer in tried], [g for g, _ in tried])
-    grader.close()
     found = Found(cases=cases, lines=len(seen))
-    for (gold, answer), grade in zip(tried, grades, strict=True):
+    for (gold, answer), grade in tried.items():
         found.judge(gold, answer, grade)
     return found
 

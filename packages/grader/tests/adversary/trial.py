@@ -112,7 +112,6 @@ def ours(answers: Sequence[str], golds: Sequence[str], loose: Sequence[bool]) ->
         texts = [rf"\boxed{{{answers[row]}}}" for row in rows]
         grades = grader.grades(texts, [golds[row] for row in rows])
         found |= dict(zip(rows, grades, strict=True))
-        grader.close()
     return [found[row] for row in range(len(answers))]
 
 
