@@ -230,7 +230,7 @@ def memory_mb() -> float:
 
 
 def used_seconds() -> float:
-    """Return the processor seconds of this process, and of the workers that it has started."""
+    """Return the processor seconds of this process, and of the processes that it has started."""
     rows = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

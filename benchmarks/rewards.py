@@ -3,9 +3,9 @@
     python benchmarks/rewards.py [CALLS]
 
 Part one: answers a second in samples of about 2,000 characters, easy (numbers, words, lists), hard
-(roots, π, polynomials) and both mixed, with one and two workers, beside plain math-verify. Part
-two: answers that hang, explode or are simply huge, mixed with ordinary ones: how long it takes
-against its limit, whether the ordinary ones are graded right, and what memory is left taken. With
+(roots, π, polynomials) and both mixed, beside plain math-verify. Part two: answers that hang,
+explode or are simply huge, mixed with ordinary ones: how long it takes, whether the ordinary ones
+are graded right, and what memory is left taken. With
 a number of calls, part three: the memory after so many different answers of eight kinds.
 """
 
@@ -19,8 +19,7 @@ from pathlib import Path
 
 from math_verify import parse, verify
 
-from setrl_grader import Grade, MathGrader
-from setrl_grader.workers import CLOCK_FACTOR
+from setrl_grader import MathGrader
 
 REASONING = "We add the two and get 3, so $x_{1} = \\frac{1}{2}$ follows. " * 32
 FAST = [
@@ -61,12 +60,12 @@ def samples(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def rates(grader: MathGrader, pairs: list[tuple[str, str]]) -> tuple[float, float]:
-    """Return answers per second: of this process's and its workers' CPU time; of the clock."""
+    """Return answers per second: of CPU time; of the clock."""
     texts, golds = samples(pairs)
-    began, clock = processor_seconds(grader), time.perf_counter()
+    began, clock = time.process_time(), time.perf_counter()
     grader.grades(texts, golds)
     clock = time.perf_counter() - clock
-    return len(pairs) / (processor_seconds(grader) - began), len(pairs) / clock
+    return len(pairs) / (time.process_time() - began), len(pairs) / clock
 
 
 def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
@@ -78,15 +77,6 @@ def rates_of_math_verify(pairs: list[tuple[str, str]]) -> tuple[float, float]:
     return len(pairs) / (time.process_time() - began), len(pairs) / clock
 
 
-def processor_seconds(grader: MathGrader) -> float:
-    """Return the CPU seconds that this process and its present workers have used."""
-    total = time.process_time()
-    for worker in (each for each in grader.pool.idle if each.pid):
-        fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
-        total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return total
-
-
 def batches() -> dict[str, list[tuple[str, str]]]:
     """Return (gold, answer) by difficulty; only in the first batch do answers repeat."""
     polynomials = [
@@ -94,7 +84,6 @@ def batches() -> dict[str, list[tuple[str, str]]]:
         for n in range(3, 63)
         for g, a in POLYNOMIALS
     ]
-    # Fewer than a worker does before it is renewed.
     hard = [(g.format(n), a.format(n)) for n in range(3, 53) for g, a in SLOW]
     fresh = [(str(number), f"{number + number % 2:,}") for number in range(10_000, 10_500)]
     easy = [pair for _ in range(50) for pair in FAST]
@@ -107,17 +96,12 @@ def batches() -> dict[str, list[tuple[str, str]]]:
 
 def throughput() -> None:
     print("answers a second of processor time (by the clock), samples of about 2,000 characters")
-    print(f"  {'':22}{'one worker':>18}{'two workers':>18}{'math-verify':>18}")
+    print(f"  {'':22}{'setrl':>18}{'math-verify':>18}")
+    grader = MathGrader()
+    grader.grade(r"\boxed{3\ln 2}", r"\ln 8")  # loads mpmath
     for name, pairs in batches().items():
-        columns = []
-        for workers in (1, 2):
-            clear_caches()
-            grader = MathGrader(workers=workers)
-            # start the workers
-            grader.grades([r"\boxed{3\ln 2}", r"\boxed{2\ln 3}"], [r"\ln 8", r"\ln 9"])
-            columns.append(rates(grader, pairs))
-            grader.close()
-        columns.append(rates_of_math_verify(pairs))
+        clear_caches()
+        columns = [rates(grader, pairs), rates_of_math_verify(pairs)]
         line = "".join(f"{f'{cpu:,.0f} ({clock:,.0f})':>18}" for cpu, clock in columns)
         print(f"  {name:22}{line}")
 
@@ -137,25 +121,25 @@ def memory_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def hostile_batch(time_limit_s: float = 1.0, workers: int = 2) -> None:
-    grader = MathGrader(workers=workers, time_limit_s=time_limit_s)
-    grader.grade(r"\boxed{x+1}", "1+x")
-    print(f"\nhostile answers, {workers} workers, {time_limit_s:g} s of processor time an answer,")
-    print(f"{CLOCK_FACTOR * time_limit_s:g} s by the clock")
-    in_process = 0.0
+def hostile_batch() -> None:
+    grader = MathGrader()
+    grader.grade(r"\boxed{3\ln 2}", r"\ln 8")
+    print("\nhostile answers, seconds of processor time")
     for name, answer in HOSTILE.items():
-        began = time.perf_counter()
+        began = time.process_time()
         grade = grader.grade(f"\\boxed{{{answer}}}", "x+1")
-        seconds = time.perf_counter() - began
-        in_process += seconds if grade.fast else 0.0
+        seconds = time.process_time() - began
         print(f"  {name:22} {seconds:6.2f} s  {grade.reason}")
     texts = [f"\\boxed{{{answer}}}" for answer in HOSTILE.values()]
     right = [f"\\boxed{{{number}+x}}" for number in range(len(texts))]
-    began = time.perf_counter()
     grades = grader.grades(
         texts + right, ["x+1"] * len(texts) + [f"x+{number}" for number in range(len(texts))]
     )
-    report_batch(grades, time.perf_counter() - began, in_process, grader)
+    accepted = [
+        sum(grade.correct is True for grade in part)
+        for part in (grades[: len(right)], grades[len(right) :])
+    ]
+    print(f"  right answers accepted: {accepted[1]} of {len(right)}; hostile ones: {accepted[0]}")
     del texts, grades, grade
     huge = [answer for answer in HOSTILE.values() if len(answer) > grader.max_length]
     for batch in range(1, 4):
@@ -163,19 +147,6 @@ def hostile_batch(time_limit_s: float = 1.0, workers: int = 2) -> None:
         print(
             f"  after {batch} more batches of the huge ones this process holds {memory_mb():.0f} MB"
         )
-    grader.close()
-
-
-def report_batch(
-    grades: list[Grade], seconds: float, in_process: float, grader: MathGrader
-) -> None:
-    half = len(grades) // 2
-    slow = sum(not grade.fast for grade in grades[:half])
-    limit = in_process + CLOCK_FACTOR * grader.time_limit_s * -(-slow // grader.workers)
-    right = sum(grade.correct is True for grade in grades[half:])
-    wrong = sum(grade.correct is True for grade in grades[:half])
-    print(f"  all of them and {half} right answers: {seconds:.1f} s, limit {limit:.0f} s")
-    print(f"  right answers accepted: {right} of {half}; hostile ones: {wrong}")
 
 
 KINDS = [
@@ -186,7 +157,7 @@ KINDS = [
 
 
 def growth(calls: int) -> None:
-    grader, shown = MathGrader(workers=1), 1_000
+    grader, shown = MathGrader(), 1_000
     began = time.process_time()
     for first in range(0, calls, 1_000):
         numbers = range(first, first + 1_000, len(KINDS))
