@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from setrl_grader import MathGrader, Reason, arithmetic
-from setrl_grader.budget import STEPS, BudgetError, budget, left, spend
+from setrl_grader.budget import STEPS, BudgetError, budget, spend
 from setrl_grader.grammar import read
 from setrl_grader.math_grader import judged
 from setrl_grader.numeric import equal_numeric
@@ -89,20 +89,20 @@ def test_what_takes_more_is_wrong_with_a_reason():
 
 
 def test_an_operation_is_paid_before_it_is_done():
-    with budget(10):
+    with budget(10) as mine:
         spend(10)
         with pytest.raises(BudgetError):
             spend(1)
-    assert left() == float("inf")
+    assert mine.left == float("inf")
 
 
 def test_the_same_pair_costs_the_same_each_time():
     one, other, spent = read(r"|x-3|+\sqrt{x}"), read(r"\sqrt{x}+\sqrt{(3-x)^2}"), []
     for digits in (15, 50):  # which a thread that was stopped may leave
         arithmetic.mp.dps = digits
-        with budget(STEPS):
+        with budget(STEPS) as mine:
             assert equal_numeric(one, other, 1e-6)
-            spent.append(STEPS - left())
+            spent.append(STEPS - mine.left)
     assert spent[0] == spent[1] > 0
 
 

@@ -10,18 +10,13 @@ from collections.abc import Callable
 
 from setrl_grader.findings import Finding
 from setrl_grader.grammar import ORDERS
-from setrl_grader.modular import equal_matrices, equal_rational, same_up_to_factor
+from setrl_grader.modular import equal_matrices, same_up_to_factor
 from setrl_grader.tokens import APPLIED
 from setrl_grader.trees import Part, Tree, letters_of, may_be_matrices, renamed
 
 Equal = Callable[[Tree, Tree], bool | None]
 
 _TURNED = {">": "<", r"\ge": r"\le"}
-
-
-def quick_algebra(gold: Part, answer: Part) -> Finding:
-    """Compare two statements; None if that takes more than rational functions."""
-    return same_statement(gold, answer, equal_rational)
 
 
 def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
@@ -33,7 +28,8 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
         equal: Compares two expressions; None if it cannot decide.
 
     >>> from setrl_grader.grammar import parse
-    >>> quick_algebra(parse("2x-y+3=0"), parse("y=2x+3")).equal
+    >>> from setrl_grader.modular import equal_rational
+    >>> same_statement(parse("2x-y+3=0"), parse("y=2x+3"), equal_rational).equal
     True
     """
     (ours, signs), (theirs, other_signs) = _relation(gold), _relation(answer)

@@ -18,19 +18,21 @@ class BudgetError(Exception):
     """The comparison takes more than its budget."""
 
 
-class _Budget(threading.local):
+class Budget(threading.local):
+    """The budget of each thread; without one, all is allowed."""
+
     left = math.inf
 
 
-_BUDGET = _Budget()
+_BUDGET = Budget()
 
 
 @contextmanager
-def budget(steps: float) -> Iterator[None]:
+def budget(steps: float) -> Iterator[Budget]:
     """Let what is within spend at most so many steps: the operation after that is not begun."""
     before, _BUDGET.left = _BUDGET.left, steps
     try:
-        yield
+        yield _BUDGET
     finally:
         _BUDGET.left = before
 
@@ -44,11 +46,6 @@ def spend(steps: float) -> None:
     _BUDGET.left -= steps
     if _BUDGET.left < 0:
         raise BudgetError
-
-
-def left() -> float:
-    """Return what is left of the budget of this thread."""
-    return _BUDGET.left
 
 
 def of_digits(digits: float, weight: float = 1) -> float:

@@ -36,13 +36,6 @@ class Finding(NamedTuple):
         found = self._asdict() | {"parts": [part.record() for part in self.parts]}
         return {name: value for name, value in found.items() if value not in ("", (), [])}
 
-    @classmethod
-    def of_record(cls, record: dict[str, Any]) -> Finding:
-        """Return the finding that `record` wrote."""
-        parts = tuple(map(cls.of_record, record.get("parts", ())))
-        tuples = {name: tuple(record.get(name, ())) for name in ("pairs", "detail")}
-        return cls(**{**record, "parts": parts, **tuples})
-
 
 def every(rule: str, gold: str, answer: str, parts: Iterable[Finding]) -> Finding:
     """Return equal if all parts are equal, and different with the first part that differs."""
