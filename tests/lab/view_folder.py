@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from setrl import methods
-from setrl.evaluate.judge_audit import JudgeAudit
+from setrl.evaluate.judge_audit import JudgeFindings
 from setrl.judges import Group
 from setrl.show.report.judge_audit import audit_record as audit_record_of
 
@@ -147,7 +147,7 @@ def audit_record():
               "precision": [1.0, 0.5], "recall": [1.0, 0.5],
               "signs_changed": [0.0, 0.25], "advantage_change": [0.0, 0.7]}  # fmt: skip
     gold = {**values, "flips": [0.25, float("nan")]}
-    found = JudgeAudit(2, 2, 0, [2.0, 2.0], values, gold=gold, labels=labels)
+    found = JudgeFindings(2, 2, 0, [2.0, 2.0], values, gold=gold, labels=labels)
     about = {"judge": "j <b>", "file": "x.jsonl", "method": "poly_epo", "set_size": 2, "seed": 0}
     return audit_record_of(found, about, groups, [(0, 1, 1), None])
 

@@ -35,7 +35,7 @@ Measured = dict[str, list[float]]
 
 
 @dataclass(frozen=True)
-class JudgeAudit:
+class JudgeFindings:
     """The measures of a judge, group by group.
 
     Attributes:
@@ -70,7 +70,7 @@ def audit(
     gold: Sequence[Labeling | None] | None = None,
     rewards: Sequence[Sequence[float]] | None = None,
     method: AnyMethod | None = None,
-) -> JudgeAudit:
+) -> JudgeFindings:
     """Judge all groups in several orders of their samples, and compare.
 
     Args:
@@ -99,7 +99,7 @@ def audit(
         tables["itself"].append(_mean(combinations(known, 2), credit))
         tables["pairwise"].append(_mean([in_pairs], credit))
         tables["gold"].append(_mean([(labels, truth) for labels in known], credit))
-    return JudgeAudit(
+    return JudgeFindings(
         groups=len(groups),
         orders=orders,
         unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),

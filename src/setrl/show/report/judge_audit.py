@@ -10,7 +10,7 @@ from typing import Any
 from setrl.core import methods
 from setrl.evaluate.agreement import Labeling
 from setrl.evaluate.intervals import mean_over_problems
-from setrl.evaluate.judge_audit import JudgeAudit
+from setrl.evaluate.judge_audit import JudgeFindings
 from setrl.judges.base import Group
 from setrl.samples.strategies import by_first_appearance
 from setrl.show.lab import Page
@@ -39,7 +39,7 @@ WITHOUT_REFERENCE = ("precision", "recall")  # neither of two orders is the refe
 
 
 def audit_record(
-    found: JudgeAudit,
+    found: JudgeFindings,
     about: dict[str, Any],
     groups: Sequence[Group] = (),
     gold: Sequence[Labeling | None] | None = None,
@@ -83,7 +83,7 @@ def _rounded(values: Sequence[float]) -> list[float | None]:
 
 
 def _contradictions(
-    found: JudgeAudit, groups: Sequence[Group], gold: Sequence[Labeling | None] | None
+    found: JudgeFindings, groups: Sequence[Group], gold: Sequence[Labeling | None] | None
 ) -> list[dict[str, Any]]:
     """Return the groups on which the judge contradicts itself most, with all its clusters."""
     flips = list(enumerate(found.itself.get("flips", [])))
@@ -189,7 +189,7 @@ def audit_markdown(record: dict[str, Any]) -> str:
 
 
 def write_audit(
-    found: JudgeAudit,
+    found: JudgeFindings,
     about: dict[str, Any],
     folder: Path,
     groups: Sequence[Group] = (),
