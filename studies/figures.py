@@ -18,7 +18,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from setrl.show.report.drawing import Chart
-from setrl.show.report.style import DARK, LIGHT
+from setrl.show.report.style import BLACK, DARK, LIGHT
 from setrl.support import files
 from studies import (
     bandits,
@@ -87,7 +87,7 @@ def themed(svg: str) -> str:
     Matplotlib leaves out a fill that is black.
     """
     named = {getattr(LIGHT, role): f"var(--{role})" for role in ROLES}
-    named["#000000"] = "var(--ink)"
+    named[BLACK] = "var(--ink)"
     svg = re.sub("|".join(named), lambda found: named[found[0]], FAMILIES.sub(FONT, svg))
     colours = [
         " ".join(f"--{role}: {getattr(theme, role)};" for role in ROLES) for theme in (LIGHT, DARK)

@@ -32,7 +32,7 @@ SHOWN = (
 )  # of a model
 
 # Of text on a fill, which is the same in light and in dark figures.
-ON_DARK, ON_LIGHT = "#fafafa", "#111111"
+ON_DARK, ON_LIGHT = style.DARK.ink, style.DARK.back
 Numbers = Mapping[str, Any]  # a JSON file that `write_numbers` wrote, or a part of it
 
 STYLES: dict[str, tuple[str, str]] = {
