@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from itertools import pairwise
 
 from checker.text import OPENING, plain, squeezed, tokens
 from checker.values import Tree, exact
@@ -199,6 +200,8 @@ class _Reader:
             and token not in self.factors
             and (alone or name.isupper() or name in "fgh" or "'" in name or token[0] == "\\")
         ):
+            if any(one == token and behind != "(" for one, behind in pairwise(self.tokens)):
+                raise UnreadError  # a function, or a factor
             return ("call", name, *self.arguments())
         return ("constant", name) if name in ("e", "i") else ("letter", name)
 

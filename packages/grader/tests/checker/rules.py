@@ -147,8 +147,10 @@ def _same_text(gold: str, answer: str) -> None:
 
 
 def _same_reading(one: str, other: str) -> bool:
-    if any(re.match(r"0\d+(?![\d.])", squeezed(text)) for text in (one, other)):
-        need(squeezed(one) == squeezed(other), "two codes")
+    codes = [bool(re.match(r"0\d+(?![\d.])", squeezed(text))) for text in (one, other)]
+    if any(codes) and squeezed(one) != squeezed(other):
+        need(not all(codes), "two codes")
+        raise UnreadError  # a code, or a number
     words = [re.findall(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}", plain(text)) for text in (one, other)]
     if squeezed(one) == squeezed(other):
         need(words[0] == words[1] or not _LONG_WORD.search(plain(one + other)), "other words")
