@@ -85,7 +85,7 @@ def test_what_collapses_to_standard_rl_is_noted():
 
 
 def test_a_field_without_effect_is_noted():
-    report = check_objective(lambda r, c: r.max(-1), reads=("rewards", "strategies"))
+    report = check_objective(lambda rewards, strategies: rewards.max(-1))
     assert report.notes == ("strategies make no difference, though it reads them",)
 
 

@@ -54,6 +54,14 @@ def test_an_installed_function():
     assert load_function("json:dumps", "nowhere").value([1]) == "[1]"
 
 
+def test_a_function_of_the_current_folder_comes_last(tmp_path, monkeypatch):
+    here = write(tmp_path / "here", near="def f(): return 'here'", far="def f(): return 'far'")
+    config = write(tmp_path / "config", near="def f(): return 'config'")
+    monkeypatch.chdir(here)
+    assert load_function("near:f", config).value() == "config"
+    assert load_function("far:f", config).value() == "far"
+
+
 def test_it_is_announced_once_with_its_file(tmp_path, capsys):
     write(tmp_path, once="def f(): ...")
     for _ in range(2):

@@ -74,7 +74,7 @@ class ObjectiveReport:
 def check_objective(
     objective: Objective | Callable[..., np.ndarray],
     *,
-    reads: tuple[str, ...] = ("rewards",),
+    reads: tuple[str, ...] = (),
     set_size: int | None = None,
     num_samples: int = 16,
     num_prompts: int = 128,
@@ -93,7 +93,7 @@ def check_objective(
     Args:
         objective: An objective, or a function as in `objectives.from_function`. One that is written
             for a single set: `objectives.from_function(f, one_set_at_a_time=True)`.
-        reads: The fields that a function takes.
+        reads: The fields that a function takes; by default the names of its parameters.
         set_size: K; the objective's own, or else 4.
         num_samples: N of the training run.
         num_prompts: B of the training run, for the cost: prompts of a step.

@@ -1,4 +1,4 @@
-"""What a config calls `module:name`: from the config's own folder first, or installed."""
+"""What a config calls `module:name`: of its own folder, installed, or of the current folder."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
 
 
 def load(reference: str, config_dir: str | Path) -> LoadedFunction:
-    """Load the value `module:name` from the config's folder, or from an installed module.
+    """Load the value `module:name`: of the config's folder, installed, or of the current folder.
 
     This runs the module, as any import does; one line on stderr says so before, once, with the
-    file. `sys.path` has the folder only during the import, so a function that imports another
+    file. `sys.path` has these folders only during the import, so a function that imports another
     module of the folder must do so at the top of its file. Two folders may have a `rewards.py`.
 
     Args:
@@ -173,7 +173,8 @@ def _imported(name: str, folder: Path, reference: str) -> ModuleType:
         except ModuleNotFoundError as error:
             if error.name and (name == error.name or name.startswith(f"{error.name}.")):
                 raise ConfigError(
-                    f"{reference}: no module {name!r}, neither in {folder} nor installed"
+                    f"{reference}: no module {name!r}, neither in {folder} nor in the "
+                    "current folder nor installed"
                 ) from None
             raise ConfigError(f"{reference}: {name} needs {error.name!r}, which is not installed, "
                               f"nor in {folder}") from error  # fmt: skip
@@ -199,9 +200,10 @@ def _refuse_other_file(module: ModuleType, name: str, folder: Path) -> None:
 
 @contextmanager
 def _folder_first(folder: Path) -> Iterator[None]:
-    """Let imports find the modules of this folder first, and no modules of other configs.
+    """Let imports find the modules of this folder first, those of the current folder last.
 
-    Modules stay in `sys.modules` afterwards, where pickle and dataclasses look for them.
+    They find no modules of other configs. Modules stay in `sys.modules` afterwards, where pickle
+    and dataclasses look for them.
     """
     for other in _own_modules.values():
         for name, module in other.items():
@@ -210,7 +212,7 @@ def _folder_first(folder: Path) -> Iterator[None]:
     own = _own_modules.setdefault(folder, {})
     sys.modules.update(own)
     before, path = set(sys.modules), list(sys.path)
-    sys.path.insert(0, str(folder))
+    sys.path[:] = [str(folder), *path, ""]
     importlib.invalidate_caches()  # the file may be younger than what Python knows of the folder
     try:
         yield
