@@ -13,7 +13,7 @@ from setrl.cli.said import Said
 
 @dataclass(frozen=True, kw_only=True)
 class View(EvaluatedFields, Said):
-    """Show samples in the browser: problems, who gets credit, metrics, evaluations.
+    """Show samples in the browser: problems, who gets credit, live metrics.
 
     It shows any log of samples, a folder of logs, runs, output folders of TRL's trainers
     (log_completions=True), logs of verl, of tinker-cookbook and of evaluation tools, and evaluation

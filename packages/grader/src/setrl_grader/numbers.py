@@ -11,7 +11,7 @@ from setrl_grader.grammar import MAX_DIGITS, parse
 from setrl_grader.trees import Part, Tree
 from setrl_grader.units import split_currency
 
-MAX_BITS = 20_000  # of a power: 9^{9^9} is left to a worker, which may be killed
+MAX_BITS = 20_000  # of a power: 9^{9^9} is not computed here
 
 
 @dataclass(frozen=True)
