@@ -177,7 +177,7 @@ def _write_evaluation(path, arm, seed, problems, n, text):
             "seed": 0,
             "temperature": 1.0,
             "correct": [int(c) for c in correct],
-            "strategies": np.where(readable, np.array(STRATEGIES, object)[drawn], None).tolist(),
+            "strategies": np.where(readable, np.array(STRATEGIES, object)[drawn], -1).tolist(),
             "answers": [f"{STRATEGIES[d]}, {int(c)}" for d, c in zip(drawn, correct, strict=True)],
             "texts": [f" ({STRATEGIES[d][2:]}, 7){text}" for d in drawn[:8]],
         })  # fmt: skip

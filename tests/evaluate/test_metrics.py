@@ -142,8 +142,10 @@ def test_labels_that_nobody_read_have_no_metrics():
     names = ("strategies@4", "correct_strategies@4", "top_share", "degenerate", "effective_number")
     assert all(np.isnan(values[name]).all() for name in (*names, "majority@4", "vote_share@4"))
     assert values["pass@4"] == 1
-    one = ("p", right, ["a", None, None, None], [None, "2", None, None])
+    one = ("p", right, ["a", -1, "a", None], [None, "2", None, None])
     values = metric_values(evaluation_from([one, ("q", right, unread, unread)]))
     assert values["strategies@4"].tolist() == [1, 0]  # the other problem's cannot be read
-    assert values["degenerate"].tolist() == [0.75, 1]
+    assert values["degenerate"][0] == pytest.approx(1 / 3)  # of the three that have a label
+    assert values["top_share"][0] == pytest.approx(2 / 3)
+    assert np.isnan([values["degenerate"][1], values["top_share"][1]]).all()
     assert values["majority@4"].tolist() == [0, 0]

@@ -37,11 +37,11 @@ def test_metrics_equal_the_mean_over_subsets_of_the_file(run):
         subsets = list(combinations(range(8), k))
         expected = {
             "pass@4": [any(correct[i] for i in s) for s in subsets],
-            "strategies@4": [len({names[i] for i in s if names[i]}) for s in subsets],
+            "strategies@4": [len({names[i] for i in s} - {-1}) for s in subsets],
             "correct_strategies@4": [
-                len({names[i] for i in s if names[i] and correct[i]}) for s in subsets
+                len({names[i] for i in s if correct[i]} - {-1}) for s in subsets
             ],
-            "degenerate": [name is None for name in names],
+            "degenerate": [name == -1 for name in names],
         }
         for name, per_subset in expected.items():
             assert values[name][place] == pytest.approx(np.mean(per_subset))

@@ -26,6 +26,7 @@ from setrl.evaluate.estimators import (
 )
 from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation
+from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.names import look_up
 
@@ -173,14 +174,16 @@ def metric_values(
 
 
 def _of_strategies(evaluation: Evaluation, asked: Collection[str]) -> dict[str, Floats]:
-    """Return the metrics of strategies that are one number."""
+    """Return the metrics of strategies that are one number; shares are of the labelled samples."""
     if not {"effective_number", "top_share", "degenerate"} & {*asked}:
         return {}
-    n, count_PC = evaluation.sizes, count_labels(evaluation.strategies_PN)
+    labels_PN, count_PC = evaluation.samples.strategies, count_labels(evaluation.strategies_PN)
+    known_P = np.isfinite(labels_PN).sum(axis=1)
+    labelled_P = np.where(known_P, known_P, np.nan)
     found = {
         "effective_number": effective_number(count_PC),
-        "top_share": count_PC.max(axis=1) / n,
-        "degenerate": ((evaluation.strategies_PN < 0) & evaluation.present_PN).sum(axis=1) / n,
+        "top_share": count_PC.max(axis=1) / labelled_P,
+        "degenerate": (labels_PN == DEGENERATE).sum(axis=1) / labelled_P,
     }
     return {name: values_P for name, values_P in found.items() if name in asked}
 
