@@ -56,8 +56,8 @@ def labelled(settings: dict[str, Any]) -> list[str]:
 def kind_of(class_name: str) -> str:
     """Return the kind that a class is called after.
 
-    >>> kind_of("ExactJudge"), kind_of("_CrossEncoder")
-    ('exact', 'cross_encoder')
+    >>> kind_of("ExactJudge"), kind_of("LMJudge"), kind_of("_OneStrategy")
+    ('exact', 'lm', 'one_strategy')
     """
     words = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", class_name.removesuffix("Judge"))
     return "_".join(words).lower()
