@@ -280,7 +280,7 @@ def _failing(num: int, size: int, p: Fraction) -> list[Fraction]:
     lengths = []
     for c in range(num + 1):
         # u is 1 for a right sample; v − w is the chance that K − 1 others fail minus that K fail.
-        rest = [num - c, max(num - c - 1, 0)]  # wrong ones beside a right and beside a wrong sample
+        rest = [num - c, max(num - c - 1, 0)]  # wrong ones with a right and with a wrong sample
         right, wrong = (size * (missed(m, size - 1) - missed(m, size)) for m in rest)
         wrong -= missed(rest[1], size - 1)
         lengths.append(c * (1 - p) * right - (num - c) * p * wrong)

@@ -109,7 +109,7 @@ class Quantity:
 
     Attributes:
         left: The side that a check measures, in words.
-        relation: A name of `RELATIONS`; "always" and "never" are about the left side alone.
+        relation: A name of `RELATIONS`; "always" and "never" are only about the left side.
         right: The other side, in words; or the number, or the printed numbers, that it is.
     """
 
@@ -342,7 +342,7 @@ class Finding:
 
     @property
     def counterexample(self) -> str:
-        """The first case in which the statement as it stands failed; "" if there is none."""
+        """The first case in which the unchanged statement failed; "" if it held."""
         failure = self.tallies[Part.STATED].first_failure
         return "" if failure is None else write(failure)
 

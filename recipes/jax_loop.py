@@ -3,7 +3,7 @@
     python recipes/jax_loop.py                      # Poly-EPO, sets of 4
     python recipes/jax_loop.py --method dr_grpo     # the same loop, another value
 
-The policy is a table of logits over ten answers, four of which are right. An answer is its own
+The policy is a table of logits over ten answers, and four answers are right. An answer is its own
 strategy. The whole run is one compiled `lax.scan`; credit is computed on the host at each step.
 """
 

@@ -2,10 +2,10 @@
 
     pass@k ≈ exp(−a·kᵇ),   a > 0, b < 0
 
-Large Language Monkeys (arXiv:2407.21787) fits this law to models as they are. Here it is fitted to
-models before and after training, from the committed summaries. −b says what more samples are worth:
-a hundred times more samples divide −log pass@k by 100⁻ᵇ. A forecast takes only the small k, and is
-compared with the measured pass@k at the largest k.
+Large Language Monkeys (arXiv:2407.21787) fits this law to models that it does not train. Here it is
+fitted to models before and after training, from the committed summaries. −b says what more samples
+are worth: a hundred times more samples divide −log pass@k by 100⁻ᵇ. A forecast takes only the
+small k, and is compared with the measured pass@k at the largest k.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Picture:
         return found.hexdigest()
 
 
-FONT = "DejaVu Sans, Verdana, sans-serif"  # that of the layout, one as wide, and what is there
+FONT = "DejaVu Sans, Verdana, sans-serif"  # the layout's, one as wide, and what is there
 DRAWN: Any = {  # matplotlib has a type of its own for these keys
     "svg.hashsalt": "setrl",
     "svg.fonttype": "none",  # text stays text: small, and can be found
@@ -123,7 +123,7 @@ PICTURES: dict[str, Picture] = {
     "front/credit_direction": _of(credit_direction.figure, "front/credit_direction.json"),
     **{f"theory/{name}": Picture(draw) for name, draw in theory_figures.FIGURES.items()},
 }
-"""Address below docs/results, without ending → picture. Those of published runs are besides."""
+"""Address below docs/results, without ending → picture. Published runs have further pictures."""
 COMMITTED = ("front/front", "front/credit_direction")  # GitHub shows docs/front.md, too
 
 

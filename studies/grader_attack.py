@@ -72,7 +72,7 @@ STRUCTURES = {
 }
 GOLDS |= STRUCTURES
 
-# Nonterminals are in angle brackets. Digits, words and letters are those of no secret.
+# Nonterminals are in angle brackets. No digit, word or letter here is part of a secret.
 GRAMMAR: dict[str, list[str]] = {
     "<answer>": [
         "<e>", "<e>,<e>", "<e>,<e>,<e>", r"<e>\text{ or }<e>", r"<e>\text{ and }<e>",

@@ -278,7 +278,7 @@ def run(config: RefinementConfig, out_dir: Path | str) -> Path:
 
 
 def _middle(config: RefinementConfig, history: History) -> list[float]:
-    """Return P(the refined strategy) of a start in the middle, mean over runs, as it is drawn."""
+    """Return P(the refined strategy) of a start in the middle, mean over runs, by drawn step."""
     runs = np.reshape(history.refined_RT, (len(config.starts), config.runs, -1))
     return [float(f"{mean:.4g}") for mean in runs[config.middle, :, ::STEP].mean(axis=0)]
 

@@ -31,7 +31,7 @@ SHOWN = (
     "majority@32",
 )  # of a model
 
-# Of text on a fill, which is the same in light and in dark figures.
+# The colour of text on a fill, which is the same in light and in dark figures.
 ON_DARK, ON_LIGHT = style.DARK.ink, style.DARK.back
 Numbers = Mapping[str, Any]  # a JSON file that `write_numbers` wrote, or a part of it
 

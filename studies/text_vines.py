@@ -1,8 +1,8 @@
 """`python -m studies.text_vines FOLDER`: vines inside a language model's generation.
 
-The Set RL note (§6.1) samples vines from states in the middle of an episode. In a text, a state is
+The Set RL note (§6.1) samples vines from states in the middle of an episode. In text, a state is
 a prompt with the first tokens of a sample. At equal numbers of samples, each prompt gets either N
-samples, or N − V + 1 samples, one of which is a *trunk*: at a token of the trunk, V − 1 further
+samples, or N − V + 1 samples, and one sample is a *trunk*: at a token of the trunk, V − 1 further
 continuations are sampled, and the V continuations are a group of their own, which credits the
 tokens after the branch. Tokens before it get the credit of the whole sample. The token is drawn
 uniformly, or with a chance that is proportional to the policy's entropy there.

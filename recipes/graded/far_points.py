@@ -61,7 +61,7 @@ def family(strategy: str) -> str:
 
 
 def families(completions: list[str], **_: Any) -> list[str | int]:
-    """Return the macro-strategy of each point; −1 of a text that is none."""
+    """Return the macro-strategy of each point; −1 for a sample without a point."""
     found = [POINT.fullmatch(text) for text in completions]
     return [DEGENERATE if one is None else family(f"x={one[1]}") for one in found]
 

@@ -66,7 +66,7 @@ class Sets:
 
     @cached_property
     def v(self) -> list[Fraction]:
-        """vᵢ: the mean score of the sets without sample i; empty if K = N, where there are none."""
+        """vᵢ: the mean score of the sets without sample i; empty if K = N: all have sample i."""
         samples = range(self.num if self.size < self.num else 0)
         return [average(f for s, f in self.scored.items() if i not in s) for i in samples]
 

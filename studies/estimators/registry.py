@@ -1,4 +1,4 @@
-"""Read estimators.yaml: which estimators of which packages are audited, and how each is called.
+"""Read estimators.yaml: the estimators to audit, their packages, and how each is called.
 
 The functions stay where they are: nothing of the packages is copied. A trainer of this file calls
 what no user writes: a method of a package's own class, or a part of a long function.
@@ -46,7 +46,7 @@ LEFT_OUT: Mapping[str, str] = {
     "OpenPipe ART": "advantages are computed inside the function that tokenises",
     "verifiers 0.4.0": "it stores advantages, and computes none",
 }
-"""What is no row → why."""
+"""What is not a row → why."""
 
 
 @dataclass(frozen=True)

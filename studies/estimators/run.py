@@ -171,10 +171,10 @@ def _members(found: Audit, example: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def squares(found: Audit) -> float | None:
-    """Return the mean Σᵢ Aᵢ² beside the mean of an unbiased credit with the same gradient.
+    """Return the mean Σᵢ Aᵢ² ÷ the mean of an unbiased credit with the same gradient.
 
     It is the ratio of the variances where scores of different samples are nearly orthogonal, as
-    those of different texts are; the variance over two or six actions counts samples as equal.
+    scores of different texts are; the variance over two or six actions counts samples as equal.
     """
     match = found.nearest
     if match is None or len(match.parts) != 1:

@@ -87,7 +87,7 @@ def _renamed(judgement: Judgement, names: dict[str, str]) -> Judgement:
 class SplitJudge(Judge, sees_copies=True):
     """A judge that splits the largest strategy of another judge in `parts`.
 
-    If strategies have equal sizes, the first one is split; degenerate samples are no
+    If strategies have equal sizes, the first one is split; degenerate samples are not a
     strategy. Each sample of it falls into one of the parts, all equally likely:
 
         by="draw"     at random, by a function of `seed` and the group's texts, as in `NoisyJudge`

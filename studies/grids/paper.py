@@ -38,7 +38,7 @@ PASS_AT = (1, 5, 20, 50, 64)
 def layout_metrics(
     returns_PN: ArrayLike, correct_PN: ArrayLike, rooms_PN: ArrayLike
 ) -> dict[str, float]:
-    """Measure N episodes in each of P layouts, each of which is a problem.
+    """Measure N episodes in each of P layouts; each layout is a problem.
 
     pass@k, for the k ≤ N of `PASS_AT`, and the numbers of different sets of visited rooms, in all
     episodes and in the successful ones, are unbiased for each layout.

@@ -167,7 +167,7 @@ class FourRooms:
 class GoTo(FourRooms):
     """Go next to an object of one kind and colour, by a step forward; XLand-MiniGrid's actions.
 
-    The size is BabyAI's: nine rooms of 6 × 6 cells and 18 objects, of which the first is the goal.
+    The size is BabyAI's: nine rooms of 6 × 6 cells and 18 objects; the first object is the goal.
     Any object of its kind and colour counts.
 
     Observations are (256,): for each cell of the view kind/12, colour/11, and whether it is solid,

@@ -1,4 +1,4 @@
-"""A set critic: set credit from a learned distribution of outcomes, in place of vines."""
+"""A set critic: set credit from a learned distribution of outcomes, instead of vines."""
 
 from studies.set_critic.outcomes import SetCritic
 from studies.set_critic.ppo import SetCriticPPO

@@ -68,7 +68,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
         claim: What it is said to optimise, and how far off it is.
         factor: What its gradient is multiplied by.
         bias: The distance from the objective.
-        alone: Objective, nearest and claim of a group that is alone in its batch.
+        alone: Objective, nearest and claim of a group that is the only one in its batch.
         made: How it can be made from sets.
         strength: Success rate → how many times as hard as the objective's gradient it pushes.
         in_batch: What it does in batches of several groups, if it mixes them.
@@ -98,7 +98,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
     def run(self) -> None:
         """Print the audit; what is required and does not hold goes to stderr."""
-        with usage_errors(), redirect_stdout(sys.stderr):  # what the function prints is no answer
+        with usage_errors(), redirect_stdout(sys.stderr):  # its prints are not the answer
             found = self._audit()
             broken = _broken(found, self.require)
             lines, answer = found.sentences(), found.to_json() if self.json else {}

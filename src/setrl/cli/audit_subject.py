@@ -42,7 +42,7 @@ def function_of(
     """Return a function and how it is called; with its settings, if it is not for a trainer.
 
     Args:
-        function: The function; anything else is returned as it is.
+        function: The function; anything else is returned unchanged.
         trainer: A name of `setrl.theory.audit.TRAINERS`; by the parameters if None.
         settings: Options of the trainer; otherwise keyword arguments of the function.
         fields: Such as length=3,1: a number for each reward, from the highest; or

@@ -219,7 +219,7 @@ class CreditSummary:
             )
 
     def counts(self) -> dict[str, Any]:
-        """Return all counts; None for those of right and wrong samples if no sample is graded."""
+        """Return all counts; right and wrong samples count None if no sample is graded."""
         c: dict[str, int | None] = {key: n for key, n in self._counts.items() if key != "most"}
         if not c["right"] and not c["wrong"]:
             c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"))

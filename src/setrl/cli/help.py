@@ -35,7 +35,7 @@ class Option:
     Attributes:
         name: The name of its field.
         spelled: What is typed, such as `--samples INT`.
-        default: The default value as it is typed; empty if there is none to show.
+        default: The default value, as a user types it; empty if the help shows none.
         is_required: Whether the command needs it.
         meaning: What it does.
     """
@@ -187,7 +187,7 @@ def _value(hint: Any) -> str:
 
 
 def _default(field: dataclasses.Field[Any]) -> str:
-    """Return the default value as it is typed; empty if there is none to show."""
+    """Return the default value, as a user types it; empty if the help shows none."""
     if isinstance(field.default, bool):
         return flag(field.name) if field.default else ""
     values = field.default if isinstance(field.default, tuple) else (field.default,)

@@ -36,7 +36,7 @@ class Said:
     json: bool = False
 
     def tell(self, text: str, **record: Any) -> None:
-        """Print the object with --json, and otherwise a text.
+        """Print the object with --json, and otherwise the text.
 
         Args:
             text: The text.

@@ -52,7 +52,7 @@ def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
 
     Raises:
         TypeError: If a label is not hashable.
-        ValueError: If a number is no label.
+        ValueError: If a number is not a label.
 
     >>> numbers_of(["left", -1, "right", "left", None])
     array([ 0., -1.,  1.,  0., nan])

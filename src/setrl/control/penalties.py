@@ -15,7 +15,7 @@ Anchor = Literal["behaviour", "start"]
 
 
 def check_penalties(kl_coef: Any, kl_anchor: Any, ucb_coef: Any) -> None:
-    """Refuse an unknown anchor, and weights that are no numbers ≥ 0."""
+    """Refuse an unknown anchor, and weights that are not numbers ≥ 0."""
     if kl_anchor not in get_args(Anchor):
         raise ValueError(f"kl_anchor must be 'behaviour' or 'start', got {kl_anchor!r}")
     for name, value in (("kl_coef", kl_coef), ("ucb_coef", ucb_coef)):

@@ -35,7 +35,7 @@ def kept(
     """Return the file of a pretrained policy, made unless it is there.
 
     Its folder is named by a hash of everything that decides the weights, and has `pretrain.json`
-    beside it.
+    next to it.
 
     Args:
         cache: Where policies are kept.

@@ -36,7 +36,7 @@ class VineChoices:
             "marginal": each vine's own credit, from all C(N, K) sets;
             "action": the credit of its first action, from the sets with a vine that begins with it;
             "shared": the advantage of `num_sets` sampled sets, shared by their members;
-            "gae": the critic's advantage everywhere. This is no set RL, but its control: it shows
+            "gae": the critic's advantage everywhere. This is not set RL, but its control: it shows
             what vines give as further data and starts, without set credit.
         num_sets: M, where sets are sampled.
     """
@@ -66,7 +66,7 @@ class VineChoices:
 
 
 def require_whole(options: Any, name: str, least: int, may_be_none: bool = False) -> None:
-    """Refuse an option that is no whole number of at least `least`."""
+    """Refuse an option that is not a whole number of at least `least`."""
     value = getattr(options, name)
     is_number = isinstance(value, int) and not isinstance(value, bool) and value >= least
     if not (is_number or (may_be_none and value is None)):

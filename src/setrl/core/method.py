@@ -410,7 +410,7 @@ def _of_ragged(samples: Samples, method: AnyMethod, rng: np.random.Generator | N
 def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     """Return the advantages, computed for a few prompts at a time.
 
-    New arrays of the whole batch would take longer than the arithmetic; those of a block stay in
+    New arrays of the whole batch would take longer than the arithmetic; arrays of a block stay in
     the processor's cache.
     """
     found = Collected(samples.rewards.shape)

@@ -32,9 +32,9 @@ class Agreement:
             for worse. Two partitions for which it is 0/0, both one cluster or both all apart, are
             equal: 1. NaN for fewer than two samples.
         precision: Of the pairs that are together, the share that the reference has together; NaN
-            if there are none.
-        recall: Of the pairs that the reference has together, the share that are together; NaN if
-            there are none.
+            without such pairs.
+        recall: Of the pairs that the reference has together, the share that are together; NaN
+            without such pairs.
         f1: 2·both / (pairs together in one + in the other), `both` = together in both; the same
             whichever is the reference. NaN if no pair is together in either.
         flips: See `flips`.

@@ -143,7 +143,7 @@ def _prompts(one: Evaluation) -> list[str | None]:
 
 
 def _apart(text: str | None, other: str | None) -> str:
-    """Return the part of a text around the first letter in which it differs from another one."""
+    """Return the part of the text around the first letter that differs from the other text."""
     text, other = str(text), str(other)
     if len(text) <= SHOWN:
         return text

@@ -32,7 +32,7 @@ class Disputes:
             yield one
 
     def note(self) -> str:
-        """Say how many grades are disputed, with the first; empty if there are none."""
+        """Say how many grades are disputed, with the first; empty for 0."""
         if not self._disputed:
             return ""
         of = "of the first" if self._compared >= MOST else "of"

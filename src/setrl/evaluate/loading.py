@@ -67,7 +67,7 @@ def load_samples(
         path: The file, or the folder of another tool's log.
         options: How a log is read; by default its fields are recognised.
         tool: The tool that wrote it; by default recognised.
-        keep_bare: Keep the problems of a log of which no sample has a grade, with 0 samples:
+        keep_bare: Keep the problems of a log whose samples all lack a grade, with 0 samples:
             `on_common` counts them and leaves them out. By default they are left out here.
 
     Raises:

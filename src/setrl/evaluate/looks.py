@@ -49,13 +49,13 @@ class Look:
 
     @property
     def line(self) -> str | tuple[int, tuple[float, ...]]:
-        """Its line, as matplotlib names it."""
+        """The line, as matplotlib names it."""
         parts = REGISTRY["dashes"][self.dash]
         return (0, tuple(parts)) if parts else "-"
 
     @property
     def marker(self) -> str:
-        """Its marker, as matplotlib names it."""
+        """The marker, as matplotlib names it."""
         return str(REGISTRY["symbols"].get(self.symbol, ""))
 
     def on_page(self) -> dict[str, str]:

@@ -282,7 +282,7 @@ def seed_values(
 
 
 def is_known(values_RP: Floats) -> bool:
-    """Return whether there is a problem of which every seed has a value."""
+    """Return whether every seed has a value of at least one common problem."""
     return not np.isnan(values_RP).any(axis=0).all()
 
 

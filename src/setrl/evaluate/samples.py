@@ -24,7 +24,7 @@ VERIFY = "--verify grades each sample by the right answer in the log"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The samples of a model on the P problems of a split, all of which have a grade.
+    """The samples of a model on the P problems of a split, all with a grade.
 
     Attributes:
         samples: The samples, with the texts of each problem's first few, where the file has kept
@@ -65,7 +65,7 @@ class Evaluation:
 
     @property
     def answers_PN(self) -> NDArray[np.int64]:
-        """The number of each sample's final answer; −1 where there is none."""
+        """The number of each sample's final answer; −1 for a sample without one."""
         return _or_none(self.samples.answers)
 
     @property
@@ -143,7 +143,7 @@ class Evaluation:
 
     @property
     def graded_PN(self) -> NDArray[np.float64]:
-        """The graded rewards; where there are none, 1 for a correct sample and 0 for another."""
+        """The graded rewards; without rewards, 1 for a correct sample and 0 for another."""
         return self.samples.rewards if self.has_rewards else self.correct_PN.astype(np.float64)
 
     def choose(self, rows: Sequence[int]) -> Evaluation:
@@ -209,7 +209,7 @@ def _or_none(labels_PN: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def contradiction(evaluation: Evaluation) -> str:
-    """Say how many answers the log marks both right and wrong, with one; empty if there are none.
+    """Say how many answers the log marks both right and wrong, with an example; empty for 0.
 
     A sample that only counts as wrong, because it has no grade, contradicts nothing.
     """

@@ -110,7 +110,7 @@ class RewardSet:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
         A function of a user says it with 1 and 0, or True and False. The answer is then what its
-        attribute `read_answer` reads, a function of a text; without it, what the sample states
+        attribute `read_answer` reads, a function of the text; without it, what the sample states
         (`setrl_grader.stated`) as `normal_text`.
 
         Args:

@@ -16,7 +16,7 @@ class Problem:
         kind: The kind of problem; empty if unknown.
         id: The name of the problem in files, whichever other problems are chosen; a domain draws
             problems without one, and a task names them.
-        gold: The correct answer as text; None if there is none.
+        gold: The correct answer as text; None if it is unknown.
         unit: The unit of the correct answer, which a sample may give or leave out.
         error: The largest absolute error of a number that is accepted.
         columns: The other fields of the problem, which reward and strategy functions receive.

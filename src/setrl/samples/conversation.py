@@ -94,7 +94,7 @@ class Conversation(str):
     r"""A prompt of several turns: a string for people to read, which keeps its messages.
 
     It is matched, split and written into files as its text, and models receive its messages.
-    Content that is not text, such as pictures, stays in the messages as it is.
+    Content that is not text, such as pictures, stays in the messages unchanged.
 
     >>> Conversation([{"role": "user", "content": "2?"}, {"role": "assistant", "content": "4"}])
     'user: 2?\n\nassistant: 4'

@@ -14,7 +14,7 @@ SEPARATORS = ",\t;"
 
 
 def separator_of(first_line: str) -> str | None:
-    """Return what separates the names in a table's first line; None if it is no table.
+    """Return what separates the names in a table's first line; None if it is not a table.
 
     >>> separator_of("id,prompt,correct"), separator_of("no table")
     (',', None)

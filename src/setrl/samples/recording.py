@@ -15,7 +15,7 @@ from setrl.support.wording import count
 
 
 class Graded(NamedTuple):
-    """A group, and those of its samples that figures count.
+    """A group, and the samples of it that figures count.
 
     Attributes:
         group: The group.

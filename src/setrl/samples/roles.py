@@ -14,7 +14,7 @@ UNREAD = "not read: "  # begins the line of the fields without a role
 
 @dataclass(frozen=True)
 class FieldNames:
-    """The field of each role; of a nested field the path, as metrics.acc. None where there is none.
+    """The field of each role, or None; of a nested field the path, such as metrics.acc.
 
     Attributes:
         rows: A list of objects inside a row, whose objects are the rows that count.

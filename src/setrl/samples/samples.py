@@ -54,7 +54,7 @@ class Samples:
     """The samples of B prompts, as columns: (B, N) numbers, in which NaN is unknown.
 
     A column that nobody gave is None. Labels and answers are numbers, too, and `names` says what
-    they stand for. A set objective sees samples of which all is known: then labels are integers,
+    they stand for. A set objective sees samples without unknown values: then labels are integers,
     `correct` is bool, and the last axis runs over the N samples of a prompt or the K of a set.
 
     Attributes:

@@ -39,7 +39,7 @@ def setting_of(path: str) -> str | None:
 
 
 def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
-    """Count the values of settings in one row; what is no text or number is left out."""
+    """Count the values of settings in one row; what is not text or a number is left out."""
     for setting, value in values:
         if isinstance(value, str | int | float) and (text := text_of(value)) is not None:
             found.setdefault(setting, Counter())[text] += 1

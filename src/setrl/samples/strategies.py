@@ -25,7 +25,7 @@ def strategy_of(value: Any, degenerate: str | None = None) -> Label:
     (-1, -1)
 
     Raises:
-        ValueError: If it is no label; see `read_label`.
+        ValueError: If it is not a label; see `read_label`.
     """
     label = read_label(value)
     if label is None:

@@ -5,9 +5,9 @@
 | number | a number, or its digits; "correct" is 1 | None, NaN, blank | infinity, other texts |
 | outcome | True or False, 1 or 0, a word such as "wrong" | None, NaN, blank | 0.5, other texts |
 | label | a name, or an integer from 0; −1 is degenerate | None, NaN, blank | 1.5, −2, 2⁵³ |
-| answer | a text; a number is its digits | None, NaN, blank | infinity |
+| answer | text; a number is its digits | None, NaN, blank | infinity |
 | pairs | a symmetric matrix of numbers | NaN on the diagonal | infinity, another shape |
-| cut | the last token is none that ends a sample | | |
+| cut | the last token does not end a sample | | |
 
 A number, its digits and an array or tensor of one element are one value. docs/values.md shows what
 odd values become at each door.
@@ -146,7 +146,7 @@ def read_answer(value: Any) -> str | None:
     ['7/2', '3', '0.5', None]
 
     Raises:
-        ValueError: If it is neither a text nor a finite number.
+        ValueError: If it is neither text nor a finite number.
     """
     found = plain(value)
     if found is None or isinstance(found, str):

@@ -161,7 +161,7 @@ def simulate(
     runs: int,
     success: Success | None = None,
 ) -> Path:
-    """Train with sampling noise: R runs, each of which draws N samples per step.
+    """Train with sampling noise: R runs; each draws N samples per step.
 
     Args:
         method: Any method, also one that samples its sets.

@@ -64,7 +64,7 @@ def check_action(action: int, num_actions: int) -> None:
 
 
 def check_velocity(velocity_A: ArrayLike, num_actions: int, called: str = "velocity") -> np.ndarray:
-    """Return a direction in the logits, (…, A), as float64; raise ValueError if it is none."""
+    """Return a direction in the logits, (…, A), as float64; raise ValueError if it is not one."""
     velocity = np.asarray(velocity_A, dtype=np.float64)
     if velocity.ndim == 0 or velocity.shape[-1] != num_actions:
         raise ValueError(

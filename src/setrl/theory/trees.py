@@ -56,7 +56,7 @@ class SetMDP:
                 f"transitions_XAX must have shape (X, A, X) = {shape}, as scores has one of "
                 f"{self.num_actions} actions for each state; got {np.shape(self.transitions_XAX)}"
             )
-        assert self.moves_XAX.size  # it raises where they are no probabilities
+        assert self.moves_XAX.size  # it raises where they are not probabilities
 
     @property
     def set_size(self) -> int:

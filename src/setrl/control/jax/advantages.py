@@ -103,7 +103,7 @@ def scaled(parts: list[CreditedSteps]) -> list[CreditedSteps]:
 def normalised(advantages: jax.Array, from_sets: jax.Array, usable: jax.Array) -> jax.Array:
     """Scale the critic's advantages of a minibatch to mean 0 and deviation 1; leave the sets'.
 
-    Equal advantages become 0, where set advantages are beside them, and not rounding scaled up.
+    In a minibatch with set advantages, equal advantages become 0 instead of scaled-up rounding.
     """
     own = usable & ~from_sets
     count = own.sum()

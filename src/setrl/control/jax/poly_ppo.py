@@ -30,7 +30,7 @@ from setrl.control.jax.update import PPOOptions, learn, pieces_of
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 
-RECENT = 100  # episodes of which returns and lengths are logged, as in Stable-Baselines3
+RECENT = 100  # episodes whose returns and lengths are logged, as in Stable-Baselines3
 
 
 class Training(NamedTuple):

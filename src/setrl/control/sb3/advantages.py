@@ -136,7 +136,7 @@ def flat(actions: np.ndarray) -> np.ndarray:
 
 
 def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Put set advantages in place of the critic's; return all, and which are set advantages."""
+    """Replace the critic's advantages with set advantages; return all, and which were replaced."""
     advantages, from_sets = critics.copy(), np.zeros(len(critics), dtype=bool)
     begin = 0
     for segment in segments:

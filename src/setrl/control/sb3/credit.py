@@ -17,7 +17,7 @@ from setrl.core.advantages import AnyMethod
 
 @dataclass(frozen=True)
 class SetAdvantage:
-    """A set advantage of some steps of a trajectory, in place of the critic's.
+    """A set advantage of some steps of a trajectory, instead of the critic's.
 
     Attributes:
         value: The advantage.

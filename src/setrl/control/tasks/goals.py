@@ -1,4 +1,4 @@
-"""Equal goals, any of which ends the episode with reward 1: the reached goal is the strategy."""
+"""Equal goals; each ends the episode with reward 1: the reached goal is the strategy."""
 
 from __future__ import annotations
 

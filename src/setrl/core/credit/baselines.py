@@ -129,8 +129,8 @@ class Shapley(Baseline):
     """A = (1/K) Σ_{k ≤ K} (u − w of the k-sets): what i adds to sets of every size up to K.
 
     It is i's Shapley value in a K-set, averaged over the K-sets that hold i; at K = N it is
-    that of the whole group. Σᵢ Aᵢ = (N/K)·U. The objective is another one: the mean update is N/K
-    times the gradient of Σ_{k ≤ K} E f_k / k, where f_k scores sets of k.
+    the value in the whole group. Σᵢ Aᵢ = (N/K)·U. The objective is another one: the mean update is
+    N/K times the gradient of Σ_{k ≤ K} E f_k / k, where f_k scores sets of k.
     """
 
     needs_contrast = False

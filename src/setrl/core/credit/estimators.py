@@ -209,7 +209,7 @@ def score_sets(objective: Objective, samples: Samples, sets_SK: np.ndarray) -> n
 def credit_from_sets(
     objective: Objective, samples: Samples, sets_SK: np.ndarray, used: str
 ) -> Credit:
-    """Means over these sets, all of which are scored, and their standard errors."""
+    """Means over these sets, which are all scored, and their standard errors."""
     n, num_sets = samples.num_samples, len(sets_SK)
     scores_BS = score_sets(objective, samples, sets_SK)
     num_with_N = np.bincount(sets_SK.ravel(), minlength=n)

@@ -19,7 +19,7 @@ OF_SAMPLE = 8 * EPS  # more than the error of one u − v, relative to what it w
 def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
     """Return the means with u − v set to 0 where they cannot be distinguished from 0.
 
-    One sample's u − v is 0 where it is no larger than 8·ε times the numbers that it was added up
+    One sample's u − v is 0 where it is at most 8·ε times the numbers that it was added up
     from, or than the prompt's largest u − v. All u − v of a prompt are 0 where none is larger than
     N·ε times these numbers, or where all have one sign: they sum to 0. A prompt whose credit is
     small as a whole keeps it, such as chances of 1e-300.

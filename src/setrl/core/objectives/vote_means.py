@@ -137,7 +137,7 @@ class _Race(NamedTuple):
         rows: The prompts.
         ballots: Their answers with enough votes; the samples of others count as silent.
         below_UW: The characteristic function of counts below the winning one.
-        at_UW: That of the winning count.
+        at_UW: The characteristic function of the winning count.
         most_tied: How many answers may tie.
     """
 

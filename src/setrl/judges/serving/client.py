@@ -27,7 +27,7 @@ Body = dict[str, Any]
 SERVICE = frozenset({"timeout", "rate_limit", "server_error", "connection"})
 """Reasons for which it makes sense to ask again: the server is in trouble, not the request."""
 
-LENGTH = "length"  # the end of a text at its limit of tokens
+LENGTH = "length"  # a sample that ended at its limit of tokens
 WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # ends of a whole text
 LARGEST_BODY = 64_000_000  # bytes; a server that sends more is broken, and memory is finite
 MOST_TOKENS = LARGEST_BODY  # of a request or a reply: a server that counts more is broken, too

@@ -157,7 +157,7 @@ class _Work:
 
 
 def _sample(problem: int, number: int, choice: Choice) -> Completion | Failure:
-    """Return a sample; a text that the service ended, such as a filter, is not the model's."""
+    """Return a sample; what the service ended, such as by a filter, is not the model's."""
     if choice.is_whole or choice.finish == LENGTH:
         return Completion(problem, number, choice.text, choice.finish)
     return Failure(problem, 1, "filtered", f"the text was ended by {choice.finish!r}")

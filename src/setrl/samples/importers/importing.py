@@ -102,7 +102,7 @@ def of_one_size(groups: list[Group], notes: list[str], verify: bool) -> list[Gro
 
     The surplus of larger groups and all smaller groups are left out, and counted: a log of a tool
     may hold one group for two problems, or end within a group. A sample without a score makes no
-    group small, and is no surplus: what becomes of such samples is the same for every log.
+    group small, and is not a surplus: what becomes of such samples is the same for every log.
 
     Args:
         groups: The groups.

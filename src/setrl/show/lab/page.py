@@ -74,7 +74,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Embedded:
-    """What a page puts into its HTML as it is; only the policy is an attribute, to be escaped.
+    """What a page puts into its HTML unchanged; only the policy is an attribute, to be escaped.
 
     Attributes:
         policy: The content-security-policy that allows this script and nothing else.

@@ -22,7 +22,7 @@ from setrl.support.files.run_folder import is_base
 from setrl.support.wording import in_a_row, percent
 
 HEADLINE_K = 32
-AT_ONCE = " (all k at once)"  # whose ends are those of a band
+AT_ONCE = " (all k at once)"  # whose ends are the ends of a band
 
 Verdict = Literal["above", "below", "unclear", "fact"]
 

@@ -94,7 +94,7 @@ def publish(
 
 
 def charts(data: RunData) -> list[Chart]:
-    """Return the figures that the run has data for; curves over steps are on the page alone."""
+    """Return the figures that the run has data for; curves over steps are only on the page."""
     if data.kind == "control":
         return figures_evaluation.control_frontier(data)
     kinds = (figures_evaluation.pass_at_k, figures_evaluation.frontier)
@@ -190,7 +190,7 @@ def _with_options(named: Any) -> str:
 
 
 def _config_text(data: RunData) -> str:
-    """Return the run's config as in its file; without a file, as far as it is known."""
+    """Return the run's config as in its file; without a file, what is known of it."""
     path = data.folder / CONFIG
     if path.exists():
         return path.read_text(encoding="utf-8")
@@ -204,7 +204,7 @@ def _reference(data: RunData) -> str:
 
 
 def _sampled(data: RunData, split: SplitSummary) -> str:
-    """Say how many samples of which arms the numbers of a split come from."""
+    """Say which arms' samples, and how many, the numbers of a split come from."""
     together: dict[str, list[str]] = {}
     for arm in split.arms.values():
         is_trained = arm.seeds and split.split != GIVEN

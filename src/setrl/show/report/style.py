@@ -23,12 +23,12 @@ BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for 
     "black", "grey", "brown", "orange", "sky", "green", "blue", "vermilion", "pink"))  # fmt: skip
 STRATEGY_FILLS = tuple(REGISTRY["fills"])  # Paul Tol's "light" scheme, made for filled areas
 OTHER_FILL: str = REGISTRY["other"]
-# Of a line above a page.
+# The style of a line above a page.
 WARNING = f"background:{REGISTRY['warning']};color:white;padding:0.6em 1em"
 BAND_ALPHA = 0.14
 
 WIDTH, DPI = 9.6, 150  # inches, dots per inch
-LETTERS = 500  # of a text on a page
+LETTERS = 500  # of a sample on a page
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
 
@@ -73,7 +73,7 @@ def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
 
 
 def cut(text: str) -> str:
-    """Return the first letters of a text, and how many more it has: `setrl view` shows them all."""
+    """Return the first letters of text, and how many more it has: `setrl view` shows them all."""
     more = len(text) - LETTERS
     return text if more <= 0 else f"{text[:LETTERS]} … ({count(more, 'more letter')})"
 

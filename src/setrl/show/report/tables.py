@@ -30,10 +30,10 @@ class Cell:
     """A number, and the small lines under it.
 
     Attributes:
-        text: The number as it is written.
+        text: The number, as the page shows it.
         details: The small lines.
         value: What a column is sorted by; None if the number is missing.
-        shows: What the paired difference behind the number shows; "fact" if there is none.
+        shows: What the paired difference behind the number shows; "fact" without a difference.
     """
 
     text: str

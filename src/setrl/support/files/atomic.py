@@ -38,7 +38,7 @@ def writing_folder(folder: Path) -> Iterator[Path]:
 def disk_errors(folder: Path) -> Iterator[None]:
     """Inside it, what libraries raise on a full disk is an OSError that names the folder.
 
-    `shutil.copytree` gives a list of tuples, safetensors a class of its own, and PyTorch names only
+    `shutil.copytree` gives a list of tuples, safetensors its own class, and PyTorch names only
     a line of its own sources.
     """
     try:

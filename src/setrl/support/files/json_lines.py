@@ -20,7 +20,7 @@ Torn = Literal["refuse", "leave_out", "cut"]
 ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused as lines
 
 
-KEY = re.compile(rb'"\s*:')  # the end of a key, or a text that looks like one
+KEY = re.compile(rb'"\s*:')  # the end of a key, or of a string that looks like one
 
 
 class TornError(DataError):
@@ -141,7 +141,7 @@ def refuse_double_keys(line: bytes, record: dict[str, Any]) -> None:
     Raises:
         ValueError: Naming the key.
     """
-    if len(KEY.findall(line)) > len(record):  # also where an object or a text is inside
+    if len(KEY.findall(line)) > len(record):  # also where an object or a string is inside
         json.loads(line.decode("utf-8"), object_pairs_hook=once)
 
 

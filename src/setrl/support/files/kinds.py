@@ -30,7 +30,7 @@ _TEXTS = {
 
 
 def text_of(start: bytes) -> bytes:
-    """Return the first bytes of a text without a byte order mark and the space after it."""
+    """Return the first bytes of the text without a byte order mark and the space after it."""
     return start.removeprefix(codecs.BOM_UTF8).lstrip()
 
 

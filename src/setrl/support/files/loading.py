@@ -86,7 +86,7 @@ def load(reference: str, config_dir: str | Path) -> LoadedFunction:
 def code_of(value: Any) -> dict[str, str]:
     """Return "module:name (file)" → fingerprint, for each reference inside that was loaded.
 
-    The files are that of the module and those of its folder or package that it imports, as they
+    The files are the module's file and the files of its folder or package that it imports, as they
     were when Python read them.
     """
     if isinstance(value, Mapping):
@@ -200,7 +200,7 @@ def _refuse_other_file(module: ModuleType, name: str, folder: Path) -> None:
 
 @contextmanager
 def _folder_first(folder: Path) -> Iterator[None]:
-    """Let imports find the modules of this folder first, those of the current folder last.
+    """Let imports find the modules of this folder first, modules of the current folder last.
 
     They find no modules of other configs. Modules stay in `sys.modules` afterwards, where pickle
     and dataclasses look for them.
@@ -228,7 +228,7 @@ def _is_within(module: ModuleType | None, folder: Path) -> bool:
 
 
 def _file_of(name: str) -> str | None:
-    """Return the file that an import would run, without running it; None if there is none."""
+    """Return the file that an import would run, without running it; None if no file is found."""
     top, _, rest = name.partition(".")
     try:
         spec = importlib.util.find_spec(top)

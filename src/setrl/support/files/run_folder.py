@@ -82,12 +82,12 @@ class TrainingRun:
         return dict(sorted((_step_of(path), path) for path in found))
 
     def last_checkpoint(self) -> Path | None:
-        """Return the latest complete checkpoint; None if there is none."""
+        """Return the latest complete checkpoint, or None."""
         complete = [path for path in self.checkpoint_folders().values() if _is_complete(path)]
         return complete[-1] if complete else None
 
     def usable_checkpoint(self) -> Path | None:
-        """Return the latest complete checkpoint that can be resumed; None if there is none.
+        """Return the latest complete checkpoint that can be resumed, or None.
 
         Its files, and the metrics until its step, are what they were when it was written. Later
         checkpoints are given up, with a warning that says what is wrong.

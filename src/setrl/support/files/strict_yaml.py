@@ -14,7 +14,7 @@ import yaml
 from setrl.support.errors import ConfigError
 
 PROGRAMS = (".py", ".sh", ".ipynb")
-MOST_CHARACTERS = 1_000_000  # of a text whose aliases and merge keys are written out
+MOST_CHARACTERS = 1_000_000  # of a file whose aliases and merge keys are written out
 
 
 class KeyedError(ConfigError):

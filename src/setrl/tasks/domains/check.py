@@ -13,7 +13,7 @@ from setrl.tasks.domains.base import Domain, Problem, Written, corpus
 
 PROBLEMS = 100  # of each split that are looked at
 SAMPLES = 1000  # of the author
-SHOWN = 160  # characters of a text in a sentence
+SHOWN = 160  # characters of a sample in a sentence
 
 # Whatever a model writes, a reader gives a reading: it never raises, and calls none of these right.
 HOSTILE = (

@@ -311,7 +311,7 @@ HABITS = {
 
 @dataclass(frozen=True)
 class Multiplication(Domain):
-    """Multiply three digits by one through a decomposition, every number of which is checked."""
+    """Multiply three digits by one through a decomposition; every number is checked."""
 
     name = "multiplication"
     vocabulary = (*"0123456789", "*", "=", "+", "-", "(", ")", ",", ":")
@@ -381,7 +381,7 @@ class Multiplication(Domain):
 
 
 def _is_about(found: re.Match[str], a: int, b: int) -> bool:
-    """Return whether the factors of a sample are those of the problem, or near enough."""
+    """Return whether a sample multiplies the factors of the problem, or near enough."""
     given = found.groupdict()
     if int(given.get("a", a)) != a or int(given.get("b", b)) != b:
         return False
@@ -392,7 +392,7 @@ def _is_about(found: re.Match[str], a: int, b: int) -> bool:
 
 
 def _difference(text: str, exact: str) -> str:
-    """Return where a text first differs from the exact one, to the end of a number; "" if never."""
+    """Return where text first differs from the exact one, to the end of a number; "" if never."""
     if text == exact:
         return ""
     same = next(at for at, (x, y) in enumerate(zip_longest(text, exact)) if x != y)

@@ -1,7 +1,7 @@
 """Qwen3's forward pass for sampling from small models on a CPU.
 
 On small models the time of a sampled token is the overhead of the operations, not their arithmetic.
-So projections that share an input are fused, keys and values are written in place, and there are no
+So projections that share an input are fused, keys and values are written in place, and it has no
 options. The decoder uses only the names of Qwen3's published checkpoint format, not transformers.
 """
 

@@ -72,7 +72,7 @@ class Audit:
 
     @property
     def objective(self) -> Match | None:
-        """The objective, or the sum of two, whose gradient it is; None if it is none that we know.
+        """The objective, or the sum of two, whose gradient it is; None if we know no such one.
 
         `str(objective)` is such as "2·∇pass@4". It is None if equal calls give other numbers.
         """
@@ -171,7 +171,7 @@ class Audit:
         return match.off if match else float("nan")
 
     def keeps(self, factor: float, error: float = 0.0) -> bool:
-        """Whether a factor is that of the claim; positive, if the claim names none."""
+        """Whether a factor is the one that the claim names; positive, if it names none."""
         wanted = self.claimed_factor
         if wanted is None:
             return not factor < 0
@@ -306,7 +306,7 @@ def audit(
         name: The name in sentences.
         takes: Whether the function takes one group, (N,), or a batch, (B, N). By default what it
             can take; a function that takes both, and mixes the groups of a batch, is audited with
-            one group at a time, and batches are said beside it.
+            one group at a time; what batches change is said separately.
         groups: B, the groups of a batch, which are called to see whether they are mixed; by
             default 8, or fewer if only those can be tried in every order.
         progress: Called with the number of groups after every batch of calls.

@@ -122,7 +122,7 @@ def factor(number: float, off: float = 0.0) -> str:
 
 
 def fraction(number: float) -> Fraction | None:
-    """Return the fraction that a number is, but for rounding; None if it is none.
+    """Return the fraction that a number is, but for rounding; None for any other number.
 
     A small number in a divisor may change a fraction with a small denominator a little more.
 
@@ -267,7 +267,7 @@ class Library:
         """
         unit = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
         along, cosines = unit @ target / np.linalg.norm(target), unit @ unit.T
-        # R² of two regressors, from their correlations; parallel ones are no pair.
+        # R² of two regressors, from their correlations; parallel ones are not a pair.
         apart = np.maximum(1 - cosines**2, 0)
         explained = along[:, None] ** 2 + along**2 - 2 * cosines * along[:, None] * along
         share = np.where(apart > 1e-6, explained / np.where(apart > 0, apart, 1), 0)

@@ -58,7 +58,7 @@ def mean_scores(
             continue
         with suppress(ValueError):  # of sets that are too small for it, or too many to enumerate
             if size == num and mask_SN is None and isinstance(objective, objectives.from_counts):
-                # Its closed form goes through all compositions of each group, one after the other.
+                # The closed form goes through all compositions of each group, one after the other.
                 found_KS[row] = objective(members)[0]
             else:
                 found_KS[row] = mean_set_scores(
@@ -77,7 +77,7 @@ def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:
     "maxrl@4" is the log-likelihood of success, cut off at order 4: Σ pass@k/k for k ≤ 4.
 
     Raises:
-        ValueError: If the name is unknown, the factor is no number, or K is not from 1 to N.
+        ValueError: If the name is unknown, the factor is not a number, or K is not from 1 to N.
     """
     times, star, label = text.replace("·", "*").replace("∇", "").rpartition("*")
     name, _, size = label.strip().partition("@")

@@ -108,7 +108,7 @@ CHANGES: dict[str, Callable[[Recipe], np.ndarray]] = {
 
 
 def made(library: Library, likely: Collection[Known]) -> Made | None:
-    """Return the first recipe that gives the estimator's advantages; None if there is none.
+    """Return the first recipe that gives the estimator's advantages, or None.
 
     Args:
         library: The objectives; each with an unchanged credit is tried.
@@ -190,7 +190,7 @@ def _by_value(library: Library) -> Iterator[Made]:
 
 
 def _without(known: Known, paid: Paid, action: int) -> np.ndarray:
-    """Return the mean score of the sets without any sample of an action; 0 if there are none."""
+    """Return the mean score of the sets without any sample of an action; 0 without such sets."""
     kept_SN = paid.groups.sets_SK != action
     size = [known.set_size]
     return np.nan_to_num(mean_scores(known.objective, size, paid.table, paid.groups, kept_SN)[0])

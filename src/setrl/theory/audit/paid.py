@@ -37,7 +37,7 @@ class Paid:
         tolerance: The rounding of an advantage: relative to the largest advantage.
         order: The largest difference that the order of a group's samples makes.
         all_orders: Whether all orders were tried.
-        largest: The largest |advantage| of which `values_RN` are means; 0 if they are no means.
+        largest: The largest |advantage| that `values_RN` average; 0 if they are not means.
     """
 
     table: ActionTable
@@ -177,7 +177,7 @@ def pay(
 
 
 def _too_many(what: str, most: int, num: int, of: Callable[[int], int]) -> ValueError:
-    """Return the error for so many groups, or orders of them; `of` counts those of a size."""
+    """Return the error for so many groups, or orders of them; `of` counts them for a size."""
     why = "the order of samples matters, and " if what else ""
     largest = max(size for size in range(num) if of(size) <= most)
     return ValueError(

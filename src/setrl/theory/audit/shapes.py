@@ -301,7 +301,7 @@ TRAINERS: Mapping[str, Trainer] = {
 
 
 def trainer_of(function: Callable[..., Any]) -> Trainer | None:
-    """Return the trainer whose parameters a function has, None if it has those of no trainer.
+    """Return the trainer whose parameters a function has, or None.
 
     >>> def loop(token_level_rewards, response_mask, index, config=None): ...
     >>> trainer_of(loop).name
@@ -328,8 +328,8 @@ def trainer_shape(
 
     Args:
         function: The estimator; a method of an object is one, too.
-        trainer: A name of `TRAINERS`, or a trainer of your own; by the parameters if None.
-        fields: Numbers of each sample that the trainer passes beside rewards, as in `Batch`:
+        trainer: A name of `TRAINERS`, or your own trainer; by the parameters if None.
+        fields: Numbers of each sample that the trainer passes with the rewards, as in `Batch`:
             {"length": lambda rewards, labels: 1 + 2 * labels}.
         settings: Options, such as `norm_adv_by_std_in_grpo=False`. They go to the parameters of
             their name, and into the config that the trainer passes.
@@ -431,7 +431,7 @@ def _name(function: Any) -> str:
 
 
 def _finished(result: Any) -> Any:
-    """Return what a coroutine returns that waits for nothing; other results as they are."""
+    """Return what a coroutine returns that waits for nothing; other results unchanged."""
     if not inspect.iscoroutine(result):
         return result
     try:

@@ -6,8 +6,8 @@ other work, and takes the columns:
     asked = sources.ask(arguments_of(prompts, completions, ids, rows), num_samples)
     columns = asked.columns(cut=[was_cut(one, ends) for one in ids])
 
-Rows whose values are known already, such as verl's, are columns at once, and those of a log
-`Samples`.
+Rows whose values are known already, such as verl's, are columns at once, and the rows of a
+log are `Samples`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
 def _labels(batch: ScoredBatch) -> Names | None:
     """Return the strategies as the function or the judge of the batch names them.
 
-    A degenerate or unknown sample has no name. Numbers of a judge are no names: they mean something
+    A degenerate or unknown sample has no name. A judge's numbers are not names: they mean something
     only within a prompt.
     """
     labels_BN = batch.samples.labels("strategies")

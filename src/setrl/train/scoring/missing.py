@@ -52,7 +52,7 @@ def missing_credit(
         samples: The samples.
         reads: What the method reads.
         advantages: What the method made of the samples.
-        said: The column of strategies, where a judge may have said why there is none.
+        said: The column of strategies, where a judge may have said why one is missing.
         cut_BN: The samples that lost their rewards because they were cut; None if none did.
     """
     skipped_B = np.asarray(advantages.skipped_B)

@@ -305,7 +305,7 @@ def _labels(ask: Questions) -> Callable[[Request], Response]:
 
 
 def _address(request: Request, step: int) -> dict[str, Any]:
-    """Return what names a group's log among those of a run."""
+    """Return what names a group's log among the logs of a run."""
     query = request.query_params
     split, seed = query.get("split", ""), _whole(query.get("seed", "0"))
     return {"split": split, "arm": query["arm"], "seed": seed, "step": step}

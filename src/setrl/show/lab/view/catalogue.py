@@ -259,7 +259,7 @@ class Catalogue:
                      {name: {0: seed}}, evaluations)  # fmt: skip
 
     def _files(self, folder: Path, paths: list[Path]) -> CatalogueEntry:
-        """Return files of samples, one arm each; credited ones beside others are no arms of them.
+        """Return files of samples, one arm each; credited files next to other files are not arms.
 
         What `setrl credit` writes are the samples of another file: to compare the two says nothing.
         """
@@ -275,7 +275,7 @@ class Catalogue:
         return {name: {0: self._file_index(path)} for name, path in _named(paths).items()}
 
     def _holds(self, path: Path) -> Literal["samples", "credited", ""]:
-        """Return what the first rows of a file are; empty if they are no samples."""
+        """Return what the first rows of a file are; empty if they are not samples."""
         if path == self.root:
             return "samples"
         if not path.name.endswith(LOGS) or path.name.endswith(MARKS) or not path.is_file():

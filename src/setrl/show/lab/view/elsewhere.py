@@ -59,7 +59,7 @@ def other_of(found: Found, key: str) -> Other:
 
 
 def base_of(entry: CatalogueEntry, split: str, arm: str) -> Other | None:
-    """Return the base of a run, which trained arms are compared with; None if there is none."""
+    """Return the base of a run, which trained arms are compared with, or None."""
     found = (one for one in _of_entry(entry, split) if one.arm == BASE)
     return None if arm == BASE else next(found, None)
 

@@ -97,7 +97,7 @@ def disagreement(samples: Sequence[Sample]) -> float:
 
 
 def right_strategies(group: Group) -> set[int]:
-    """Return hashes of the names of strategies of correct samples; numbers are no names."""
+    """Return hashes of the names of strategies of correct samples; numbers are not names."""
     names = {name_of(s) for s in group.samples if s.correct and not _is_number(s)}
     return {hash(name) for name in names - {None}}
 
@@ -259,7 +259,7 @@ class LogIndex:
         return self.log.notes()
 
     def _started(self) -> _IndexWork | None:
-        """Return the work on files that have changed; None if there are none."""
+        """Return the work on files that have changed; None if no file has."""
         with self._starting:
             if self._work is not None and self._work.is_alive():
                 return self._work
@@ -329,7 +329,7 @@ class _IndexWork(Thread):
 
 
 class Search:
-    """The groups in whose samples a text occurs, found in the background."""
+    """The groups in whose samples the searched text occurs, found in the background."""
 
     def __init__(self, index: LogIndex, found: FileIndex, text: str) -> None:
         self.text, self._log, self._rows = text.lower(), index.log, found.rows
@@ -348,7 +348,7 @@ class Search:
             self._seen += 1
 
     def is_for(self, index: LogIndex, found: FileIndex, text: str) -> bool:
-        """Return whether this is the search for a text in these groups."""
+        """Return whether this is the search for this text in these groups."""
         is_same = self._log is index.log and len(found.rows) == len(self._rows)
         return is_same and self.text == text.lower()
 

@@ -1,4 +1,4 @@
-"""A reader's stars, labels and notes on samples, in a file beside the log.
+"""A reader's stars, labels and notes on samples, in a file next to the log.
 
 The file has one JSON object for each sample that is marked. The log itself is never changed.
 """
@@ -59,7 +59,7 @@ class Marks:
             own: star (true or false), strategy (a label of one's own), note; in any number.
 
         Raises:
-            ConfigError: If a mark is none of these.
+            ConfigError: If a mark is not one of these.
             DataError: If the file cannot be written.
         """
         known = _checked(own)

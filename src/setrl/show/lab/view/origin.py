@@ -33,8 +33,8 @@ class Origin:
     def method(self, set_size: int | None = None) -> AnyMethod | None:
         """Return the method, at the first step of a schedule; None if it is unknown.
 
-        A log may be a stranger's, so nothing that it names is imported: a method of the user's own
-        is unknown here.
+        A log may come from someone else, so nothing that it names is imported: the user's own
+        method is unknown here.
 
         Args:
             set_size: Another K, for a method that has one.

@@ -79,7 +79,7 @@ CORPUS_KINDS = {kind: (1 - SHIFTED_SHARE) * share for kind, share in TRAINING_KI
 
 @dataclass(frozen=True)
 class Quadratic(Domain):
-    """Find both roots of a quadratic by a written method, every step of which is checked."""
+    """Find both roots of a quadratic by a written method; every step is checked."""
 
     name = "quadratic"
     vocabulary = VOCABULARY

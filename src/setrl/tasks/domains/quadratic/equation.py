@@ -66,7 +66,7 @@ class Equation(NamedTuple):
 
 
 def square_root(value: Fraction) -> Fraction | None:
-    """Return the rational square root; None if there is none."""
+    """Return the rational square root, or None if the root is not rational."""
     if value < 0:
         return None
     root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
@@ -99,7 +99,7 @@ def polynomial(a: int, b: int, c: int) -> str:
 
 
 def coefficients(text: str) -> tuple[int, int, int]:
-    """Return (a, b, c) of a sum of terms, each of which is a multiple of x^2, x or 1."""
+    """Return (a, b, c) of a sum whose terms are multiples of x^2, x or 1."""
     sums = {"x^2": 0, "x": 0, "": 0}
     for sign, digits, power in _PARTS.findall(text):
         if digits or power:
