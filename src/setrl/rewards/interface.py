@@ -26,5 +26,5 @@ class Reward(Protocol):
 
 
 def as_samples(texts: Sequence[str], chat: bool) -> list[Text]:
-    """Return texts as functions receive them: as they are, or as messages of an assistant."""
+    """Return texts as functions receive them: unchanged, or as messages of an assistant."""
     return [[{"role": "assistant", "content": text}] if chat else text for text in texts]

@@ -1,7 +1,7 @@
 """Actor and critic as functions of their weights, with a GRU memory if wanted.
 
 Layers of a few lines instead of a library of networks: the policies here are small, and their
-weights are plain dicts, which safetensors, optax and checkpoints take as they are.
+weights are plain dicts, which safetensors, optax and checkpoints take directly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """inspect_ai: its logs, .json or .eval (a zip of JSON files).
 
 A sample is one epoch of a problem: id, epoch, input, target, output, scores (scorer → value,
-answer), error. The .eval format is not a frozen one: where it is no zip of samples/*.json that can
-be read here, the error names inspect_ai's own command, which writes .json.
+answer), error. The .eval format may change: if the file is not a zip of samples/*.json that can be
+read here, the error names inspect_ai's own command, which writes .json.
 """
 
 from __future__ import annotations

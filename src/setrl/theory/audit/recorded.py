@@ -41,8 +41,8 @@ class Recorded:
         """Read groups of the commonest size whose samples all have a reward and an advantage.
 
         Raises:
-            ValueError: If there are none, or all rewards are equal, or no method of ours gives
-                these advantages, or several do and the log has no groups that tell them apart.
+            ValueError: If no such group is found, or all rewards are equal, or no method of ours
+                gives these advantages, or several do and no group of the log tells them apart.
         """
         every = list(groups)
         whole = [group for group in every if group.samples and all(map(_is_known, group.samples))]

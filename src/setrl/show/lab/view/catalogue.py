@@ -87,7 +87,7 @@ class CatalogueEntry:
         """Return a training run.
 
         Raises:
-            LookupError: If there is none.
+            LookupError: If the run has no such arm or seed.
         """
         return self.arms[arm][seed]
 
