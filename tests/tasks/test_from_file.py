@@ -346,7 +346,9 @@ def test_a_field_of_two_kinds_of_nested_values_is_named(tmp_path):
         training_prompts(task, task.usable(TRAIN))
 
 
-@pytest.mark.parametrize("content", [gzip.compress(lines(ROWS))[:-20], gzip.compress(b"{")])
+@pytest.mark.parametrize(
+    "content", [gzip.compress(lines(ROWS))[:-20], gzip.compress(b"{")], ids=["cut", "no JSON"]
+)
 def test_a_damaged_compressed_file_gets_a_sentence(tmp_path, content):
     (tmp_path / "own.jsonl.gz").write_bytes(content)
     task = tasks.from_config(task={"data": "own.jsonl.gz", "folder": str(tmp_path)})
