@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from pilot import TOTALS, trainer_of
 from tiny import tiny_model
+from transformers import AutoModelForCausalLM
 
 from setrl import Method, methods
 
@@ -67,7 +68,7 @@ def main() -> None:
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         base = tiny_model(Path(folder), TOTALS)
-        start = measured(base, 0 * POLY).weights  # advantages of 0 move nothing
+        start = weights_of(AutoModelForCausalLM.from_pretrained(base))
         print("method                     mean |A|   median grad_norm")
         for name, method in METHODS.items():
             found = measured(base, method)
