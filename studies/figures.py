@@ -68,7 +68,7 @@ class Picture:
 
 
 FONT = "DejaVu Sans, Verdana, sans-serif"  # the layout's, one as wide, and what is there
-DRAWN: Any = {  # matplotlib has a type of its own for these keys
+DRAWN: Any = {  # matplotlib has its own type for these keys
     "svg.hashsalt": "setrl",
     "svg.fonttype": "none",  # text stays text: small, and can be found
     "text.color": LIGHT.ink,

@@ -135,7 +135,7 @@ class Miniature:
         runs: Over how many runs the forecast is averaged.
         seed: Draws the samples.
         label_noise: The probability that the judge puts a sample into another cluster of its group,
-            or into one of its own, as `studies.faulty.NoisyJudge` does.
+            or into a new one, as `studies.faulty.NoisyJudge` does.
     """
 
     steps: int = 200

@@ -3,7 +3,7 @@
 The Set RL note (§6.1) samples vines from states in the middle of an episode. In text, a state is
 a prompt with the first tokens of a sample. At equal numbers of samples, each prompt gets either N
 samples, or N − V + 1 samples, and one sample is a *trunk*: at a token of the trunk, V − 1 further
-continuations are sampled, and the V continuations are a group of their own, which credits the
+continuations are sampled, and the V continuations are a separate group, which credits the
 tokens after the branch. Tokens before it get the credit of the whole sample. The token is drawn
 uniformly, or with a chance that is proportional to the policy's entropy there.
 

@@ -28,7 +28,7 @@ UNUSUAL = {
 }
 BESIDE = ("u − v", "u − w")
 FOUR = 4  # samples of a group in these tables
-NOTHING = 1e-3  # an advantage that is 0 but for float32 and small numbers in divisors
+NOTHING = 1e-3  # an advantage that is 0 except for float32 and small numbers in divisors
 COLUMNS = (
     "it is", "off", "variance", "Σ A²", "pays, depends on", "keeps", "rewards 0, ½, 1",
     "estimators",
@@ -114,7 +114,7 @@ def _summary(packages: Sequence[Values]) -> Iterator[str]:
 
 
 def _table(packages: Sequence[Values]) -> str:
-    """Return a table of what the estimators are, alike ones in one row and only ours last."""
+    """Return a table of what the estimators are; equal ones share a row, and only ours is last."""
     found = defaultdict(list)
     for package, row in _rows(packages):
         found[tuple(_cells(row))].append((package, row))
@@ -215,7 +215,7 @@ def _name(package: Values, row: Values) -> str:
 
 
 def _same(packages: Sequence[Values]) -> str:
-    """Return a table of what is paid, but for a factor, by more than one estimator."""
+    """Return a table of what more than one estimator pays, except for a factor."""
     groups = sorted(_patterns(packages).items(), key=lambda one: -len(one[1]))
     head = [f"{right} right" for right in range(len(groups[0][0]))]
     several = (
@@ -227,7 +227,7 @@ def _same(packages: Sequence[Values]) -> str:
 
 
 def _batches(packages: Sequence[Values]) -> str:
-    """Return a table of the estimators that depend on their batch, alike ones together."""
+    """Return a table of the estimators that depend on their batch, equal ones together."""
     found = defaultdict(list)
     for package, row in _rows(packages):
         if batch := row["in_batch"]:

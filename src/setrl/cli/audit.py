@@ -133,7 +133,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             return audit(subject, group_size=size, **how)
 
     def _name(self) -> str | None:
-        """Return what sentences call a function or a log; a method has a name of its own."""
+        """Return what sentences call a function or a log; a method has its own name."""
         from setrl.support.files.loading import is_reference
 
         if is_reference(self._where[0]):

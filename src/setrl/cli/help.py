@@ -133,7 +133,7 @@ def _row(option: Option) -> tuple[str, str]:
 
 
 def _rows(rows: Iterable[tuple[str, str]]) -> str:
-    """Return lines of two columns; a long first column has a line of its own."""
+    """Return lines of two columns; a long first column has its own line."""
     lines = []
     for name, meaning in rows:
         text = textwrap.wrap(

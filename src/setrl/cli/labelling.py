@@ -74,7 +74,7 @@ def label_log(
 ) -> Labelled:
     """Write the rows of a log with the clusters of their samples, as a whole file.
 
-    A sample's label goes under `into` where the sample has a row or an object of its own, and under
+    A sample's label goes under `into` where the sample has its own row or object, and under
     `into` + "s" where a row has lists: integers, −1 for degenerate, null for a group that could not
     be judged. Strategies' names, from judges that have them, go under `into` + "_name". Every row
     names its judge under "judged", and the reason if the group could not be judged.

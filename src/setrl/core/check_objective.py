@@ -35,8 +35,8 @@ class ObjectiveReport:
         lowest: The lowest score that was seen.
         highest: The highest score that was seen.
         additive_share: The share of the scores' variance over a prompt's sets that single members
-            explain, from 0 to 1: the marginal set advantage can express no more. NaN if all score
-            alike. At 1, set RL with it is standard RL.
+            explain, from 0 to 1: the marginal set advantage can express no more. NaN if all scores
+            are equal. At 1, set RL with it is standard RL.
         estimator: How `credit.Exact()` will compute its means: in closed form, from all sets
             ("enumerated"), or from sampled sets.
         sets_per_prompt: How many sets of a prompt the estimator scores; 0 with a closed form.

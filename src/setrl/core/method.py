@@ -143,7 +143,7 @@ class Method(AnyMethod):
     Attributes:
         name: The name that configs and figures use.
         objective: What a set is worth; see `setrl.objectives`.
-        set_size: K, at least 1; may be left out where the objective has one of its own.
+        set_size: K, at least 1; may be left out where the objective has its own K.
         baseline: What u is compared with: `all_sets` U, `leave_one_out` v, `others_mean`
             v·N/(N − 1), `smaller_sets` w, `shapley` w averaged over the sizes up to K, `none` 0, or
             a value such as `credit.Mixture(0.5)`.

@@ -34,7 +34,7 @@ class Drawn:
         failures: Reason → samples that could not be drawn in this call.
         details: Reason → what the server answered, the first time.
         cut: Samples of the finished problems that ended at the limit of tokens.
-        alike: Finished problems whose samples are all one text: a server that does not sample.
+        alike: Finished problems whose samples are all equal: a server that does not sample.
     """
 
     path: Path

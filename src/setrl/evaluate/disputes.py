@@ -10,7 +10,7 @@ from setrl.samples.recording import Graded
 from setrl.samples.row_reader import is_same
 from setrl.support.wording import are, count
 
-MOST = 1_000  # different answers that are compared: an evaluation shall stay quick
+MOST = 1_000  # different answers that are compared: an evaluation must stay quick
 
 
 class Disputes:

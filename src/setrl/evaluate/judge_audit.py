@@ -45,7 +45,7 @@ class JudgeFindings:
         clusters: Number of clusters of each group in its given order; NaN where unknown.
         itself: Mean over pairs of orders.
         pairwise: The given order against a judge of pairs, which is the reference. Pairs cannot
-            show that a sample is degenerate, so here such a sample is a cluster of its own.
+            show that a sample is degenerate, so here such a sample is its own cluster.
         gold: Mean over orders, against the labels of the file, which are the reference.
         labels: The clusters of each group's samples in every order; None where unknown.
     """
@@ -201,7 +201,7 @@ def _clusters(labels: Labeling | None) -> float:
 
 
 def _alone(labels: Labeling | None) -> Labeling | None:
-    """Each degenerate sample as a cluster of its own."""
+    """Each degenerate sample as its own cluster."""
     if labels is None:
         return None
     unused = count(max(labels, default=0) + 1)

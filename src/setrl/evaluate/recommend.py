@@ -85,7 +85,7 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
         group_size: N, the samples of a prompt in the planned training.
 
     Raises:
-        DataError: If the groups say nothing: too few, or all samples alike.
+        DataError: If the groups say nothing: too few, or all samples equal.
     """
     n_P, right_P = found.size_P, found.correct_count_P
     _refuse_uninformative(right_P, n_P)

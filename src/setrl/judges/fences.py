@@ -2,7 +2,7 @@
 
 A sample is written by the policy that is being trained, so in time it contains anything that raises
 its reward. It cannot close its fence, because the fence carries a mark that no sample of the
-request contains; and it cannot open a turn of its own, because the tokens that separate turns in
+request contains; and it cannot open its own turn, because the tokens that separate turns in
 chat templates are broken up.
 """
 

@@ -65,7 +65,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     The same samples in another order make the same request, so their labels are permuted with
     them; to see what another order would give, use another `seed`.
 
-    Requests run in a thread of their own. Close the judge, or use it in a `with` statement:
+    Requests run in a separate thread. Close the judge, or use it in a `with` statement:
 
         with LMJudge(Endpoint("http://localhost:8000/v1", "judge"), cache="judge.sqlite") as judge:
             judgements = judge.judge(groups)

@@ -40,7 +40,7 @@ def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
     """Return the labels of N samples in the order shown: the judge's number − 1, or `DEGENERATE`.
 
     Thoughts (`<think>…</think>`) are dropped; the answer is the one JSON object with the key
-    "clusters" in what is left, bare, fenced or amid prose. The same object twice is one answer.
+    "clusters" in what is left, bare, fenced or within prose. The same object twice is one answer.
 
     Args:
         text: The reply.

@@ -82,7 +82,7 @@ class RewardSet:
     """The rewards of a config, as functions that TRL's trainers take.
 
     Attributes:
-        functions: The reward functions, each with a name of its own.
+        functions: The reward functions, each with its own name.
         combine: How their values become one reward, and which of them is the outcome.
         gold: The column of the gold answers; None without gold answers.
         correct: The function that says which samples are correct instead of an outcome.

@@ -1,4 +1,4 @@
-"""The only place where setrl reads `setrl_grader`, which is a distribution of its own."""
+"""The only place where setrl reads `setrl_grader`, which is a separate distribution."""
 
 from setrl.support.installing import install
 

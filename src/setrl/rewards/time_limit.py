@@ -50,7 +50,7 @@ def _interrupted(seconds: float, call: Callable[[], T]) -> T:
         if not done.is_set():
             raise TimeUp
 
-    # Not SIGALRM: functions of users set alarms of their own.
+    # Not SIGALRM: functions of users set their own alarms.
     previous = signal.signal(signal.SIGVTALRM, on_signal)
     main = threading.get_ident()
     watchdog = threading.Thread(target=_watch, args=(done, seconds, main), daemon=True)

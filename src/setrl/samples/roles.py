@@ -28,7 +28,7 @@ class FieldNames:
         answer: The answer of the model.
         gold: The right answer.
         sample_number: Counts the samples of a group; a row that comes again is the same sample.
-        num_correct, num_samples: Numbers of a problem, where no sample has a row of its own.
+        num_correct, num_samples: Numbers of a problem, where no sample has its own row.
         step: The training step.
         advantage: What entered the loss.
         tokens: The number of tokens of a sample, or its tokens.

@@ -298,7 +298,7 @@ def _near_in_more_digits(
 
 
 def _near(one: Any, other: Any, digits: int | None = None) -> bool | None:
-    """Whether two values are equal but for rounding; None where this is unknown.
+    """Whether two values are equal except for rounding; None where this is unknown.
 
     Args:
         one: A value.

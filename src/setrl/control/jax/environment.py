@@ -166,7 +166,7 @@ def _shapes(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:
     """Check by its shape that a label is a signed integer for each state.
 
-    In an unsigned kind, −1 for none is a large number: a strategy of its own.
+    In an unsigned kind, −1 for none is a large number: a separate strategy.
 
     Raises:
         ValueError: If it is something else, or cannot be compiled.

@@ -58,7 +58,7 @@ class PolyPPO(RegularisedPPO):
         method: The worth of sets, such as `setrl.methods.poly_epo(4)`; needs `vines`.
         vines: How trajectories are sampled from earlier states; None for plain PPO.
         checks_resets: Whether the first `learn` tests on a few states that the environment of the
-            vines is really set back, as `check_resettable` does, in environments of its own; its
+            vines is really set back, as `check_resettable` does, in its own environments; its
             few hundred steps do not count in `num_timesteps`.
         **options: Arguments of PPO, and `kl_coef`, `kl_anchor`, `ucb_coef` of `RegularisedPPO`. The
             penalty to "behaviour" is the one in the paper. The bonus is in the critic's advantages,

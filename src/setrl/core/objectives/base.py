@@ -24,7 +24,7 @@ class SetMeans:
 
     Attributes:
         with_BN: u, the mean over the sets that hold sample i.
-        contrast_BN: u − v, computed so that it keeps its digits when all sets score alike.
+        contrast_BN: u − v, computed so that it keeps its digits when all sets have the same score.
         mean_B: U, the mean over all sets.
         gain: Computes u − w, where w is the mean over the (K−1)-sets that do not hold i; None where
             the objective knows no better way than the difference. Few baselines ask for it.
@@ -137,7 +137,7 @@ class Objective(ABC):
         return None
 
     def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray | bool:
-        """Return whether `set_means` may be asked: for each prompt, (B,) bool, or for all alike."""
+        """Return whether `set_means` may be asked: for each prompt, (B,) bool, or once for all."""
         return True
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray | None:

@@ -106,7 +106,7 @@ class Classes(NamedTuple):
 def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
     """Return the classes of equal label, the largest first or in the order of the labels.
 
-    Degenerate samples are a class of their own, the last one, where there are any.
+    Degenerate samples, if any, are a separate class, the last one.
     """
     found = find_labels(labels_BN)
     size_BC, place_CB = found.sizes(by_size)

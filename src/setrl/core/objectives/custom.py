@@ -185,8 +185,8 @@ class FromCounts(OfFunction):
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
 
-        Scores are counted from the score of the likeliest composition: where nearly all sets score
-        alike, what is left is small, and has all its digits.
+        Scores are counted from the score of the likeliest composition: where nearly all sets have
+        the same score, what is left is small, and has all its digits.
         """
         n, k = len(cells.at_N), set_size
         held_MG = _compositions(cells.size_G, k)

@@ -22,7 +22,7 @@ class FamilyShare(Objective):
     v variants costs 1 + α(v − 1), and a variant of a family that stays costs α. At α = 1 it is
     `distinct_share` of the variants, at α = 0 of the families. Poly-EPO's judge
     (arXiv:2604.17654, §A.1) names a macro-strategy, the framework, and a micro-strategy, the method
-    at key steps, and its strategies count both alike (α = 1).
+    at key steps, and its strategies count both equally (α = 1).
 
     Families are a separate field, `families`, next to `strategies`, and not a part of a strategy's
     name, because labels are often integers in a tensor, and because another judge may give each

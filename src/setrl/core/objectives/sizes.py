@@ -23,7 +23,7 @@ class OverSizes(Objective):
 
         u − v = Σ_c weight_c · (n_c/K) · (u − v of g for sets of n_c),
 
-    and u − w alike, where each size is compared with sets of one member less.
+    and u − w in the same way, where each size is compared with sets of one member less.
 
     The note weighs each size's sum over sets by 1/C(N, n_c), which gives Σ_c (1 − n_c/N) times each
     gradient instead of the sum of the gradients.

@@ -47,7 +47,7 @@ PROMPTS = 256  # whose products are made together
 class Ballots:
     """How many answers of each prompt have each number of votes, and what they earn.
 
-    Answers of a prompt with equal votes are alike but for their rewards, and each is as likely to
+    Answers of a prompt with equal votes differ only in their rewards, and each is as likely to
     win: only the sum of their rewards matters.
 
     Attributes:

@@ -39,7 +39,7 @@ def disk_errors(folder: Path) -> Iterator[None]:
     """Inside it, what libraries raise on a full disk is an OSError that names the folder.
 
     `shutil.copytree` gives a list of tuples, safetensors its own class, and PyTorch names only
-    a line of its own sources.
+    a line of its sources.
     """
     try:
         yield

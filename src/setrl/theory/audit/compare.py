@@ -65,7 +65,7 @@ class Match:
 
     @property
     def holds(self) -> bool:
-        """Whether F = Σ factor·∇J, but for rounding and small numbers that are added to a std."""
+        """Whether F = Σ factor·∇J, except for rounding and small numbers added to a std."""
         return self.off <= max(FLOOR, self.rounding)
 
     @property
@@ -122,7 +122,7 @@ def factor(number: float, off: float = 0.0) -> str:
 
 
 def fraction(number: float) -> Fraction | None:
-    """Return the fraction that a number is, but for rounding; None for any other number.
+    """Return the fraction that a number is, except for rounding; None for any other number.
 
     A small number in a divisor may change a fraction with a small denominator a little more.
 

@@ -66,7 +66,7 @@ class Case:
         return binary if np.unique(np.asarray(self.table.rewards)).size == 2 else graded
 
     def is_zero(self, values: np.ndarray | float, times: int = 4) -> bool:
-        """Whether numbers are 0 but for rounding."""
+        """Whether numbers are 0 except for rounding."""
         return bool(np.abs(values).max(initial=0.0) <= times * self.paid.rounding)
 
     def again(

@@ -62,7 +62,7 @@ class Paid:
 
     @property
     def rounding(self) -> float:
-        """How large a number may be that is 0 but for rounding."""
+        """How large a number may be that is 0 except for rounding."""
         return self.tolerance * self.scale
 
     @property

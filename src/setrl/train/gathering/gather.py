@@ -158,7 +158,7 @@ class Sources:
         Args:
             arguments: What functions receive about the samples of this process.
             num_samples: N, the samples of a prompt.
-            loop: Where asynchronous functions work; None: each in a loop of its own, in turn.
+            loop: Where asynchronous functions work; None: each in its own loop, in turn.
             among: The processes that have the other samples.
         """
         return Asked(self, arguments, num_samples, loop, among)

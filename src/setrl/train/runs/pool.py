@@ -1,4 +1,4 @@
-"""Jobs in processes of their own, with one progress bar for all."""
+"""Jobs in separate processes, with one progress bar for all."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Job:
 
 
 def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: str) -> None:
-    """Do all jobs, `workers` of them at a time, each in a process of its own.
+    """Do all jobs, `workers` of them at a time, each in its own process.
 
     Args:
         jobs: What to do.

@@ -336,7 +336,7 @@ class SetCredit(Gathering):
             self._metrics["train"][key].append(value)
 
     def _log_labels(self, labels: Sequence[Label]) -> None:
-        """Add the strategies to TRL's table of completions, in a column of their own."""
+        """Add the strategies to TRL's table of completions, in a separate column."""
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
         if not self._has_own_label_column:
             columns[LABEL_COLUMN].extend(map(shown_label, labels))
