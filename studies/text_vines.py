@@ -1,4 +1,4 @@
-"""`python -m studies.text_vines FOLDER`: vines inside a language model's generation.
+"""`python -m studies.text_vines --out-dir FOLDER`: vines inside a language model's generation.
 
 The Set RL note (§6.1) samples vines from states in the middle of an episode. In text, a state is
 a prompt with the first tokens of a sample. At equal numbers of samples, each prompt gets either N

@@ -186,7 +186,7 @@ class Method(AnyMethod):
             )
         _check_choice("reduction", self.reduction, get_args(Reduction))
         _check_choice("scale", self.scale, (None, *get_args(Scale)))
-        if isinstance(self.estimator, type | str):
+        if isinstance(self.estimator, type) or not callable(self.estimator or Exact()):
             raise ValueError(
                 f"estimator must be a value such as credit.Exact(), got {self.estimator!r}"
             )

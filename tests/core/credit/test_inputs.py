@@ -27,6 +27,7 @@ WRONG = [
     ({"objective": objectives.max}, "objective must be a value such as objectives.max(), or"),
     ({"objective": np.max}, "or objectives.from_function(f) for a function, got <function max"),
     ({"estimator": credit.Exact}, "estimator must be a value such as credit.Exact(), got <class"),
+    ({"estimator": {"num_sets": 9}}, "estimator must be a value such as credit.Exact(), got {"),
     ({"answers": [["a", None, 1, 1j]]}, "answers must hold texts, numbers or None (unknown)"),
     (
         {"strategies": [[1, 2], [1]]},
