@@ -62,7 +62,7 @@ def worths(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def worths_on_sides(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return what a model is worth where a user wishes for one side of 0 (`sides.yaml`)."""
+    """Return what a model is worth where a user wants one side of 0 (`sides.yaml`)."""
     right_BN = np.array([row["correct"] for row in rows], dtype=np.float64)
     side_BN = np.array([[side_of(answer or "") for answer in row["answers"]] for row in rows])
     wished_B1 = np.array([[wished_side(row["prompt"])] for row in rows])

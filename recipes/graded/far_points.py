@@ -68,7 +68,7 @@ def families(completions: list[str], **_: Any) -> list[str | int]:
 
 @dataclass(frozen=True)
 class Sides(FarPoints):
-    """A right point pays on the side of 0 that the user wishes; the problem does not say which."""
+    """A right point pays on the side of 0 that the user wants; the problem does not say which."""
 
     def pay(self, prompts: list[str], completions: list[str], **_: Any) -> list[float]:
         """1 for a right point on the wished side, else 0."""

@@ -140,7 +140,7 @@ class LearnedOutcomes:
                 self.optimiser.step()
 
     def _counts(self) -> np.ndarray:
-        """c(y) of all outcomes seen, (V,): 0 for those that were not learnt yet."""
+        """c(y) of all outcomes seen, (V,): 0 for those that were not learned yet."""
         return np.pad(self.count_V, (0, len(self.outcomes) - len(self.count_V)))
 
     def _prior(self) -> Tensor:

@@ -170,7 +170,7 @@ def one_sample(tokenizer: Any, place: tuple[int, int]) -> list[int]:
 
 
 def last_letter(completions: list[str], **_: Any) -> list[str | None]:
-    """The answer; None where there is none."""
+    """The answer, or None."""
     return [text[-1:] or None for text in completions]
 
 

@@ -42,7 +42,7 @@ def kept(
         task: The task; its `repr` and its source are hashed.
         policy: Name of the policy's class.
         shapes: Name of a weight → its shape.
-        code: Modules that decide what is learnt.
+        code: Modules that decide what is learned.
         seed: Seed of the first weights, and of the batches.
         make: Writes the weights to a file; returns how good they are.
     """

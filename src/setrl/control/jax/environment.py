@@ -63,7 +63,7 @@ class JaxTask(Protocol):
         defaults: Arguments of PPO for the task; `total_timesteps` is among them.
         policy_kwargs: `net_arch`, the widths of the policy's layers.
         demonstrations: Number of an expert's episodes that every policy imitates before it is
-            trained; 0 for a task that is learnt from scratch. Otherwise the task also has
+            trained; 0 for a task that is learned from scratch. Otherwise the task also has
             `demonstrate(rng)`, which returns `behaviour_cloning.Demonstrations`.
     """
 

@@ -51,7 +51,7 @@ class ControlTask(Protocol):
             `total_timesteps` are among them.
         policy_kwargs: Arguments of the policy, as Stable-Baselines3's PPO takes them.
         demonstrations: Number of an expert's episodes that every policy imitates before it is
-            trained; 0 for a task that is learnt from scratch. Otherwise the task also has
+            trained; 0 for a task that is learned from scratch. Otherwise the task also has
             `demonstrate(rng)`, which returns `behaviour_cloning.Demonstrations`.
     """
 
