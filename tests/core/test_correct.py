@@ -114,7 +114,7 @@ def test_the_page_of_methods_says_what_a_graded_reward_means_for_each():
             == {
                 frozenset({"rewards"}): "no",
                 frozenset({"correct"}): "yes; it reads nothing else of rewards",
-                frozenset({"correct", "rewards"}): "yes, and rewards as they are",
+                frozenset({"correct", "rewards"}): "yes, and unchanged rewards",
             }[frozenset(reads)]
         )
 

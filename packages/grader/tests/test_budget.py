@@ -1,6 +1,7 @@
 """Every answer is graded within a budget of steps, which is the same on every machine."""
 
 import multiprocessing
+import subprocess
 import sys
 import threading
 
@@ -128,11 +129,23 @@ def test_threads_get_the_grades_of_one():
     assert found == [alone] * 4
 
 
+FORKS = """
+import multiprocessing
+from setrl_grader import MathGrader, arithmetic
+
+def is_right(answer):
+    return MathGrader().grade(rf"\\boxed{{{answer}}}", "1").correct
+
+with arithmetic._lock, multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.apply_async(is_right, (r"\\sin^2(1)+\\cos^2(1)",)).get(timeout=60)
+assert is_right(r"\\sin^2(1)+\\cos^2(1)")
+"""
+
+
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork")
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent():
-    with arithmetic._lock, multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply_async(reasons).get(timeout=60)
-    assert reasons()
+    """In a process without the threads that other tests start here."""
+    subprocess.run([sys.executable, "-W", "error", "-c", FORKS], check=True)
 
 
 def test_without_mpmath_it_says_what_to_install(monkeypatch):

@@ -43,6 +43,7 @@ class ControlConfig(RunConfig):
     """
 
     kind = "control"
+    command = "setrl control"
 
     task: str | Mapping[str, Any]
     """Name of the task, or a mapping of name and options: {name: multi_goal, max_steps: 60}; your

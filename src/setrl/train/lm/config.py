@@ -62,6 +62,7 @@ class ComparisonConfig(RunConfig):
     """
 
     kind = "comparison"
+    command = "setrl train"
 
     domain: str | Mapping[str, Any] | None = None
     """Name of the domain, or a mapping of name and options: {name: polynomial, strategy: point}."""

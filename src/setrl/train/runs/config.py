@@ -19,6 +19,16 @@ from setrl.train import method_config
 
 OTHER_FOLDERS = {BASE, FIGURES}  # the folders next to the arms in a run's folder
 MOST_SEED = 2**32 - 1
+OF_COMMAND = {  # key → the only command whose configs have it
+    **dict.fromkeys(
+        ("domain", "model", "steps", "prompts_per_step", "samples_per_prompt", "engine", "trainer"),
+        "setrl train",
+    ),
+    **dict.fromkeys(
+        ("total_steps", "ppo", "gru", "eval_every", "pretrain_seed", "algorithm"),
+        "setrl control",
+    ),
+}
 NO_RESULT = re.compile(r"workers|stop_rule|.+\.folder")  # keys that change no result
 
 
@@ -27,6 +37,8 @@ class RunConfig(Section):
     """A config of several arms. Subclasses add what their kind of run needs, and check it."""
 
     kind: ClassVar[RunKind]
+    command: ClassVar[str]
+    """The command that reads it."""
 
     name: str
     """Name of the run; by default its folder is runs/<name>."""
@@ -96,6 +108,7 @@ class RunConfig(Section):
         values, _ = strict_yaml.read(path)
         with strict_yaml.placed(path, overrides):
             strict_yaml.override(values, overrides)
+            _refuse_other_command(cls.command, values)
             return cls.of(cls._located(values, Path(path)))
 
     @classmethod
@@ -147,6 +160,21 @@ def located_arms(arms: Any, folder: str) -> Any:
     if not isinstance(arms, Mapping):
         return arms
     return {arm: method_config.located(keys, folder) for arm, keys in arms.items()}
+
+
+def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:
+    """Refuse a config that another command reads, as its keys or those of its arms show."""
+    places = {key: key for key in values}
+    arms = values.get("arms")
+    for arm, keys in arms.items() if isinstance(arms, Mapping) else ():
+        places |= {key: f"arms.{arm}.{key}" for key in keys if isinstance(keys, Mapping)}
+    for key, place in places.items():
+        other = OF_COMMAND.get(key, command)
+        if other != command:
+            raise KeyedError(
+                f"{key!r} is a key of `{other}`, not of `{command}`: give this config to `{other}`",
+                place,
+            )
 
 
 def _plain(value: Any) -> Any:
