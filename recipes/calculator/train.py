@@ -36,7 +36,7 @@ from setrl import Method, methods
 from setrl.evaluate import pass_at_k
 from setrl.tasks.models.imitation import Course, taught_model
 from setrl.tasks.models.sampler import sample_ids
-from setrl.train.trl import SetGRPOTrainer
+from setrl.trl import SetGRPOTrainer
 
 B, N = 8, 16  # problems of a step, samples of a problem
 SAMPLES = 32  # samples of a problem in evaluation

@@ -17,7 +17,7 @@ from trl import GRPOConfig
 
 from setrl import methods
 from setrl.train import method_config
-from setrl.train.trl import SetGRPOTrainer
+from setrl.trl import SetGRPOTrainer
 
 OUT = Path("runs/pilot")
 STEPS, PROMPTS, N, SAMPLES = 100, 4, 16, 64  # N samples a prompt in training, SAMPLES to measure

@@ -93,7 +93,7 @@ class SetCredit(Gathering):
             sample with None is left out. The function of `pairs` is called once for each prompt,
             with all its samples, and returns N × N numbers. A column belongs to the data set, or
             is a further field of a rollout function. `proxy` may also be `MeanLogprob()` of
-            `setrl.train.trl.policy`: the sample's mean log-probability.
+            `setrl.trl`: the sample's mean log-probability.
         schedule: Share of the steps that are done, from 0 to 1 → the method; None keeps `method`.
         sampler: Generates the samples instead of `model.generate`; see `sampler.sample_ids`.
         on_batch: Called with each `ScoredBatch` in training, on every process.
