@@ -183,7 +183,7 @@ $(VERIFIERS_VENV)/ready: Makefile
 
 $(INSPECT_VENV)/ready: Makefile
 	$(PYTHON) -m venv $(INSPECT_VENV)
-	$(INSPECT_VENV)/bin/pip install inspect-ai==0.3.285 mpmath pytest
+	$(INSPECT_VENV)/bin/pip install inspect-ai==0.3.285 sympy latex2sympy2_extended antlr4-python3-runtime==4.13.2 mpmath pytest
 	touch $@
 
 $(LIGHTEVAL_VENV)/ready: Makefile

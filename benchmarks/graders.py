@@ -265,6 +265,8 @@ def counts(grader: Grader, cases: list[Case]) -> tuple[int, int, float, float, l
         start = time.perf_counter()
         try:
             accepted.append(bool(grader(case.gold, case.answer)))
+        except ImportError:  # it has failed before it saw the answer
+            raise
         except Exception:  # a grader that fails on an answer does not accept it
             accepted.append(False)
         worst = max(worst, time.perf_counter() - start)
