@@ -200,7 +200,8 @@ class _Reader:
             and token not in self.factors
             and (alone or name.isupper() or name in "fgh" or "'" in name or token[0] == "\\")
         ):
-            if any(one == token and behind != "(" for one, behind in pairwise(self.tokens)):
+            bare = any(one == token and behind != "(" for one, behind in pairwise(self.tokens))
+            if bare or (token[0] == "\\" and token[1].islower() and not alone):
                 raise UnreadError  # a function, or a factor
             return ("call", name, *self.arguments())
         return ("constant", name) if name in ("e", "i") else ("letter", name)
