@@ -11,6 +11,7 @@ import pytest
 
 import setrl_grader
 from setrl_grader import Reason, compute_score, grade, trl_reward
+from setrl_grader.math_grader import judged
 
 CHAT = [{"role": "user", "content": "?"}, {"role": "assistant", "content": r"\boxed{0.5}"}]
 SOURCE = Path(setrl_grader.__file__).parents[1]
@@ -59,6 +60,7 @@ def test_an_event_loop_goes_on_while_an_answer_needs_algebra():
             await asyncio.sleep(0.001)
         return beats, await work
 
+    judged.cache_clear()  # else it is known already where another test of this process asked
     beats, found = asyncio.run(graded())
     assert found.reason == Reason.TOO_LARGE
     assert beats > 1
