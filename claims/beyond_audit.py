@@ -42,8 +42,8 @@ REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
     cases=[(num, seed) for num in (2, 3) for seed in range(4)],
 )
 def same_gradient(num: int, seed: int) -> Trials:
-    """Two credits that ignore the order of samples have equal mean updates for every policy if and
-    only if their difference, with the same N − 1 others, is the same for every action.
+    """Two credits that ignore the order of samples have equal mean updates if and only if, with
+    the same N − 1 others, their difference is the same for every action.
     """
     rng = Random(seed)
     table = random_table(3, num, rng)
@@ -73,9 +73,8 @@ def same_gradient(num: int, seed: int) -> Trials:
     "often the group holds it, and a baseline b(others).",
 )
 def integrable() -> Trials:
-    """The mean update is the gradient of an objective J if and only if, for every N − 2 others k
-    and actions a, b, c, the differences A_b − A_a with k, of a pair a and b, sum to 0 around the
-    pairs (a, b), (b, c), (c, a).
+    """The mean update is the gradient of an objective if and only if, with all N − 2 others,
+    the differences A_b − A_a of the pairs (a, b), (b, c), (c, a) sum to 0.
     """
     for name, num, credit in _credits():
         sums = triangles(credit, 3, num)
@@ -255,9 +254,8 @@ def _multisets(num_actions: int, num: int) -> list[Actions]:
     cases=[(num, size) for num in (2, 3, 5, 8) for size in range(1, min(num, 5))],
 )
 def all_fail(num: int, size: int) -> Trials:
-    """On a prompt with one right and one wrong answer, u − 1 + K(v − w) of pass@K is unbiased, and
-    has no noise of first order in 1/N for any success rate p: given one sample, the mean estimate
-    is the same whether the sample is right or wrong.
+    """With one right and one wrong answer, u − 1 + K(v − w) of pass@K is unbiased, and has no
+    noise of first order in 1/N at any success rate p: $q.
     """
     for p in (Fraction(1, 9), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(9, 10)):
         given = [_given_one(_failing(num, size, p), num, p, right) for right in (0, 1)]

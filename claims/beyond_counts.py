@@ -105,7 +105,7 @@ def _less_wrong(credit: Credit) -> Credit:
     cases=product((2, 3, 4, 5)),
 )
 def counts_are_shapley(num: int) -> Trials:
-    """r/m, concave counts with α = 0, is the Shapley value of the number of right strategies."""
+    """For concave counts with α = 0, the $q, of the number of right strategies."""
     score, credit = scores.distinct_correct(REWARDS, LABELS), paid(PAYS["1/j"])
     for group in combinations_with_replacement(range(4), num):
         found = shapley(score, group)
@@ -139,9 +139,7 @@ def shapley(score: Score, group: Actions) -> list[Fraction]:
     cases=product((2, 3, 4)),
 )
 def shapley_in_sets(num: int) -> Trials:
-    """A sample's Shapley value in a K-set, averaged over its K-sets, is u − w averaged over the
-    sizes from 1 to K.
-    """
+    """A sample's $q from 1 to K."""
     p = policy(1, 2, 3)
     for score, size in product((scores.maximum((2, 1, 0)), POLY), range(1, num + 1)):
         credit = partial(mean_gain, score, size=size)

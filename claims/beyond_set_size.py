@@ -186,8 +186,8 @@ def one_direction(rewards: tuple[int, ...], size: int) -> Trials:
     cases=product((4, 5, 6, 8, 10, 16)),
 )
 def leave_two_out_pays(num: int) -> Trials:
-    """For two actions, leave-two-out has a lower variance than expected improvement at some success
-    rate if and only if K < N/2.
+    """For two actions the variance of leave-two-out, compared with expected improvement's, is
+    $q.
     """
     for size in range(1, num):
         signs = [pays(num, size, Fraction(n, 20)) for n in range(1, 20)]

@@ -101,8 +101,8 @@ def _moved(shares: Policy, amount: Fraction) -> list[tuple[Fraction, ...]]:
     "strategies.",
 )
 def price_of_unequal_strategies() -> Trials:
-    """With α > 0 equally good strategies keep equal shares at no cost in pass@1; of unequal ones
-    the weakest die one after the other as α falls, and pass@1 rises.
+    """With α > 0 equally good strategies keep equal shares at no cost in pass@1; unequal ones
+    die, the weakest first, as α falls, and pass@1 rises.
     """
     for num, alpha in product((2, 3, 6), (Fraction(1), Fraction(1, 10), Fraction(1, 1000))):
         found = water_filling([Fraction(3, 4)] * num, alpha)

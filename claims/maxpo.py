@@ -82,7 +82,7 @@ def follows(credit: Credit, num: int, size: int, scale: Fraction) -> Trials:
     how="(K/B)(u − w): mean update over all groups of B samples of three actions, B ≤ 5.",
 )
 def improvement_is_unbiased() -> Trials:
-    """The leading method's advantage, expected improvement, is policy-gradient unbiased."""
+    """Expected improvement is unbiased: $q."""
     for num, size in SIZES:
         yield from follows(gain(SCORE, size), num, size, Fraction(num, size))
     for rewards, size in batches(4):
@@ -114,7 +114,7 @@ def _other_sets(num: int, size: int) -> list[list[Actions]]:
     truth="Rewards (0, 1, 1, 3), K = 2: the sum is 3.",
 )
 def improvement_is_not_centred() -> Trials:
-    """Expected improvement is not centred in a batch."""
+    """Expected improvement is not centred: $q."""
     for rewards, size in batches():
         if size > 1:
             num, value = len(rewards), scores.maximum(rewards)
@@ -135,7 +135,7 @@ def improvement_is_not_centred() -> Trials:
     cases=batches(),
 )
 def leave_two_out_is_centred(rewards: Actions, size: int) -> Trials:
-    """With the leave-two-out baseline the advantages of every batch sum to 0 exactly."""
+    """With the leave-two-out baseline the $q, exactly."""
     found = leave_two_out(rewards, size)
     yield stated(sum(found), r=rewards, K=size, A=found)
 
@@ -150,7 +150,7 @@ def leave_two_out_is_centred(rewards: Actions, size: int) -> Trials:
     cases=SIZES,
 )
 def leave_two_out_is_unbiased(num: int, size: int) -> Trials:
-    """Leave-two-out keeps the policy gradient unbiased."""
+    """Leave-two-out is unbiased: $q."""
     credit = of_rewards(leave_two_out, size)
     yield from follows(credit, num, size, Fraction(num, size))
 
@@ -253,7 +253,7 @@ def any_group_size() -> Trials:
     cases=batches(),
 )
 def is_set_rl(rewards: Actions, size: int) -> Trials:
-    """MaxPO's advantage is the marginal set advantage of max over all sets, up to a constant."""
+    """$q of max, over all sets."""
     num = len(rewards)
     found = leave_two_out(rewards, size)
     marginal = deviation(scores.maximum(rewards), size)(tuple(range(num)))
@@ -272,7 +272,7 @@ def is_set_rl(rewards: Actions, size: int) -> Trials:
     truth="All are B/K times the gradient; only c = 1 is centred.",
 )
 def mixtures() -> Trials:
-    """Existing estimators are one signal, u, with different baselines, all unbiased."""
+    """Existing estimators are u with different baselines, all unbiased: $q."""
     for (num, size), c in product(SIZES, (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(2))):
         scale = Fraction(num, size)
         yield from follows(mixture(SCORE, size, c), num, size, scale)
@@ -344,7 +344,7 @@ def equation_84(rewards: Actions, size: int) -> Trials:
     "constant is added to all rewards.",
 )
 def best_of_n_mean() -> Trials:
-    """The best-of-n estimator with its leave-one-out mean is unbiased."""
+    """The best-of-n estimator with its leave-one-out mean is unbiased: $q."""
     for num, size in SIZES:
         yield from follows(of_rewards(_bon, size), num, size, Fraction(1))
     for rewards, size in batches():

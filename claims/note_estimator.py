@@ -123,7 +123,7 @@ def sampled_design(num: int, size: int) -> Trials:
     cases=product(range(2, 7)),
 )
 def positive_scale(num: int) -> Trials:
-    """The scale M is positive."""
+    """The scale $q."""
     for size in range(1, num + 1):
         for num_sets in range(1, comb(num, size) + 1):
             scale = sampled_scale(num, size, num_sets)
@@ -144,7 +144,7 @@ def positive_scale(num: int) -> Trials:
     cases=product(SCORES, POLICIES[:2]),
 )
 def complete_against_sampled(score: Score, p: Policy) -> Trials:
-    """Using all sets reduces the variance against K sampled ones (complete U-statistic)."""
+    """The complete U-statistic varies less: $q."""
     num, size = 4, 2
     designs = all_sets(num, size)
     whole = trace_variance(from_sets(score, designs), p, num) / comb(num - 1, size) ** 2
@@ -313,7 +313,7 @@ SIZES = (1, 2, 3)
     cases=product((GRADED, scores.distinct_share()), POLICIES),
 )
 def several_sizes(score: Score, p: Policy) -> Trials:
-    """The displayed objective over several set sizes is, in expectation, Σ_c E f of size n_c."""
+    """With several set sizes, $q."""
     num = 4
     shown = sum(
         (

@@ -175,7 +175,7 @@ def two_objectives(size: int, p: Policy) -> Trials:
     truth="An expectation is linear, so a sum has no covariance term.",
 )
 def covariance_needs_both() -> Trials:
-    """The covariance term needs both the set objective and the product."""
+    """The covariance term needs the set objective and the product: $q."""
     apart = 0
     for size, rewards, p in product((2, 3), REWARDS, POLICIES):
         r, d = scores.mean(rewards), scores.distinct_share()

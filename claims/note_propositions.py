@@ -266,7 +266,7 @@ def more_than_homogeneous() -> Trials:
     cases=product((2, 3, 4), range(1, 20)),
 )
 def more_success_more_scaffold(size: int, step: int) -> Trials:
-    """The more of its actions are correct, the larger the scaffold value of the set."""
+    """Of sets of different actions, $q."""
     p = Fraction(step, 20 * size)
     found = [mixed_scaffold(size, correct, p, 1) for correct in range(size + 1)]
     for less, more in pairwise(found):
@@ -285,7 +285,7 @@ def more_success_more_scaffold(size: int, step: int) -> Trials:
     "0.0002 for n = 6.",
 )
 def larger_sets() -> Trials:
-    """With larger sets the upper bound on the scaffold value of a homogeneous set decreases."""
+    """The upper bound on the scaffold value of a homogeneous set falls with n: $q."""
     values: dict[str, list[list[Fraction]]] = {}
     for size in range(2, 7):
         for step in range(1, 40):

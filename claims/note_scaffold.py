@@ -328,7 +328,7 @@ MAJORITIES = ((1, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0, 0))
     cases=product(("uniform", "lexicographic"), MAJORITIES, (2, 3, 4)),
 )
 def majority_order(ties: str, rewards: Actions, size: int) -> Trials:
-    """Under majority vote no wrong answer has a larger marginal advantage than a correct one."""
+    """Under majority vote, $q."""
     score = scores.majority(rewards, ties=ties)
     for p in policies(len(rewards), 6):
         found = advantages(score, p, size)
@@ -373,8 +373,8 @@ def majority_sign() -> Trials:
     cases=product((2, 3, 4)),
 )
 def first_seen_ties(size: int) -> Trials:
-    """Majority vote with ties to the answer seen first is, for set RL, the uniform rule: f only
-    matters through its average over orders, as the note assumes a symmetric f ($q).
+    """Majority vote with ties to the answer seen first is the uniform rule, as the note assumes
+    a symmetric f.
     """
     rewards = (1, 0, 0)
     for members, chance in draws(policy(1, 1, 1), size):
@@ -400,7 +400,7 @@ def _first_winner(s: Actions) -> int:
     cases=product((2, 3, 4, 5), (2, 3, 4)),
 )
 def differ_uniform(num_actions: int, size: int) -> Trials:
-    """For f = 1{two members differ} the scaffold value of every y^n is 0 under a uniform policy."""
+    """For f = 1{two members differ} and a uniform policy, $q for every y."""
     p = policy(*[1] * num_actions)
     for y in range(num_actions):
         found = scaffold(scores.differ(), p, (y,) * size, size * size)

@@ -89,7 +89,7 @@ def requirement() -> Trials:
     cases=product(product(range(3), repeat=3), policies(3, 6)),
 )
 def mean_collapses(rewards: Actions, p: Policy) -> Trials:
-    """With f the mean reward, set RL is standard RL."""
+    """With f the mean reward, $q."""
     single = logit_gradient(scores.mean(rewards), p, 1)
     for size in (2, 3):
         score = scores.mean(rewards)
@@ -323,7 +323,7 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     cases=product(scores.OBJECTIVES),
 )
 def naive_algorithm(score: Score) -> Trials:
-    """An estimate from separate sets needs more samples than one from all sets."""
+    """An estimate from separate sets needs more samples: $q."""
     num, size, p = 4, 2, policy(1, 2, 3)
     split = [tuple(range(at, at + size)) for at in range(0, num, size)]
     both = (_separate(score, split), contrast(score, size))

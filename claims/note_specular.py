@@ -149,7 +149,7 @@ def all_others() -> Trials:
     truth="The bound is attained: all but y and one other action.",
 )
 def largest_specular() -> Trials:
-    """A specular set of y leaves at least one other action."""
+    """The $q."""
     attained = False
     for size in (2, 3):
         for p, y in supported(scores.differ(), size):
@@ -290,7 +290,7 @@ def rarest_formulas(n: int, p: Fraction) -> tuple[Fraction, Fraction]:
     cases=product((2, 3, 4, 5), [*policies(2, 8), *policies(3, 6)]),
 )
 def rarest_advantages(size: int, p: Policy) -> Trials:
-    """The marginal advantages under f_srl = max r(yᵢ)/(how often yᵢ is in the set)."""
+    """Under f_srl = max r(yᵢ)/(how often yᵢ is in the set), $q."""
     score = scores.rarest_correct((1, *[0] * (len(p) - 1)))
     found = advantage(score, p, size, 0), advantage(score, p, size, 1)
     yield stated(found, rarest_formulas(size, p[0]), n=size, π=p, A=found)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Verdict, write
+from claims.claims import BEYOND, DOCUMENTS, Claim, Finding, Part, Verdict, write
 from claims.highlights import HIGHLIGHTS
 
 SCHEMA_VERSION = 1
@@ -48,28 +48,24 @@ READING = """\
 
 Id, place in the document, verdict (number of trials); then the claim in our words, with the
 quantity that the check compares. Below it: what is true instead, and the first counterexample with
-the number of trials in which the claim fails.
+the number of trials in which the claim fails. Claims that hold are lists; `python -m claims ID`
+adds to each what else is known, and how it was checked.
 
-- **Holds.** True in every trial. Exceptions without content: all rewards equal, the same diversity
-  for every set that scores, a single set, no correct action, an advantage or a covariance of
-  exactly 0.
-- **Holds by construction.** True by the definition of what is compared.
-- **Holds up to scale.** True times a positive factor, which is given, the same for every policy and
-  score.
+- **Holds.** True in every trial, except where nothing is to compare: all rewards equal, the same
+  diversity for every set that scores, a single set, no correct action, an advantage or a covariance
+  of exactly 0.
+- *By construction.* True by the definition of what is compared.
+- **Holds up to scale.** True times the given positive factor, the same for every policy and score.
 - **Depends on the reading.** The words allow two readings, or go further than the document. The
   strict one has a counterexample; the other holds and is given.
-- **Fails.** False, or true only under a condition that the document does not state. What is true
-  held in every trial.
+- **Fails.** False, or true only under a condition that the document does not state.
 - **Inconsistent**, **misprint**, **analogy**, **pseudocode.** Fails too, but not as a result that
   its authors mean: the document says otherwise elsewhere, a symbol is wrong, it explains by a
   likeness, or a listing is a sketch.
-- **Definition.** What the document defines, in full.
 
 N is the number of samples of a prompt and n the size of a set. The MaxPO review writes B for N and
-K for n, our own results K for n; elsewhere, K sets are K of the C(N, n) sets. π is the policy. u
-and v are the mean scores of the sets with and without a sample, w of the sets of n − 1 samples
-without it, and U of all sets. A is the marginal set advantage, Λ the scaffold value. See the
-[glossary](glossary.md).
+K for n, our own results K for n; elsewhere, K sets are K of the C(N, n) sets. A is the marginal set
+advantage, Λ the scaffold value; the [glossary](glossary.md#letters) has u, v, w and U.
 
 ## How far to trust it
 
@@ -77,10 +73,9 @@ without it, and U of all sets. A is the marginal set advantage, Λ the scaffold 
 - Nearly all arithmetic is exact, in fractions, by enumeration over small sets of actions, and
   shares no code with the library.
 - Finitely many cases are evidence for a general claim, not a proof; [some are
-  proved](theory-proofs.md). A claim that something can happen needs one case.
+  proved](theory-proofs.md).
 - What a document assumes anywhere is assumed everywhere: n ≥ 2, n < N, an f that ignores the order
-  of the samples, rewards in [0, 1] for the polychromic objective. A claim that holds so but fails
-  with the document's own practical choice depends on the reading.
+  of the samples, rewards in [0, 1] for the polychromic objective.
 
 This page is written by `python -m claims --markdown docs/claims.md`; do not edit it.
 
@@ -121,8 +116,7 @@ def table(findings: Sequence[Finding]) -> str:
 def explained(findings: Sequence[Finding]) -> str:
     """Say of each claim what it states, what is true instead and how it was checked."""
     return "\n\n".join(
-        "\n".join([f"{f.claim.id}: {f.claim.statement}", *_details(f), f"- Checked: {f.claim.how}"])
-        for f in findings
+        "\n".join([_source(f.claim), *_details(f), f"- Checked: {f.claim.how}"]) for f in findings
     )
 
 
@@ -175,7 +169,7 @@ def markdown(findings: Sequence[Finding]) -> str:
     for document in DOCUMENTS:
         mine = [finding for finding in findings if finding.claim.document == document]
         if mine:
-            pages += [f"## {document}\n", *map(_entry, mine)]
+            pages += [f"## {document}\n", *_entries(mine)]
     return "\n".join(pages)
 
 
@@ -219,6 +213,23 @@ def _counts(findings: Sequence[Finding]) -> str:
         if any(cells):
             lines.append(f"| {words} | " + " | ".join(map(str, [*cells, sum(cells)])) + " |")
     return "\n".join(lines)
+
+
+def _entries(findings: Sequence[Finding]) -> list[str]:
+    """Write what does not simply hold in full, then a list of what does."""
+    holding = [f for f in findings if f.confirmed and f.concluded is Verdict.HOLDS]
+    full = [_entry(finding) for finding in findings if finding not in holding]
+    lines = "\n".join(_line(finding.claim) for finding in holding)
+    return [*full, f"These hold:\n\n{lines}\n"] if holding else full
+
+
+def _line(row: Claim) -> str:
+    word = f" *{row.word.removeprefix('holds ').capitalize()}.*" if row.word else ""
+    return f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {row.statement}{word}'
+
+
+def _source(row: Claim) -> str:
+    return f"{row.id}, {row.document}, {row.where}: {row.statement}"
 
 
 def _entry(finding: Finding) -> str:

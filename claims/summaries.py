@@ -114,7 +114,7 @@ def more_samples_than_members(size: int) -> Trials:
     cases=product((1, 2, 3, 4)),
 )
 def both_limit(size: int) -> Trials:
-    """If either the reward or the diversity is low, the score is."""
+    """$q."""
     for rewards, strategies in product(
         product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
     ):

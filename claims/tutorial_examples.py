@@ -260,7 +260,7 @@ def four_of_eight() -> Trials:
     cases=product((2, 3, 4)),
 )
 def best_set(size: int) -> Trials:
-    """The best set has every member correct and every member of another strategy ($q; f ≤ 1)."""
+    """$q; f ≤ 1."""
     for rewards, strategies in product(
         product((0, 1), repeat=size), product(range(size), repeat=size)
     ):
@@ -282,9 +282,7 @@ def best_set(size: int) -> Trials:
     cases=product(range(6, 13), (Fraction(1, 10), Fraction(1, 2))),
 )
 def fifth_copy(size: int, success: Fraction) -> Trials:
-    """In sets of 8 and smaller, a fifth copy of A is worth less than a first E, even if E succeeds
-    less often.
-    """
+    """In sets of 8 and smaller, $q, even if E succeeds less often."""
     for right, kinds in _fillings(size - 5):
         k, strategies = 4 + right, 1 + kinds
         copy = Fraction(k + 1, size) * Fraction(strategies, size)
@@ -375,7 +373,7 @@ def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, .
     cases=product(policies(2, 20)),
 )
 def two_strategies(p: Policy) -> Trials:
-    """A strategy that works on 60 % grows and one that works on 30 % shrinks under standard RL."""
+    """Under standard RL, for strategies that work on 60 % and on 30 %: $q."""
     rewards = (Fraction(3, 5), Fraction(3, 10))
     found = advantages(scores.mean(rewards), p, 1)
     yield remark(found[0] > 0)
@@ -393,8 +391,8 @@ def two_strategies(p: Policy) -> Trials:
     cases=product(range(2, 8)),
 )
 def same_advantage(size: int) -> Trials:
-    """Standard RL gives a fifth correct A what it gives a first correct B; a set objective gives
-    the B more.
+    """Standard RL gives a fifth correct A what it gives a first correct B; with a set
+    objective, $q.
     """
     rewards, strategies = (1, 1, 1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0, 0)
     standard = deviation(scores.mean(rewards), 1)(tuple(range(8)))
@@ -437,7 +435,7 @@ def number_of_sets() -> Trials:
     "not show the loss of coverage.",
 )
 def pass_at_32() -> Trials:
-    """With a success rate of 20 %, one of 32 samples succeeds with high probability."""
+    """With a success rate of 20 %, one of 32 samples succeeds: $q."""
     found = 1 - Fraction(4, 5) ** 32
     collapsed = 1 - Fraction(11, 20) ** 32
     yield stated(found, pass_at_32=float(found))

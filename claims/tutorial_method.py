@@ -191,9 +191,7 @@ def dictionary_of_generations() -> Trials:
     "20 % (N = 32) and 30 % (N = 64).",
 )
 def enough_sets() -> Trials:
-    """200 to 500 random sets are sufficient for N = 32–64 samples, n = 8: they add less than half
-    of the variance that the gradient of a batch has with all sets.
-    """
+    """200 to 500 random sets are sufficient for N = 32–64 samples, n = 8: $q."""
     rng = np.random.default_rng(0)
     for num, error_floor in ((32, 0.2), (64, 0.3)):
         for num_sets, share in ((200, 0.5), (500, 0.2)):

@@ -180,7 +180,7 @@ def covariance_sign(size: int, rewards: Actions, strategies: Actions) -> Trials:
     truth="At p = 0 there is no signal at all.",
 )
 def correct_first() -> Trials:
-    """When accuracy is low, being correct is worth far more than being different."""
+    """When accuracy is low, $q."""
     ratios = []
     for bulk in (8, 98, 998):
         found = advantages(scores.polychromic((1, 0, 0)), policy(1, 1, bulk), 4)
@@ -203,7 +203,7 @@ def correct_first() -> Trials:
     cases=product((1, 2, 3, 4)),
 )
 def both_factors(size: int) -> Trials:
-    """A set scores only if both its mean reward and its diversity are positive."""
+    """$q."""
     for rewards, strategies in product(
         product((0, 1), repeat=size), product((-1, 0, 1), repeat=size)
     ):
