@@ -144,7 +144,9 @@ def test_labels_that_nobody_read_have_no_metrics():
     assert values["pass@4"] == 1
     one = ("p", right, ["a", -1, "a", None], [None, "2", None, None])
     values = metric_values(evaluation_from([one, ("q", right, unread, unread)]))
-    assert values["strategies@4"].tolist() == [1, 0]  # the other problem's cannot be read
+    # One wrong sample of "p" has no label, and no sample of "q": what would need it is unknown.
+    assert np.isnan(values["strategies@4"]).all()
+    assert values["correct_strategies@4"].tolist() == pytest.approx([1, np.nan], nan_ok=True)
     assert values["degenerate"][0] == pytest.approx(1 / 3)  # of the three that have a label
     assert values["top_share"][0] == pytest.approx(2 / 3)
     assert np.isnan([values["degenerate"][1], values["top_share"][1]]).all()

@@ -203,7 +203,7 @@ NUMBERED = [{**row, "qid": p} for row, (p, *_) in zip(rows(), SAMPLES, strict=Tr
 NULLS = [{**row, "approach": None if row["approach"] == "-1" else row["approach"]}
          for row in rows()]  # fmt: skip
 CASES = {
-    "null means no cluster": Case(as_file("log.jsonl", NULLS), ("--degenerate", "null")),
+    "null means no strategy": Case(as_file("log.jsonl", NULLS), ("--degenerate", "null")),
     "an unknown tool, with answers and approaches": Case(as_file("log.jsonl", rows())),
     "rows in any order": Case(
         as_file("log.jsonl", random.Random(0).sample(

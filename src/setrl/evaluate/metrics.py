@@ -237,14 +237,21 @@ def _max(evaluation: Evaluation) -> SetScore:
     return known_PN, objectives.max(), {}
 
 
+def _labelled(
+    evaluation: Evaluation, objective: objectives.Objective, read_PN: NDArray[np.bool_]
+) -> SetScore:
+    """Leave out problems in which a sample has no label that the objective reads."""
+    unread_PN = read_PN & np.isnan(evaluation.samples.strategies)
+    correct_PN = _complete(evaluation, np.where(unread_PN, np.nan, evaluation.correct_PN))
+    return correct_PN, objective, {"strategies": evaluation.strategies_PN}
+
+
 SetScore = tuple[Any, objectives.Objective, dict[str, Any]]  # rewards (None: not known), fields
 SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
     "majority": lambda e: (_right_answers(e), objectives.majority(), _votes(e)),
     "vote_share": lambda e: (e.correct_PN, objectives.vote_share(), _votes(e)),
-    "strategies": lambda e: (e.correct_PN, objectives.distinct(), {"strategies": e.strategies_PN}),
-    "correct_strategies": lambda e: (
-        e.correct_PN, objectives.distinct_correct(), {"strategies": e.strategies_PN}
-    ),
+    "strategies": lambda e: _labelled(e, objectives.distinct(), e.present_PN),
+    "correct_strategies": lambda e: _labelled(e, objectives.distinct_correct(), e.correct_PN),
     "max": _max,
     "best_of": _best_of,
 }  # fmt: skip

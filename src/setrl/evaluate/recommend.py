@@ -15,6 +15,7 @@ from setrl.evaluate.estimators import Floats, count_labels
 from setrl.evaluate.intervals import Estimate, mean_over_problems
 from setrl.evaluate.metrics import metric_values
 from setrl.evaluate.samples import Evaluation
+from setrl.samples.values import DEGENERATE
 from setrl.support.errors import DataError
 from setrl.support.wording import count, interval, percent, plain, size
 
@@ -45,7 +46,7 @@ class ShownLog:
             least N samples; NaN without any.
         alike_prompts: The number of these prompts.
         effective_number, top_share: Of the strategies of a prompt; None without strategies.
-        degenerate: The share of samples without a strategy; 1 where none has one.
+        degenerate: The share of labelled samples that are degenerate; NaN where none has a label.
         right_strategies: Number of strategies with a right sample → prompts that show so many.
         are_answers: Whether the labels of strategies divide samples as their answers do.
     """
@@ -109,10 +110,15 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
         alike_prompts=int(is_large_P.sum()),
         effective_number=of.get("effective_number"),
         top_share=of.get("top_share"),
-        degenerate=float(((labels_PN < 0) & found.present_PN).sum() / n_P.sum()),
+        degenerate=_share_degenerate(found.samples.strategies),
         right_strategies=dict(zip(numbers.tolist(), times.tolist(), strict=True)),
         are_answers=_are_answers(found),
     )
+
+
+def _share_degenerate(labels_PN: Floats) -> float:
+    known_M = labels_PN[np.isfinite(labels_PN)]
+    return float(np.mean(known_M == DEGENERATE)) if known_M.size else float("nan")
 
 
 def alike(right_P: np.ndarray, n_P: np.ndarray, num: int) -> Floats:

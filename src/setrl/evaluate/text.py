@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from setrl.evaluate.bands import Band, FirstLoss
 from setrl.evaluate.comparison import Comparison, PairedMetric
-from setrl.evaluate.intervals import problems_needed
+from setrl.evaluate.intervals import Difference, Estimate, problems_needed
 from setrl.evaluate.metrics import METRICS, by_metric
 from setrl.evaluate.summary import ArmSummary
 from setrl.evaluate.verdicts import place
@@ -55,7 +55,28 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[s
     drawn = size(arm.problems, "problem", arm.n, arm.most)
     seeds, over = (f", {len(arm.seeds)} seeds", " and seeds") if len(arm.seeds) > 1 else ("", "")
     head = f"{drawn}{temperature}{seeds}, 95% intervals over problems{over}"
-    return "\n\n".join(["\n".join([head, *notes]), *tables])
+    fewer = over_fewer({name: arm.metrics[name] for found in chosen.values() for name in found})
+    return "\n\n".join(["\n".join([head, *notes, *fewer]), *tables])
+
+
+def over_fewer(metrics: Mapping[str, Estimate | Difference]) -> list[str]:
+    """Say which means leave out problems that have no value, a sentence for each number of them.
+
+    >>> from setrl.evaluate.intervals import mean_over_problems
+    >>> over_fewer({"strategies@2": mean_over_problems([1.5, float("nan"), 1.0])})
+    ['strategies@k is over 2 of 3 problems: in the other, a sample lacks what it reads']
+    """
+    titles: dict[tuple[int, int], dict[str, None]] = {}
+    for name, found in metrics.items():
+        if found.missing:
+            sizes = found.problems, found.missing
+            titles.setdefault(sizes, {})[METRICS[name.partition("@")[0]].title] = None
+    return [
+        f"{in_a_row(list(names))} {'is' if len(names) == 1 else 'are'} over {kept} of "
+        f"{count(kept + missing, 'problem')}: in {'the other' if missing == 1 else 'the others'}, "
+        f"a sample lacks what {'it reads' if len(names) == 1 else 'they read'}"
+        for (kept, missing), names in titles.items()
+    ]
 
 
 def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
@@ -105,6 +126,7 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
         notes = [sentence for found in said.values() for sentence in found]
     else:
         notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
+    notes += over_fewer({f"{row.metric}@{row.k}": row.difference for row in rows})
     notes = list(dict.fromkeys(notes))
     parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
     parts += [_table(rows, comparison.band, details)] if rows else []

@@ -239,8 +239,8 @@ class RowReader:
             ("prompt", "row", "another prompt than the first of its group"),
             ("unlabelled", "sample",
                      "no label (null, or no field), so that no strategy is known. Credit leaves "
-                     "such samples out of all sets, and an evaluation counts no strategy for them; "
-                     "if no label means no cluster, give --degenerate null"),
+                     "such samples out of all sets, and an evaluation leaves their problems out of "
+                     "strategies@k; if no label means no strategy, give --degenerate null"),
             ("gold", "row", "another right answer than the first of its group"),
         ):  # fmt: skip
             if number := self.counted[what]:
