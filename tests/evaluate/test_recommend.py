@@ -91,7 +91,7 @@ def test_the_figures_are_those_of_the_definition():
     assert found.success.value == pytest.approx(12 / 20)
     assert found.degenerate == pytest.approx(1 / 19)  # a null is unknown, and no −1
     assert found.right_strategies == {1: 1, 2: 4}
-    assert found.top_share.value == pytest.approx(np.mean([2 / 3, 2 / 4, 2 / 3, 2 / 4, 3 / 4]))
+    assert found.top_share.value == pytest.approx(np.mean([2 / 3, 2 / 4, 2 / 4, 2 / 4, 3 / 4]))
     assert np.isnan(shown(evaluation(), 9).alike)  # no prompt has so many
 
 

@@ -36,8 +36,8 @@ class LogFields:
         num_correct: The field with the number of correct samples of a problem.
         num_samples: The field with the number of samples of a problem.
         correct_above: If scores are graded, samples with a higher score are correct.
-        degenerate: The label of samples in no cluster, such as 100 in Poly-EPO's code, besides −1.
-            A label that is null or missing is unknown; give the word null if that means no strategy.
+        degenerate: The label of samples of no strategy, such as 100 in Poly-EPO's code, besides −1.
+            A null or missing label is unknown; give the word null if that means no strategy.
         verify: Compare each answer, or the text if there is no answer, with the right answer, as
             mathematics.
         quiet: Do not print how the fields were read, or what was noticed; only what was left out,
