@@ -122,7 +122,7 @@ def test_a_method_may_be_a_config(setrl, tmp_path):
         ("{method: sum}", "a sum of methods needs of"),
         (
             "{method: set_rl, objective: majority}",
-            "reads answers, which the file does not hold: give its",
+            "reads answers: the file does not hold it; give its",
         ),
     ],
 )

@@ -197,7 +197,7 @@ def test_a_resolved_config_reads_back_as_itself(load, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "arm 'best_of': set_rl reads proxy, which nothing gives: add fields: {proxy: …}"),
+        ({}, "arm 'best_of': set_rl reads proxy: add fields: {proxy: …}"),
         ({"proxi": FIELDS["proxy"]}, "unknown field 'proxi'; did you mean 'proxy'"),
         ({"strategies": FIELDS["proxy"]}, "strategies come from a judge, or from the task"),
         (

@@ -206,7 +206,7 @@ def test_what_a_file_cannot_serve_is_said(tmp_path, capsys):
     code, _, err = run(capsys, "credit", path, "--set-size", 3)
     assert (code, "and no group has more than 3" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "unlikeliness")
-    assert (code, "reads proxy, which the file does not hold" in err) == (2, True)
+    assert (code, "reads proxy: the file does not hold it" in err) == (2, True)
     code, _, err = run(capsys, "credit", path, "--method", "order_grad")
     assert (code, "order_grad needs the option 'weights'" in err) == (2, True)
 

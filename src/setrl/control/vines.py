@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from setrl.core.advantages import AnyMethod, Method
+from setrl.core.inputs import check_given
 
 Where = Literal["equal", "inner", "uniform"]
 CreditName = Literal["marginal", "action", "shared", "gae"]
@@ -117,16 +118,16 @@ def check_vines(
 
 
 def _check_fields(method: AnyMethod, vines: VineChoices, task: object | None) -> None:
-    givers = {"strategies": "label", "pairs": "distances"}
-    for field in method.reads:
-        if field in ("rewards", "correct"):
-            continue
+    givers, giver = {"strategies": "label", "pairs": "distances"}, vines if task is None else task
+
+    def remedy(field: str) -> str:
         if field not in givers:
-            raise ValueError(
-                f"{method.name} reads {field}, which trajectories do not have: use a method that "
-                "reads only rewards, strategies or pairs"
+            return (
+                "trajectories do not have it; use a method that reads only rewards, strategies or "
+                "pairs"
             )
-        giver = givers[field]
-        if getattr(vines if task is None else task, giver, None) is None:
-            wanted = f"give Vines({giver}=...)" if task is None else f"the task has no {giver}"
-            raise ValueError(f"{method.name} reads {field}: {wanted}")
+        name = givers[field]
+        return f"give Vines({name}=...)" if task is None else f"the task has no {name}"
+
+    given = [field for field, name in givers.items() if getattr(giver, name, None) is not None]
+    check_given(method.reads, given, method.name, remedy)

@@ -105,11 +105,25 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
     return Samples(rewards, mask=usable_BN, **known)
 
 
-def check_given(reads: Collection[str], given: Collection[str]) -> None:
-    """Refuse samples without a field that the method reads; the rewards say which are correct."""
-    missing = [name for name in reads if name not in ("rewards", "correct", *given)]
-    if missing:
-        raise ValueError(f"the objective reads {missing[0]}: pass {missing[0]}=...")
+def check_given(
+    reads: Collection[str],
+    given: Collection[str],
+    reader: str = "the objective",
+    remedy: Callable[[str], str] = "pass {0}=...".format,
+) -> None:
+    """Refuse samples without a field that is read; the rewards say which are correct.
+
+    Args:
+        reads: The fields that are read.
+        given: The fields that something gives, besides the rewards.
+        reader: What reads them, for the message.
+        remedy: The name of a field → what would give it, for the message.
+
+    Raises:
+        ValueError: Naming the fields, and what would give the first.
+    """
+    if missing := [name for name in reads if name not in ("rewards", "correct", *given)]:
+        raise ValueError(f"{reader} reads {' and '.join(missing)}: {remedy(missing[0])}")
 
 
 def check_shape(name: str, array: Array, shape: tuple[int, ...]) -> None:

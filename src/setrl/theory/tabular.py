@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.credit.estimators import score_sets
-from setrl.core.inputs import read_samples
+from setrl.core.inputs import check_given, read_samples
 from setrl.core.objectives.base import Objective
 from setrl.samples.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
@@ -58,7 +58,7 @@ class ActionTable:
         shape = np.shape(self.rewards)
         if len(shape) != 1 or shape[0] == 0:
             raise ValueError(f"rewards must have shape (A,), one for each action, got {shape}")
-        for name, value in self._given().items():
+        for name, value in self.given.items():
             wanted = shape * 2 if name == "pairs" else shape
             if np.shape(value) != wanted:
                 raise ValueError(f"{name} must have shape {wanted}, got {np.shape(value)}")
@@ -76,26 +76,25 @@ class ActionTable:
     @cached_property
     def samples(self) -> Samples:
         """The actions as the samples of one prompt, fields (1, A)."""
-        rows: Any = {name: np.asarray(value)[None] for name, value in self._given().items()}
+        rows: Any = {name: np.asarray(value)[None] for name, value in self.given.items()}
         return read_samples(np.asarray(self.rewards)[None], tuple(rows), rows)
 
     def check_reads(self, reads: Collection[str]) -> None:
         """Check that every field of `reads` is there; raise a ValueError if one is missing."""
-        for name in reads:
-            if name == "correct":
-                assert self.samples.right is not None  # it raises where rewards do not say it
-            elif getattr(self, name) is None:
-                raise ValueError(f"the objective reads {name}: pass ActionTable({name}=...)")
+        check_given(reads, self.given, remedy="pass ActionTable({0}=...)".format)
+        assert "correct" not in reads or self.samples.right is not None  # it raises
 
     def credit(
         self, method: AnyMethod, actions_BN: np.ndarray, rng: np.random.Generator | None = None
     ) -> Advantages:
         """Return a method's credit for B groups of N samples, given by their actions."""
         members = self.samples.sets(actions_BN)
-        fields = {name: getattr(members, name)[0] for name in self._given()}
+        fields = {name: getattr(members, name)[0] for name in self.given}
         return method.advantages(members.rewards[0], rng=rng, **fields)
 
-    def _given(self) -> dict[str, ArrayLike]:
+    @property
+    def given(self) -> dict[str, ArrayLike]:
+        """The fields that are there, besides rewards."""
         named = {name: getattr(self, name) for name in FIELDS}
         return {name: value for name, value in named.items() if value is not None}
 

@@ -15,7 +15,7 @@ from setrl.train.gathering.gather import Sources, arguments_of, judged
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring import CreditWatch, StopRule, score
-from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.check import check_method
 from tests.engines.example.loop import Loop
 
 NO_RULES = Truncation()
@@ -31,9 +31,9 @@ class SetLoop(Loop):
         if strategy_func is not None and judge is not None:
             raise ValueError("pass strategy_func or judge, not both: each gives samples strategies")
         # What cannot work is refused now, and not after an hour of sampling.
-        check_method(method, num_samples, "num_samples", FIELDS | set(fields or {}))
-        if "strategies" in method.reads and strategy_func is None and judge is None:
-            raise ValueError(f"{method.name} reads strategies: pass strategy_func=… or judge=…")
+        has_strategies = strategy_func is not None or judge is not None
+        given = {*(fields or {}), *(["strategies"] if has_strategies else [])}
+        check_method(method, num_samples, "num_samples", given)
         # Errors of the user's functions name the function from here on.
         self.sources = Sources.of(reward_funcs, strategy_func, correct, fields)
         check_correct(method, self.sources.correct, combine, self.sources.names_R)

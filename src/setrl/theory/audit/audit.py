@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from setrl.core.inputs import check_given
 from setrl.core.method import AnyMethod
 from setrl.theory.audit.batches import Batched, Tries, batched
 from setrl.theory.audit.calling import CalledEstimator, Shape, ShowProgress, estimator
@@ -321,7 +322,10 @@ def audit(
     subject = _estimator(function, shape or known_shape(function), name, num_samples, takes, groups)
     table = table or kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
     if isinstance(function, AnyMethod):
-        _check_fields(function, table)
+        remedy = (
+            "give audit(table=ActionTable(rewards, …, {0}=…)), with a value for each kind of sample"
+        )
+        check_given(function.reads, table.given, function.name, remedy.format)
     claim, factor = (None, None) if claims is None else claimed(claims, num_samples)
     field = Field(pay(subject, table, num_samples, progress), policy_grid(table.num_actions))
     library, tries = _library(field, claim), Tries(subject, field.paid, groups).looked()
@@ -354,15 +358,6 @@ def _library(field: Field, claim: Known | None) -> Library:
     if claim is not None and claim not in library.objectives:
         raise ValueError(f"{claim.label}: the objective is the same for all groups, or undefined")
     return library
-
-
-def _check_fields(method: AnyMethod, table: ActionTable) -> None:
-    for name in method.reads:
-        if name != "correct" and getattr(table, name) is None:
-            raise ValueError(
-                f"{method.name} reads {name}: give audit(table=ActionTable(rewards, …, {name}=…)), "
-                "with a value for each kind of sample"
-            )
 
 
 def kinds(rewards: Sequence[float], num_labels: int = 1) -> ActionTable:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setrl.core.advantages import Advantages, AnyMethod
+from setrl.core.inputs import check_given
 from setrl.samples.log import Log
 from setrl.samples.samples import KEYS, Samples
 from setrl.samples.types import Group
-from setrl.support.errors import ConfigError
+from setrl.support.errors import usage_errors
 from setrl.train.scoring import ScoredBatch
+from setrl.train.scoring.fields import STRATEGIES
 from setrl.train.scoring.missing import missing_credit
 from setrl.train.scoring.stage import credit
 
@@ -56,12 +58,13 @@ def refuse_missing(log: Log, method: AnyMethod) -> None:
     Raises:
         ConfigError: Saying what is missing, and how it is named.
     """
-    known = {"rewards", "correct", "strategies"} | {
-        n for n, k in FIELDS.items() if k in log.reader.columns
-    }
-    if unknown := sorted(set(method.reads) - known):
-        keys = " and ".join(repr(FIELDS[name]) for name in unknown if name in FIELDS)
-        raise ConfigError(
-            f"{method.name} reads {', '.join(unknown)}, which the file does not hold"
-            + (f": give its samples the key {keys}" if keys else "")
-        )
+    given = {STRATEGIES, *(name for name, key in FIELDS.items() if key in log.reader.columns)}
+    with usage_errors():
+        check_given(method.reads, given, method.name, _by_key)
+
+
+def _by_key(name: str) -> str:
+    """Return the key of a log's samples that gives a field, for messages."""
+    if name not in FIELDS:
+        return "a log has no place for it"
+    return f"the file does not hold it; give its samples the key {FIELDS[name]!r}"

@@ -15,7 +15,8 @@ from setrl.tasks import Task
 from setrl.train import method_config
 from setrl.train.lm import fields
 from setrl.train.lm.config import ArmKeys
-from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.check import check_method
+from setrl.train.scoring.fields import STRATEGIES
 
 
 @dataclass(frozen=True)
@@ -68,14 +69,10 @@ def resolve_arm(
     schedule = partial(method_config.from_config, spec)
     method = schedule()
     judge = task.strategy.judge if own.judge is None else own.judge
-    _check_fields(method, fields.available(field_specs, task))
+    given = fields.available(field_specs, task)
+    given |= {STRATEGIES} if judge is not None or task.strategy.is_known else set()
     for progress in (0.0, 1.0):
-        _try_method(schedule(progress), num_samples)
-    if "strategies" in method.reads and judge is None and not task.strategy.is_known:
-        raise ValueError(
-            f"{method.name} reads strategies, which nothing gives: add the key `judge` to the arm, "
-            "or the key `strategy` to the task"
-        )
+        _try_method(schedule(progress), num_samples, given)
     return ResolvedArm(
         name,
         method,
@@ -87,21 +84,18 @@ def resolve_arm(
     )
 
 
-def _check_fields(method: AnyMethod, available: set[str]) -> None:
-    """Refuse a method that reads a field that nothing gives."""
-    for name in method.reads:
-        if name not in FIELDS | available:
-            raise ValueError(
-                f"{method.name} reads {name}, which nothing gives: add fields: {{{name}: …}}, "
-                f"with {fields.FORMS}"
-            )
+def _by_key(name: str) -> str:
+    """Return the key of a config that gives a field, for messages."""
+    if name == STRATEGIES:
+        return "add the key `judge` to the arm, or the key `strategy` to the task"
+    return f"add fields: {{{name}: …}}, with {fields.FORMS}"
 
 
-def _try_method(method: AnyMethod, num_samples: int) -> None:
+def _try_method(method: AnyMethod, num_samples: int, given: set[str]) -> None:
     """Give the method one prompt's samples, so that an error shows before the training."""
-    check_method(method, num_samples, "samples_per_prompt", known=method.reads)
+    check_method(method, num_samples, "samples_per_prompt", given, _by_key)
     zeros = np.zeros((1, num_samples))
-    given: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
-    if "pairs" in given:
-        given["pairs"] = np.zeros((1, num_samples, num_samples))
-    method.advantages(zeros, rng=0, **given)
+    made: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
+    if "pairs" in made:
+        made["pairs"] = np.zeros((1, num_samples, num_samples))
+    method.advantages(zeros, rng=0, **made)

@@ -13,6 +13,7 @@ import dataclasses
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -34,7 +35,8 @@ from setrl.train.gathering.functions import Source, functions_of
 from setrl.train.gathering.gather import Sources, arguments_of
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import score
-from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.check import by_argument, check_method
+from setrl.train.scoring.fields import STRATEGIES
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks
 from setrl.train.trl.columns import StrategyFunction, ends
@@ -117,10 +119,9 @@ class CreditSettings:
 
 def _check(credit: CreditSettings, loop: Mapping[str, Any]) -> None:
     """Refuse here, not in the worker's process, what would fail there."""
-    method, known = credit.method, FIELDS | set(functions_of(credit.fields))
-    check_method(method, loop.get("num_generations", 8), "num_generations", known)
-    if "strategies" in method.reads and credit.strategy_func is None:
-        raise ValueError(f"{method.name} reads strategies: pass strategy_func=...")
+    given = set(functions_of(credit.fields)) | ({STRATEGIES} if credit.strategy_func else set())
+    remedy = partial(by_argument, strategies="strategy_func=...")
+    check_method(credit.method, loop.get("num_generations", 8), "num_generations", given, remedy)
     if loop.get("environment_factory") is None:
         names_R = [functions.name_of(one) for one in loop["reward_funcs"]]
         _check_rewards(credit, outcome_of(credit.correct, loop["reward_funcs"], names_R), names_R)

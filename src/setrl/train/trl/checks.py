@@ -10,7 +10,8 @@ from trl import GRPOConfig, RLOOConfig
 
 from setrl import AnyMethod
 from setrl.rewards import Combine, Truncation
-from setrl.train.scoring.check import FIELDS, check_method
+from setrl.train.scoring.check import check_method
+from setrl.train.scoring.fields import STRATEGIES
 
 PENALTY = "repetition_penalty"
 NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, PENALTY: 1.0}
@@ -18,17 +19,14 @@ NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, PENALTY: 1.0}
 
 def check_arguments(
     method: AnyMethod,
-    has_strategies: bool,
-    fields: Collection[str],
+    given: Collection[str],
     args: GRPOConfig,
     has_sampler: bool,
 ) -> None:
     """Refuse, before anything is sampled, what a method cannot be trained with."""
-    check_method(method, args.num_generations or 0, "num_generations", FIELDS | set(fields))
-    if "strategies" in method.reads and not has_strategies:
-        raise ValueError(f"{method.name} reads strategies: pass strategy_func=... or judge=...")
-    for name in fields:
-        if name not in method.reads:
+    check_method(method, args.num_generations or 0, "num_generations", given)
+    for name in given:
+        if name not in (STRATEGIES, *method.reads):
             warnings.warn(
                 f"fields[{name!r}] has no effect: {method.name} does not read it", stacklevel=3
             )

@@ -51,6 +51,7 @@ from setrl.train.gathering.metrics import (
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
+from setrl.train.scoring.fields import STRATEGIES
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, importance, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
@@ -163,7 +164,8 @@ class SetCredit(Gathering):
             raise ValueError("only `proxy` can be a mean log-probability")
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
-        check = functools.partial(checks.check_arguments, method, has_labels, fields)
+        given = [*fields, *([STRATEGIES] if has_labels else [])]
+        check = functools.partial(checks.check_arguments, method, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
         self.method = method

@@ -25,7 +25,9 @@ from itertools import chain
 from typing import Any
 
 from setrl.core import methods
+from setrl.core.inputs import check_given
 from setrl.core.method import AnyMethod
+from setrl.samples.samples import KEYS
 from setrl.samples.values import is_outcome
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train import method_config
@@ -35,7 +37,6 @@ WRITTEN_FOR_VERL = "0.9.1"
 PREFIX = "setrl"
 MODES = ("sync", "colocate_async", "separate_async")
 PADDING = re.compile(r"pad[0-9a-f]{32}")  # the uid of rows that verl adds to fill a batch
-KEYS = {"strategies": "strategy"}  # field → key of the reward function's result, if it differs
 OWN = ("fields", "judge", "stop_rule")  # of algorithm.setrl; what only our trainers follow
 
 AdvantageEstimator = Callable[..., tuple[Any, Any]]
@@ -171,14 +172,16 @@ def _refuse_what_trainers_do(name: str, method: AnyMethod, config: Mapping[str, 
             f"algorithm.setrl.{only[0]} has no effect with verl's own trainers: set "
             f"trainer.v1.trainer_mode={PREFIX}_sync or another trainer of setrl"
         )
-    for read in method.reads:
-        if read not in ("rewards", "correct"):
-            raise ConfigError(
-                f"{name} reads {read}, and verl gives estimators only rewards: set "
-                f"trainer.v1.trainer_mode={PREFIX}_sync (or {PREFIX}_colocate_async, "
-                f"{PREFIX}_separate_async), and let the reward function return "
-                f"{KEYS.get(read, read)!r} besides 'score'"
-            )
+    with usage_errors():
+        check_given(method.reads, (), name, _by_trainer)
+
+
+def _by_trainer(field: str) -> str:
+    return (
+        f"verl gives estimators only rewards, so set trainer.v1.trainer_mode={PREFIX}_sync (or "
+        f"{PREFIX}_colocate_async, {PREFIX}_separate_async), and let the reward function return "
+        f"{KEYS[field]!r} besides 'score'"
+    )
 
 
 def _rows_of_uids(method: AnyMethod, uids: Sequence[Any]) -> BatchRows:

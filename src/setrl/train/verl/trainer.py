@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core.method import AnyMethod
-from setrl.samples.samples import READER_OF
+from setrl.samples.samples import KEYS, READER_OF
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
 from setrl.train.verl.estimators import (
-    KEYS,
     PREFIX,
     BatchRows,
     knowing,
@@ -131,19 +130,18 @@ class SetAdvantages:
             wanted.remove("strategies")
         if not wanted and "correct" not in method.reads:
             return {}
-        named = {**KEYS, **settings_of(self.config.algorithm).get("fields", {})}
+        own = settings_of(self.config.algorithm).get("fields", {})
         data = self.queue.kv_batch_get(
             keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"]
         )
         extras = [_reward_info(one) for one in data["extra_fields"]]
         real = [extra for extra, pad in zip(extras, padding, strict=True) if not pad]
         says = "correct" in method.reads and (
-            "correct" in named or any("correct" in extra for extra in real)
+            "correct" in own or any("correct" in extra for extra in real)
         )  # otherwise scores must be 0 and 1
         wanted += ["correct"] if says else []
-        return {
-            name: _column(method.name, name, named.get(name, name), extras, real) for name in wanted
-        }
+        named = {**KEYS, **own}
+        return {name: _column(method.name, name, named[name], extras, real) for name in wanted}
 
 
 def _stop_rule(algorithm: Any) -> StopRule | None:
