@@ -295,6 +295,7 @@ def test_more_problems_than_there_are(make_resolved, monkeypatch):
     [
         ({"warmup_step": 3}, "trainer: unknown key of GRPOConfig 'warmup_step'; did you mean"),
         ({"num_generations": 8}, "trainer: num_generations is set by the other keys"),
+        ({"mask_truncated_completions": True}, "is set by the other keys"),
     ],
 )
 def test_wrong_arguments_of_trl(make_resolved, trainer, message):

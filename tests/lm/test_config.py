@@ -176,17 +176,13 @@ def test_checkpoints_do_not_cut_a_batch_in_two(path):
 
 
 def test_truncated_samples(path):
-    masked = "trainer={mask_truncated_completions: true}"
     cases = {
         (): Truncation("count"),
         ("truncated=mask",): Truncation("mask"),
         ("truncated={punish: -1}",): Truncation("punish", -1),
-        (masked,): Truncation("mask"),
     }
     for overrides, expected in cases.items():
         assert load(path, overrides).truncation == expected
-    with pytest.raises(ConfigError, match="truncated is punish, and trainer"):
-        load(path, [masked, "truncated=punish"])
 
 
 TASK = """\

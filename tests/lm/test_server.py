@@ -1,9 +1,11 @@
 """Arms that a server trains: their folders, and keys that a server would not follow."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from transformers import GenerationConfig
 
 from setrl import methods
 from setrl.evaluate.collecting import draw_and_read
@@ -74,6 +76,16 @@ def test_the_last_model_is_evaluated_through_the_server(trained, tmp_path):
     assert (drawn.problems, drawn.unfinished) == (2, 0)
     assert ServedPolicy.of(resolved, None).path is None
     assert (server.places, server.sessions, set(server.disk)) == (set(), [], held)
+
+
+def test_a_sample_of_a_server_ends_with_any_token_that_the_model_names(trained, tmp_path):
+    served = ServedPolicy.of(trained[0])
+    own = served._tokenizer.eos_token_id
+    assert served.sampler(None).ends == (own,)
+    shutil.copytree(served.model, tmp_path / "model")
+    GenerationConfig(eos_token_id=[own, own + 1]).save_pretrained(tmp_path / "model")
+    named = replace(served, model=str(tmp_path / "model"))
+    assert named.sampler(None).ends == (own, own + 1)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "linear", "cosine"])

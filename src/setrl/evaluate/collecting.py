@@ -14,7 +14,7 @@ from setrl.judges.serving.generators import Ask, Completion, Failure, Generator
 from setrl.samples.recording import record
 from setrl.samples.records import read_records
 from setrl.samples.types import Sample
-from setrl.samples.values import DEGENERATE
+from setrl.samples.values import DEGENERATE, was_cut_by
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.progress import progress_bar
@@ -98,7 +98,7 @@ def draw_and_read(
         if store.missing(place, n):
             continue
         samples = store.samples(place)
-        cut += sum(sample.finish == "length" for sample in samples)
+        cut += sum(was_cut_by(sample.finish) for sample in samples)
         alike += len({sample.text for sample in samples}) == 1
         records.append(known.get(problem.id) or {**_record(problem, samples, task), **settings})
     if records != list(known.values()):

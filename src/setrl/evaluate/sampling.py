@@ -106,7 +106,7 @@ class LocalModel:
         """The tokens that end a sample, and the one that fills up behind it."""
         model, tokenizer = self._loaded
         own = (tokenizer.eos_token_id, tokenizer.pad_token_id)
-        return {*end_ids(model).tolist(), *own}
+        return {*end_ids(model.generation_config, model.config), *own}
 
     @cached_property
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

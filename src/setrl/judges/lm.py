@@ -28,9 +28,10 @@ from setrl.judges.parsing import ReplyError, read_clusters
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
-from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
+from setrl.judges.serving.client import Choice, Client, RequestError
 from setrl.judges.serving.endpoint import ChatMessage, Endpoint, Limits, Prices
 from setrl.samples.strategies import by_first_appearance
+from setrl.samples.values import LENGTH
 from setrl.support import names
 from setrl.support.errors import RunError
 

@@ -218,6 +218,19 @@ def was_cut(ids: Sequence[int], ends: Collection[int | None]) -> bool:
     return not len(ids) or int(ids[-1]) not in ends
 
 
+LENGTH = "length"  # a server's word for a text that ended at its limit of tokens
+WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # and for a whole text
+
+
+def was_cut_by(finish: str | None) -> bool:
+    """Return whether a text was cut, by a server's word for its end; other words than `WHOLE` cut.
+
+    >>> was_cut_by("stop"), was_cut_by("length"), was_cut_by("content_filter")
+    (False, True, True)
+    """
+    return finish not in WHOLE
+
+
 def read_all(read: Callable[[Any], _Read], values: Iterable[Any]) -> list[_Read]:
     """Read each value, once for each different one."""
     known: dict[Any, _Read] = {}

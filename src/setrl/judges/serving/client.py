@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from setrl.judges.serving.background import BackgroundLoop
 from setrl.judges.serving.endpoint import Endpoint
 from setrl.judges.serving.usage import Usage, approximate_tokens
+from setrl.samples.values import was_cut_by
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
 
@@ -27,8 +28,6 @@ Body = dict[str, Any]
 SERVICE = frozenset({"timeout", "rate_limit", "server_error", "connection"})
 """Reasons for which it makes sense to ask again: the server is in trouble, not the request."""
 
-LENGTH = "length"  # a sample that ended at its limit of tokens
-WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # ends of a whole text
 LARGEST_BODY = 64_000_000  # bytes; a server that sends more is broken, and memory is finite
 MOST_TOKENS = LARGEST_BODY  # of a request or a reply: a server that counts more is broken, too
 QUOTED_BYTES = 300  # bytes of an error's body that the message quotes
@@ -70,8 +69,8 @@ class Choice:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the model ended the text itself; other words, such as content_filter, cut it."""
-        return self.finish in WHOLE
+        """Whether the model ended the text itself."""
+        return not was_cut_by(self.finish)
 
 
 def refuse_missing_package() -> None:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any
 
-from setrl.judges.serving.client import LENGTH, Choice, Client, RequestError
+from setrl.judges.serving.client import Choice, Client, RequestError
 from setrl.judges.serving.endpoint import ChatMessage, Endpoint, Limits
 from setrl.judges.serving.generators import Ask, Completion, Failure, problem_seed
 from setrl.judges.serving.reachable import refuse_unreachable
+from setrl.samples.values import LENGTH
 from setrl.support.errors import ConfigError, RunError
 
 WRONG_SETUP = (401, 403, 404)  # every request of this call would fail

@@ -7,7 +7,7 @@ have ended; see `setrl.tasks.models.decoder`. It samples the same distribution a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -108,7 +108,7 @@ def _sample_compactly(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    ends = end_ids(model)
+    ends = _ends_of(model)
     decoder = CompactDecoder(model)
     logits = decoder.read(prompt_ids, max_new_tokens).repeat_interleave(n, 0)
     decoder.select(torch.arange(len(prompt_ids)).repeat_interleave(n))
@@ -148,13 +148,15 @@ def _cut(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[int]]]:
     return [rows[start : start + n] for start in range(0, len(rows), n)]
 
 
-def end_ids(model: PreTrainedModel) -> Tensor:
-    """Return the tokens that end a sample of a model."""
-    config = model.generation_config
-    ends = config.eos_token_id if config is not None else None
-    if ends is None:
-        ends = model.config.eos_token_id
-    return torch.tensor([ends] if isinstance(ends, int) else list(ends or []), dtype=torch.long)
+def end_ids(*configs: Any) -> list[int]:
+    """Return the tokens that end a sample, by the first config that names some."""
+    named = (one.eos_token_id for one in configs if one is not None)
+    ends: Any = next((one for one in named if one is not None), [])
+    return [ends] if isinstance(ends, int) else list(ends)
+
+
+def _ends_of(model: PreTrainedModel) -> Tensor:
+    return torch.tensor(end_ids(model.generation_config, model.config), dtype=torch.long)
 
 
 def _sample_by_generate(
@@ -165,7 +167,7 @@ def _sample_by_generate(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    ends = end_ids(model)
+    ends = _ends_of(model)
     ids, mask = (padded.repeat_interleave(n, 0) for padded in pad_left(prompt_ids))
     pad = model.generation_config.pad_token_id
     how = {"temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}

@@ -13,7 +13,6 @@ from setrl import tasks
 from setrl.rewards import Reward, Truncation
 from setrl.rewards.truncation import truncation_from_config
 from setrl.support import names
-from setrl.support.errors import ConfigError
 from setrl.support.files import strict_yaml
 from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on, require
@@ -221,12 +220,7 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
 
 def _truncation(config: ComparisonConfig) -> Truncation:
     with blamed_on("truncated"):
-        chosen = truncation_from_config(config.truncated)
-        if not config.trainer.get("mask_truncated_completions"):
-            return chosen
-        if chosen.policy == "punish":
-            raise ConfigError("truncated is punish, and trainer.mask_truncated_completions masks")
-        return Truncation("mask")
+        return truncation_from_config(config.truncated)
 
 
 def _stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:

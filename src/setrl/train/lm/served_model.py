@@ -9,11 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from transformers import GenerationConfig
+
 from setrl.evaluate.sampling import load_tokenizer
 from setrl.judges.serving.generators import Ask, Completion, problem_seed
+from setrl.samples.values import LENGTH
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks import PromptForm
+from setrl.tasks.models.sampler import end_ids
 from setrl.train.lm.engine import EngineSpec
 from setrl.train.lm.resolved import ResolvedConfig
 
@@ -74,12 +78,20 @@ class ServedPolicy:
         """Whether the model gets messages."""
         return self.form.is_chat(self._tokenizer)
 
+    @cached_property
+    def _ends(self) -> tuple[int, ...]:
+        """The tokens that end a sample: those that the model names, and its tokenizer's."""
+        named = []
+        with contextlib.suppress(OSError):  # a folder may hold only a tokenizer
+            named = end_ids(GenerationConfig.from_pretrained(self.model))
+        return tuple(dict.fromkeys([int(self._tokenizer.eos_token_id), *named]))
+
     def sampler(self, client: Any) -> TinkerSampler:
         """Return what draws samples through a sampling client of the server."""
         from setrl.train.tinker.server import TinkerSampler
 
-        ends = (int(self._tokenizer.eos_token_id),)
-        return TinkerSampler(client, self.max_tokens, ends, self.temperature, self.engine.reply_s)
+        own = (self.max_tokens, self._ends, self.temperature, self.engine.reply_s)
+        return TinkerSampler(client, *own)
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion]:
         """Draw the samples of each problem in turn.
@@ -101,7 +113,7 @@ class ServedPolicy:
         [one] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
         texts = self._tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
         for number in ask.numbers:
-            finish = "length" if one.cut_N[number] else "stop"
+            finish = LENGTH if one.cut_N[number] else "stop"
             yield Completion(ask.problem, number, texts[number], finish)
 
     @contextlib.contextmanager

@@ -81,6 +81,7 @@ def _ours(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: Path) -
         "num_generations": config.samples_per_prompt,
         "num_iterations": config.num_iterations,
         "max_completion_length": resolved.sample_tokens,
+        "mask_truncated_completions": resolved.truncation.policy == "mask",
         "temperature": config.temperature,
         "learning_rate": config.learning_rate,
         "lr_scheduler_type": config.lr_schedule,

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from setrl.judges.serving.client import without_key
+from setrl.samples.values import was_cut_by
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.support.installing import install
 
@@ -116,7 +117,7 @@ def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
     return SampledTokens(
         [list(map(int, one.tokens)) for one in found],
         [list(map(float, values)) for values in logprobs],
-        [one.stop_reason != "stop" for one in found],  # what else ended a sample cut it
+        [was_cut_by(one.stop_reason) for one in found],
     )
 
 
