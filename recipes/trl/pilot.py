@@ -71,7 +71,7 @@ def train(name, *given, **changes):
 def sample(name, model, totals):
     """Sample a model: train it with a learning rate of 0, one step for each prompt."""
     train(name, model, totals, methods.grpo(), SAMPLES, 1, learning_rate=0.0, max_steps=len(totals))
-    columns = ("--reward", "correct", "--strategy", "cluster", "--steps", f"1:{len(totals)}")
+    columns = ("--reward", "correct", "--steps", f"1:{len(totals)}")
     setrl("import", "trl", OUT / name, *columns, "--output", OUT / f"{name}.jsonl")
 
 

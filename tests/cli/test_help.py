@@ -83,7 +83,7 @@ def log(tmp_path, monkeypatch):
         ("compare log.jsonl log.jsonl", 0, {"schema_version": 2, "problems": 5}),
         ("recommend log.jsonl", 0, {"prompts": 5}),
         ("credit log.jsonl --output rows.jsonl", 0, {"groups": 5, "right": 15, "wrong": 10}),
-        ("judge log.jsonl --judge exact --into label", 0, {"groups": 5, "clusters": 20}),
+        ("judge log.jsonl --judge exact --into label", 0, {"groups": 5, "strategies": 20}),
         ("judge-audit log.jsonl --judge exact --orders 2 --set-size 2", 0, {}),
         ("import jsonl log.jsonl --output e.jsonl", 0, {"problems": 5, "samples": [5, 5]}),
         ("audit rloo --group-size 2", 0, {"group_size": 2}),

@@ -50,7 +50,7 @@ def test_a_language_model_behind_a_server_that_fails_now_and_then(tmp_path, caps
         asked = len(server.log)
         assert code == 0
         for group, line in zip(groups, read(output), strict=True):
-            assert tuple(line["clusters"]) == right_clusters(group)
+            assert tuple(line["strategies"]) == right_clusters(group)
         _, code, _ = served(tmp_path, server.url)
         assert code == 0
         assert len(server.log) == asked  # all were in the cache next to the output
@@ -64,7 +64,7 @@ def test_too_many_unknown_groups_end_with_exit_code_3(tmp_path, capsys):
     printed = capsys.readouterr().err
     assert "unknown: 12 groups (12 server_error)" in printed
     assert "12 of 12 groups are unknown, more than --max-unknown allows (0.5)" in printed
-    assert all(line["clusters"] == [None] * 5 for line in read(output))
+    assert all(line["strategies"] == [None] * 5 for line in read(output))
 
 
 def test_a_server_that_answers_nothing_ends_the_command(tmp_path, capsys):
@@ -78,7 +78,7 @@ def test_a_server_that_answers_nothing_ends_the_command(tmp_path, capsys):
     with FaultyServer() as server:
         groups, code, _ = served(tmp_path, server.url, count=200)
     assert code == 0
-    assert [tuple(line["clusters"]) for line in read(output)] == list(map(right_clusters, groups))
+    assert [tuple(line["strategies"]) for line in read(output)] == list(map(right_clusters, groups))
 
 
 def nobody_listens():
@@ -170,4 +170,4 @@ def test_the_judge_of_a_task(tmp_path, judge):
     own, named = tmp_path / "in.judged.jsonl", tmp_path / "named.jsonl"
     assert run("judge", path, "--judge", "exact", "--output", named) == 0
     found, expected = (read(each)[0]["samples"] for each in (own, named))
-    assert [one["cluster"] for one in found] == [one["cluster"] for one in expected]
+    assert [one["strategy"] for one in found] == [one["strategy"] for one in expected]

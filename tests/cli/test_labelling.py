@@ -57,10 +57,10 @@ def label(tmp_path, records, judge=None, **options):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_labels_stand_where_credit_looks_for_them(tmp_path, shape):
     counts, lines = label(tmp_path, SHAPES[shape])
-    assert (counts.groups, counts.samples, counts.degenerate, counts.clusters) == (1, 4, 1, 2)
+    assert (counts.groups, counts.samples, counts.degenerate, counts.strategies) == (1, 4, 1, 2)
     (group,) = open_log(tmp_path / "out.jsonl")
     assert [one.strategy for one in group.samples] == [0, 1, -1, 0]
-    assert all(line["judged"] == {"cluster": {"judge": "exact"}} for line in lines)
+    assert all(line["judged"] == {"strategy": {"judge": "exact"}} for line in lines)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -68,10 +68,10 @@ def test_a_group_that_is_unknown_is_unjudged_and_not_degenerate(tmp_path, shape)
     counts, lines = label(tmp_path, SHAPES[shape], Failing())
     assert counts.unknown == {"timeout": 1}
     assert counts.degenerate == 0
-    assert lines[0]["judged"]["cluster"]["unknown"] == "timeout"
+    assert lines[0]["judged"]["strategy"]["unknown"] == "timeout"
     (group,) = groups = list(open_log(tmp_path / "out.jsonl"))
     assert [one.strategy for one in group.samples] == [None] * 4
-    known = write(tmp_path / "known.jsonl", [{"rewards": [1, 0, 1], "clusters": [0, 1, 2]}])
+    known = write(tmp_path / "known.jsonl", [{"rewards": [1, 0, 1], "strategies": [0, 1, 2]}])
     advantages = credit_groups([*groups, *open_log(known)], methods.poly_epo(2))
     assert not advantages.usable_BN[0].any()
 
@@ -83,9 +83,22 @@ def test_everything_else_on_a_line_stays(tmp_path, shape):
     for record, line in zip(records, lines, strict=True):
         del line["judged"]
         for sample in (line, *line.get("samples", [])):
-            for key in ("cluster", "clusters", "cluster_name", "cluster_names"):
+            for key in ("strategy", "strategies", "strategy_name", "strategy_names"):
                 sample.pop(key, None)
         assert line == record
+
+
+def test_an_evaluation_file_without_strategies_is_labelled_in_its_own_list(tmp_path):
+    record = {"schema_version": 1, "prompt": "p", "split": "test", "n": 2, "temperature": 1.0,
+              "correct": [1, 0], "strategies": [None] * 2, "answers": [None] * 2,
+              "texts": ["a", "b"]}  # fmt: skip
+    for _ in range(2):  # the second time it is found to be the same file
+        _, (line,) = label(tmp_path, [record])
+    assert line["strategies"] == [0, 1]
+    assert [one.strategy for one in next(iter(open_log(tmp_path / "out.jsonl"))).samples] == [0, 1]
+    (tmp_path / "out.jsonl").unlink()
+    with pytest.raises(DataError, match="has 'strategy' already"):
+        label(tmp_path, [record | {"strategies": ["a", None]}])
 
 
 def test_names_of_strategies_are_kept(tmp_path):
@@ -93,8 +106,8 @@ def test_names_of_strategies_are_kept(tmp_path):
     texts = ["factor (x-2)(x-3)=0 x=2,3", "no idea"]
     records = [{"prompt": "x^2-5x+6=0: ", "completions": texts}]
     _, (line,) = label(tmp_path, records, OracleJudge(domain))
-    assert line["cluster_names"] == ["factoring", None]
-    assert line["clusters"] == [0, -1]
+    assert line["strategy_names"] == ["factoring", None]
+    assert line["strategies"] == [0, -1]
 
 
 def test_samples_of_a_group_may_be_anywhere_in_the_file(tmp_path):
@@ -102,7 +115,7 @@ def test_samples_of_a_group_may_be_anywhere_in_the_file(tmp_path):
     records = [{"prompt": prompt, "text": text, "n": n} for n, (prompt, text) in enumerate(names)]
     _, lines = label(tmp_path, records)
     assert [line["n"] for line in lines] == [0, 2, 4, 1, 3]
-    assert [line["cluster"] for line in lines] == [0, 1, 0, 0, 0]
+    assert [line["strategy"] for line in lines] == [0, 1, 0, 0, 0]
 
 
 def test_a_second_call_asks_again_and_writes_the_whole_file(tmp_path):
@@ -202,12 +215,12 @@ def test_the_file_that_is_read_is_never_written(tmp_path):
 
 def test_labels_that_are_there_are_not_overwritten(tmp_path):
     _, (line,) = label(tmp_path, [OBJECTS])
-    with pytest.raises(DataError, match="has 'cluster' already: name another key with --into"):
+    with pytest.raises(DataError, match="has 'strategy' already: name another key with --into"):
         label(tmp_path, [line])
     (tmp_path / "out.jsonl").unlink()
     _, (twice,) = label(tmp_path, [line], Failing("p"), into="second")
     assert [sample["second"] for sample in twice["samples"]] == [0, 1, -1, 0]
-    assert twice["judged"] == {"cluster": {"judge": "exact"}, "second": {"judge": "failing"}}
+    assert twice["judged"] == {"strategy": {"judge": "exact"}, "second": {"judge": "failing"}}
 
 
 @pytest.mark.parametrize(

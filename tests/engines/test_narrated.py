@@ -119,5 +119,5 @@ def test_each_sample_enters_one_loss_and_evaluation_none(runs):
         trained = rows[rows["advantage"].notna()]
         assert len(trained) == 8  # two prompts, over both parts of the accumulation
         assert len(rows) - len(trained) == (8 if step % 4 == 0 else 0)
-        assert set(rows.columns) >= {"correct", "formatted", "cluster"}
+        assert set(rows.columns) >= {"correct", "formatted", "strategy"}
     assert list(of_steps(again, "eval_reward/pass@4")) == [4, 8, 12, 16]

@@ -226,8 +226,7 @@ def test_strategies_are_names_in_the_table_of_completions(make_chat, tmp_path, c
     trainer = make_chat(methods.poly_epo(2), strategy_func=strategy, args={"log_completions": True})
     batch = step(trainer)
     table = completions_table(tmp_path)
-    assert [None if pd.isna(one) else one for one in table["cluster"]] == SHOWN
-    assert "strategy" not in table.columns
+    assert [None if pd.isna(one) else one for one in table["strategy"]] == SHOWN
     np.testing.assert_array_equal(table["fixed_rewards"], REWARDS)
     np.testing.assert_allclose(table["advantage"], batch.advantages.values_BN.ravel())
     assert "degenerate" in capsys.readouterr().out
@@ -235,19 +234,19 @@ def test_strategies_are_names_in_the_table_of_completions(make_chat, tmp_path, c
 
 def test_strategies_of_a_judge_are_in_the_table_too(make_chat, tmp_path):
     make_chat(methods.poly_epo(2), judge=Namer(), args={"log_completions": True}).train()
-    found = [None if pd.isna(one) else one for one in completions_table(tmp_path)["cluster"]]
+    found = [None if pd.isna(one) else one for one in completions_table(tmp_path)["strategy"]]
     assert found == ["factor", "square", "2", "degenerate", None, None, None, None]
 
 
 def test_a_column_that_the_user_logs_stays(make_chat, tmp_path):
     def own(completions, log_extra, **_):
-        log_extra("cluster", [f"own {i}" for i in range(len(completions))])
+        log_extra("strategy", [f"own {i}" for i in range(len(completions))])
         return LABELS
 
     args = {"log_completions": True, "max_steps": 2}
     make_chat(methods.poly_epo(2), strategy_func=own, args=args).train()
     for path in (tmp_path / "completions").glob("*.parquet"):
-        assert list(pd.read_parquet(path)["cluster"]) == [f"own {i}" for i in range(8)]
+        assert list(pd.read_parquet(path)["strategy"]) == [f"own {i}" for i in range(8)]
 
 
 def test_evaluation_knows_no_reward_of_strategies(make_chat):

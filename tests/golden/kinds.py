@@ -227,7 +227,7 @@ def _record(problem: dict[str, Any], half: slice) -> dict[str, Any]:
 
 
 def judge(folder: Path) -> dict[str, Any]:
-    """Clusters by equal answers, and the same with noise."""
+    """Strategies by equal answers, and the same with noise."""
     return {"exact": {name: columns(_samples(_judged(folder, name))) for name in JUDGES}}
 
 
@@ -249,7 +249,7 @@ def _samples(path: Path) -> list[dict[str, Any]]:
 def judge_audit(folder: Path) -> dict[str, Any]:
     """A noisy judge against itself, pairs, and the exact judge's labels."""
     judged, config = _judged(folder, "exact"), written(folder / "j.yaml", JUDGES["noisy"])
-    options = ("--strategy", "cluster", "--reward", "correct", "--pairs")
+    options = ("--strategy", "strategy", "--reward", "correct", "--pairs")
     files = ("--config", config, "--output", folder / "audit")
     setrl(folder, "judge-audit", judged, *MATH_KEYS, *files, *options)
     found = json.loads((folder / "audit" / "audit.json").read_text())
@@ -282,7 +282,7 @@ def _credited(row: dict[str, Any]) -> dict[str, Any]:
         "method": credit["method"],
         "set_size": credit["set_size"],
         "rewards": [float(one["correct"]) for one in samples],
-        "strategies": [one["cluster"] for one in samples],
+        "strategies": [one["strategy"] for one in samples],
         "advantages": [one["advantage"] for one in samples],
         "skipped": credit["skipped"],
     }

@@ -484,10 +484,7 @@ def test_completions_of_trl_open_with_the_advantages_that_were_used():
     client = TestClient(application(named), base_url="http://localhost")
     rows = client.get("/api/groups", params=query).json()["rows"]
     assert len({row["step"] for row in rows}) == 3
-    assert all(row["largest"] is not None and row["strategies"] is None for row in rows)
-    place = {"step": rows[-1]["step"], "place": rows[-1]["place"]}
-    found = client.get("/api/group", params={**query, **place}).json()
-    assert "does not hold strategies" in " ".join(found["notes"])
+    assert all(row["largest"] is not None and row["strategies"] for row in rows)
     assert "no metrics" in client.get("/api/metrics", params=query).json()["error"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from setrl.samples import FieldNames, LogOptions, open_log
-from setrl.samples.importers.trl import LABEL_COLUMN
+from setrl.samples.importers.trl import LABEL_COLUMN, LABEL_COLUMNS
 from setrl.samples.values import shown_label
 from setrl.support.errors import ConfigError, DataError
 from tests.samples.reading import read_log
@@ -42,7 +42,8 @@ def test_one_file_gives_a_record_a_prompt():
         assert record["texts"] == [row["completion"] for row in group]
         assert (record["n"], record["step"], record["split"]) == (4, 2, "trl")
         assert "rewards" not in record
-        assert record["strategies"] == record["answers"] == [None] * 4
+        assert record["strategies"] == [row["strategy"] for row in group]
+        assert record["answers"] == [None] * 4
 
 
 def test_the_last_step_is_read_and_shared_prompts_are_said():
@@ -94,25 +95,26 @@ def test_scores_can_be_added_and_another_says_what_is_correct():
             read(path, **named)
 
 
-def test_a_column_may_hold_the_strategy():
-    [record, *_] = read(FOLDER / "completions_00001.parquet", strategy="strategy").records
-    assert record["strategies"] == [row["strategy"] or "" for row in rows(1)[:4]]
+def test_another_column_may_hold_the_strategy():
+    [record, *_] = read(FOLDER / "completions_00001.parquet", strategy="completion").records
+    assert record["strategies"] == [row["completion"].strip() for row in rows(1)[:4]]
 
 
 def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
     """The word is a strategy like any other in a column of somebody else."""
     words = ["two", "degenerate", None, "degenerate"]
-    for column, read_as in (("cluster", ["two", -1, None, -1]), ("mine", words)):
-        table = pq.read_table(FOLDER / "completions_00001.parquet").slice(0, 4)
+    ours = pq.read_table(FOLDER / "completions_00001.parquet").slice(0, 4)
+    table = ours.drop_columns("strategy")
+    for column, read_as in (("strategy", ["two", -1, None, -1]), ("mine", words)):
         pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
         [record] = read(tmp_path, strategy=column).records
         assert record["strategies"] == read_as
-    assert (shown_label(-1), LABEL_COLUMN) == ("degenerate", "cluster")
-    pq.write_table(table.append_column("cluster", [words]), tmp_path / "completions_00001.parquet")
-    [group] = open_log(
-        tmp_path, LogOptions(FieldNames(reward="short"), degenerate="null"), tool="trl"
-    )
-    assert [one.strategy for one in group.samples] == ["two", -1, None, -1]  # null is unknown there
+    assert (shown_label(-1), LABEL_COLUMN) == ("degenerate", "strategy")
+    options = LogOptions(FieldNames(reward="short"), degenerate="null")
+    for column in LABEL_COLUMNS:
+        pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
+        [group] = open_log(tmp_path, options, tool="trl")
+        assert [one.strategy for one in group.samples] == ["two", -1, None, -1]  # null is unknown
 
 
 def test_conversations_are_read(tmp_path):
@@ -132,10 +134,14 @@ def test_conversations_are_read(tmp_path):
 def test_what_is_wrong_is_named(tmp_path):
     both = (
         r"has the scores short, brevity: name one with --reward, or their sum: --reward "
-        r"short\+brevity --correct short; --strategy names a column of strategies \(strategy\)"
+        r"short\+brevity --correct short; --strategy names a column of strategies \(way\)"
     )
+    names = ["step", "prompt", "completion", "short", "brevity", "way", "advantage"]
+    logged = pq.read_table(FOLDER / "completions_00001.parquet").rename_columns(names)
+    pq.write_table(logged, tmp_path / "completions_00001.parquet")
     with pytest.raises(ConfigError, match=both):
-        read(reward=None)
+        read(tmp_path, reward=None)
+    (tmp_path / "completions_00001.parquet").unlink()
     with pytest.raises(ConfigError, match="has no score 'speed'; it has short, brevity"):
         read(reward="speed")
     with pytest.raises(ConfigError, match="has no steps 7 to 9: it has 1 to 3"):

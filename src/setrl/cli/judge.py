@@ -149,28 +149,28 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeLog(JudgeOptions):
-    """Label logged samples with the cluster of their strategy.
+    """Label logged samples with their strategy.
 
     Run the same command again to resume: lm keeps its judgements, and other judges begin again. The
-    exit code is 3 if more groups than --max-unknown have no clusters at the end.
+    exit code is 3 if more groups than --max-unknown have no labels at the end.
 
     Attributes:
         cache: The SQLite file with lm's judgements; next to the output by default.
         output: The file for the labelled lines; FILE.judged.jsonl by default.
         into: The key of a sample's label.
-        max_unknown: The share of groups that may stay without clusters, in [0, 1].
+        max_unknown: The share of groups that may stay without labels, in [0, 1].
 
     Json:
         judge: The name of the judge, with its settings.
         output: The file with the labelled lines.
         groups: The number of groups.
-        unknown: Reason → the number of groups without clusters.
+        unknown: Reason → the number of groups without labels.
         samples: The number of samples.
-        degenerate: The number of samples in no cluster.
-        clusters: The number of clusters of all judged groups together.
+        degenerate: The number of samples without a strategy.
+        strategies: The number of strategies of all judged groups together.
     """
 
-    into: str = "cluster"
+    into: str = "strategy"
     max_unknown: float = 0.1
 
     resumes = True  # after an interruption

@@ -38,7 +38,7 @@ class JudgeAudit(JudgeOptions):
         output: A folder for the results; FILE.audit by default.
         orders: How often each group is judged, each time with its samples in another order.
         seed: The seed of the orders.
-        pairs: Ask the judge about pairs, too: each sample with one sample of each cluster.
+        pairs: Ask the judge about pairs, too: each sample with one sample of each strategy.
         strategy: The field with the right label of a sample, by default gold or the name of a
             strategy; labels that `setrl judge` has added are not right ones.
         set_size: The K of Poly-EPO, whose advantages are compared.

@@ -1,4 +1,4 @@
-"""Logged samples → the same rows with clusters: what `setrl judge` does."""
+"""Logged samples → the same rows with labels: what `setrl judge` does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from setrl.support import files
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines
 from setrl.support.files.progress import progress_bar
-from setrl.support.wording import count
+from setrl.support.wording import count, plural
 
 AHEAD = 1024  # groups that a judge in the background is asked about beyond the last one written
 BATCH = 64  # groups that another judge is given at once
@@ -34,17 +34,17 @@ class Labelled:
 
     Attributes:
         groups: Groups in all.
-        unknown: Groups without clusters, by reason.
+        unknown: Groups without labels, by reason.
         samples: Samples in all.
-        degenerate: Samples in no cluster.
-        clusters: Clusters of all known groups together.
+        degenerate: Samples without a strategy.
+        strategies: Strategies of all known groups together.
     """
 
     groups: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
     samples: int = 0
     degenerate: int = 0
-    clusters: int = 0
+    strategies: int = 0
 
     def add(self, group: Group, judgement: Judgement) -> None:
         """Count a group."""
@@ -54,12 +54,12 @@ class Labelled:
             self.unknown[judgement.reason or "unknown"] += 1
         else:
             self.degenerate += judgement.labels_N.count(DEGENERATE)
-            self.clusters += len({*judgement.labels_N} - {DEGENERATE})
+            self.strategies += len({*judgement.labels_N} - {DEGENERATE})
 
     def summary(self) -> str:
         """Return a summary in two lines."""
         known = self.groups - self.unknown.total()
-        mean = f"{self.clusters / known:.2f} clusters per group" if known else "no clusters"
+        mean = f"{self.strategies / known:.2f} strategies per group" if known else "no labels"
         reasons = ", ".join(f"{times} {reason}" for reason, times in self.unknown.most_common())
         return (
             f"{count(self.groups, 'group')}, {mean}, "
@@ -70,13 +70,13 @@ class Labelled:
 
 
 def label_log(
-    log: Log, output: Path, judge: Judge, into: str = "cluster", show_progress: bool = True
+    log: Log, output: Path, judge: Judge, into: str = "strategy", show_progress: bool = True
 ) -> Labelled:
-    """Write the rows of a log with the clusters of their samples, as a whole file.
+    """Write the rows of a log with the labels of their samples, as a whole file.
 
-    A sample's label goes under `into` where the sample has its own row or object, and under
-    `into` + "s" where a row has lists: integers, −1 for degenerate, null for a group that could not
-    be judged. Strategies' names, from judges that have them, go under `into` + "_name". Every row
+    A sample's label goes under `into` where the sample has its own row or object, and under its
+    plural where a row has lists: integers, −1 for degenerate, null for a group that could not be
+    judged. Strategies' names, from judges that have them, go under `into` + "_name". Every row
     names its judge under "judged", and the reason if the group could not be judged.
 
     A second call writes the file again. A language model is asked only about groups that its cache
@@ -110,7 +110,7 @@ def _rows(
 def _labelled(
     log: Log, place: int, group: Group, judgement: Judgement, by: dict[str, dict[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a group with a judge's clusters of their samples."""
+    """Yield the rows of a group with a judge's labels of their samples."""
     [into] = by
     columns: dict[str, Sequence[Any]] = {into: judgement.labels_N or (None,) * len(group)}
     if judgement.names_N is not None:
@@ -124,7 +124,7 @@ def _is_earlier(output: Path, log: Log, judge: Judge, into: str) -> bool:
     """Return whether a file begins with the first row of a log, labelled by a judge."""
     with suppress(DataError, KeyError, TypeError, StopIteration):
         first = next(json_lines.read(output, "leave_out")).record
-        apart = (JUDGED, (log.reader.list_path or "").partition(".")[0])
+        apart = (JUDGED, into, plural(into), (log.reader.list_path or "").partition(".")[0])
         row = json.loads(files.json_text(log.rows.record(log[0].rows[0])))
         is_of_log = all(first[key] == value for key, value in row.items() if key not in apart)
         return bool(is_of_log and first[JUDGED][into]["judge"] == judge.name)

@@ -28,7 +28,7 @@ class LogFields:
             correct.
         correct: The field that says whether a sample is correct: true or false, 1 or 0, words such
             as correct and wrong, or a score.
-        strategy: The field with the strategy or cluster of a sample: a name or a number.
+        strategy: The field with the strategy of a sample: a name or a number.
         answer: The field with the model's answer.
         gold: The field with the right answer.
         sample_number: The field that numbers the samples of a problem; rows with the same number

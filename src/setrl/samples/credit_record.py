@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, TypeGuard
 
 from setrl.samples.recognition import value_at
+from setrl.support.wording import plural
 
 CREDIT = "credit"  # the key of a row
 
@@ -35,7 +36,7 @@ def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[
     if not is_of_method(earlier):
         return said
     own = f"advantage_{earlier['method']}"
-    is_own = own not in columns and bool({own, f"{own}s"} & {*_sample(row, list_path)})
+    is_own = own not in columns and bool({own, plural(own)} & {*_sample(row, list_path)})
     return {own if is_own else "advantage": earlier, **columns}
 
 

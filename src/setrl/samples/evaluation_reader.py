@@ -13,6 +13,7 @@ from setrl.samples.strategies import DEGENERATE, strategy_of
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import Label, read_answer
 from setrl.support.errors import DataError
+from setrl.support.wording import plural
 
 UNGRADED = ("ungraded", "ungraded_are", "as_wrong")  # keys of samples without a grade
 
@@ -126,4 +127,4 @@ def strategies_of(record: Mapping[str, Any]) -> list[Label]:
     judged = record.get("judged")
     key = next(iter(judged), None) if isinstance(judged, dict) else None
     own = record["strategies"]
-    return [strategy_of(one) for one in (own if key is None else record.get(f"{key}s", own))]
+    return [strategy_of(one) for one in (own if key is None else record.get(plural(key), own))]

@@ -22,7 +22,7 @@ class LogOptions:
     Attributes:
         fields: The fields that the user names; the others are recognised.
         correct_above: Samples of a higher score are correct; without it scores must be 0 and 1.
-        degenerate: The strategy that means no strategy, besides −1. A null is unknown, unless
+        degenerate: The label that means no strategy, besides −1. A null is unknown, unless
             this is "null".
         verify: Gold and texts → readings, by which each answer, or else the text, is graded;
             `correct` is then ignored. `setrl.rewards.verifier.MathVerifier` reads mathematics.

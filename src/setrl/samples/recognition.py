@@ -53,6 +53,7 @@ from setrl.samples.records import Record
 from setrl.samples.roles import FieldNames, Recognised
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
+from setrl.support.wording import plural
 
 SNIFFED = 2000  # rows that decide what the fields are
 ROLLOUT = ("step", "group")  # setrl's own files, whose groups are numbered anew in each step
@@ -260,9 +261,7 @@ class _Search:
         """Paths with one of the names, in the order of the names, whose values are of the type."""
         used = {path for paths in self.found.values() for path in paths}
         if names is not self._strategy_names:
-            used |= {
-                path for path in self.columns if plain_name(path).removesuffix("s") in self.judged
-            }
+            used |= {path for path in self.columns if plain_name(path) in self.judged}
         return [
             path
             for name in names
@@ -432,9 +431,10 @@ class _Search:
                               "field instead")  # fmt: skip
 
     def _judged(self) -> list[str]:
-        """Return the names of the labels that `setrl judge` has added."""
+        """Return the names of the labels that `setrl judge` has added, of one sample and lists."""
         parts = [path.split(".") for path in self.columns if path.startswith("judged.")]
-        return list(dict.fromkeys(plain_name(part[1]) for part in parts))
+        names = dict.fromkeys(plain_name(part[1]) for part in parts)
+        return [form for name in names for form in (name, plural(name))]
 
     def _find_reward(self) -> None:
         """Take a reward, whether or not another field says which samples are correct."""

@@ -24,7 +24,7 @@ class FieldNames:
         text: What the model wrote: text, or the messages of a conversation.
         reward: The reward of a sample.
         correct: Whether a sample is correct: true or false, 1 or 0, words, or a score.
-        strategy: The strategy or cluster of a sample.
+        strategy: The strategy of a sample.
         answer: The answer of the model.
         gold: The right answer.
         sample_number: Counts the samples of a group; a row that comes again is the same sample.

@@ -10,6 +10,7 @@ from setrl.samples.recognition import SNIFFED
 from setrl.samples.records import Record
 from setrl.samples.types import Group
 from setrl.support.errors import DataError
+from setrl.support.wording import plural
 
 
 def rows_with(
@@ -23,7 +24,7 @@ def rows_with(
     """Yield the rows of a group with values of its samples added.
 
     A value goes under its key where a sample has its own row or object, and in a list under the
-    key + "s" where a row holds lists of its samples. Other fields and their order stay.
+    plural of the key where a row holds lists of its samples. Other fields and their order stay.
 
     Args:
         log: The log.
@@ -55,8 +56,13 @@ def refuse_taken(log: Log, keys: Collection[str]) -> None:
 
 def _refuse_taken(log: Log, sample: Record, keys: Collection[str]) -> None:
     for key in keys:
-        if key in sample or f"{key}s" in sample:
+        if not (_is_empty(sample.get(key)) and _is_empty(sample.get(plural(key)))):
             raise DataError(f"{log.path} has {key!r} already: name another key with --into")
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether a field holds nothing: null, or a list of nulls as in evaluation files."""
+    return value is None or (isinstance(value, list) and all(one is None for one in value))
 
 
 def _items_by_row(log: Log, place: int, group: Group) -> dict[int, list[Record]]:
@@ -79,7 +85,7 @@ def _with_values(
         size = log.reader.size(item)
         end = start + (1 if size is None else size)
         values = {
-            (key if size is None else f"{key}s"): (
+            (key if size is None else plural(key)): (
                 column[start] if size is None else list(column[start:end])
             )
             for key, column in columns.items()

@@ -101,13 +101,22 @@ def between(fewest: int, most: int) -> str:
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
+def plural(noun: str) -> str:
+    """Return the noun for several things.
+
+    >>> plural("seed"), plural("strategy"), plural("way")
+    ('seeds', 'strategies', 'ways')
+    """
+    return re.sub(r"(?<![aeiou])y$", "ie", noun) + "s"
+
+
+def count(number: int, noun: str) -> str:
     """Write a number of things.
 
-    >>> count(1, "seed"), count(2000, "seed"), count(2, "strategy", "strategies")
-    ('1 seed', '2,000 seeds', '2 strategies')
+    >>> count(1, "seed"), count(2000, "seed")
+    ('1 seed', '2,000 seeds')
     """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
 def are(number: int) -> str:

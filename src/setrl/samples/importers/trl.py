@@ -28,8 +28,9 @@ from setrl.support.errors import ConfigError
 from setrl.support.wording import count
 
 COMPLETIONS = "completions_*.parquet"
-LABEL_COLUMN = "cluster"  # in which setrl's trainers write the strategies
-FIXED = ("step", "prompt", "completion", "advantage", LABEL_COLUMN)
+LABEL_COLUMN = "strategy"  # in which setrl's trainers write the strategies
+LABEL_COLUMNS = (LABEL_COLUMN, "cluster")  # and other tools
+FIXED = ("step", "prompt", "completion", "advantage", *LABEL_COLUMNS)
 NO_STRATEGY = "degenerate"  # and what they write there for a sample without one
 
 
@@ -70,7 +71,7 @@ def _weights(
     """
     if fields.reward is None and len(scores) > 1:
         others = [c for c in columns if c not in (*FIXED, *scores)]
-        has_labels = fields.strategy or LABEL_COLUMN in columns
+        has_labels = fields.strategy or not {*LABEL_COLUMNS}.isdisjoint(columns)
         labels = f"; --strategy names a column of strategies ({', '.join(others)})"
         raise ConfigError(
             f"{where} has the scores {', '.join(scores)}: name one with --reward, or their sum: "
@@ -140,10 +141,10 @@ def _is_correct(row: dict[str, Any], options: LogOptions, where: str) -> bool | 
 
 def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Label:
     """Return the strategy of a row; None without a column."""
-    column = options.fields.strategy or (LABEL_COLUMN if LABEL_COLUMN in row else None)
+    column = options.fields.strategy or next(filter(row.__contains__, LABEL_COLUMNS), None)
     if column is None:
         return None
-    degenerate = NO_STRATEGY if column == LABEL_COLUMN else options.degenerate
+    degenerate = NO_STRATEGY if column in LABEL_COLUMNS else options.degenerate
     return strategy_of(field(row, column, where), degenerate)
 
 

@@ -161,7 +161,7 @@ def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
 
 
 def _tries(k: int) -> str:
-    return "one try" if k == 1 else count(k, "try", "tries")
+    return "one try" if k == 1 else count(k, "try")
 
 
 def _solved(split: SplitSummary, arm: str, k: int) -> str:

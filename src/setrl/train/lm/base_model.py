@@ -63,7 +63,7 @@ def _say_what_it_can_do(
     readings = [spec.author.read(*pair) for pair in zip(prompts, texts, strict=True)]
     right = [one.strategy for one in readings if one.correct]
     said = f"base model: right in {len(right)}/{LOOKED_AT} samples of training problems"
-    said += f", by {count(len(set(right)), 'strategy', 'strategies')}"
+    said += f", by {count(len(set(right)), 'strategy')}"
     if not right:
         said += (
             "; methods learn nothing from a model that is never right: set base_corpus or "
