@@ -513,6 +513,39 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         (r"5\pm1", r"5\mp 1, 5"),
         (r"\pm x", "x"),
     ],
+    "points that an answer chooses by what it counts": [
+        ("x^2", r"x^2+\sin(\pi x)+0\cdot x!"),
+        ("2x", r"2x\cos(2\pi x)\frac{x!}{x!}"),
+        ("x", r"x\binom{x}{0}\cos(2\pi x)"),
+        ("1", r"\cos(2\pi n)\frac{n!}{n!}"),
+        ("n", r"n+\binom{n}{\lceil e^7\rceil}"),
+        ("n", r"n+\binom{n}{\lceil 9^{3.3}\rceil}"),
+        ("n", r"n+\binom{n}{\lceil e^{7+0n}\rceil}"),
+        ("n", r"n+\binom{n}{\lceil 1000\pi+\ln(n+1)\rceil}"),
+        (r"\frac{n(n+1)}{2}", r"\frac{n(n+1)}{2}+\binom{n}{\lceil e^7\rceil}"),
+    ],
+    "inverses of periodic functions, which begin anew": [
+        ("x", r"1000\arctan(\tan(x/1000))"),
+        ("x", r"10^{30}\arcsin(\sin(x/10^{30}))"),
+        ("|x|", r"10^9\arccos(\cos(x/10^9))"),
+        ("5", r"5+\arctan(\tan(x/1000))-x/1000"),
+        ("x", r"10^{30}\arctan(\frac{\sin(x/10^{30})}{\cos(x/10^{30})})"),
+        ("5", r"5+\frac{\pi}{2}+\arctan(x-10^{30})+\arctan(\frac{1}{x-10^{30}})"),
+    ],
+    "digits of a decimal that is near a whole number": [
+        (gold, form.replace("%", "9" * 1500))
+        for gold, form in (
+            ("1", r"\sqrt{0.%}"),
+            ("x", r"x\sqrt{0.%}"),
+            (r"\pi", r"\pi^{0.%}"),
+            (r"\pi", r"\pi\cdot 0.%"),
+        )
+    ],
+    "letters that only the answer multiplies as matrices": [
+        ("B", "A^{-1}BA"),
+        ("A+B", "A+A^{-1}BA"),
+        ("A^{-1}", "B^{-1}A^{-1}B"),
+    ],
     "pieces that begin far away": [
         ("x^2", r"x^2+\sqrt{(x-10^{30})^2}-(10^{30}-x)"),
         ("x^2", "x^2+|x-10^{50}|+x-10^{50}"),
@@ -615,6 +648,16 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("42", "042"),
         ("B", "(B) 7"),
         ("90", r"90^\circ"),
+    ],
+    "what is counted, powers of a number": [
+        ("n+1", r"\frac{(n+1)!}{n!}"),
+        (r"\frac{n(n-1)}{2}", r"\binom{n}{2}"),
+        (r"\binom{n+100}{3}", r"\frac{(n+100)(n+99)(n+98)}{6}"),
+        (r"\arctan(2\tan x)", r"\arctan(\tan x\cdot 2)"),
+        (r"\frac{1}{\sqrt{1+x^2}}", r"\cos(\arctan x)"),
+        ("1023", "2^{10}-1"),
+        ("2024", r"2^{3}\cdot 11\cdot 23"),
+        ("6", r"\sqrt{36}"),
     ],
     "pieces and counters": [
         (r"\sqrt{2-2\cos x}", r"2|\sin\frac{x}{2}|"),

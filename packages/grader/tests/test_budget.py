@@ -42,7 +42,7 @@ NASTY = {
     "a factorial of a factorial": (r"\sqrt{2}", "(99999!)!"),
     "large factorials": (r"\sqrt{2}", joined("99999!", r"\cdot ")),
     "exact factorials": (joined("5000!", "+"), joined("5000!", "+") + r"+0\pi"),
-    "coprime denominators": ("1", joined(r"\frac{1}{%^{999}}", "+")),
+    "coprime denominators": ("e", joined(r"\frac{1}{%^{999}}", "+")),
     "binomial coefficients": (joined(r"\binom{n}{%}", "+"), joined(r"\binom{n}{%}", "+") + "+0e"),
     "roots in each other": (nested(r"\sqrt{x+%}", 30), nested(r"\sqrt{x+%}", 30) + r"+0\pi"),
     "logarithms in each other": ("x", nested(r"\ln(%)", 30)),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from grader_cases import BEGIN, CASES, DOC, END, table
 from setrl_grader import Reason
-from setrl_grader.compare import compare
+from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.grammar import parse
 from setrl_grader.normal_form import normal_form
@@ -100,3 +100,17 @@ def test_the_list_holds_rights_and_wrongs_of_every_kind():
 
 def test_the_docs_hold_the_list():
     assert f"{BEGIN}\n{table()}\n{END}" in DOC.read_text()
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        ("55", "1^1+2+3+4+5+6+7+8+9+10"),
+        ("385", "1^2+2^2+3^2+4^2+5^2+6^2+7^2+8^2+9^2+10^2"),
+        ("210", r"14^{1}\cdot 15"),
+        ("5", "|2|+3"),
+        ("5", r"\sqrt{4}+3"),
+    ],
+)
+def test_arithmetic_of_the_question_is_no_answer(gold, answer):
+    assert refusal(normal_form(gold), normal_form(answer)) == "unevaluated"

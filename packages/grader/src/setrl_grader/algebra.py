@@ -42,7 +42,7 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
         return Finding(False, "unread", gold.text, answer.text, detail=(unread,))
     one = [side.tree for side in ours if side.tree]
     other = _with_same_letters(one, [side.tree for side in theirs if side.tree])
-    if any(map(may_be_matrices, one)):
+    if any(map(may_be_matrices, [*one, *other])):
         equal = equal_matrices
     rule, same = "expression", _all_equal(one, other, equal)
     if len(signs) == 1:

@@ -100,6 +100,9 @@ def refusal(gold: str, answer: str) -> str | None:
     return None
 
 
+_ARITHMETIC = {"number", "+", "-", "*", "/", "^", "root", "abs", "floor", "ceil"}
+
+
 def _equations(part: Part) -> int:
     """Return how many equals signs an item has."""
     return part.marks.split().count("=") if part.kind == "relation" else 0
@@ -118,8 +121,16 @@ def _chained(part: Part) -> bool:
 
 
 def _is_arithmetic(part: Part) -> bool:
-    ops = {each.op for each in walk(part.tree)} if part.tree else set()
-    return ops <= {"number", "+", "-", "*", "/"} and not ops.isdisjoint("+*")
+    """Whether numbers are left to be added or multiplied; powers may be: 2¹⁰ − 1 and 2³ · 11 · 23.
+
+    A first power is no power, and a sum of three or more terms is none that a person writes.
+    """
+    nodes = [*walk(part.tree)] if part.tree else []
+    ops = {each.op for each in nodes}
+    if not ops <= _ARITHMETIC or ops.isdisjoint("+*"):
+        return False
+    powers = [each for each in nodes if each.op == "^" and each.parts[1].text not in ("0", "1")]
+    return not powers or any(each.op == "+" and len(each.parts) > 2 for each in nodes)
 
 
 class _Shape(NamedTuple):

@@ -237,6 +237,7 @@ def _span(tree: Tree, point: Mapping[str, Any]) -> int:
     sizes = [value_at(each, point, False) for each in values]
     known = [size for size in sizes if size is not None and size is not NotImplemented and size]
     digits = [abs(int(mp.log10(abs(size)))) for size in known]
+    digits += [len(tree.text)] if tree.op == "number" else []  # 0.999… is near 1
     if tree.op == r"\tanh" and len(known) == 2:  # 1 − tanh u is about 2·exp(−2u)
         digits.append(int(abs(known[1])))
     return max([0, *digits, *(_span(part, point) for part in tree.parts)])

@@ -31,7 +31,9 @@ MAX_UNSEEN = 6  # digits of the numbers in another u, 3 beside a logarithm: its 
 ZERO_DIGITS = 1_000
 ROUNDS = 30, 100  # of a search for zeros; few suffice if no two are equal
 _ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
+_SPREADING = {"*", "/", "^", "root", "abs", "floor", "ceil", "!", "!!", "binom"}
 _COUNTS = {"!", "!!", "binom"}
+_COUNTERS = frozenset("nkm")
 _LOGARITHMS = {r"\ln", "log"}
 _FAR = [8 * 1.25**power for power in range(19)]  # exponents of ten, up to e¹⁰⁰⁰
 _SIZES = [*(power / 3 for power in range(-9, 22)), *(-each for each in _FAR[:8]), *_FAR]
@@ -44,7 +46,8 @@ class UnseenError(Exception):
 def usual_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
     """Points of all signs and of several sizes; positive integers where something is counted.
 
-    They depend on both expressions, so no answer can be made to agree with the gold only there.
+    They depend on both expressions, so no answer can be made to agree with the gold only there,
+    and the answer does not choose their kind: what it counts must be a counter of the gold.
 
     Args:
         one: The gold.
@@ -54,7 +57,7 @@ def usual_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
     letters = sorted(letters_of(one) | letters_of(other))
     if not letters:
         return [{}]
-    if has(one, _COUNTS) or has(other, _COUNTS):
+    if _are_whole(one, other):
         return whole_points(one, other, purpose)
     rng = _random(one, other, purpose)
     scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
@@ -66,6 +69,14 @@ def usual_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
          for letter, sign in zip(letters, row, strict=True)}
         for row, scale in zip(signs, scales, strict=True)
     ]  # fmt: skip
+
+
+def _are_whole(one: Tree, other: Tree) -> bool:
+    """Whether letters are whole because the gold counts; or the answer does, of the gold's n."""
+    letters = letters_of(one)
+    return has(one, _COUNTS) or (
+        has(other, _COUNTS) and letters_of(other) <= letters and letters <= _COUNTERS
+    )
 
 
 def _random(one: Tree, other: Tree, purpose: str) -> random.Random:
@@ -106,11 +117,21 @@ def _reach(tree: Tree, counted: bool = False) -> int:
     if not counted:
         inside = [_reach(part, tree.op in _COUNTS) for part in tree.parts]
         return max([0, *inside])
-    value = None if letters_of(tree) else exact_value(tree, {})
-    if value is not None or not tree.parts:
-        return min(abs(int(value or 0)), MAX_COUNT + 1)
-    parts = [_reach(part, counted=True) for part in tree.parts]
-    return sum(parts) if tree.op in ("+", "-") else math.prod(max(1, part) for part in parts)
+    if tree.op == "letter":
+        return 0
+    if not letters_of(tree):
+        value = value_at(tree, {})
+        return MAX_COUNT + 1 if value in (None, NotImplemented) else _most(abs(value) + 1)
+    parts = [max(1, _reach(part, counted=True)) for part in tree.parts]
+    if tree.op == "^" and letters_of(tree.parts[1]):
+        return _most(mp.mpf(parts[0]) ** parts[1])
+    if tree.op in ("+", "-"):
+        return _most(sum(parts))
+    return _most(math.prod(parts) if tree.op in _SPREADING else mp.inf)
+
+
+def _most(number: Any) -> int:
+    return int(min(number, MAX_COUNT + 1))
 
 
 def _constants(tree: Tree) -> list[int]:
@@ -124,7 +145,7 @@ def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) 
     letters = letters_of(one) | letters_of(other)
     if not letters or has(one, _COUNTS) or has(other, _COUNTS):
         return False
-    counters = letters <= {"n", "k", "m"}
+    counters = letters <= _COUNTERS
     return any(
         all(value_at(tree, point, bare_degrees) is None for point in points)
         for tree in ((one, other) if counters else (one,))
@@ -163,8 +184,9 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
 
 
 def _pieces(tree: Tree) -> list[Tree]:
-    """Return each u of |u|, √u, and of powers whose exponent is no integer."""
+    """Return each u of |u|, √u, powers whose exponent is no integer, and of arctan(1/u)."""
     own = [tree.parts[0]] if tree.op in ("abs", "root") or _is_root(tree) else []
+    own += _bottoms(tree.parts[0]) if tree.op == r"\arctan" else []
     return own + [each for part in tree.parts for each in _pieces(part)]
 
 

@@ -15,13 +15,17 @@ from setrl_grader.arithmetic import mp
 from setrl_grader.budget import of_digits, spend
 from setrl_grader.exact import choices, exact_value, factorial
 from setrl_grader.modular import drawn
-from setrl_grader.trees import Tree, letters_of
+from setrl_grader.trees import Tree, has, letters_of
 
 CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_EXPONENT = 10**6
 MAX_FACTORIAL = 10**5
 _WEIGHTS = {"+": 1, "-": 1, "*": 1, "/": 1, "abs": 1, "degrees": 1, "^": 2, "root": 3}
 _LEAF, _FUNCTION, _POWER = 4, 30, 50  # weights
+
+
+_INVERSES = {r"\arcsin", r"\arccos", r"\arctan"}
+_PERIODIC = {r"\sin", r"\cos", r"\tan", r"\cot", r"\sec", r"\csc"}
 
 
 class UndefinedError(Exception):
@@ -81,7 +85,12 @@ def value(tree: Tree, context: Context, inside: bool = False) -> Any:
 
 
 def _is_bumpy(tree: Tree) -> bool:
-    """Whether no few points see where a rounded variable steps, or where C(5, n) is not 0."""
+    """Whether no few points see where a function steps or turns.
+
+    A rounded variable steps, C(5, n) is mostly 0, and arctan(tan u) begins anew at each pole.
+    """
+    if tree.op in _INVERSES and has(tree, _PERIODIC):
+        return bool(letters_of(tree))
     if tree.op in ("floor", "ceil"):
         return bool(letters_of(tree))
     return tree.op == "binom" and not letters_of(tree.parts[0]) and bool(letters_of(tree.parts[1]))

@@ -34,10 +34,13 @@ def same_values(one: Tree, other: Tree) -> bool:
         return True
     names = sorted(letters_of(one) | letters_of(other))
     capitals = [_capitals(tree) for tree in (one, other)]
-    if len(set(capitals[0])) > 1 and capitals[0] != capitals[1]:
+    if max(len(set(each)) for each in capitals) > 1 and capitals[0] != capitals[1]:
         raise UnreadError  # matrices may not commute
     if names and _has(("+", one, other), ("lfloor", "lceil")):
         raise UnreadError  # no few points see all steps
+    counts = [_has(tree, ("!", "binom")) for tree in (one, other)]
+    if counts == [False, True] and not letters_of(other) <= letters_of(one) & set("kmn"):
+        raise UnreadError  # the gold does not say that its letters are whole
     if any(_bends(tree) or _has_far_pieces(tree) for tree in (one, other)):
         raise UnreadError  # no few points see all pieces
     found = [agree(one, other, point) for point in _points(names, one, other)]
@@ -63,6 +66,8 @@ def _has_far_pieces(tree: Tree) -> bool:
     """Whether a number could put a piece of |u| or √u beyond the points."""
     if tree[0] in ("abs", "root") and letters_of(tree[1]):
         return _largest(tree) > (20 if _has(tree, ("ln",)) else 1_000)
+    if tree[0].startswith("arc") and _has(tree, ("sin", "cos", "tan", "cot", "sec", "csc")):
+        return bool(letters_of(tree))
     return any(_has_far_pieces(part) for part in tree[1:] if isinstance(part, tuple))
 
 
