@@ -39,6 +39,7 @@ REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
     "exact mean updates of all policies are equal; with one advantage changed, they are not.",
     truth="Unbiased for κ·∇J: with all N − 1 others, it pays a more than b by κ·U(others, "
     "a) − κ·U(others, b), U the mean score of a group's K-sets.",
+    tried="8 stated, 8 remark",
     cases=[(num, seed) for num in (2, 3) for seed in range(4)],
 )
 def same_gradient(num: int, seed: int) -> Trials:
@@ -71,6 +72,7 @@ def same_gradient(num: int, seed: int) -> Trials:
     "random integer credits; three actions, N = 3, 4.",
     truth="Two kinds of samples always are. So is a credit of only the own action, how "
     "often the group holds it, and a baseline b(others).",
+    tried="26 stated, 20 remark",
 )
 def integrable() -> Trials:
     """The mean update is the gradient of an objective if and only if, with all N − 2 others,
@@ -98,6 +100,7 @@ def integrable() -> Trials:
     truth="Concave counts with α and `all_sets` are exactly ∇E Σ_c (Σ_{j ≤ m_c} j^(α−1) − "
     "m_c^α/N); for α = 0 Σ_c H(m_c) minus 1/N of the number of right strategies, H "
     "the harmonic numbers.",
+    tried="92 stated, 35 remark",
 )
 def minus_mean() -> Trials:
     """If the mean update of A is ∇J, then A minus the mean of its group has the mean update
@@ -251,6 +254,7 @@ def _multisets(num_actions: int, num: int) -> list[Actions]:
     truth="For K = 1 the relative variance is 2/(N(N − 1)) for every p, and RLOO has (1 − "
     "2p)²/(N·p(1 − p)) more. With more answers the advantage is smaller or lost "
     "(docs/audit.md).",
+    tried="55 stated, 40 remark",
     cases=[(num, size) for num in (2, 3, 5, 8) for size in range(1, min(num, 5))],
 )
 def all_fail(num: int, size: int) -> Trials:

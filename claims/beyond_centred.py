@@ -23,9 +23,9 @@ Row = list[Fraction]
     "objectives on three actions, N ≤ 5, all K < N. Strictly: b may depend on i.",
     kindly="If one b, blind to the order of the others, serves all samples, v is the only "
     "solution.",
-    counterexample="N=3, K=1, b=(v₁ + r₃, v₂ − r₃, v₃), centred=True",
-    refuted="1 of 1",
     truth="u − U = (1 − K/N)(u − v) is centred too; its baseline contains yᵢ.",
+    counterexample="N=3, K=1, b=(v₁ + r₃, v₂ − r₃, v₃), centred=True",
+    tried="1 of 1 stated, 20 kind, 60 remark",
 )
 def only_centred() -> Trials:
     """Among the advantages uᵢ − bᵢ(y₋ᵢ), only u − v sums to 0 in every batch."""

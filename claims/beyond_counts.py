@@ -67,6 +67,7 @@ def paid(pay: Pay) -> Credit:
     "outcomes, four ways to pay; mean update against ∇E f for N = 2, 3, 4.",
     truth="With pay(j) = j^(α−1) it is r·m^(α−1). The mean update is ∇E f exactly, and "
     "−β(1 − r) adds β·N·∇E r.",
+    tried="484 stated, 24 remark",
     cases=product(PAYS, (2, 3, 4, 5)),
 )
 def counts_credit(name: str, num: int) -> Trials:
@@ -102,6 +103,7 @@ def _less_wrong(credit: Credit) -> Credit:
     "multiset of N ≤ 5 of four outcomes.",
     truth="So it is unbiased for Σ_{n≤N} ∇J_n/n, where J_n is the mean number of right strategies "
     "in n samples.",
+    tried="121 stated, 4 remark",
     cases=product((2, 3, 4, 5)),
 )
 def counts_are_shapley(num: int) -> Trials:
@@ -136,6 +138,7 @@ def shapley(score: Score, group: Actions) -> list[Fraction]:
     how="Shares of every set over all orders of its members; every multiset of N ≤ 4 of three "
     "actions, K ≤ N, two objectives; mean updates for N = 2, 3.",
     truth="So the advantages sum to N/K·U, and the mean update is N/K·Σ_{k≤K} ∇J_k/k.",
+    tried="204 stated, 214 remark",
     cases=product((2, 3, 4)),
 )
 def shapley_in_sets(num: int) -> Trials:
@@ -176,11 +179,11 @@ def shares(score: Score, group: Actions, size: int) -> list[Fraction]:
     compares=("best share of the weaker of two strategies", "=", "1/2"),
     how="α = 0: E f of two strategies over all groups, in fractions, at every share k/40; N = 4, "
     "16, 64.",
-    counterexample="N=4, s=(9/10, 1/10), share=0",
-    refuted="3 of 9",
     truth="At the best shares s·E[pay(1 + M)] is equal for all that survive, M ~ Bin(N−1, "
     "q·s). For α = 0 a strategy survives only if N·s is above Σ_c (1 − (1 − q_c "
     "s_c)^N). For N·q·s ≫ 1 shares are ∝ s^(α/(1−α)): equal for α = 0.",
+    counterexample="N=4, s=(9/10, 1/10), share=0",
+    tried="3 of 9 stated, 12 corrected, 3 remark",
     cases=product((4, 16, 64), ((9, 1), (9, 5), (10, 10))),
 )
 def shares_of_counts(num: int, tenths: tuple[int, int]) -> Trials:
@@ -227,7 +230,7 @@ def _enumerated(shares: Sequence[Fraction], success: Sequence[Fraction]) -> Frac
     kindly="For a success rate above 2/3: the baseline of least variance is 1 − q, to which "
     "0 is then closer than q.",
     counterexample="q=1/20, none=0.04287, centred=0.03848",
-    refuted="13 of 19",
+    tried="13 of 19 stated, 19 kind, 19 remark",
     cases=product(range(1, 20)),
 )
 def no_baseline_is_better(twentieths: int) -> Trials:

@@ -60,6 +60,7 @@ def water_filling(success: Success, alpha: Fraction = Fraction(1)) -> tuple[Frac
     "strategies, α = 1, 1/2, 1/5.",
     truth="λ = (m − α)/Σ 1/s over the m survivors, which are those with success above λ. α "
     "= 1 is the plain polychromic objective.",
+    tried="1354 stated, 12 remark",
     cases=product(
         ((9, 8, 7), (9, 5, 2), (6, 6, 3), (10, 4, 1)), (Fraction(1, a) for a in (1, 2, 5))
     ),
@@ -99,6 +100,7 @@ def _moved(shares: Policy, amount: Fraction) -> list[tuple[Fraction, ...]]:
     "five α.",
     truth="Success 90…40 %: α = 1, 1/5, 1/10 give pass@1 of 0.801, 0.876, 0.900 with 4, 2, 1 "
     "strategies.",
+    tried="9 stated, 8 remark",
 )
 def price_of_unequal_strategies() -> Trials:
     """With α > 0 equally good strategies keep equal shares at no cost in pass@1; unequal ones
@@ -125,12 +127,13 @@ def price_of_unequal_strategies() -> Trials:
     BEYOND,
     "Which strategies survive: sets of any size",
     Verdict.HOLDS,
-    compares=("sign of the advantage", "=", "sign of s − s_crit"),
+    compares=("the advantage is positive", "exactly if", "s > s_crit"),
     how="The sign of the new strategy's advantage over all sets of outcomes, in fractions, against "
     "the formula; one to three incumbents with any shares, n = 2, 3, 4, success 0, 1/10, … 1.",
     truth="D and R̄: number of strategies and mean reward of n − 1 samples of the "
     "incumbents, J their E f. At n = 2 and their optimum s_crit is λ. For m equally "
     "likely, always right incumbents s_crit < 0 if and only if m ≤ n − 2.",
+    tried="132 stated, 148 remark",
     cases=product(
         (((1,), (6,)), ((2, 1), (9, 5)), ((1, 3), (9, 5)), ((1, 1, 2), (10, 7, 3))), (2, 3, 4)
     ),
@@ -143,8 +146,8 @@ def invasion(incumbents: tuple[tuple[int, ...], tuple[int, ...]], size: int) -> 
     critical = critical_success(shares, success, size)
     for s in (Fraction(n, 10) for n in range(11)):
         found = advantage_of_new(shares, success, s, size)
-        sides = ((x > 0) - (x < 0) for x in (found, s - critical))
-        yield stated(*sides, q=shares, s=tuple(success), n=size, new=s, critical=critical)
+        yield stated(found > 0, s > critical, q=shares, s=tuple(success), n=size, new=s)
+        yield remark((found < 0) == (s < critical), n=size, new=s, critical=critical)
     if size == 2:
         best = water_filling(success)
         level = critical_success(best, success, 2)
@@ -182,11 +185,12 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     how="d log q/dt of a new strategy with share 1/10,000 under ∇J in the strategies' logits, "
     "in fractions, n = 2, success 1/20, … 1; whether it has grown after 1,000 steps of gradient "
     "ascent from the incumbents' optimum and share 1/100, wherever |A| > 1/50; its rate there.",
-    counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
-    refuted="15 of 43",
     truth="Yes once the incumbents are at their optimum: then d log q/dt = n·q·A·(1 + 1/k) "
     "to first order in q, with k incumbents, which takes about 1/(n·q₀·A) from share "
     "q₀.",
+    counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
+    tried="15 of 43 stated, 56 corrected, 3 remark",
+    nearest="2993701169943/400000000000000000",
     cases=product((((9, 1), (9, 9)), ((1, 1), (9, 9)), ((1, 2), (4, 9)))),
 )
 def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:

@@ -53,6 +53,15 @@ def weighted(weights: Iterable[Fraction], numbers: Iterable[Fraction]) -> list[F
     return [weight * number for weight, number in zip(weights, numbers, strict=True)]
 
 
+def ratios(left: Iterable[Fraction | int], right: Iterable[Fraction | int]) -> list[Fraction]:
+    """left / right, for each pair whose right is not 0.
+
+    >>> ratios([Fraction(1), Fraction(3), Fraction(1)], [Fraction(2), Fraction(6), Fraction(0)])
+    [Fraction(1, 2), Fraction(1, 2)]
+    """
+    return [Fraction(a) / b for a, b in zip(left, right, strict=True) if b]
+
+
 # Policies and independent draws from them.
 
 

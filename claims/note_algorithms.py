@@ -29,10 +29,10 @@ from claims.exact import (
     compares=("sums over a sample's sets", "=", "means over them"),
     how="Sum over a sample's sets against mean over them, less the mean of all: every group of "
     "N = 4, 5 samples of three actions.",
-    counterexample="N=4, n=2, group=(0, 0, 0, 2), sums=(-1/4, -1/4, -1/4, 3/4), "
-    "means=(-1/12, -1/12, -1/12, 1/4)",
-    refuted="366 of 405",
     truth="C(N−1, n−1), the number of sets that hold a sample.",
+    counterexample="N=4, n=2, group=(0, 0, 0, 2), sums=(-1/4, -1/4, -1/4, 3/4), means=(-1/12, "
+    "-1/12, -1/12, 1/4)",
+    tried="366 of 405 stated, 405 scaled",
     cases=((4, 2), (4, 3), (5, 2)),
 )
 def sums_and_means(num: int, size: int) -> Trials:
@@ -42,7 +42,7 @@ def sums_and_means(num: int, size: int) -> Trials:
         summed = from_sets(score, all_sets(num, size))(group)
         mean = deviation(score, size)(group)
         yield stated(summed, mean, N=num, n=size, group=group, sums=summed, means=mean)
-        yield scaled(summed == times(comb(num - 1, size - 1), mean))
+        yield scaled(summed, times(comb(num - 1, size - 1), mean))
 
 
 @claim(
@@ -53,6 +53,7 @@ def sums_and_means(num: int, size: int) -> Trials:
     compares=("d", "≤", 1),
     how="All sets of up to five members out of four strategies and the degenerate one.",
     truth="It is at least 1/n; 0 only if every member is degenerate.",
+    tried="3905 stated, 3905 remark",
     cases=product((1, 2, 3, 4, 5)),
 )
 def diversity_range(size: int) -> Trials:
@@ -105,6 +106,7 @@ def with_member(cells: Cells, cell: tuple[int, int], size: int) -> Fraction:
     "Against u − U of the library to 1e-14, and for N = 6 against enumeration exactly.",
     truth="Scoring them one by one is feasible for small N only; the closed form of the library "
     "costs O(N) operations.",
+    tried="3 stated, 7 remark",
     cases=((6, 3), (12, 5), (32, 8)),
 )
 def all_sets_feasible(num: int, size: int) -> Trials:

@@ -8,7 +8,19 @@ from itertools import combinations, product
 from math import comb
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, kind, remark, scaled, stated
+from claims.claims import (
+    NOTE,
+    Trials,
+    Verdict,
+    claim,
+    control,
+    kind,
+    remark,
+    rounded,
+    scaled,
+    shown,
+    stated,
+)
 from claims.exact import (
     Policy,
     Score,
@@ -28,9 +40,11 @@ from claims.exact import (
     over_designs,
     policies,
     policy,
+    ratios,
     times,
     trace_variance,
 )
+from claims.formulas import Formula
 from claims.scores import Named
 
 PASS = scores.maximum((1, 0, 0))
@@ -38,6 +52,8 @@ GRADED = scores.maximum((2, 1, 0))
 POLY = scores.polychromic((1, 0, 1))
 SCORES = tuple(map(Named, ("pass", "max", "polychromic"), (PASS, GRADED, POLY)))
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 1, 2))
+SUM_SCALE = Formula("C(N−1, n)")  # of the sums over all sets of a sample, as a multiple of ∇E f
+MEAN_SCALE = Formula("(N−n)/n")  # of the means over them
 
 
 def sampled_scale(num: int, size: int, num_sets: int) -> Fraction:
@@ -55,6 +71,7 @@ def sampled_scale(num: int, size: int, num_sets: int) -> Fraction:
     Verdict.HOLDS,
     compares=("sets of n different samples of N", "=", "C(N, n)"),
     how="Counted by enumeration, N ≤ 6.",
+    tried="20 stated",
     cases=product(range(2, 7)),
 )
 def number_of_sets(num: int) -> Trials:
@@ -73,6 +90,7 @@ def number_of_sets(num: int) -> Trials:
     compares=("E Σᵢ ∇ log π(yᵢ) Â(yᵢ)", "=", "M·∇E f"),
     how="All groups of N samples of three actions; (N, n) up to (5, 3); three objectives.",
     truth="M = C(N−1, n). The baseline of Eq. 8, which contains yᵢ, only rescales.",
+    tried="54 stated, 6 remark",
     cases=((3, 2), (4, 1), (4, 2), (4, 3), (5, 2), (5, 3)),
 )
 def complete_design(num: int, size: int) -> Trials:
@@ -93,6 +111,7 @@ def complete_design(num: int, size: int) -> Trials:
     compares=("mean update", "=", "M·∇E f"),
     how="Every collection of 1, 2, … sets: N = 3, 4, n = 2.",
     truth="Simpler: M = (K−1)/(K_all−1) · C(N−1, n).",
+    tried="18 stated, 18 remark",
     cases=((3, 2), (4, 2)),
 )
 def sampled_design(num: int, size: int) -> Trials:
@@ -120,6 +139,8 @@ def sampled_design(num: int, size: int) -> Trials:
     how="The formulas of the proposition for N ≤ 6, all n ≤ N and every number of sets.",
     truth="Except for a single set, where M = 0: it is its own baseline. With N = n, which the "
     "note excludes, there is only one set.",
+    tried="99 stated, 20 remark",
+    nearest="1/5",
     cases=product(range(2, 7)),
 )
 def positive_scale(num: int) -> Trials:
@@ -141,6 +162,7 @@ def positive_scale(num: int) -> Trials:
     compares=("variance with all sets", "≤", "variance with K sets"),
     how="Trace variance divided by the squared scale, over all groups and all collections of 2, "
     "3, 5 and, as a control, all 6 sets; N = 4, n = 2.",
+    tried="24 stated, 24 remark",
     cases=product(SCORES, POLICIES[:2]),
 )
 def complete_against_sampled(score: Score, p: Policy) -> Trials:
@@ -180,9 +202,9 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     how="Trace variance at one scale of u − v (all sets) and u − w (expected improvement), which "
     "are both unbiased; max, N = 4, n = 2.",
     kindly="It has the lowest among all numbers of sets K, for the same advantage.",
-    counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
-    refuted="18 of 19",
     truth="Another unbiased baseline can have a lower variance.",
+    counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
+    tried="18 of 19 stated, 30 kind, 3 control, 19 remark",
 )
 def lowest_variance() -> Trials:
     """The complete U-statistic estimator has the lowest variance of all unbiased estimators."""
@@ -198,6 +220,8 @@ def lowest_variance() -> Trials:
         scale = sampled_scale(num, size, num_sets)
         sampled = _variance_over_designs(GRADED, p, num, size, num_sets) / scale**2
         yield kind(whole <= sampled, π=p, sets=num_sets)
+        if num_sets == 6:
+            yield control(whole, sampled, π=p)
         yield kind((whole == sampled) == (num_sets == 6), π=p, sets=num_sets)
 
 
@@ -210,9 +234,9 @@ def lowest_variance() -> Trials:
     how="Mean update over all groups with 𝒢(y) by value and by index: pass@2, N = 3, 4, three "
     "actions.",
     kindly="𝒢(yᵢ) holds the sets with the i-th sample.",
-    counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
-    refuted="2 of 4",
     truth="By value the update is biased wherever two samples are equal.",
+    counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
+    tried="2 of 4 stated, 4 kind, 4 control",
     cases=product((3, 4), [policy(1, 1, 1), policy(2, 3, 5)]),
 )
 def membership_by_value(num: int, p: Policy) -> Trials:
@@ -221,9 +245,10 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     truth = times(comb(num - 1, size), logit_gradient(PASS, p, size))
     equal = mean_estimate(by_value(PASS, all_sets(num, size)), p, num)
     by_index = mean_estimate(from_sets(PASS, all_sets(num, size)), p, num)
-    ratios = [float(b / t * comb(num - 1, size)) for b, t in zip(equal, truth, strict=True)]
-    different = len({b / t for b, t in zip(equal, truth, strict=True)})
-    yield stated(different, N=num, n=size, π=p, ratio_to_gradient=ratios)
+    found = ratios(equal, logit_gradient(PASS, p, size))
+    floats = list(map(float, found))
+    yield stated(len(set(found)), N=num, n=size, π=p, ratio_to_gradient=floats)
+    yield control(len(set(ratios(by_index, truth))), N=num, π=p)
     yield kind(by_index == truth, N=num, π=p)
 
 
@@ -234,9 +259,9 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     Verdict.UP_TO_SCALE,
     compares=("E ĝ", "=", "∇E f"),
     how="The mean of ĝ over all groups of N = 4, n = 2, 3; the scale for N = 32, n = 8.",
-    counterexample="N=4, n=2, mean_of_ĝ=(10/9, -2/9, -8/9), gradient=(10/27, -2/27, -8/27)",
-    refuted="3 of 6",
     truth="C(N−1, n), which is 7,888,725 for N = 32, n = 8: a learning rate fits one (N, n) only.",
+    counterexample="N=4, n=2, mean_of_ĝ=(10/9, -2/9, -8/9), gradient=(10/27, -2/27, -8/27)",
+    tried="3 of 6 stated, 6 scaled, 1 remark",
 )
 def algorithm_1() -> Trials:
     """ĝ of Algorithm 1 is the gradient of E f."""
@@ -245,7 +270,7 @@ def algorithm_1() -> Trials:
         found = mean_estimate(from_sets(GRADED, all_sets(num, size)), p, num)
         truth = logit_gradient(GRADED, p, size)
         yield stated(found, truth, N=num, n=size, mean_of_ĝ=found, gradient=truth)
-        yield scaled(found == times(comb(num - 1, size), truth))
+        yield scaled(found, times(comb(num - 1, size), truth))
     yield remark(comb(31, 8) == 7_888_725)
 
 
@@ -254,33 +279,39 @@ def algorithm_1() -> Trials:
     NOTE,
     "§2.3, after Eq. 10",
     Verdict.READING,
-    compares=("difference of the scales of two prompts", "<", 1e-09),
-    how="Mean update over all groups of N = 5, n = 2, with the marginal advantages divided by "
-    "their standard deviation, as GRPO does with rewards, and without: pass@2 and max of "
-    "(2, 1, 0), three actions.",
-    kindly="GRPO's division is replaced, too: the mean update is then (N−n)/n ∇E f.",
-    counterexample="f=pass@2, p=3/5, ratios=(5.275, 8.148)",
-    refuted="1 of 1",
-    truth="The scale depends on the prompt (pass@2: 5.3 at p = 1/10, 8.1 at 3/5); under a "
-    "max of graded rewards, the direction too.",
+    compares=("number of different scales of two prompts", "=", 1),
+    how="Mean update over all groups of N = $N, n = $n, with the marginal advantages divided by "
+    "their standard deviation, as GRPO does with rewards, and without: ⟦pass@2⟧ and max of "
+    "⟦(2, 1, 0)⟧, three actions.",
+    kindly=f"GRPO's division is replaced, too: the mean update is then {MEAN_SCALE} ∇E f.",
+    truth="The scale depends on the prompt (⟦pass@2⟧: $scale_1 at p = $p_1, $scale_2 at $p_2); "
+    "under a max of graded rewards, the direction too.",
+    counterexample="N=5, n=2, f=pass@2, p=(1/10, 3/5), ratios=(5.275, 8.148)",
+    tried="1 of 1 stated, 3 kind, 1 control, 3 remark",
+    nearest="1",
 )
 def grpo_drop_in() -> Trials:
     """GRPO optimises the set objective if it divides the marginal set advantages by their standard
     deviation.
     """
     num, size = 5, 2
-    rates = []
+    scales: dict[Fraction, float] = {}
     for p in (policy(2, 9, 9), policy(6, 2, 2)):
-        ratios = _standardised_ratios(PASS, p, num, size)
-        yield remark(max(ratios) - min(ratios) < 1e-9, f="pass@2", π=p, ratios=ratios)
-        rates.append(ratios[0])
-    yield stated(abs(rates[0] - rates[1]), f="pass@2", p=Fraction(3, 5), ratios=tuple(rates))
+        (scales[p[0]],) = {round(r, 9) for r in _standardised_ratios(PASS, p, num, size)}
+    different = tuple(scales.values())
+    yield stated(len(set(different)), N=num, n=size, f="pass@2", p=tuple(scales), ratios=different)
+    first, second = different
+    yield shown(p_1=min(scales), scale_1=rounded(first, 1))
+    yield shown(p_2=max(scales), scale_2=rounded(second, 1))
+    plain = set()
     for p in POLICIES:
-        ratios = _standardised_ratios(GRADED, p, num, size)
-        yield remark(max(ratios) - min(ratios) > 0.1, f="max", π=p, ratios=ratios)
+        found = _standardised_ratios(GRADED, p, num, size)
+        yield remark(max(found) - min(found) > 0.1, f="max", π=p, ratios=found)
         mean_form = mean_estimate(deviation(GRADED, size), p, num)
         truth = logit_gradient(GRADED, p, size)
-        yield kind(mean_form == times(Fraction(num - size, size), truth), π=p)
+        plain |= set(ratios(mean_form, truth))
+        yield kind(mean_form == times(MEAN_SCALE(N=num, n=size), truth), π=p)
+    yield control(len(plain), N=num, n=size)
 
 
 def _standardised_ratios(score: Score, p: Policy, num: int, size: int) -> list[float]:
@@ -310,6 +341,7 @@ SIZES = (1, 2, 3)
     Verdict.HOLDS,
     compares=("mean of the displayed objective", "=", "Σ_c E f of size n_c"),
     how="Over all groups of N = 4 samples, sizes 1, 2, 3, max and distinct strategies.",
+    tried="6 stated",
     cases=product((GRADED, scores.distinct_share()), POLICIES),
 )
 def several_sizes(score: Score, p: Policy) -> Trials:
@@ -335,9 +367,10 @@ def several_sizes(score: Score, p: Policy) -> Trials:
     how="Mean update over all groups, N = 4, sizes 1 and 2, against Σ_c ∇E f.",
     kindly="The example gives no estimator. With weights 1/C(N−1, n_c) the mean update is "
     "Σ_c ∇E f exactly.",
-    counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
-    refuted="3 of 3",
     truth="With 1/C(N, n_c) size n_c enters with weight 1 − n_c/N.",
+    counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
+    tried="3 of 3 stated, 3 kind, 3 control, 3 remark",
+    nearest="2",
     cases=product(POLICIES),
 )
 def size_weights(p: Policy) -> Trials:
@@ -353,7 +386,8 @@ def size_weights(p: Policy) -> Trials:
     weighted = [
         sum((1 - Fraction(size, num)) * gradients[size][a] for size in sizes) for a in range(3)
     ]
-    ratios = [s / w for s, w in zip(formula, wanted, strict=True)]
-    yield stated(len(set(ratios)), N=num, sizes=sizes, π=p, ratios=tuple(ratios))
+    found = ratios(formula, wanted)
+    yield stated(len(set(found)), N=num, sizes=sizes, π=p, ratios=tuple(found))
+    yield control(len(set(ratios(right, wanted))), N=num, π=p)
     yield kind(right == wanted, π=p)
     yield remark(formula == weighted, π=p)

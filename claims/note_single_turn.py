@@ -59,6 +59,7 @@ def is_linear(score: Score, num_actions: int, size: int) -> bool:
     how="E f linear in the policy ⇔ f additive over the set's members, for all 0/1/2-valued "
     "symmetric f on two actions, n = 2, 3, and named objectives on three.",
     truth="For tabular policies: f collapses exactly if it is additive, f(S) = (1/n) Σ g(yᵢ).",
+    tried="112 remark",
 )
 def requirement() -> Trials:
     """f is admissible if E f(Y₁…Y_n) is not E g(Y) for one g that is the same for all policies."""
@@ -86,6 +87,7 @@ def requirement() -> Trials:
     compares=("∇E f of sets", "=", "∇E r"),
     how="E f = Σ π r, and gradients that are the same for all n, all 0/1/2 rewards of three "
     "actions, n ≤ 3.",
+    tried="1026 stated, 1026 remark",
     cases=product(product(range(3), repeat=3), policies(3, 6)),
 )
 def mean_collapses(rewards: Actions, p: Policy) -> Trials:
@@ -107,6 +109,7 @@ def mean_collapses(rewards: Actions, p: Policy) -> Trials:
     compares=("E max r is E g(Y) for one g", "never"),
     how="Not additive for any non-constant reward in {0, 1, 2}³, n = 2, 3; E max = 1 − (1 − p)^n.",
     truth="A constant reward, or n = 1, collapses.",
+    tried="48 stated, 39 remark",
 )
 def max_is_admissible() -> Trials:
     """max r is an objective of set RL, and is pass@n for rewards 0 and 1."""
@@ -131,11 +134,11 @@ def max_is_admissible() -> Trials:
     "4.",
     kindly="The text says that one can: best-of-n by a proxy that is not constant is one, "
     "and the majority from n = 3 on.",
-    counterexample="Alg=majority, n=2, r=(0, 0, 1)",
-    refuted="6 of 450",
     truth="With n = 2 and ties broken uniformly the majority is standard RL; for n ≥ 3, or "
     "ties to the lowest answer, it is not. Best-of-n by a proxy that is not constant "
     "never is. A pick that ignores the set always is.",
+    counterexample="Alg=majority, n=2, r=(0, 0, 1)",
+    tried="6 of 450 stated, 468 kind, 36 remark",
     cases=product((2, 3, 4), [r for r in product(range(2), repeat=3) if len(set(r)) > 1]),
 )
 def test_time_compute(size: int, rewards: Actions) -> Trials:
@@ -169,9 +172,9 @@ def _first(rewards: tuple[int, ...]) -> Score:
     how="One of two samples by majority, and two of three, selected uniformly and by reward; all "
     "rewards in {0, 1, 2}³ that are not all equal.",
     kindly="The text says that one can: two of three by reward is one.",
-    counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
-    refuted="24 of 24",
     truth="By reward it is one. Uniformly, or one of two by majority, it is standard RL.",
+    counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
+    tried="24 of 24 stated, 24 kind, 48 remark",
     cases=product([r for r in product(range(3), repeat=3) if len(set(r)) > 1]),
 )
 def selected_subset(rewards: Actions) -> Trials:
@@ -203,6 +206,7 @@ def _top_two(rewards: tuple[int, ...]) -> Score:
     truth="Except where d is the same for every set with a correct member, as where no "
     "action is correct, all share a strategy, or the correct share one and the wrong "
     "are degenerate.",
+    tried="768 stated, 256 remark",
     cases=product((2, 3), product((-1, 0, 1, 2), repeat=3), product(range(2), repeat=3)),
 )
 def polychromic_is_admissible(size: int, strategies: Actions, rewards: Actions) -> Trials:
@@ -235,6 +239,7 @@ def shared_signal(score: Score, p: Policy, size: int, baseline: Baseline) -> lis
     compares=("∇E f", "=", "E[(f(S) − f̂) Σᵢ ∇ log π(yᵢ)]"),
     how="Against the derivative of the polynomial E f(π), which uses no score function; four "
     "objectives, three actions, n = 2, 3, f̂ = 0 and 1/3.",
+    tried="160 stated",
     cases=product((2, 3), scores.OBJECTIVES, list(policies(3, 5))),
 )
 def shared_gradient(size: int, score: Score, p: Policy) -> Trials:
@@ -252,6 +257,7 @@ def shared_gradient(size: int, score: Score, p: Policy) -> Trials:
     Verdict.HOLDS,
     compares=("E[∇ log π(y)(r(y) − b)]", "=", "∇E r"),
     how="Against π(y)(r(y) − E r), all 0/1/2 rewards of three actions, b = 0 and 1/3.",
+    tried="540 stated",
     cases=product(product(range(3), repeat=3), policies(3, 5)),
 )
 def standard_gradient(rewards: Actions, p: Policy) -> Trials:
@@ -272,9 +278,9 @@ def standard_gradient(rewards: Actions, p: Policy) -> Trials:
     how="bᵢ = f(y₋ᵢ), the score of the other members, and a shared b = f(y₂…y_n), against ∇E f.",
     kindly="One baseline for the whole set must not depend on the members: f(y₂…y_n) takes "
     "away the gradient of its own mean.",
-    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
-    refuted="32 of 32",
     truth="A baseline bᵢ for each member may depend on every member except yᵢ.",
+    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
+    tried="32 of 32 stated, 32 kind, 32 remark",
 )
 def baseline_rule() -> Trials:
     """A baseline must be independent of the sampled set and of every subset of it."""
@@ -300,6 +306,7 @@ def _without(s: Actions, i: int) -> Actions:
     Verdict.HOLDS,
     compares=("E[Σᵢ ∇ log π(yᵢ) f(S)]", "=", "n E[∇ log π(y) A(y)]"),
     how="Both sides by enumeration, four objectives, three actions, n = 2, 3.",
+    tried="16 stated",
     cases=product((2, 3), scores.OBJECTIVES, [policy(1, 2, 3), policy(3, 1, 1)]),
 )
 def coupling(size: int, score: Score, p: Policy) -> Trials:
@@ -320,6 +327,8 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     "objectives, in fractions. The mean over all splits is u − v.",
     truth="u − v is the mean of the naive credit over all splits, so its variance is never "
     "larger: for N = 4, n = 2, π = (1, 2, 3)/6 2.6, 2.6, 3.1 and 1.5 times smaller.",
+    tried="4 stated, 8 remark",
+    nearest="324/637",
     cases=product(scores.OBJECTIVES),
 )
 def naive_algorithm(score: Score) -> Trials:

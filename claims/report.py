@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from claims.claims import BEYOND, DOCUMENTS, Claim, Finding, Part, Verdict, write
+from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Quantity, Verdict, write
+from claims.formulas import Formula
 from claims.highlights import HIGHLIGHTS
 
 SCHEMA_VERSION = 1
@@ -103,7 +104,7 @@ def table(findings: Sequence[Finding]) -> str:
     width = max((len(finding.claim.id) for finding in findings), default=0)
     lines = [
         f"{'ok' if f.confirmed else 'NO':3}{f.name:23}{f.claim.id:{width + 2}}"
-        f"{textwrap.shorten(f.claim.statement, 70, placeholder=' …')}"
+        f"{textwrap.shorten(f.statement, 70, placeholder=' …')}"
         for f in findings
     ]
     counts = Counter(finding.name for finding in findings)
@@ -116,7 +117,7 @@ def table(findings: Sequence[Finding]) -> str:
 def explained(findings: Sequence[Finding]) -> str:
     """Say of each claim what it states, what is true instead and how it was checked."""
     return "\n\n".join(
-        "\n".join([_source(f.claim), *_details(f), f"- Checked: {f.claim.how}"]) for f in findings
+        "\n".join([_source(f), *_details(f), f"- Checked: {f.say(f.claim.how)}"]) for f in findings
     )
 
 
@@ -134,15 +135,15 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "id": f.claim.id,
             "document": f.claim.document,
             "where": f.claim.where,
-            "statement": f.claim.statement,
-            "quantity": f.claim.quantity and vars(f.claim.quantity),
+            "statement": f.statement,
+            "quantity": f.claim.quantity and _sides(f.claim.quantity),
             "verdict": f.claim.verdict.value,
             "name": f.claim.name,
             "concluded": f.concluded.value,
             "confirmed": f.confirmed,
-            "truth": f.claim.truth,
-            "kind_reading": f.claim.kindly,
-            "how": f.claim.how,
+            "truth": f.say(f.claim.truth),
+            "kind_reading": f.say(f.claim.kindly),
+            "how": f.say(f.claim.how),
             "trials": {part.value: f.tallies[part].trials for part in Part},
             "failures": {part.value: f.tallies[part].failures for part in Part},
             "counterexample": f.counterexample,
@@ -153,6 +154,11 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
         for f in findings
     ]
     return {"schema_version": SCHEMA_VERSION, "confirmed": not _wrong(findings), "claims": rows}
+
+
+def _sides(quantity: Quantity) -> dict[str, Any]:
+    sides = vars(quantity).items()
+    return {name: str(side) if isinstance(side, Formula) else side for name, side in sides}
 
 
 def markdown(findings: Sequence[Finding]) -> str:
@@ -219,17 +225,19 @@ def _entries(findings: Sequence[Finding]) -> list[str]:
     """Write what does not simply hold in full, then a list of what does."""
     holding = [f for f in findings if f.confirmed and f.concluded is Verdict.HOLDS]
     full = [_entry(finding) for finding in findings if finding not in holding]
-    lines = "\n".join(_line(finding.claim) for finding in holding)
+    lines = "\n".join(map(_line, holding))
     return [*full, f"These hold:\n\n{lines}\n"] if holding else full
 
 
-def _line(row: Claim) -> str:
+def _line(finding: Finding) -> str:
+    row = finding.claim
     word = f" *{row.word.removeprefix('holds ').capitalize()}.*" if row.word else ""
-    return f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {row.statement}{word}'
+    return f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {finding.statement}{word}'
 
 
-def _source(row: Claim) -> str:
-    return f"{row.id}, {row.document}, {row.where}: {row.statement}"
+def _source(finding: Finding) -> str:
+    row = finding.claim
+    return f"{row.id}, {row.document}, {row.where}: {finding.statement}"
 
 
 def _entry(finding: Finding) -> str:
@@ -237,7 +245,7 @@ def _entry(finding: Finding) -> str:
     lines = [
         f'<a id="{row.id}"></a>',
         "",
-        f"**`{row.id}`** {row.where}. {_verdict(finding)} {row.statement}",
+        f"**`{row.id}`** {row.where}. {_verdict(finding)} {finding.statement}",
         "",
         *_details(finding),
     ]
@@ -253,8 +261,8 @@ def _verdict(finding: Finding) -> str:
 def _details(finding: Finding) -> list[str]:
     """Say which reading holds, what is true, and the first counterexample: what there is."""
     row = finding.claim
-    lines = [f"- Holds if read so: {row.kindly}"] if row.kindly else []
-    lines += [f"- {_truth_label(row.verdict)}{row.truth}"] if row.truth else []
+    lines = [f"- Holds if read so: {finding.say(row.kindly)}"] if row.kindly else []
+    lines += [f"- {_truth_label(row.verdict)}{finding.say(row.truth)}"] if row.truth else []
     if row.counterexample:
         lines += [f"- Counterexample ({finding.refuted}): {finding.counterexample}"]
     return lines
@@ -278,14 +286,21 @@ def _wrong(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _mismatch(finding: Finding) -> str:
-    """Say the verdict of a row, the conclusion of its check, and the first failed trials."""
+    """Say how a row and its check differ, and the first failed trials."""
     failures = "; ".join(
         f"{part.value}: {tally.failures} of {tally.trials} failed, "
         f"first {write(tally.first_failure or {})}"
         for part, tally in finding.tallies.items()
         if tally.failures
     )
+    row = finding.claim
+    pins = "".join(
+        f"; {name}: the row {getattr(row, name)!r}, its check {getattr(finding, name)!r}"
+        for name in ("counterexample", "tried", "nearest")
+        if getattr(row, name) != getattr(finding, name)
+    )
     return (
-        f"{finding.claim.id} says {finding.claim.verdict.value!r}, its check "
-        f"{finding.concluded.value!r}" + (f" ({failures})" if failures else "")
+        f"{row.id} says {row.verdict.value!r}, its check {finding.concluded.value!r}"
+        + (f" ({failures})" if failures else "")
+        + pins
     )

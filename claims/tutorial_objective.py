@@ -12,7 +12,17 @@ import numpy as np
 
 import setrl
 from claims import scores
-from claims.claims import TUTORIAL, Trials, Verdict, claim, corrected, kind, remark, stated
+from claims.claims import (
+    TUTORIAL,
+    Trials,
+    Verdict,
+    claim,
+    control,
+    corrected,
+    kind,
+    remark,
+    stated,
+)
 from claims.exact import (
     Actions,
     Policy,
@@ -60,6 +70,7 @@ def by_inclusion(
     how="Mean reward, mean diversity and covariance of the sets with a sample, each worked out "
     "from how often such a set holds another sample, a strategy or both. Their sum less the "
     "baseline against u − U over all sets of groups of five, in fractions, n = 2, 3, 4.",
+    tried="90 stated",
     cases=product(
         ((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)),
         ((0, 0, 1, 2, 1), (0, 0, 0, 1, -1), (0, 1, 2, 3, 4)),
@@ -85,11 +96,11 @@ def group_decomposition(rewards: Actions, strategies: Actions, size: int) -> Tri
     compares=("covariance of a correct y", ">", "covariance of a wrong y"),
     how="Cov(mean reward, diversity) over sets with y, for y correct and wrong, of a new and of "
     "the common strategy; four other actions, n = 3, 4.",
-    counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
-    refuted="4 of 4",
     truth="Given y its reward is constant, so the covariance is the same whether y is "
     "correct or not. Term 1 rewards it: a correct y gains E[d given y]/n over a "
     "wrong one.",
+    counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
+    tried="4 of 4 stated, 16 corrected, 8 control",
     cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
 )
 def covariance_credit(size: int, p: Policy) -> Trials:
@@ -102,6 +113,7 @@ def covariance_credit(size: int, p: Policy) -> Trials:
         wrong, right = terms[0, strategy], terms[1, strategy]
         yield corrected(right[1] == wrong[1])
         yield corrected(right[0] - wrong[0] == right[2] / size)
+        yield control(right[0], wrong[0], n=size, π=p)
     yield stated(
         terms[1, 9][1],
         terms[0, 9][1],
@@ -144,11 +156,12 @@ def covariance_in_sets(
     compares=("Cov", ">", 0),
     how="A correct or wrong y with its own strategy next to four samples, at least three of them "
     "correct, in all clusterings: the covariance over the sets with y, n = 3, 4.",
-    counterexample="n=3, r=(0, 1, 1, 1), strategies=(0, 1, 1, 1), Cov=-1/36",
-    refuted="384 of 960",
     truth="Its sign does not depend on y: it is ((n−1)/n)² times the covariance over the "
     "sets of n − 1 others, negative where their correct ones share a strategy and a "
     "wrong one has another.",
+    counterexample="n=3, r=(0, 1, 1, 1), strategies=(0, 1, 1, 1), Cov=-1/36",
+    tried="384 of 960 stated, 1944 corrected",
+    nearest="1/256",
     cases=product(
         (3, 4),
         [r for r in product((0, 1), repeat=4) if sum(r) >= 3],
@@ -178,6 +191,8 @@ def covariance_sign(size: int, rewards: Actions, strategies: Actions) -> Trials:
     how="Correct action of probability p, a wrong one of a new strategy of probability p, the rest "
     "one wrong strategy; n = 4, p = 1/10, 1/100, 1/1000: size of one advantage over the other.",
     truth="At p = 0 there is no signal at all.",
+    tried="1 stated, 2 remark",
+    nearest="16.44",
 )
 def correct_first() -> Trials:
     """When accuracy is low, $q."""
@@ -200,6 +215,7 @@ def correct_first() -> Trials:
     compares=("f > 0", "exactly if", "mean reward > 0 and diversity > 0"),
     how="Every set of up to four members, rewards 0/1, degenerate members included.",
     truth="A product is positive where both factors are.",
+    tried="1554 stated",
     cases=product((1, 2, 3, 4)),
 )
 def both_factors(size: int) -> Trials:
@@ -223,10 +239,10 @@ def both_factors(size: int) -> Trials:
     "whose strategy another one shares: of a right one and of a wrong one, all (n, k, C) to n = 8.",
     kindly="In the place of a wrong member of a strategy that another has, in every set "
     "with a right member.",
-    counterexample="n=2, k=1, C=1, before=1/4, after=0",
-    refuted="112 of 168",
     truth="In the place of a right member exactly if k > C + 1. The tutorial's own S₁ = "
     "{y₁, y₃} scores less than S₃ = {y₁, y₂}.",
+    counterexample="n=2, k=1, C=1, before=1/4, after=0",
+    tried="112 of 168 stated, 168 kind, 169 remark",
 )
 def boosts_every_set() -> Trials:
     """A wrong sample of a unique strategy boosts the score of every set that it joins."""
@@ -255,10 +271,11 @@ def boosts_every_set() -> Trials:
     compares=("A", ">", 0),
     how="Seven correct samples of C strategies (as even as can be) and a wrong sample of another, "
     "n = 4, all 70 sets: u − U of the wrong one.",
-    counterexample="C=3, U=181/280, A=-1/40",
-    refuted="5 of 7",
     truth="Positive for C = 1, 2 and negative for C ≥ 3: the stronger the sets, the less a "
     "wrong sample adds.",
+    counterexample="C=3, U=181/280, A=-1/40",
+    tried="5 of 7 stated, 7 corrected",
+    nearest="3/140",
     cases=product(range(1, 8)),
 )
 def strong_sets(strategies: int) -> Trials:
@@ -282,10 +299,10 @@ def strong_sets(strategies: int) -> Trials:
     compares=("pass@1 at the optimum", "=", "the largest pass@1"),
     how="Two strategies that succeed with chance s₁ ≥ s₂: pass@1 of the policy with the largest "
     "E f, n = 2, 4, against the largest pass@1; exact on a grid of 40 policies.",
-    counterexample="n=2, success=(3/5, 1/2), share=11/20, pass_at_1=111/200",
-    refuted="4 of 6",
     truth="pass@1 is lower where strategies differ in success. The tutorial's own table "
     "has 27 % against 28 %.",
+    counterexample="n=2, success=(3/5, 1/2), share=11/20, pass_at_1=111/200",
+    tried="4 of 6 stated, 6 corrected",
 )
 def free_lunch() -> Trials:
     """Diversity costs nothing in pass@1."""
@@ -313,6 +330,7 @@ def free_lunch() -> Trials:
     how="The listing in fractions against the library's objective with −1 for strategy 100, every "
     "set of three over rewards 0/1 and strategies 1, 2, 100.",
     truth="The judge should label the N samples once: the listing asks it again for every set.",
+    tried="216 stated",
     cases=product(product((0, 1), repeat=3), product((1, 2, 100), repeat=3)),
 )
 def score_code(rewards: Actions, strategies: Actions) -> Trials:
