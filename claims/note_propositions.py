@@ -65,7 +65,7 @@ def reward_condition(size: int, rewards: Actions, p: Policy) -> Trials:
     how="Every 0/1/2-valued φ_d on the sets of two and three actions, n = 2: the covariances with "
     "the counts.",
     truth="No function does: the counts add up to n, so the covariances to ⟦zero⟧. It can be "
-    "required of y above a threshold of probability: of the likeliest y alone, $likeliest functions do.",
+    "required of y above a threshold of probability: $likeliest do so for the likeliest y.",
     counterexample="sum_of_covariances=0",
     tried="1 of 1 stated, 756 corrected, 1 control",
 )
