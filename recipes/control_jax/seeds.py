@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 from setrl.control.jax.arm import use_one_thread
-from setrl.control.records import EVALUATION
+from setrl.control.learner import EVALUATION
 from setrl.control.resolved import ResolvedControl
 
 

@@ -7,11 +7,13 @@ final/policy.safetensors   the weights of the policy: readable on every machine
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
 
 from setrl.support.errors import RunError
 from setrl.support.files.run_folder import TrainingRun
@@ -37,8 +39,36 @@ def reading(path: Path) -> Iterator[None]:
     """Explain a file that cannot be read as the weights or the state of this config."""
     try:
         yield
+    except (ModuleNotFoundError, AttributeError) as error:  # a pickle names modules of classes
+        raise RunError(
+            f"{path} was written by another version of setrl ({error}): use that version, or train "
+            "this arm again in another folder"
+        ) from error
     except (SafetensorError, RuntimeError, ValueError, KeyError, OSError) as error:
         raise RunError(
             f"{path} is damaged, or belongs to another config ({error}): train this arm again in "
             "another folder"
         ) from error
+
+
+def save_weights(weights: Mapping[str, np.ndarray], path: Path) -> None:
+    """Write the weights of a policy, by name."""
+    save_file(dict(weights), path)
+
+
+def load_weights(path: Path, like: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Load weights that `save_weights` wrote.
+
+    Raises:
+        RunError: If the file is damaged, or the weights have other names or shapes.
+    """
+    with reading(path):
+        found = load_file(path)
+        must_be_like(*({name: one.shape for name, one in of.items()} for of in (found, like)))
+    return found
+
+
+def must_be_like(found: object, wanted: object) -> None:
+    """Refuse, inside `reading`, what another config has written."""
+    if found != wanted:
+        raise ValueError(f"it holds {found}, and not {wanted}")

@@ -12,25 +12,23 @@ from typing import Any
 import numpy as np
 
 from setrl.control import behaviour_cloning
-from setrl.control.checkpoints import POLICY
+from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.checkpoints import POLICY, save_weights
 from setrl.support import files
 
+Weights = Mapping[str, np.ndarray]
+
 STREAM = 0xBC  # in the seeds that decide demonstrations and batches
-
-
-def generator(seed: int) -> np.random.Generator:
-    """Return what decides demonstrations and batches."""
-    return np.random.default_rng([STREAM, seed])
 
 
 def kept(
     cache: Path,
     task: Any,
     policy: str,
-    shapes: Mapping[str, Sequence[int]],
+    first: Weights,
     code: Sequence[Any],
     seed: int,
-    make: Callable[[Path], Mapping[str, float]],
+    clone: Callable[[Demonstrations, np.random.Generator], tuple[Weights, Mapping[str, float]]],
 ) -> Path:
     """Return the file of a pretrained policy, made unless it is there.
 
@@ -41,23 +39,26 @@ def kept(
         cache: Where policies are kept.
         task: The task; its `repr` and its source are hashed.
         policy: Name of the policy's class.
-        shapes: Name of a weight → its shape.
+        first: Weights of its first policy, by name: their shapes are hashed.
         code: Modules that decide what is learned.
         seed: Seed of the first weights, and of the batches.
-        make: Writes the weights to a file; returns how good they are.
+        clone: Learns from demonstrations; returns the weights, and how good they are.
     """
     bases = [one for one in type(task).__mro__ if one.__module__ not in ("builtins", "abc")]
     sources = dict.fromkeys(map(_source, [*bases, *code, behaviour_cloning]))
     digest = hashlib.sha256(b"\0".join(filter(None, sources)))
     about = {
         **{"schema_version": 1, "task": repr(task), "source": digest.hexdigest()[:12]},
-        **{"policy": policy, "shapes": {k: list(v) for k, v in shapes.items()}, "seed": seed},
+        **{"policy": policy, "shapes": {k: list(v.shape) for k, v in first.items()}},
+        "seed": seed,
     }
     name = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
     folder = cache / f"policy-{task.name}-{name}"
     if not folder.exists():
+        rng = np.random.default_rng([STREAM, seed])
+        weights, found = clone(task.demonstrate(rng), rng)
         with files.writing_folder(folder) as partial:
-            found = make(partial / POLICY)
+            save_weights(weights, partial / POLICY)
             files.write_json(partial / "pretrain.json", {**about, "found": dict(found)})
     return folder / POLICY
 

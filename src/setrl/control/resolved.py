@@ -24,6 +24,8 @@ from setrl.support.files.sections import blamed_on
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
 
+Keys = Mapping[str, Any]  # of an arm
+
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 JAX_VINES = VINE_KEYS[:-1]  # on JAX the environment says how long an episode may be
 
@@ -107,7 +109,10 @@ def resolve(config: ControlConfig) -> ResolvedControl:
     if config.gru is not None and not is_of_jax(task):
         raise KeyedError("gru is of tasks on JAX, such as jax_goals", "gru")
     make = _arm_on_jax if is_of_jax(task) else _arm
-    arms = {arm: make(arm, config, task) for arm in config.arms}
+    arms = {}
+    for arm, keys in config.arms.items():
+        with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
+            arms[arm] = make(keys, config, task)
     steps = config.total_steps or int(task.defaults["total_timesteps"])
     if is_of_jax(task) and steps > MOST_JAX_STEPS:
         raise KeyedError(
@@ -125,24 +130,24 @@ def _check_defaults(task: ControlTask) -> None:
         names.look_up("policy_kwargs on JAX", name, {"net_arch": None})
 
 
-def _arm(arm: str, config: ControlConfig, task: ControlTask) -> ResolvedControlArm:
+def _arm(keys: Keys, config: ControlConfig, task: ControlTask) -> ResolvedControlArm:
     from setrl.control.sb3.vines import Vines
 
-    algorithm, method, given = _read(arm, config)
+    algorithm, method, given = _read(keys)
     vines = None
-    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-        if method is not None:
-            vines = Vines(task.make_env, task.label, task.score, **given[VINES])
-        check_vines(method, vines)
-        ppo = _ppo(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
-        if "num_trajectories" in ppo:
-            hint = "is of tasks on JAX; here n_steps × n_envs are the steps of an update"
-            raise KeyedError(f"num_trajectories {hint}", "num_trajectories")
-        model, own = _own_model(config.arms[arm])
+    if method is not None:
+        vines = Vines(task.make_env, task.label, task.score, **given[VINES])
+    check_vines(method, vines)
+    ppo = _ppo(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
+    if "num_trajectories" in ppo:
+        raise ValueError(
+            "num_trajectories is of tasks on JAX; here n_steps × n_envs are the steps of an update"
+        )
+    model, own = _own_model(keys)
     return ResolvedControlArm(method, vines, ppo, given[OPTIONS] | own, model)
 
 
-def _own_model(keys: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _own_model(keys: Keys) -> tuple[Any, dict[str, Any]]:
     """Return the class that is the algorithm of an arm, and its arguments; None for ours."""
     algorithm = located(keys.get("algorithm"), ".")
     if not isinstance(algorithm, Mapping):
@@ -152,40 +157,38 @@ def _own_model(keys: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     return load_function(reference, folder).value, options
 
 
-def _arm_on_jax(arm: str, config: ControlConfig, task: Any) -> ResolvedControlArm:
+def _arm_on_jax(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
     from setrl.control.jax.networks import ActorCritic
     from setrl.control.jax.poly_ppo import JaxPolyPPO
     from setrl.control.jax.update import PPOOptions
 
-    algorithm, method, given = _read(arm, config)
+    algorithm, method, given = _read(keys)
+    if isinstance(located(keys.get("algorithm"), "."), Mapping):
+        raise ValueError("algorithm must be a name on JAX")
     vines = None
-    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-        if isinstance(located(config.arms[arm].get("algorithm"), "."), Mapping):
-            raise KeyedError("algorithm must be a name on JAX", "algorithm")
-        if method is not None:
-            _refuse_on_jax(given[VINES], JAX_VINES)
-            vines = VineChoices(**given[VINES])
-        merged = _merged(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
-        _refuse_on_jax(merged, [one.name for one in fields(PPOOptions)])
-        widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
-        policy = ActorCritic(task.env.num_actions, widths, config.gru)
-        model = JaxPolyPPO(task, policy, PPOOptions(**merged, **given[OPTIONS]), method, vines)
+    if method is not None:
+        _refuse_on_jax(given[VINES], JAX_VINES)
+        vines = VineChoices(**given[VINES])
+    merged = _merged(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
+    _refuse_on_jax(merged, [one.name for one in fields(PPOOptions)])
+    widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
+    policy = ActorCritic(task.env.num_actions, widths, config.gru)
+    model = JaxPolyPPO(task, policy, PPOOptions(**merged, **given[OPTIONS]), method, vines)
     return ResolvedControlArm(method, None, merged, given[OPTIONS], model)
 
 
 VINES, OPTIONS, PPO = range(3)  # the groups of an arm's keys
 
 
-def _read(arm: str, config: ControlConfig) -> tuple[str, AnyMethod | None, list[dict[str, Any]]]:
+def _read(keys: Keys) -> tuple[str, AnyMethod | None, list[dict[str, Any]]]:
     """Return the algorithm of an arm, its method for `poly_ppo`, and its other keys in groups."""
-    keys = dict(config.arms[arm])
-    algorithm = keys.pop("algorithm", "ppo")
+    own = dict(keys)
+    algorithm = own.pop("algorithm", "ppo")
     algorithm = algorithm if str(algorithm) in ALGORITHMS else "poly_ppo"  # a class below it
-    given = [_taken(keys, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS)]
+    given = [_taken(own, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS)]
     if algorithm != "poly_ppo":
         return algorithm, None, given
-    with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-        return algorithm, method_config.from_config({"method": "poly_epo", **keys}), given
+    return algorithm, method_config.from_config({"method": "poly_epo", **own}), given
 
 
 def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
@@ -193,7 +196,7 @@ def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
     for key in given:
         if key not in known:
             instead = ": an update has num_trajectories" if key in ("n_steps", "n_envs") else ""
-            raise KeyedError(f"{key} is not available on JAX{instead}", key)
+            raise ValueError(f"{key} is not available on JAX{instead}")
 
 
 def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

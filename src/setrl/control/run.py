@@ -11,6 +11,7 @@ from types import ModuleType
 
 from typing_extensions import override
 
+from setrl.control.learner import Learner
 from setrl.control.resolved import ResolvedControl
 from setrl.support import files
 from setrl.support.files.digests import Digests
@@ -74,8 +75,14 @@ class ControlArms(Arms):
                 f"pretraining the policy that all arms start from, unless {self.cache} has it",
                 file=sys.stderr,
             )
-        engine(self.resolved).base_policy(self.resolved, self.cache)
+        self._base()
         return True
+
+    def _base(self) -> Learner:
+        """Return an arm that has the policy that all arms start from, made if it is missing."""
+        first, seed = next(iter(self.resolved.arms)), self.resolved.config.pretrain_seed
+        run = TrainingRun(self.run_dir / BASE)
+        return engine(self.resolved).Learner(self.resolved, first, seed, self.cache, run)
 
     @override
     def cost(self, arm: str | None) -> float:
@@ -96,7 +103,7 @@ class ControlArms(Arms):
     @override
     def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
         if not run.evaluation.exists():
-            engine(self.resolved).evaluate_base(self.resolved, self.cache, run, BASE)
+            _write_evaluation(self._base(), BASE, None)
         on_progress(self.cost(None))
 
 
@@ -129,10 +136,24 @@ def train_arm(
     checkpoint = run.usable_checkpoint()
     run.remove_incomplete()
     write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
-    done = engine(resolved).learn(resolved, arm, seed, cache, run, checkpoint, on_step, stop)
-    finished = done >= resolved.steps
-    run.end(finished, done)
+    given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
+    learner: Learner = engine(resolved).Learner(*given)
+    run.truncate(learner.steps)
+    learner.learn()
+    finished = learner.steps >= resolved.steps
+    if finished:
+        with files.writing_folder(run.final) as folder:
+            learner.write_final(folder)
+        _write_evaluation(learner, arm, seed)
+        on_step(learner.steps)
+    run.end(finished, learner.steps)
     return finished
+
+
+def _write_evaluation(learner: Learner, arm: str, seed: int | None) -> None:
+    """Write evaluation.json: the metrics of an arm's last policy, or of the base."""
+    about = {"schema_version": 1, "arm": arm, "seed": seed, "steps": learner.steps}
+    files.write_json(learner.run.evaluation, {**about, "metrics": learner.evaluation()})
 
 
 def engine(resolved: ResolvedControl) -> ModuleType:

@@ -10,8 +10,9 @@ evaluation.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
+from setrl.control.options import require_choice, require_number
 from setrl.core.advantages import AnyMethod, Method
 from setrl.core.inputs import check_given
 
@@ -50,29 +51,17 @@ class VineChoices:
     num_sets: int = 4
 
     def __post_init__(self) -> None:
-        for name, choices in (("where", get_args(Where)), ("credit", get_args(CreditName))):
-            value = getattr(self, name)
-            if value not in choices:
-                known = ", ".join(map(repr, choices))
-                raise ValueError(f"{name} must be one of {known}, got {value!r}")
-        for name, least in (("num_vines", 0), ("num_sets", 2)):
-            require_whole(self, name, least)
-        for name in ("num_states", "window"):
-            require_whole(self, name, 0, may_be_none=True)
+        require_choice("where", self.where, Where)
+        require_choice("credit", self.credit, CreditName)
+        require_number("num_vines", self.num_vines, whole=True)
+        require_number("num_sets", self.num_sets, 2, whole=True)
+        require_number("num_states", self.num_states, whole=True, may_be_none=True)
+        require_number("window", self.window, whole=True, may_be_none=True)
 
     @property
     def are_sampled(self) -> bool:
         """Whether there are vines; without them PPO is plain."""
         return self.num_vines > 0 and self.num_states != 0
-
-
-def require_whole(options: Any, name: str, least: int, may_be_none: bool = False) -> None:
-    """Refuse an option that is not a whole number of at least `least`."""
-    value = getattr(options, name)
-    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= least
-    if not (is_number or (may_be_none and value is None)):
-        wanted = f"a whole number ≥ {least}" + ", or None" * may_be_none
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
 def _check_kinds(method: Any, vines: Any) -> None:

@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw
 from typing_extensions import override
 
 from setrl.control import measures
+from setrl.control.checkpoints import POLICY
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.resolved import ResolvedControl
 from setrl.control.run import engine
@@ -248,9 +249,8 @@ def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
     final = training_run(run_dir, arm, seed).final
-    found = engine(resolved).trained(resolved, arm, final)
-    if found is None:
+    if not (final / POLICY).exists():
         raise ConfigError(
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
         )
-    return found
+    return engine(resolved).trained(resolved, arm, final / POLICY)

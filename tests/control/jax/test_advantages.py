@@ -1,6 +1,5 @@
 """Advantages of padded trajectories, against the loops that define them."""
 
-from collections import Counter
 from typing import Any
 
 import jax
@@ -14,6 +13,7 @@ from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import _of_critic
 from setrl.control.jax.rollouts import RolloutSteps, Trajectories
 from setrl.control.sb3 import update as torch_update
+from setrl.control.sb3.bonuses import CountBonus
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
 LENGTHS = (6, 3, 1, 0)
@@ -174,30 +174,26 @@ def test_explained_variance_has_no_unit() -> None:
     assert np.isnan(found[2])
 
 
-def test_bonuses_count_every_visit_of_a_pair() -> None:
-    """λ·N(s, a)^−½ with N counted in a dict, over two updates of two parts each."""
-    visits, counts = bonuses.no_visits(0.5), Counter[tuple[float, ...]]()
+def test_bonuses_are_those_of_the_other_path() -> None:
+    """Over two updates of two parts each; a step counts the visits before it, and itself."""
+    visits, other = bonuses.no_visits(0.5), CountBonus(0.5)
     for seed in (0, 1):
         parts = [rounded(make_grown(2 * seed + part).steps) for part in (0, 1)]
-        pairs = [pairs_of(steps) for steps in parts]
-        for steps, own in zip(parts, pairs, strict=True):
-            counts.update(own[t][b] for t, b in np.argwhere(np.asarray(steps.alive)))
         found, visits = bonuses.count_bonuses(parts, visits, 0.5)
-        for steps, own, one in zip(parts, pairs, found, strict=True):
-            for t, b in np.argwhere(np.asarray(steps.alive)):
-                assert float(one[t, b]) == pytest.approx(0.5 * counts[own[t][b]] ** -0.5)
-    assert max(counts.values()) > 2
-    assert int(visits.sum()) == counts.total()
+        for steps, one in zip(parts, found, strict=True):
+            alive_BT = np.asarray(steps.alive).T
+            seen, actions, values = (
+                np.swapaxes(each, 0, 1)[alive_BT]
+                for each in (steps.observations, steps.actions, one)
+            )
+            np.testing.assert_allclose(values, other(seen, actions), rtol=1e-6)
+    assert max(other.visits.values()) > 2
+    assert int(visits.sum()) == other.visits.total()
 
 
 def rounded(steps: RolloutSteps) -> RolloutSteps:
     """Make observations few, so that pairs come back."""
     return steps._replace(observations=jnp.sign(steps.observations[..., :1]))
-
-
-def pairs_of(steps: RolloutSteps) -> list[list[tuple[float, ...]]]:
-    seen, actions = np.asarray(steps.observations), np.asarray(steps.actions)
-    return [[(*seen[t, b].tolist(), int(actions[t, b])) for b in range(B)] for t in range(T)]
 
 
 def test_pieces_hold_every_step_once() -> None:

@@ -108,33 +108,30 @@ def test_rewards_that_are_all_missing_end_the_run(
     resolved: ResolvedControl, arm: str, lost: int, sentence: str, tmp_path: Path
 ) -> None:
     """Without vines one is too many; with vines, all of the two trunks and of the vines."""
-    model = jax_arm.model_of(resolved, arm)
-    loop = jax_arm._Loop(resolved, model, TrainingRun(tmp_path), 0, lambda _: None, Stop())
+    learner = jax_arm.Learner(resolved, arm, 0, tmp_path, TrainingRun(tmp_path))
     metrics = {"rollout/without_reward": lost, "vines/score": np.nan, "train/loss": 0.1}
     expected = pytest.raises(RunError, match=sentence) if sentence else nullcontext()
     with expected:
-        loop._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
+        learner._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
 
 
 def test_an_arm_whose_sets_never_gave_credit_ends_with_a_warning(
     resolved: ResolvedControl, tmp_path: Path
 ) -> None:
     """As on the other path, and only if all steps are done."""
-    model, run = jax_arm.model_of(resolved, "poly"), TrainingRun(tmp_path)
-    done = model.init(jax.random.key(0))._replace(steps=jnp.int32(400))
+    learner = jax_arm.Learner(resolved, "poly", 0, tmp_path, TrainingRun(tmp_path))
+    learner.training = learner.training._replace(steps=jnp.int32(400))
     with pytest.warns(UserWarning, match="no step had a set advantage.*vines/without_credit"):
-        jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop()).run(done)
+        learner.learn()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        credited = done._replace(gave_credit=jnp.bool_(True))
-        jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop()).run(credited)
+        learner.training = learner.training._replace(gave_credit=jnp.bool_(True))
+        learner.learn()
 
 
 def test_weights_that_are_not_finite_end_the_run(resolved: ResolvedControl, tmp_path: Path) -> None:
     """The last step of the optimiser can break them after the last loss was measured."""
-    model = jax_arm.model_of(resolved, "poly")
-    run = TrainingRun(tmp_path)
-    loop = jax_arm._Loop(resolved, model, run, 0, lambda _: None, Stop())
+    loop = jax_arm.Learner(resolved, "poly", 0, tmp_path, TrainingRun(tmp_path))
     metrics = {"rollout/without_reward": 0, "train/loss": 0.1}
     loop._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
     with pytest.raises(RunError, match="a weight is not finite"):
@@ -149,7 +146,7 @@ def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
 def test_weights_of_another_config_are_refused(folder: Path) -> None:
     other = config(gru=4)
     with pytest.raises(RunError, match="damaged, or belongs to another config"):
-        jax_arm.trained(other, "poly", training_run(folder, "poly", 0).final)
+        jax_arm.trained(other, "poly", training_run(folder, "poly", 0).final / POLICY)
     checkpoint = training_run(folder, "poly", 0).last_checkpoint()
     assert checkpoint is not None
     training = jax_arm.model_of(other, "poly").init(jax.random.key(0))

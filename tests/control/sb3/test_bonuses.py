@@ -1,7 +1,6 @@
 """The bonus for rare actions."""
 
 import numpy as np
-import pytest
 
 from setrl.control.sb3.bonuses import CountBonus
 
@@ -16,8 +15,3 @@ def test_it_falls_with_the_visits_of_the_pair() -> None:
 def test_observations_that_are_dicts_count_as_one_state() -> None:
     seen = {"a": np.array([[1], [1], [1]]), "b": np.array([[2], [2], [3]])}
     np.testing.assert_allclose(CountBonus(1.0)(seen, np.zeros(3)), [1.0, 1.0 / np.sqrt(2), 1.0])
-
-
-def test_a_negative_weight_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 0"):
-        CountBonus(-0.1)

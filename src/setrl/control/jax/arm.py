@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
+from typing_extensions import override
 
-from setrl.control import pretrained, records
-from setrl.control.checkpoints import POLICY, save
+from setrl.control import learner, pretrained
+from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.checkpoints import POLICY, save_weights
 from setrl.control.jax import behaviour_cloning, checkpoints, networks
 from setrl.control.jax.networks import Params
-from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Player
 from setrl.control.metrics import without_credit
-from setrl.control.records import is_due
 from setrl.support import files
 from setrl.support.errors import RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.support.wording import count
-from setrl.train.runs.pool import Stop
 
 if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
@@ -46,70 +43,49 @@ def use_one_thread() -> None:
         jax.config.update(PRECISION, "highest")
 
 
-def learn(
-    resolved: ResolvedControl,
-    arm: str,
-    seed: int,
-    cache: Path,
-    run: TrainingRun,
-    checkpoint: Path | None,
-    on_step: Callable[[int], None],
-    stop: Stop,
-) -> int:
-    """Do what `setrl.control.sb3.arm.learn` does."""
-    model = model_of(resolved, arm)
-    training = model.init(jax.random.key(seed), base_policy(resolved, cache))
-    if checkpoint is not None:
-        training = checkpoints.load(checkpoint, training)
-    run.truncate(int(training.steps))
-    training = _Loop(resolved, model, run, seed, on_step, stop).run(training)
-    done = int(training.steps)
-    if done >= resolved.steps:
-        with files.writing_folder(run.final) as folder:
-            checkpoints.save_policy(training.params, folder / POLICY)
-        found = records.evaluation(model.task, model.player(training.params), seed, done)
-        records.write_evaluation(run, arm, seed, done, found)
-    return done
+class Learner(learner.Learner):
+    """Trains a `JaxPolyPPO`."""
 
+    @override
+    def __post_init__(self) -> None:
+        self.model = model_of(self.resolved, self.arm)
+        first = warm_start(self.model, self.cache, self.resolved.config.pretrain_seed)
+        self.training = self.model.init(jax.random.key(self.seed), first)
+        if self.checkpoint is not None:
+            self.training = checkpoints.load(self.checkpoint, self.training)
 
-class _Loop:
-    """Updates until all steps are done, with the records and checkpoints of a run."""
+    @property
+    @override
+    def steps(self) -> int:
+        return int(self.training.steps)
 
-    def __init__(
-        self,
-        resolved: ResolvedControl,
-        model: JaxPolyPPO,
-        run: TrainingRun,
-        seed: int,
-        on_step: Callable[[int], None],
-        stop: Stop,
-    ) -> None:
-        self.model, self.run_folder, self.seed = model, run, seed
-        self.every, self.total = resolved.config, resolved.steps
-        self.on_step, self.stop = on_step, stop
-        self.update = model.compiled
+    @property
+    @override
+    def policy(self) -> Player:
+        return self.model.player(self.training.params)
 
-    def run(self, training: Training) -> Training:
-        """Return the state after the last update, or after the one in which it was stopped."""
-        done, ends = int(training.steps), False
-        while done < self.total and not ends:
-            before, (training, metrics, _) = done, self.update(training)
-            done = int(training.steps)
-            self._refuse_what_teaches_nothing(metrics, training.params)
+    @override
+    def learn(self) -> None:
+        ends = False
+        while self.steps < self.resolved.steps and not ends:
+            before = self.steps
+            self.training, metrics, _ = self.model.compiled(self.training)
+            self._refuse_what_teaches_nothing(metrics, self.training.params)
             record = {name: float(value) for name, value in sorted(metrics.items())}
-            if is_due(self.every.eval_every, before, done):
-                player = self.model.player(training.params)
-                found = records.evaluation(self.model.task, player, self.seed, done)
-                record |= {f"evaluation/{name}": value for name, value in found.items()}
-            files.append_line(self.run_folder.metrics, {"step": done, **record})
-            ends = self.stop.asked
-            if ends or is_due(self.every.checkpoint_every, before, done):
-                save(self.run_folder, done, partial(checkpoints.write, training))
-            self.on_step(done)
-        sentence = without_credit(self.model.vines, bool(training.gave_credit))
-        if sentence is not None and done >= self.total:
+            record |= self.measured(before)
+            files.append_line(self.run.metrics, {"step": self.steps, **record})
+            ends = self.ends(before)
+        sentence = without_credit(self.model.vines, bool(self.training.gave_credit))
+        if sentence is not None and self.steps >= self.resolved.steps:
             warnings.warn(sentence, stacklevel=2)
-        return training
+
+    @override
+    def write(self, folder: Path) -> None:
+        checkpoints.write(self.training, folder)
+
+    @override
+    def write_final(self, folder: Path) -> None:
+        save_weights(checkpoints.weights(self.training.params), folder / POLICY)
 
     def _refuse_what_teaches_nothing(self, metrics: dict[str, Any], params: Params) -> None:
         missing = int(metrics["rollout/without_reward"])
@@ -129,15 +105,6 @@ class _Loop:
             )
 
 
-def evaluate_base(resolved: ResolvedControl, cache: Path, run: TrainingRun, arm: str) -> None:
-    """Write evaluation.json of the policy that all arms start from."""
-    params = base_policy(resolved, cache)
-    assert params is not None
-    model = model_of(resolved, next(iter(resolved.arms)))
-    found = records.evaluation(model.task, model.player(params), None, 0)
-    records.write_evaluation(run, arm, None, 0, found)
-
-
 def model_of(resolved: ResolvedControl, arm: str) -> JaxPolyPPO:
     """Return the model of an arm."""
     model = resolved.arms[arm].model
@@ -145,30 +112,26 @@ def model_of(resolved: ResolvedControl, arm: str) -> JaxPolyPPO:
     return model
 
 
-def base_policy(resolved: ResolvedControl, cache: Path) -> Params | None:
+def warm_start(model: JaxPolyPPO, cache: Path, seed: int) -> Params | None:
     """Return the weights that all arms and seeds start from; None if each starts from its own."""
-    model, seed = model_of(resolved, next(iter(resolved.arms))), resolved.config.pretrain_seed
     task: Any = model.task
     if not task.demonstrations:
         return None
     first = model.init(jax.random.key(seed)).params
 
-    def make(path: Path) -> dict[str, float]:
-        rng = pretrained.generator(seed)
-        params, found = behaviour_cloning.clone(model.policy, first, task.demonstrate(rng), rng)
-        checkpoints.save_policy(params, path)
-        return found
+    def clone(
+        shown: Demonstrations, rng: np.random.Generator
+    ) -> tuple[pretrained.Weights, dict[str, float]]:
+        params, found = behaviour_cloning.clone(model.policy, first, shown, rng)
+        return checkpoints.weights(params), found
 
-    shapes = {name: weight.shape for name, weight in checkpoints.flat(first).items()}
-    code = [behaviour_cloning, networks]
-    path = pretrained.kept(cache, task, "JaxPolyPPO", shapes, code, seed, make)
+    code, weights = [behaviour_cloning, networks], checkpoints.weights(first)
+    path = pretrained.kept(cache, task, "JaxPolyPPO", weights, code, seed, clone)
     return checkpoints.load_policy(path, first)
 
 
-def trained(resolved: ResolvedControl, arm: str, final: Path) -> Player | None:
-    """Return a player of an arm's trained policy from its folder `final`; None without it."""
-    if not (final / POLICY).exists():
-        return None
+def trained(resolved: ResolvedControl, arm: str, policy: Path) -> Player:
+    """Return a player of an arm's trained policy, from its file."""
     model = model_of(resolved, arm)
     like = model.init(jax.random.key(0)).params
-    return model.player(checkpoints.load_policy(final / POLICY, like))
+    return model.player(checkpoints.load_policy(policy, like))

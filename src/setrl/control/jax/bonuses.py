@@ -23,14 +23,26 @@ def count_bonuses(
 ) -> tuple[list[jax.Array | float], jax.Array]:
     """λ·N(s, a)^−½ of each step of each part, (T, B), and the table with them: see `CountBonus`.
 
-    N counts the visits of earlier updates and all visits of this update.
+    Steps are counted in their order, trajectory after trajectory.
     """
     if not weight:
         return [0.0] * len(parts), visits
-    places = [_hash(steps) for steps in parts]
-    for steps, own in zip(parts, places, strict=True):
-        visits = visits.at[own].add(steps.alive.astype(jnp.int32))
-    return [weight * jnp.maximum(visits[own], 1) ** -0.5 for own in places], visits
+    found: list[jax.Array | float] = []
+    for steps in parts:
+        places_BT = jnp.where(steps.alive, _hash(steps), TABLE).T  # nothing is counted at TABLE
+        places = places_BT.reshape(-1)
+        before = visits.at[places].get(mode="fill", fill_value=0) + _earlier(places)
+        found.append((weight * (before + 1.0) ** -0.5).reshape(places_BT.shape).T)
+        visits = visits.at[places].add(1, mode="drop")
+    return found, visits
+
+
+def _earlier(places: jax.Array) -> jax.Array:
+    """Return how often each value stands earlier in an array."""
+    order = jnp.argsort(places, stable=True)
+    ranked = places[order]
+    rank = jnp.arange(len(places)) - jnp.searchsorted(ranked, ranked)
+    return jnp.zeros_like(rank).at[order].set(rank)
 
 
 def _hash(steps: RolloutSteps) -> jax.Array:

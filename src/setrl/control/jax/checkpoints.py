@@ -10,9 +10,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from safetensors.numpy import load_file, save_file
 
-from setrl.control.checkpoints import reading
+from setrl.control.checkpoints import load_weights, must_be_like, reading
 from setrl.control.jax.networks import Params
 from setrl.control.jax.poly_ppo import Training
 
@@ -36,7 +35,7 @@ def load(folder: Path, like: Training) -> Training:
     with reading(folder / STATE):
         with np.load(folder / STATE, allow_pickle=False) as found:
             leaves = [found[name] for name in sorted(found.files)]
-        _must_be_like(_kinds(leaves), _kinds(wanted))
+        must_be_like(_kinds(leaves), _kinds(wanted))
     plain = jax.tree.unflatten(tree, [jax.numpy.asarray(leaf) for leaf in leaves])
     return plain._replace(key=jax.random.wrap_key_data(plain.key))
 
@@ -49,30 +48,18 @@ def _kinds(leaves: Any) -> list[str]:
     return [f"{np.asarray(leaf).dtype}{np.shape(leaf)}" for leaf in leaves]
 
 
-def save_policy(params: Params, path: Path) -> None:
-    """Write the weights of a policy."""
-    save_file(flat(params), path)
-
-
 def load_policy(path: Path, like: Params) -> Params:
-    """Load the weights that `save_policy` wrote.
+    """Load the weights of a policy.
 
     Raises:
         RunError: If the file is damaged, or holds another policy.
     """
-    with reading(path):
-        found, wanted = load_file(path), flat(like)
-        shapes = ({name: one.shape for name, one in of.items()} for of in (found, wanted))
-        _must_be_like(*shapes)
+    wanted = weights(like)
+    found = load_weights(path, wanted)
     return jax.tree.unflatten(jax.tree.structure(like), [found[name] for name in wanted])
 
 
-def _must_be_like(found: Any, wanted: Any) -> None:
-    if found != wanted:
-        raise ValueError(f"it holds {found}, and not {wanted}")
-
-
-def flat(params: Params) -> dict[str, np.ndarray]:
+def weights(params: Params) -> dict[str, np.ndarray]:
     """Return name → weight, in the order of the leaves."""
     leaves = jax.tree_util.tree_leaves_with_path(params)
     return {

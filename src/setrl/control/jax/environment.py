@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from setrl.control.options import require_number
+
 State = Any  # a pytree of arrays
 StateLabel = Callable[[State], jax.Array]
 
@@ -120,8 +122,8 @@ def check_env(env: JaxEnv) -> int:
     """
     key = jax.random.key(0)
     state = _shapes("reset", env.reset, key)
-    _require_number(env, "num_actions", 2)
-    _require_number(env, "max_steps", 1)
+    for name, least in (("num_actions", 2), ("max_steps", 1)):
+        require_number(f"{name} of an environment", getattr(env, name, None), least, whole=True)
     seen = _shapes("observe", env.observe, state)
     if not hasattr(seen, "dtype"):
         raise ValueError(f"observe must return (D,) float32, got {_kinds(seen)}")
@@ -179,14 +181,6 @@ def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:
     shape, kind = getattr(found, "shape", None), getattr(found, "dtype", type(found))
     if shape != () or not jnp.issubdtype(kind, jnp.signedinteger):
         raise ValueError(f"{wanted}: got shape {shape} and kind {kind}")
-
-
-def _require_number(env: JaxEnv, name: str, least: int) -> None:
-    value = getattr(env, name, None)
-    if not isinstance(value, int) or value < least:
-        raise ValueError(
-            f"{name} of an environment must be a whole number ≥ {least}, got {value!r}"
-        )
 
 
 def _kinds(state: State) -> str:

@@ -13,8 +13,7 @@ import optax
 from setrl.control.jax.advantages import CreditedSteps, normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
-from setrl.control.penalties import Anchor, check_penalties
-from setrl.control.vines import require_whole
+from setrl.control.options import Anchor, check_penalties, require_number
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
 MOST_INDEX_BITS = 16  # of 31: at least 15 random bits are left
@@ -29,9 +28,9 @@ class PPOOptions:
     Attributes:
         num_trajectories: Trajectories of an update, which grow side by side: with vines, the vines,
             and without vines whole episodes.
-        batch_size: Steps of a minibatch; None: one minibatch. With a memory, a minibatch has
-            batch_size // sequence_length pieces, at least one, and the last piece of a trajectory
-            is shorter: Stable-Baselines3's path adds pieces until it has `batch_size` steps.
+        batch_size: Most steps of a minibatch; None: one minibatch. With a memory, a minibatch has
+            batch_size // sequence_length pieces, at least one; the last piece of a trajectory may
+            be shorter.
         n_epochs: Passes over the steps of an update.
         learning_rate: Step size of Adam.
         gamma: Discount γ.
@@ -44,9 +43,7 @@ class PPOOptions:
         kl_coef: Weight of KL(anchor ‖ π).
         kl_anchor: "behaviour", the policy that sampled the steps, or "start". Both read the
             memories of the policy that sampled the steps.
-        ucb_coef: λ of a bonus λ·N(s, a)^−½ in the critic's rewards. N counts all visits so far,
-            with all visits of the update: on Stable-Baselines3's path a step counts only the
-            visits before it and itself.
+        ucb_coef: λ of a bonus λ·N(s, a)^−½ in the critic's rewards; see `control.options`.
         sequence_length: Steps through which gradients of a memory flow back.
     """
 
@@ -68,25 +65,19 @@ class PPOOptions:
 
     def __post_init__(self) -> None:
         check_penalties(self.kl_coef, self.kl_anchor, self.ucb_coef)
-        for name in ("num_trajectories", "n_epochs", "sequence_length", "batch_size"):
-            require_whole(self, name, 1, may_be_none=name == "batch_size")
+        for name in ("num_trajectories", "n_epochs", "sequence_length"):
+            require_number(name, getattr(self, name), 1, whole=True)
+        require_number("batch_size", self.batch_size, 1, whole=True, may_be_none=True)
         for name in ("learning_rate", "ent_coef", "vf_coef"):
-            self._require(name, 0.0, float("inf"))
+            require_number(name, getattr(self, name))
         for name in ("gamma", "gae_lambda"):
-            self._require(name, 0.0, 1.0)
+            require_number(name, getattr(self, name), 0, 1)
         for name in ("clip_range", "max_grad_norm"):
-            self._require(name, 1e-12, float("inf"))
+            require_number(name, getattr(self, name), 1e-12)
         if not isinstance(self.normalize_advantage, bool):
             raise ValueError(
                 f"normalize_advantage must be true or false, got {self.normalize_advantage!r}"
             )
-
-    def _require(self, name: str, least: float, most: float) -> None:
-        value = getattr(self, name)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not least <= value <= most or value == float("inf"):
-            wanted = f"a number ≥ {least:g}" if most > 1 else f"a number from {least:g} to {most:g}"
-            raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
     @property
     def optimizer(self) -> optax.GradientTransformation:

@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass
 class CountBonus:
-    """weight · min{1, N(s, a)^−1/2}, where N counts visits: the UCB bonus of arXiv:2509.25424.
+    """weight · N(s, a)^−1/2, where N counts visits: the UCB bonus of arXiv:2509.25424.
 
     Two states are equal if the bytes of their observations are equal. In continuous spaces nothing
     is seen twice, so every step gets the whole weight. A visit counts itself: the first bonus is
@@ -24,10 +24,6 @@ class CountBonus:
 
     weight: float
     visits: Counter[bytes] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        if not self.weight >= 0:
-            raise ValueError(f"the weight of the bonus must be at least 0, got {self.weight}")
 
     def __call__(self, observations: Any, actions: np.ndarray) -> np.ndarray:
         """Return the bonus of steps in their order, (steps,), and count the steps.

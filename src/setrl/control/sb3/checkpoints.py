@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
 
-from setrl.control.checkpoints import POLICY, reading
+from setrl.control.checkpoints import POLICY, load_weights, reading, save_weights
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.seals import check_seal, seal
 from setrl.control.sb3.vines import Vines
-from setrl.support.errors import RunError
 
 MODEL, STATE = "model.zip", "state.pkl"
 
@@ -40,24 +36,23 @@ def write(model: PolyPPO, folder: Path) -> None:
 def write_final(model: PolyPPO, folder: Path) -> None:
     """Write a trained model: its policy for every machine, and all of it for this machine."""
     model.save(folder / MODEL)
-    save_policy(model, folder / POLICY)
+    save_weights(weights(model), folder / POLICY)
     seal(folder)
 
 
-def save_policy(model: Any, path: Path) -> None:
-    """Write the weights of a model's policy."""
-    weights = {name: one.detach().clone() for name, one in model.policy.state_dict().items()}
-    save_file(weights, path)
+def weights(model: Any) -> dict[str, np.ndarray]:
+    """Return the weights of a model's policy, by name."""
+    return {name: one.cpu().numpy() for name, one in model.policy.state_dict().items()}
 
 
 def load_policy(model: Any, path: Path) -> None:
-    """Load the weights that `save_policy` wrote.
+    """Load the weights of a model's policy.
 
     Raises:
         RunError: If the file is damaged, or holds another policy.
     """
-    with reading(path):
-        model.policy.load_state_dict(load_file(path))
+    found = load_weights(path, weights(model))
+    model.policy.load_state_dict({name: torch.from_numpy(one) for name, one in found.items()})
 
 
 def load(folder: Path, env: Any, vines: Vines | None, kind: Any = None) -> PolyPPO:
@@ -70,7 +65,7 @@ def load(folder: Path, env: Any, vines: Vines | None, kind: Any = None) -> PolyP
     """
     check_seal(folder)
     path = folder / MODEL
-    with _sentence_for_moved_classes(path):
+    with reading(path):
         given = {"device": "cpu", "env": env, "force_reset": False, "vines": vines}
         return (kind or PolyPPO).load(path, **given)
 
@@ -79,7 +74,7 @@ def restore(folder: Path, model: PolyPPO) -> None:
     """Restore generators, environments, and the values that were not yet logged."""
     check_seal(folder)
     path = folder / STATE
-    with _sentence_for_moved_classes(path):
+    with reading(path):
         state = pickle.loads(path.read_bytes())
     assert model.env is not None
     for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore[attr-defined]
@@ -89,18 +84,6 @@ def restore(folder: Path, model: PolyPPO) -> None:
     random.setstate(state["python"])
     for name in WAITING:
         getattr(model.logger, name).update(state["log"][name])
-
-
-@contextmanager
-def _sentence_for_moved_classes(path: Path) -> Iterator[None]:
-    """Explain a failed unpickling: a pickle names modules of classes, which may have moved."""
-    try:
-        yield
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise RunError(
-            f"{path} was written by another version of setrl ({error}): use that version, or train "
-            "this arm again in another folder"
-        ) from error
 
 
 WAITING = ("name_to_value", "name_to_count", "name_to_excluded")

@@ -11,8 +11,9 @@ import numpy as np
 from typing_extensions import override
 
 from setrl.control.labels import TrajectoryLabel, numbers_of
+from setrl.control.options import require_number
 from setrl.control.trajectories import Trajectory
-from setrl.control.vines import VineChoices, require_whole
+from setrl.control.vines import VineChoices
 
 
 def episode_return(trajectory: Trajectory) -> float:
@@ -50,7 +51,7 @@ class Vines(VineChoices):
                 f"lambda: gym.make('CartPole-v1'), got {self.make_env!r}"
             )
         super().__post_init__()
-        require_whole(self, "max_steps", 1)
+        require_number("max_steps", self.max_steps, 1, whole=True)
 
     def worth(self, episode: Trajectory) -> float:
         """Return the score of an episode; NaN without steps or with a reward that is not finite."""
