@@ -20,6 +20,7 @@ from studies import (
     rare_strategies,
     refinement,
     rollout_trees,
+    small_groups,
 )
 
 STUDIES: dict[str, Callable[[Path], Path | str]] = {
@@ -33,6 +34,7 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "rare_strategies": lambda folder: rare_strategies.run(rare_strategies.RareConfig(), folder),
     "refinement": lambda folder: refinement.run(refinement.RefinementConfig(), folder),
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
+    "small_groups": small_groups.run,
 }
 
 
@@ -43,7 +45,7 @@ def main(
 
     Args:
         study: bandits, bases, biased_maze, coverage_law, grader_attack, least_variance,
-            predictions, rare_strategies, refinement or rollout_trees.
+            predictions, rare_strategies, refinement, rollout_trees or small_groups.
         folder: The folder for its numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))

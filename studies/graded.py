@@ -7,6 +7,7 @@ From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -120,13 +121,44 @@ def run(run_dir: Path, path: Path) -> Path:
         samples = [list(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
         found = [worths(rows) | (worths_on_sides(rows) if of_sides else {}) for rows in samples]
         arms[one.arm] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
+        arms[one.arm]["shares of |x|"] = [shares(rows) for rows in samples]
         own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
         if own and own[0]:
+            start = [values[0] for values in own]
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
-            arms[one.arm]["noise"] = geometric_interval(settled).as_lists() | {"per_seed": settled}
-    whole = {"schema_version": SCHEMA_VERSION, "config": shown(config), "arms": arms}
+            arms[one.arm] |= {"noise": _ratio(settled), "noise at first": _ratio(start)}
+    more = {"noise at first": _against_leave_two_out(arms)} if "l2o_4" in arms else {}
+    whole = {"schema_version": SCHEMA_VERSION, "config": shown(config), "arms": arms} | more
     path.write_text(json.dumps(whole, indent=1) + "\n")
     return path
+
+
+def _against_leave_two_out(arms: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return ratios of the noise in the first updates, in which policies are alike, by seed."""
+    found = {}
+    for first, second in (("s_loo", "l2o"), ("l2o", "ei")):
+        for size in (2, 4, 6):
+            one, other = (arms[f"{name}_{size}"]["noise at first"]["per_seed"]
+                          for name in (first, second))  # fmt: skip
+            found[f"{first} / {second}, K = {size}"] = _ratio(np.divide(one, other).tolist())
+    return found
+
+
+def _ratio(values_R: Sequence[float]) -> dict[str, Any]:
+    rounded = [float(f"{value:.4g}") for value in values_R]
+    return geometric_interval(values_R).as_lists() | {"per_seed": rounded}
+
+
+def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the share of the samples that answer at each |x|, largest first, from 1% on.
+
+    >>> shares([{"strategies": ["x=5", "x=-5", "x=8", None]}])
+    {'5': 0.5, '8': 0.25}
+    """
+    names = [one for row in rows for one in row["strategies"]]
+    places = [name.removeprefix("x=").lstrip("-") for name in names if isinstance(name, str)]
+    found = {place: round(times / len(names), 4) for place, times in Counter(places).most_common()}
+    return {place: share for place, share in found.items() if share >= 0.01}
 
 
 def _over_seeds(name: str, values_R: Sequence[float]) -> dict[str, Any]:

@@ -327,7 +327,7 @@ def two_states(moves=RIGHT, sizes=(2, 2), widths=(2, 2)):
         (lambda: two_states(np.ones((2, 2, 1))), r"\(2, 2, 2\), .* got \(2, 2, 1\)"),
         (lambda: two_states(sizes=(2, 3)), r"must have one set_size, got \[2, 3\]"),
         (lambda: two_states(widths=(2, 3)), r"one number of actions, got \[2, 3\]"),
-        (lambda: two_states(sizes=(), widths=()), "an objective for each state, got none"),
+        (lambda: two_states(sizes=(), widths=()), "an objective for each state, got "),
         (lambda: two_states().gap(EVEN, EVEN, [1, 1]), "start_X must sum to 1, got 2"),
         (lambda: two_states().occupancy(EVEN, [2, -1]), "start_X: .* got -1"),
         (lambda: two_states().gradient(EVEN, [1]), r"start_X must have shape \(2,\), got \(1,\)"),

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from setrl.theory.policies import check_action, check_policy
 from setrl.theory.tabular import TabularObjective
 
-ROUNDING = 1e-12  # of a scaffold value that is 0
+ROUNDING = 1e-12  # of a scaffold value that is 0, as a share of the largest score
 
 
 def scaffold_values(
@@ -87,7 +87,8 @@ def specular_sets(
     policy = check_policy(policy_A, shape=(tabular.table.num_actions,))
     check_action(action, len(policy))
     value = scaffold_values(tabular, policy)[action]
-    if not value > ROUNDING:
+    rounding = ROUNDING * np.abs(tabular.scores_S).max()
+    if not value > rounding:
         raise ValueError(f"action {action} needs a positive scaffold value, it has {value:.3g}")
     others = [a for a in np.flatnonzero(policy).tolist() if a != action]
     # Without all others y is certain, and its scaffold value is 0 (Prop. 5.3).
@@ -95,7 +96,7 @@ def specular_sets(
     if not tried:
         return []
     left_TA = np.stack([diminish(policy, gone) for gone in tried])
-    lost_T = tabular.gradient(left_TA)[:, action] < -ROUNDING
+    lost_T = tabular.gradient(left_TA)[:, action] < -rounding
     return [gone for gone, lost in zip(tried, lost_T, strict=True) if lost]
 
 

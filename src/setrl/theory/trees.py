@@ -81,7 +81,9 @@ class SetMDP:
     @cached_property
     def moves_XAX(self) -> np.ndarray:
         """P(x' | x, a), float64."""
-        return check_policy(self.transitions_XAX, called="transitions_XAX")
+        found = check_policy(self.transitions_XAX, called="transitions_XAX").copy()
+        found.setflags(write=False)  # it is kept: a change would change later values
+        return found
 
     @cached_property
     def counts_SA(self) -> np.ndarray:
@@ -182,8 +184,10 @@ class SetMDP:
 
 
 def _check_scores(scores: Sequence[TabularObjective]) -> None:
-    if not scores:
-        raise ValueError("scores must hold an objective for each state, got none")
+    if not isinstance(scores, Sequence) or not scores:
+        raise ValueError(f"scores must be a list of an objective for each state, got {scores!r}")
+    if other := [one for one in scores if not isinstance(one, TabularObjective)]:
+        raise ValueError(f"scores must hold TabularObjective values, got {other[0]!r}")
     for name, of in (
         ("set_size", lambda score: score.set_size),
         ("number of actions", lambda score: score.table.num_actions),
