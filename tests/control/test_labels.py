@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
+
 import numpy as np
 import pytest
+import torch
 
 from setrl import DEGENERATE
 from setrl.control import labels
@@ -37,6 +41,11 @@ def test_equal_labels_have_one_number():
     np.testing.assert_array_equal(found, [0, DEGENERATE, 0, 1, np.nan])
 
 
-def test_labels_must_be_hashable():
-    with pytest.raises(TypeError, match=r"hashable, such as a tuple or a frozenset, got \[1\]"):
-        labels.numbers_of([[1]])
+@pytest.mark.parametrize("wrong", [[1], b"1", 1j, datetime.date(2026, 1, 1), torch.tensor([1, 2])])
+def test_what_is_no_label_anywhere_is_none_here(wrong):
+    with pytest.raises(ValueError, match="labels must be tuples, frozensets, names or integers"):
+        labels.numbers_of([wrong, 1])
+
+
+def test_a_decimal_is_the_label_of_its_number():
+    np.testing.assert_array_equal(labels.numbers_of([Decimal(1), 1, "1", (1,)]), [0, 0, 0, 1])

@@ -144,7 +144,10 @@ def test_only_rewards_that_count_must_be_0_and_1():
 @pytest.mark.parametrize(
     ("correct", "message"),
     [
-        (GRADED, r"correct must be True or False \(1 or 0\), or None .* got 0\.2: compare with"),
+        (
+            GRADED,
+            r"correct must hold True or False \(1 or 0\), .* got 0\.2: compare it",
+        ),
         (CORRECT[0], r"correct must have the shape \(1, 8\) of rewards_BN, got \(8,\)"),
         ([["maybe"] * 8], "correct must hold True or False .* got 'maybe'"),
     ],

@@ -266,7 +266,7 @@ def test_matrices():
     for wrong in ([[0, 1], [2, 0]], [[0, np.inf], [np.inf, 0]], [[0, np.nan], [np.nan, 0]]):
         with pytest.raises(ValueError, match=r"finite numbers between|a symmetric matrix"):
             read_pairs(wrong, 2)
-    with pytest.raises(ValueError, match="2 × 2 numbers for a prompt, got 'ab'"):
+    with pytest.raises(ValueError, match=r"2 × 2 numbers for a prompt, got the shape \(\)"):
         read_pairs("ab", 2)
 
 

@@ -1,5 +1,6 @@
 from concurrent.futures import Future
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +8,8 @@ from hypothesis import strategies as st
 from setrl import DEGENERATE
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement, by_first_appearance, pairwise
 from setrl.judges.exact import ExactJudge
+from setrl.support.errors import RunError
+from setrl.train.gathering.judging import JudgeQueue
 from studies.faulty import NoisyJudge
 
 
@@ -113,3 +116,55 @@ def test_an_error_in_the_background_reaches_the_caller():
 def test_a_judge_may_ask_to_see_copies():
     (judgement,) = NoisyJudge(ExactJudge(), 1.0).judge([Group.of_texts("p", ("a",) * 6)])
     assert len(set(judgement.labels_N)) > 1
+
+
+class Says(Judge):
+    """A judge that gives every group of three samples one judgement."""
+
+    name = "mine"
+
+    def __init__(self, judgement):
+        self.judgement = judgement
+
+    def judge(self, groups):
+        return [self.judgement for _ in groups]
+
+
+class SaysOfAll(Says, sees_copies=True):
+    """The same, which is asked about copies, too."""
+
+    def judge(self, groups):
+        return [self.judgement for _ in groups]
+
+
+class SaysAlone:
+    """The same, which inherits nothing."""
+
+    name, close = "mine", lambda self: None
+    __init__, judge = Says.__init__, SaysOfAll.judge
+
+
+@pytest.mark.parametrize("kind", [Says, SaysOfAll, SaysAlone])
+@pytest.mark.parametrize(
+    ("judgement", "message"),
+    [
+        (Judgement((1.5, 2, 2)), r"names or integers from 0 .* got 1\.5"),
+        (Judgement((-2, 0, 0)), "names or integers from 0 .* got -2"),
+        (Judgement((0, 2**60, 0)), "names or integers from 0 .* got 1152921504606846976"),
+        (Judgement(("a", 0, 0)), r"numbers as labels, and names beside them, got \('a', 0, 0\)"),
+        (Judgement((0, None, 0)), "numbers as labels, and names beside them"),
+        (Judgement((0, 1)), "3 samples one label each, got 2"),
+        (Judgement((0, 1, 1), ("a", "b", "b", "b")), "3 samples one label each, got 4"),
+    ],
+)
+def test_what_a_judge_gives_is_read_where_it_is_taken(kind, judgement, message):
+    group = Group.of_texts("p", ("a", "b", "c"))
+    with pytest.raises(RunError, match=f"the judge 'mine' must give {message}"):
+        JudgeQueue(kind(judgement)).collect([group])
+
+
+def test_labels_of_a_judge_may_be_numbers_of_any_library():
+    judge = Says(Judgement((np.int64(1), 0.0, "-1")))
+    [[found], _] = JudgeQueue(judge).collect([Group.of_texts("p", ("a", "b", "c"))])
+    assert found.labels_N == (1, 0, -1)
+    assert {type(label) for label in found.labels_N} == {int}

@@ -3,28 +3,47 @@
 `python -m tests.samples.test_doors` writes docs/values.md, which the test holds to the table.
 """
 
+import datetime
 import json
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 import torch
 
-from setrl import DEGENERATE
+from setrl import DEGENERATE, Samples, methods, objectives
 from setrl.control.labels import numbers_of
 from setrl.core.inputs import read_samples
 from setrl.judges.base import judgement_by_names
 from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.rollouts import group_of_rollout
-from setrl.samples.samples import READER_OF
-from setrl.samples.values import read_answer, read_label, read_number, read_outcome
+from setrl.samples.samples import KEYS, LABELS
+from setrl.samples.values import (
+    NUMBERS,
+    TIMES,
+    read_answer,
+    read_label,
+    read_number,
+    read_outcome,
+    read_pairs,
+    was_cut,
+)
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.credit import scored_groups
+from setrl.train.scoring import Columns, score
+from setrl.train.trl.columns import ends
+from setrl.train.verl.estimators import BatchRows, estimator, knowing
+from setrl.train.verl.trainer import credited
 
 PAGE = Path(__file__).parents[2] / "docs" / "values.md"
 REFUSED, NOT_HERE = "refused", "—"  # the second: a file of JSON cannot hold the value
@@ -54,7 +73,18 @@ VALUES = {
     "2**53": 2**53,
     "2**60": 2**60,
     "str(2**60)": str(2**60),
+    "str(10**16 - 1)": str(10**16 - 1),
     "10**400": 10**400,
+    "1e300": 1e300,
+    "Decimal(1)": Decimal(1),
+    'Decimal("0.25")': Decimal("0.25"),
+    "Fraction(1, 4)": Fraction(1, 4),
+    "Fraction(10**400)": Fraction(10**400),
+    'Decimal("sNaN")': Decimal("sNaN"),
+    "pandas.NA": pandas.NA,
+    "np.datetime64(1, 'ns')": np.datetime64(1, "ns"),
+    "np.timedelta64(1, 'ns')": np.timedelta64(1, "ns"),
+    "datetime.date(2026, 1, 1)": datetime.date(2026, 1, 1),
     "None": None,
     "math.nan": math.nan,
     "np.float64('nan')": np.float64("nan"),
@@ -64,8 +94,8 @@ VALUES = {
     '"null"': "null",
     '"factor"': "factor",
     '" factor "': " factor ",
-    '"caf\\u00e9"': "café",
-    '"cafe\\u0301"': "café",
+    '"caf\\u00e9"': "caf\u00e9",
+    '"cafe\\u0301"': "cafe\u0301",
     '"①"': "①",
     '"007"': "007",
     '"correct"': "correct",
@@ -77,41 +107,165 @@ VALUES = {
 }
 
 
+PAIRS = {
+    "[[0, 1], [1, 0]]": [[0, 1], [1, 0]],
+    '[["wrong", True], ["1", 0.0]]': [["wrong", True], ["1", 0.0]],
+    "np.ones((2, 2))": np.ones((2, 2)),
+    "torch.ones(2, 2, dtype=torch.bfloat16)": torch.ones(2, 2, dtype=torch.bfloat16),
+    "None": None,
+    "[[math.nan, 1], [1, 0]]": [[math.nan, 1], [1, 0]],
+    "[[None, 1], [1, 0]]": [[None, 1], [1, 0]],
+    "[[0, None], [None, 0]]": [[0, None], [None, 0]],
+    "[[0, 1], [2, 0]]": [[0, 1], [2, 0]],
+    "[[0, math.inf], [math.inf, 0]]": [[0, math.inf], [math.inf, 0]],
+    "[[0, 10**400], [10**400, 0]]": [[0, 10**400], [10**400, 0]],
+    "[[0, 1], [1]]": [[0, 1], [1]],
+    "np.ones((3, 3))": np.ones((3, 3)),
+    '"ab"': "ab",
+    "np.ones((2, 2), 'm8[ns]')": np.ones((2, 2), "m8[ns]"),
+}
+END, PAD = 2, 0
+IDS = {
+    "[]": [],
+    "[5]": [5],
+    "[5, END]": [5, END],
+    "[5, END, PAD]": [5, END, PAD],
+    "[END, 5]": [END, 5],
+    "torch.tensor([5, END])": torch.tensor([5, END]),
+}
+
+
+VALUES_OF = {"pairs": PAIRS, "cut": IDS}  # kinds with values of their own
+
+
+class NotHereError(Exception):
+    """A value that cannot come in by a door."""
+
+
+def beside(read: Callable[[Any], Any]) -> list[Any]:
+    """All that the values of the table become, apart from unknown and degenerate.
+
+    A door that gives only which values are equal shows by them what a value becomes.
+    """
+    found = {}
+    for value in VALUES.values():
+        with suppress(ValueError):
+            found[read(value)] = None
+    return [one for one in found if one is not None and one == one and one != DEGENERATE]
+
+
+def the_same(first: Any, codes: Any, others: Sequence[Any]) -> Any:
+    """Return the one of the others that has the code of the first, or what is wrong."""
+    same = [one for one, code in zip(others, codes, strict=True) if code == first]
+    return same[0] if len(same) == 1 else f"the same as {same}"
+
+
 def in_core(field: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What `set_advantages` makes of a value: equal to the value as read, or it is refused."""
+    """What `set_advantages` makes of a value in an array of objects."""
 
     def door(value: Any) -> Any:
-        column = np.empty((1, 2), dtype=object)
-        column[0, 0], column[0, 1] = value, value
-        if field == "rewards":
-            samples = read_samples(column, ["rewards"], {})
-            return samples.rewards[0, 0].item()
-        samples = read_samples([[1, 1]], [field], {field: column})
-        if not samples.mask[0, 0]:
-            return None
-        found = getattr(samples, field)[0, 0].item()
-        if field == "correct" or found == DEGENERATE:
-            return found
-        known = read(value)
-        column[0, 1] = known
-        both = getattr(read_samples([[1, 1]], [field], {field: column}), field)[0]
-        return known if both[0] == both[1] else "another"
+        others = beside(read) if field in LABELS else []
+        column = np.empty((1, 1 + len(others)), dtype=object)
+        column[0, 0], column[0, 1:] = value, others
+        return first_of(column, field, others)
 
     return door
 
 
-def in_function(check: Callable[..., Any]) -> Callable[[Any], Any]:
+# Number → what it becomes: typed arrays of labels and answers hold them beside a value.
+TYPED = {
+    "strategies": {0: 0, 1: 1},
+    "answers": {-2: "-2", -1: "-1", 0: "0", 0.25: "0.25", 1: "1", 1.5: "1.5", 2**53: str(2**53),
+                2**60: str(2**60), 1e300: "1e+300"},
+}  # fmt: skip
+
+
+def in_array(field: str, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What `set_advantages` makes of a value in an array of numbers or times."""
+
+    def door(value: Any) -> Any:
+        try:
+            one = np.array([value])
+        except TypeError:  # of a tensor that NumPy cannot read
+            raise NotHereError from None
+        if one.shape != (1,) or one.dtype.kind not in NUMBERS + TIMES:
+            raise NotHereError
+        known = TYPED.get(field, {}) if one.dtype.kind in NUMBERS else {}
+        # Large numbers stand beside large ones only: the others take the quick way.
+        fitting = [x for x in known if abs(x) <= max(2, abs(value)) and one.dtype.type(x) == x]
+        column = make(np.array([[value, *fitting]]).astype(one.dtype))
+        return first_of(column, field, [known[x] for x in fitting])
+
+    return door
+
+
+def as_tensor(array: np.ndarray) -> torch.Tensor:
+    if array.dtype.kind in TIMES:
+        raise NotHereError
+    return torch.from_numpy(array)
+
+
+def first_of(column: Any, field: str, others: Sequence[Any]) -> Any:
+    """What the core makes of the first sample of a prompt; of a label by the others."""
+    if field == "rewards":
+        return read_samples(column, ["rewards"], {}).rewards[0, 0].item()
+    samples = read_samples(np.ones(column.shape), [field], {field: column})
+    found = getattr(samples, field)[0]
+    if not samples.mask[0, 0] or field not in LABELS:
+        return found[0].item() if samples.mask[0, 0] else None
+    if field != "answers" and found[0] == DEGENERATE:
+        return DEGENERATE
+    return the_same(found[0], found[1:], others)
+
+
+def scored(field: str, values: Any) -> Any:
+    """What scoring makes of the first value of a column."""
+    named = {field: values} if field in ("correct", "strategies") else {"fields": {field: values}}
+    columns = Columns(["p"], [["a", "b"]], [values if field == "rewards" else [0, 1]],
+                      **({} if field == "rewards" else named))  # fmt: skip
+    return first(score(columns, methods.dr_grpo()).samples, field)
+
+
+def first(samples: Samples, field: str) -> Any:
+    """What the first sample of a batch has in a column."""
+    if field in LABELS:
+        return samples.labels(field)[0][0]
+    found = getattr(samples, field)[0, 0].item()
+    return found if field != "correct" or math.isnan(found) else found == 1
+
+
+def in_function(field: str, check: Callable[..., Any]) -> Callable[[Any], Any]:
     """What a trainer makes of a value that a user's function returns."""
-    return lambda value: check(lambda **_: [value])(completions=["a"])[0]
+    return lambda value: scored(field, check(lambda **_: [value] * 2)(completions=["a", "b"]))
 
 
 def in_column(field: str) -> Callable[[Any], Any]:
     """What a trainer makes of a value in a column of the data."""
     if field == "correct":
-        return lambda value: functions.outcome_column("x")(x=[value])[0]
-    names = {"strategies": "families", "rewards": "second", "answers": "answers"}
-    name = names[field]
-    return lambda value: functions.functions_of({name: "x"})[name](x=[value])[0]
+        return lambda value: scored(field, functions.outcome_column("x")(x=[value] * 2))
+    name = {"strategies": "families", "rewards": "second", "answers": "answers"}[field]
+    return lambda value: scored(name, functions.functions_of({name: "x"})[name](x=[value] * 2))
+
+
+def in_verl(field: str) -> Callable[[Any], Any]:
+    """What verl's trainers make of a value that its reward function returns."""
+    objective = objectives.from_function(eval(f"lambda {field}: 0 * {field}.sum(-1)"))
+    method = methods.set_rl(objective, 1)
+
+    def door(value: Any) -> Any:
+        extra = {"reward_extra_info": {KEYS[field]: value}}
+        trainer = object.__new__(credited(object, "sync", SimpleNamespace(
+            kv_batch_get=lambda **_: {"extra_fields": [extra, extra]})))  # fmt: skip
+        trainer.judging, trainer.config = None, SimpleNamespace(algorithm={})
+        batch = SimpleNamespace(keys=["u_0_0", "u_1_0"], partition_id="train")
+        fields = trainer._fields(batch, method, [False] * 2)
+        rows = BatchRows(method, ["u_0", "u_1"], [0, 0], [False] * 2, fields)
+        with knowing(rows):
+            ones = torch.ones(2, 1)
+            estimator("setrl")(ones, ones, {}, ["u", "u"])
+        return first(rows.batch.samples, field)
+
+    return door
 
 
 def in_log(field: str) -> Callable[[Any], Any]:
@@ -146,56 +300,118 @@ def in_rollout(field: str) -> Callable[[Any], Any]:
 
 def in_judge(value: Any) -> Any:
     """What a judge's name of a strategy becomes."""
-    judgement = judgement_by_names([value])
-    assert judgement.labels_N is not None
-    assert judgement.names_N is not None
-    if judgement.labels_N[0] == DEGENERATE:
-        return DEGENERATE
-    return read_label(judgement.names_N[0])
+    return scored("strategies", [judgement_by_names([value] * 2)])
 
 
 def in_control(value: Any) -> Any:
     """What the label of a trajectory becomes."""
-    found, same = numbers_of([value, read_label(value)])
+    others = beside(read_label)
+    found, *codes = numbers_of([value, *others])
     if math.isnan(found) or found == DEGENERATE:
         return None if math.isnan(found) else DEGENERATE
-    return read_label(value) if found == same else "another"
+    return the_same(found, codes, others)
+
+
+def in_arrays(field: str, read: Callable[[Any], Any]) -> dict[str, Callable[[Any], Any]]:
+    """The doors of `set_advantages`."""
+    return {
+        "core": in_core(field, read),
+        "array": in_array(field, np.asarray),
+        "tensor": in_array(field, as_tensor),
+    }
+
+
+def read_matrix(value: Any) -> Any:
+    return rows_of(read_pairs(value, 2))
+
+
+def rows_of(matrix: np.ndarray) -> Any:
+    """The rows of a matrix, in which None is unknown; None if all is."""
+    rows = [[None if one != one else one for one in row] for row in matrix.tolist()]
+    return rows if rows != [[None] * len(rows)] * len(rows) else None
+
+
+def in_core_pairs(value: Any, make: Callable[[Any], Any] = lambda value: [value]) -> Any:
+    """What `set_advantages` makes of a prompt's matrix."""
+    samples = read_samples([[1, 1]], ["pairs"], {"pairs": make(value)})
+    known = samples.mask[0]
+    return rows_of(np.where(known & known[:, None], samples.pairs[0], np.nan))
+
+
+def typed(value: Any) -> np.ndarray:
+    try:
+        array = np.array([value])
+    except (TypeError, ValueError):
+        raise NotHereError from None
+    if array.dtype.kind not in NUMBERS + TIMES:
+        raise NotHereError
+    return array
+
+
+def in_pairs_function(value: Any) -> Any:
+    """What a trainer makes of a matrix that a user's function returns."""
+    function = functions.functions_of({"pairs": lambda **_: value})["pairs"]
+    columns = {"pairs": [function(completions=["a", "b"])]}
+    scored_columns = Columns(["p"], [["a", "b"]], [[1, 0]], fields=columns)
+    return rows_of(score(scored_columns, methods.dr_grpo()).samples.pairs[0])
+
+
+def cut_with(**owner: Any) -> Callable[[Any], Any]:
+    """What TRL's trainers and workers make of the tokens of a sample."""
+    last = ends(SimpleNamespace(**owner), SimpleNamespace(eos_token_id=END, pad_token_id=PAD))
+    return lambda ids: cut_or_whole(ids, last)
+
+
+def cut_or_whole(ids: Any, last: Any = (END, PAD)) -> str:
+    return "cut" if was_cut(ids, last) else "whole"
+
+
+def answers_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    return functions.functions_of({"answers": function})["answers"]
 
 
 DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] = {
     "label": (read_label, {
-        "core": in_core("strategies", read_label),
-        "function": in_function(functions.checked_labels),
+        **in_arrays("strategies", read_label),
+        "function": in_function("strategies", functions.checked_labels),
         "column": in_column("strategies"),
         "log": in_log("strategies"),
         "rollout": in_rollout("strategies"),
         "judge": in_judge,
-        "verl": READER_OF["strategies"],
+        "verl": in_verl("strategies"),
         "control": in_control,
     }),
     "outcome": (read_outcome, {
-        "core": in_core("correct", read_outcome),
-        "function": in_function(functions.checked_outcome),
+        **in_arrays("correct", read_outcome),
+        "function": in_function("correct", functions.checked_outcome),
         "column": in_column("correct"),
         "log": in_log("correct"),
         "rollout": in_rollout("correct"),
-        "verl": READER_OF["correct"],
+        "verl": in_verl("correct"),
     }),
     "number": (read_number, {
-        "core": in_core("rewards", read_number),
-        "function": in_function(functions.checked_rewards),
+        **in_arrays("rewards", read_number),
+        "function": in_function("rewards", functions.checked_rewards),
         "column": in_column("rewards"),
         "log": in_log("rewards"),
         "rollout": in_rollout("rewards"),
-        "verl": READER_OF["proxy"],
+        "verl": in_verl("proxy"),
     }),
     "answer": (read_answer, {
-        "core": in_core("answers", read_answer),
-        "function": lambda value: functions.functions_of({"answers": lambda **_: [value]})[
-            "answers"](completions=["a"])[0],
+        **in_arrays("answers", read_answer),
+        "function": in_function("answers", answers_of),
         "column": in_column("answers"),
         "log": in_log("answers"),
-        "verl": READER_OF["answers"],
+        "verl": in_verl("answers"),
+    }),
+    "pairs": (read_matrix, {
+        "core": in_core_pairs,
+        "array": lambda value: in_core_pairs(value, typed),
+        "function": in_pairs_function,
+    }),
+    "cut": (cut_or_whole, {
+        "TRL": cut_with(eos_token_ids=[END]),
+        "TRL before 1.14": cut_with(),
     }),
 }  # fmt: skip
 
@@ -215,11 +431,11 @@ def through(door: Callable[[Any], Any], value: Any) -> str:
     """What a door makes of a value: a result, "refused", or "—" where it cannot come in."""
     try:
         return shown(door(value))
+    except NotHereError:
+        return NOT_HERE
     except (ConfigError, DataError, RunError, ValueError) as error:
         return NOT_HERE if "not JSON serializable" in str(error) else REFUSED
     except TypeError as error:
-        if "hashable" in str(error):
-            return REFUSED
         if "not JSON serializable" in str(error):
             return NOT_HERE
         raise
@@ -231,7 +447,7 @@ def table() -> dict[str, dict[str, dict[str, str]]]:
         kind: {
             name: {"reader": through(read, value)}
             | {door: through(make, value) for door, make in doors.items()}
-            for name, value in VALUES.items()
+            for name, value in VALUES_OF.get(kind, VALUES).items()
         }
         for kind, (read, doors) in DOORS.items()
     }
@@ -285,25 +501,36 @@ Every value goes through every door by which it can enter setrl: each calls one 
 shows it. [Unknown values](unknown.md) says what happens then. A test makes this page (`python -m
 tests.samples.test_doors`).
 
-The doors are an argument of `set_advantages` (core), what a function of yours returns to a trainer
-(function), a column of its data (column), a log of any program (log), the rollouts of our own runs
-(rollout), a judge, verl's reward function (verl), and the label of a control task (control). A
-judge refuses a label that is unknown: it has a reason instead.
+The doors are an argument of `set_advantages`, as objects (core), an array of numbers (array) or a
+tensor (tensor), what a function of yours returns to a trainer (function), a column of its data
+(column), a log of any program (log), the rollouts of our own runs (rollout), a judge, verl's reward
+function (verl), and the label of a control task (control). A judge refuses a label that is unknown:
+it has a reason instead.
 """
 LONG = 40  # characters of a result that are shown
 
 
 def page(found: dict[str, dict[str, dict[str, str]]]) -> str:
     """The page of the docs: what each value becomes as each kind, values that become equal once."""
+    lines = [OPENING, *(f"- {kind}: {', '.join(DOORS[kind][1])}" for kind in DOORS), ""]
+    lines += rows_of_page(found, "value", VALUES, [kind for kind in DOORS if kind not in VALUES_OF])
+    lines += ["", "What two samples of a prompt have as pairs, and whether tokens were cut:"]
+    for kind, values in VALUES_OF.items():
+        lines += ["", *rows_of_page(found, "value", values, [kind])]
+    return "\n".join(lines) + "\n"
+
+
+def rows_of_page(
+    found: dict[str, dict[str, dict[str, str]]], head: str, values: Any, kinds: Sequence[str]
+) -> list[str]:
+    """A table of values as some kinds."""
     alike: dict[tuple[str, ...], list[str]] = {}
-    for value in VALUES:
-        results = [found[kind][value]["reader"] for kind in DOORS]
+    for value in values:
+        results = [found[kind][value]["reader"] for kind in kinds]
         short = (one if len(one) <= LONG else f"{one[:8]} …" for one in results)
         alike.setdefault(tuple(short), []).append(f"`{value}`")
-    lines = [OPENING, *(f"- {kind}: {', '.join(DOORS[kind][1])}" for kind in DOORS), ""]
-    lines += [f"| value | as {' | as '.join(DOORS)} |", "|---" * (len(DOORS) + 1) + "|"]
-    lines += [f"| {', '.join(values)} | {' | '.join(row)} |" for row, values in alike.items()]
-    return "\n".join(lines) + "\n"
+    lines = [f"| {head} | as {' | as '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
+    return lines + [f"| {', '.join(names)} | {' | '.join(row)} |" for row, names in alike.items()]
 
 
 def test_the_page_shows_the_table(found):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from setrl import DEGENERATE, Samples, methods, objectives, set_advantages
+from setrl import DEGENERATE, Method, Samples, methods, objectives, set_advantages
 from setrl.samples.samples import coded
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_answer
 from setrl.train.gathering.credit import scored_groups
 from setrl.train.scoring import Columns, score
 
@@ -26,12 +27,12 @@ def test_groups_become_columns():
     np.testing.assert_array_equal(found.rewards, [[1, 0, NAN], [1, 1, NAN]])
     np.testing.assert_array_equal(found.correct, [[1, 0, NAN], [1, 1, NAN]])
     np.testing.assert_array_equal(found.strategies, [[1, -1, NAN], [0, 2, NAN]])
-    np.testing.assert_array_equal(found.answers, [[1, NAN, 0], [2, 1, NAN]])
+    np.testing.assert_array_equal(found.answers, [[0, NAN, 2], [1, 0, NAN]])
     np.testing.assert_array_equal(found.proxy, [[0.5, NAN, 0.25], [NAN] * 3])
     assert found.mask.tolist() == [[True] * 3, [True, True, False]]
     assert found.names == {
         "strategies": (3, "factor", "formula"),
-        "answers": ("10", "2", "3"),
+        "answers": ("2", "3", "10"),
         "families": (7, "x"),
     }
     assert (found.ids, found.prompts, found.golds) == (("p", "q"), ("1 + 1", "1 + 2"), ("2", None))
@@ -82,8 +83,8 @@ def test_labels_as_numbers_get_the_credit_of_their_names():
 def test_minus_one_is_an_answer_and_no_strategy():
     texts = ["-1", "10", "9", None]
     for codes, names in (coded(texts, "answers"), coded([-1, 10, 9.0, None], "answers")):
-        np.testing.assert_array_equal(codes, [0, 1, 2, NAN])  # in the order of texts
-        assert names == ("-1", "10", "9")
+        np.testing.assert_array_equal(codes, [0, 2, 1, NAN])  # in the order of numbers
+        assert names == ("-1", "9", "10")
     members = [Sample(answer=text, reward=float(i < 2)) for i, text in enumerate(texts)]
     method = methods.set_rl(objectives.majority(), 3)
     found = scored_groups([Group("p", "p", tuple(members))], method).advantages.values_BN
@@ -93,3 +94,23 @@ def test_minus_one_is_an_answer_and_no_strategy():
     columns = Columns(["p"], [["a"] * 4], [[1, 1, 0, 0]], fields={"answers": texts})
     np.testing.assert_array_equal(score(columns, method).advantages.values_BN, want)
     assert np.ptp(want) > 0
+
+
+@pytest.mark.parametrize("answers", [[9, 10, 10, 10], [9.0, 10, 10, 10], ["9", "10", "10", "10"]])
+def test_answers_are_ordered_by_value_at_every_door(answers):
+    """9 is before 10, so that it wins a tie: also of texts, whose letters say the opposite."""
+    method = Method("m", objectives.majority(ties="lexicographic"), set_size=2)
+    rewards = [1.0, 0, 0, 0]
+    core = [set_advantages([rewards], method, answers=make([answers])).values_BN[0]
+            for make in (list, np.array, lambda rows: np.array(rows, dtype=object))]  # fmt: skip
+    columns = Columns(["p"], [["a"] * 4], [rewards], fields={"answers": answers})
+    members = [Sample(answer=read_answer(answer), reward=reward)
+               for answer, reward in zip(answers, rewards, strict=True)]  # fmt: skip
+    others = score(columns, method), scored_groups([Group("p", "p", tuple(members))], method)
+    for found in (*core, *(batch.advantages.values_BN[0] for batch in others)):
+        np.testing.assert_allclose(found, [1 / 2, -1 / 6, -1 / 6, -1 / 6])
+
+
+def test_numbers_come_before_texts_and_equal_numbers_by_their_digits():
+    _, names = coded(["x", "10", "1e1", "-3", "9.5", "\u22122", "007"], "answers")
+    assert names == ("-3", "\u22122", "007", "9.5", "10", "1e1", "x")

@@ -9,6 +9,7 @@ import pytest
 from setrl import methods
 from setrl.core import objectives
 from setrl.rewards import Combine
+from setrl.support.errors import RunError
 from setrl.train.scoring import Columns
 from setrl.train.scoring.stage import score
 
@@ -60,7 +61,7 @@ def fate(method, given):
     """What becomes of the third of four samples."""
     try:
         found = scored(method, **given).advantages
-    except ValueError:
+    except RunError:
         return "stops the run"
     if found.usable_BN[0, 2]:
         return "stays"

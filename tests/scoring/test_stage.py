@@ -230,6 +230,19 @@ def test_values_that_do_not_fit_a_field_are_refused():
         score(columns, methods.set_rl(objectives.majority(), 2))
 
 
+def test_a_judge_s_name_may_be_a_long_number():
+    digits = str(10**16 - 1)  # above 2⁵³ it is a name, as of a hash
+    said = [Judgement((0, 1), (digits, "b"))]
+    batch = score(Columns(["p"], [["a", "b"]], [[1, 0]], strategies=said), methods.dr_grpo())
+    assert batch.samples.labels("strategies") == [[digits, "b"]]
+
+
+def test_a_judgement_of_other_samples_is_refused():
+    columns = Columns(["p"], [["a", "b"]], [[1, 0]], strategies=[Judgement((0,))])
+    with pytest.raises(RunError, match="a judge must give 2 samples one label each, got 1"):
+        score(columns, methods.poly_epo(1))
+
+
 def test_rewards_may_be_numbers_of_any_library():
     torch = pytest.importorskip("torch")
     kinds = [torch.tensor([1.0, 0.0], dtype=torch.bfloat16), np.float32([1, 0]), [True, None]]

@@ -101,6 +101,7 @@ def _rows(
     """Yield the labelled rows, and count the groups."""
     with progress_bar(show_progress, desc="judge", unit="group", total=len(log)) as bar:
         for place, (group, judgement) in enumerate(in_order(judge, log)):
+            judgement = judgement.read(len(group), judge)
             found.add(group, judgement)
             bar.set_postfix(unknown=found.unknown.total(), refresh=False)
             bar.update()

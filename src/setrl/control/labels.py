@@ -1,22 +1,21 @@
 """Labels of trajectories: their strategies.
 
-A label is a name or an integer, as everywhere (`setrl.samples.values.read_label`), or another
-hashable value, such as the set of rooms that were visited. −1 (`setrl.DEGENERATE`) is a trajectory
-of no strategy, and None is unknown. You can write a label function: it takes a trajectory. The
+A label is a name or an integer, as everywhere (`setrl.samples.values.read_label`), or a tuple or a
+frozenset, such as of the rooms that were visited. −1 (`setrl.DEGENERATE`) is a trajectory of no
+strategy, and None is unknown. You can write a label function: it takes a trajectory. The
 functions here read what the tasks' environments write into `info`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setrl.samples.strategies import by_first_appearance
-from setrl.samples.values import DEGENERATE, plain, read_label
+from setrl.samples.values import DEGENERATE, read_label
 
 if TYPE_CHECKING:
     from setrl.control.trajectories import Trajectory
@@ -51,8 +50,7 @@ def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
     """Return labels as numbers by first appearance; −1 stays, and None is NaN (unknown).
 
     Raises:
-        TypeError: If a label is not hashable.
-        ValueError: If a number is not a label.
+        ValueError: If a value is no label.
 
     >>> numbers_of(["left", -1, "right", "left", None])
     array([ 0., -1.,  1.,  0., nan])
@@ -71,10 +69,10 @@ def _numbered(read: Sequence[Hashable]) -> tuple[int, ...]:
     return by_first_appearance(DEGENERATE if label is None else label for label in read)
 
 
-def _read(label: Any) -> Hashable:
-    value = plain(label)
-    if value is None or isinstance(value, str | Real):
-        return read_label(value)
-    if not isinstance(value, Hashable):
-        raise TypeError(f"a label must be hashable, such as a tuple or a frozenset, got {label!r}")
-    return value  # such as a tuple or a set
+def _read(label: Hashable) -> Hashable:
+    if isinstance(label, tuple | frozenset):
+        return label
+    try:
+        return read_label(label)
+    except ValueError as error:
+        raise ValueError(f"labels must be tuples, frozensets, {error}") from None

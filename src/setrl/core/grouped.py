@@ -9,7 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from setrl.core.advantages import Advantages, AnyMethod, require_method
-from setrl.core.inputs import Array, Fields, like, read_array
+from setrl.core.inputs import Array, Fields, keeps_integers, like, read_array
+from setrl.samples.values import NUMBERS
 from setrl.support import names
 
 FLAT = [name for name in Fields.__annotations__ if name not in ("pairs", "mask")]
@@ -116,6 +117,8 @@ def _places(groups_M: np.ndarray) -> Place:
 
 def _dense(values_M: np.ndarray, places: Place, shape: tuple[int, int]) -> np.ndarray:
     """Return the values as (B, N), NaN or None where a group has no such sample."""
-    table_BN = np.full(shape, np.nan if values_M.dtype.kind in "fiub" else None)
+    kind = values_M.dtype.kind
+    fits_float = kind == "f" or (kind in NUMBERS and keeps_integers(values_M))
+    table_BN = np.full(shape, np.nan if fits_float else None)
     table_BN[places] = values_M
     return table_BN

@@ -8,23 +8,24 @@ get the same bits as everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, TypedDict
 
 import array_api_compat
 import numpy as np
 
-from setrl.samples.samples import Samples, coded, right_by_reward
+from setrl.samples.samples import LABELS, READER_OF, Samples, coded, right_by_reward
 from setrl.samples.values import (
     DEGENERATE,
     LARGEST_LABEL,
+    NUMBERS,
+    TIMES,
     known_of_pairs,
     no_outcomes,
     read_all,
-    read_answer,
-    read_label,
     read_number,
-    read_outcome,
+    read_pairs,
 )
 from setrl.support import names
 
@@ -76,7 +77,10 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
     given: dict[str, Any] = {**fields}
     mask, abstain = given.pop("mask", None), given.pop("abstain", False)
     # One order in memory: the order in which NumPy adds numbers up follows it.
-    rewards = np.ascontiguousarray(_numbers("rewards_BN", rewards_BN))
+    array = read_array("rewards_BN", rewards_BN)
+    if array.dtype.kind not in NUMBERS:
+        array = _each("rewards_BN", array, read_number)
+    rewards = np.ascontiguousarray(array.astype(np.float64, copy=False))
     if rewards.ndim != 2 or rewards.shape[1] == 0:
         raise ValueError(
             f"rewards_BN must have shape (B, N): prompts, samples; got {rewards.shape}"
@@ -85,9 +89,9 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
     usable_BN = _mask(mask, rewards.shape)
     known: dict[str, Any] = {}
     for name, value in given.items():
-        read = names.look_up("argument", name, _FIELDS)
+        names.look_up("argument", name, Fields.__annotations__)
         if value is not None:
-            checked, is_known_BN = read(name, value, rewards.shape)
+            checked, is_known_BN = _read(name, value, rewards.shape)
             if abstain and name == "answers":
                 checked[~is_known_BN] = DEGENERATE
                 is_known_BN[:] = True
@@ -174,21 +178,29 @@ class UnreadableArrayError(ValueError):
 def to_numpy(array: Array) -> np.ndarray:
     """Return the array as NumPy, copied to the host if it is on a device.
 
-    Lists with text become arrays of objects: in an array of text NumPy would write −1 as "-1" and
-    NaN as "nan".
+    Lists become arrays of objects where NumPy would change a value: in an array of text it writes
+    −1 as "-1" and NaN as "nan", and one of floats merges large integers. So do arrays of times,
+    which it takes for integers.
 
     Raises:
         UnreadableArrayError: If it cannot be copied, as an array that `jax.jit` traces.
     """
     if isinstance(array, np.ndarray):
-        return array
+        return _objects(array) if array.dtype.kind in TIMES else array
     if not array_api_compat.is_array_api_obj(array):
         found = np.asarray(array)
-        return np.asarray(array, dtype=object) if found.dtype.kind == "U" else found
+        if found.dtype.kind == "U" or (found.dtype.kind == "f" and not keeps_integers(found)):
+            return np.asarray(array, dtype=object)
+        return to_numpy(found)
     try:
         return _on_host(array)
     except Exception as error:  # each library raises its own
         raise UnreadableArrayError(_why_unreadable(array, error)) from error
+
+
+def keeps_integers(numbers: np.ndarray) -> bool:
+    """Return whether all numbers are so small that float64 keeps integers apart."""
+    return bool((np.abs(numbers[np.isfinite(numbers)]) < LARGEST_LABEL).all())
 
 
 def read_array(name: str, value: Array) -> np.ndarray:
@@ -240,115 +252,90 @@ def _why_unreadable(array: Array, error: Exception) -> str:
     return f"a {kind} cannot be copied to the host: {str(error).splitlines()[0]}"
 
 
-def _numbers(name: str, value: Array) -> np.ndarray:
-    """Float64, NaN where a number is unknown."""
-    array = read_array(name, value)
-    if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
-    return _each(name, array, read_number).astype(np.float64)
+def _objects(array: np.ndarray) -> np.ndarray:
+    return np.fromiter(array.flat, dtype=object, count=array.size).reshape(array.shape)
 
 
 def _each(name: str, array: np.ndarray, read: Callable[[Any], Any]) -> np.ndarray:
-    """Read each value of an array of objects."""
+    """Read each value of an array."""
     found = np.empty(array.size, dtype=object)
-    try:
+    with _naming(name):
         found[:] = read_all(read, array.ravel().tolist())
-    except ValueError as error:
-        raise ValueError(f"{name} must hold {error}") from None
     return found.reshape(array.shape)
-
-
-def _shaped(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    check_shape(name, array, shape)
-    return array
 
 
 def _mask(mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
     if mask is None:
         return np.ones(shape, dtype=bool)
-    array = _shaped("mask", read_array("mask", mask), shape)
+    array = read_array("mask", mask)
+    check_shape("mask", array, shape)
     if array.dtype != bool:
         raise ValueError(f"mask must be bool, got dtype {array.dtype}")
     return array.copy()
 
 
-def _labels(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of strategies as integers, and which are known."""
-    array = _shaped(name, read_array(name, value), shape)
-    if array.dtype.kind not in "fiub" or not _are_labels(array):  # then a label says what is wrong
-        array = coded(_each(name, array, read_label).ravel())[0].reshape(shape)
-    if array.dtype.kind in "iub":
-        return array.astype(np.int64, copy=False), np.ones(shape, dtype=bool)
-    known_BN = ~np.isnan(array)
-    return np.where(known_BN, array, DEGENERATE).astype(np.int64), known_BN
+def _read(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return a field as an array of numbers, and which samples have it, (B, N)."""
+    if name == "pairs":
+        return _pairs(value, shape)
+    array = read_array(name, value)
+    check_shape(name, array, shape)
+    if name in LABELS:
+        return _labels(name, array)
+    numbers = _numbers(name, array)
+    return (numbers == 1 if name == "correct" else numbers), ~np.isnan(numbers)
 
 
-def _are_labels(numbers: np.ndarray) -> bool:
+def _numbers(name: str, array: np.ndarray) -> np.ndarray:
+    """Return a column as float64, NaN where it is unknown."""
+    if array.dtype.kind in NUMBERS:
+        numbers = array.astype(np.float64, copy=False)
+        if not (no_outcomes(numbers).size if name == "correct" else np.isinf(numbers).any()):
+            return numbers
+    return _each(name, array, READER_OF[name]).astype(np.float64)  # None becomes NaN
+
+
+def _labels(name: str, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels as integers in their order, and which are known."""
+    if array.dtype.kind not in NUMBERS or not _are_labels(name, array):
+        codes = coded(_each(name, array, READER_OF[name]).flat, name)[0]
+        array = codes.reshape(array.shape)
+    is_known = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(array.shape, dtype=bool)
+    if name == "answers":
+        return np.unique(array, return_inverse=True)[1].reshape(array.shape), is_known
+    if array.dtype.kind == "f":
+        array = np.where(is_known, array, DEGENERATE)
+    return array.astype(np.int64, copy=False), is_known
+
+
+def _are_labels(name: str, numbers: np.ndarray) -> bool:
+    """Return whether the reader of a column would keep all numbers, and keep them apart."""
+    is_answer = name == "answers"
     if numbers.dtype.kind == "f":
         numbers = numbers[~np.isnan(numbers)]
-        if (numbers != np.floor(numbers)).any():
+        if not is_answer and (numbers != np.floor(numbers)).any():
             return False
+    least = 1 - LARGEST_LABEL if is_answer else DEGENERATE
     low, high = numbers.min(initial=0), numbers.max(initial=0)
-    return bool(low >= DEGENERATE and high < LARGEST_LABEL)
+    return bool(low >= least and high < LARGEST_LABEL)
 
 
-def _answers(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Answers as integers in the order of numbers, or else of texts, and which are known."""
-    array = _shaped(name, read_array(name, value), shape)
-    array = _plain_numbers(array)
-    if array.dtype.kind not in "fiub" or not np.isfinite(array[~np.isnan(array)]).all():
-        array = _each(name, array, read_answer)
-        known_BN = np.array([one is not None for one in array.flat]).reshape(shape)
-    else:
-        known_BN = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(shape, dtype=bool)
-    labels_BN = np.zeros(shape, dtype=np.int64)
-    labels_BN[known_BN] = np.unique(array[known_BN], return_inverse=True)[1]
-    return labels_BN, known_BN
-
-
-def _plain_numbers(array: np.ndarray) -> np.ndarray:
-    """Return an array of objects as floats, if it holds only numbers that floats keep apart."""
-    if array.dtype.kind != "O":
-        return array
-    known = [one for one in array.flat if one is not None]
-    is_small = all(isinstance(one, int | float) and abs(one) < LARGEST_LABEL for one in known)
-    return array.astype(np.float64) if is_small else array
-
-
-def _outcomes(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped(name, read_array(name, value), shape)
-    if array.dtype.kind not in "fiub":
-        array = _each(name, array, read_outcome)
-    array = array.astype(np.float64, copy=False)  # None becomes NaN
-    if (others := no_outcomes(array)).size:
-        raise ValueError(
-            f"{name} must be True or False (1 or 0), or None where it is not known, got "
-            f"{others[0]:g}: compare with a threshold yourself, such as {name}=scores > 0.5"
-        )
-    return array == 1, ~np.isnan(array)
-
-
-def _finite(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped(name, _numbers(name, value), shape)
-    if np.isinf(array).any():
-        raise ValueError(f"{name} must be finite, or NaN where it is not known; got inf")
-    return array, ~np.isnan(array)
-
-
-def _pairs(name: str, value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    array = _shaped(name, _numbers(name, value), (*shape, shape[1]))
-    try:
+def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the matrices of all prompts (None: unknown), and which samples are known."""
+    given = value if isinstance(value, list | tuple) else read_array("pairs", value)
+    with _naming("pairs"):
+        if not isinstance(given, np.ndarray) or given.dtype.kind not in NUMBERS:
+            found = [read_pairs(one, shape[1]) for one in given]
+            given = np.reshape(found, (len(found), shape[1], shape[1]))
+    check_shape("pairs", given, (*shape, shape[1]))
+    array = given.astype(np.float64, copy=False)
+    with _naming("pairs"):
         return array, known_of_pairs(array)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    try:
+        yield
     except ValueError as error:
         raise ValueError(f"{name} must hold {error}") from None
-
-
-_FIELDS = {
-    "correct": _outcomes,
-    "strategies": _labels,
-    "answers": _answers,
-    "proxy": _finite,
-    "pairs": _pairs,
-    "families": _labels,
-    "second": _finite,
-}

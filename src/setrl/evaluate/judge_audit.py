@@ -124,7 +124,7 @@ def rejudge(
         ]
         judged = judge_for(number).judge(asked)
         for labelings, order, judgement in zip(labelings_GR, shuffles, judged, strict=True):
-            labelings.append(_put_back(judgement.labels_N, order))
+            labelings.append(_put_back(judgement.read(len(order)).labels_N, order))
     return labelings_GR
 
 

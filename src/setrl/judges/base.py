@@ -12,6 +12,7 @@ from setrl.judges.naming import name_of
 from setrl.samples.strategies import by_first_appearance
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE, read_label
+from setrl.support.errors import RunError
 
 T = TypeVar("T")
 
@@ -33,6 +34,32 @@ class Judgement:
     reason: str | None = None
     detail: str | None = field(default=None, compare=False)
 
+    def read(self, num_samples: int, judge: Judge | None = None) -> Judgement:
+        """Return the judgement with its labels as every door reads them.
+
+        Raises:
+            RunError: Naming the judge, unless it gives each sample a number or −1.
+        """
+        if self.labels_N is None:
+            return self
+        try:
+            return replace(self, labels_N=_labels_of(self.labels_N, self.names_N, num_samples))
+        except ValueError as error:
+            who = "a judge" if judge is None else f"the judge {judge.name!r}"
+            raise RunError(f"{who} must give {error}") from None
+
+
+def _labels_of(
+    labels_N: Sequence[Any], names_N: Sequence[Any] | None, num_samples: int
+) -> tuple[int, ...]:
+    sizes = {len(labels_N), len(labels_N if names_N is None else names_N)}
+    if sizes != {num_samples}:
+        raise ValueError(f"{num_samples} samples one label each, got {max(sizes - {num_samples})}")
+    read: list[Any] = [read_label(label) for label in labels_N]
+    if not all(isinstance(label, int) for label in read):
+        raise ValueError(f"numbers as labels, and names beside them, got {labels_N!r:.80}")
+    return tuple(read)
+
 
 def _judge_each_text_once(judge: Callable[..., list[Judgement]]) -> Any:
     @functools.wraps(judge)
@@ -40,7 +67,7 @@ def _judge_each_text_once(judge: Callable[..., list[Judgement]]) -> Any:
         found = [_different_texts(group) for group in groups]
         judgements = judge(self, [group for group, _ in found])
         places = (places_N for _, places_N in found)
-        return [_for_all(one, own) for one, own in zip(judgements, places, strict=True)]
+        return [_for_all(one, own, self) for one, own in zip(judgements, places, strict=True)]
 
     return once
 
@@ -50,7 +77,7 @@ def _submit_once(submit: Callable[..., Future[Judgement]]) -> Any:
     def once(self: BackgroundJudge, group: Group) -> Future[Judgement]:
         different, places_N = _different_texts(group)
         answer = submit(self, different)
-        return answer if different is group else _later(answer, places_N)
+        return answer if different is group else _later(answer, places_N, self)
 
     return once
 
@@ -63,12 +90,12 @@ def _different_texts(group: Group) -> tuple[Group, list[int]]:
     return (group if is_whole else Group.of_texts(group.prompt, tuple(place))), places_N
 
 
-def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
+def _for_all(judgement: Judgement, places_N: Sequence[int], judge: Judge) -> Judgement:
     """Give each sample what its text got."""
-    if judgement.labels_N is None or len(judgement.labels_N) == len(places_N):
-        return judgement
-
+    judgement = judgement.read(max(places_N, default=-1) + 1, judge)
     labels_N, names_N = judgement.labels_N, judgement.names_N
+    if labels_N is None:
+        return judgement
     return replace(
         judgement,
         labels_N=tuple(labels_N[i] for i in places_N),
@@ -76,14 +103,14 @@ def _for_all(judgement: Judgement, places_N: Sequence[int]) -> Judgement:
     )
 
 
-def _later(answer: Future[Judgement], places_N: Sequence[int]) -> Future[Judgement]:
+def _later(answer: Future[Judgement], places_N: Sequence[int], judge: Judge) -> Future[Judgement]:
     """Return a future that gives each sample what its text gets."""
     whole: Future[Judgement] = Future()
     whole.set_running_or_notify_cancel()  # only the question itself can be cancelled
 
     def pass_on(done: Future[Judgement]) -> None:
         try:
-            whole.set_result(_for_all(done.result(), places_N))
+            whole.set_result(_for_all(done.result(), places_N, judge))
         except BaseException as error:
             whole.set_exception(error)
 

@@ -14,6 +14,7 @@ from setrl.samples.types import Group
 from setrl.samples.values import (
     DEGENERATE,
     Label,
+    in_order,
     no_outcomes,
     read_answer,
     read_label,
@@ -34,7 +35,8 @@ READER_OF: dict[str, Callable[[Any], Any]] = {
 
 LABELS = ("strategies", "answers", "families")  # columns whose numbers are only names
 VECTORS = tuple(READER_OF)  # columns with one value for each sample
-COLUMNS = (*VECTORS, "pairs", "mask")  # what a method can read about samples
+FIELDS = (*VECTORS, "pairs")  # what a method can read about samples
+FURTHER = tuple(name for name in FIELDS if name not in ("rewards", "correct", "strategies"))
 KEYS = {
     "rewards": "reward",
     "correct": "correct",
@@ -143,8 +145,7 @@ class Samples:
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that somebody gave and a method can read, by name."""
-        named = ((name, getattr(self, name)) for name in COLUMNS)
-        return {name: value for name, value in named if value is not None}
+        return self._given((*FIELDS, "mask"))
 
     def labels(self, name: str) -> list[list[Label]] | None:
         """Return what a column of labels stands for; None where a label is unknown.
@@ -168,7 +169,7 @@ class Samples:
         at_KS = np.ascontiguousarray(sets_SK.T)
         members: dict[str, Any] = {
             name: np.swapaxes(np.take(value, at_KS, axis=-1), -1, -2)
-            for name, value in self._vectors()
+            for name, value in self._given(VECTORS).items()
         }
         if self.pairs is not None:
             n = self.num_samples
@@ -196,7 +197,7 @@ class Samples:
     def choose(self, rows: np.ndarray, columns_Rn: np.ndarray) -> Samples:
         """Return the samples `columns_Rn[r]` of the prompts `rows[r]`: columns of shape (R, n)."""
         chosen: dict[str, Any] = {
-            name: value[rows[:, None], columns_Rn] for name, value in self._vectors()
+            name: value[rows[:, None], columns_Rn] for name, value in self._given(VECTORS).items()
         }
         if self.pairs is not None:
             across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
@@ -228,15 +229,15 @@ class Samples:
         """Return the same samples with other rewards."""
         return replace(self, rewards=rewards)
 
-    def _vectors(self) -> list[tuple[str, Any]]:
-        named = ((name, getattr(self, name)) for name in VECTORS)
-        return [(name, value) for name, value in named if value is not None]
+    def _given(self, names: Iterable[str]) -> dict[str, Any]:
+        named = ((name, getattr(self, name)) for name in names)
+        return {name: value for name, value in named if value is not None}
 
 
 class Coder:
     """Numbers labels as they come, and says in the end what they stand for.
 
-    The last numbers follow the order of the labels, integers first, so that the order of samples
+    The last numbers follow the order of the labels (`in_order`), so that the order of samples
     changes no bit of credit.
 
     >>> coder = Coder()
@@ -264,7 +265,7 @@ class Coder:
     def names(self) -> tuple[Label, ...]:
         """The labels, in their order; asked for when all have come."""
         labels = [one for one, code in self._code.items() if code >= 0]
-        return tuple(sorted(labels, key=lambda one: (isinstance(one, str), one)))
+        return tuple(in_order(labels))
 
     @cached_property
     def _places(self) -> np.ndarray:

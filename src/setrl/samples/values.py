@@ -6,11 +6,12 @@
 | outcome | True or False, 1 or 0, a word such as "wrong" | None, NaN, blank | 0.5, other texts |
 | label | a name, or an integer from 0; −1 is degenerate | None, NaN, blank | 1.5, −2, 2⁵³ |
 | answer | text; a number is its digits | None, NaN, blank | infinity |
-| pairs | a symmetric matrix of numbers | NaN on the diagonal | infinity, another shape |
+| pairs | a symmetric matrix of numbers | None; NaN on the diagonal | infinity, another shape |
 | cut | the last token does not end a sample | | |
 
-A number, its digits and an array or tensor of one element are one value. docs/values.md shows what
-odd values become at each door.
+A number, its digits and an array or tensor of one element are one value; a time is none. Texts are
+compared in Unicode's normal form C, without the spaces around them. docs/values.md shows what odd
+values become at each door.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,22 +36,36 @@ LARGEST_LABEL = 2**53  # below it, float64, which knows NaN, keeps integers apar
 RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
 WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected", "i"}
 NOTHING = {"", "nan", "null", "none"}  # texts that hold no number
+NUMBERS, TIMES = "fiub", "mM"  # kinds of NumPy's dtypes; the item of a time may be an integer
+OF_PANDAS = ("NAType", "NaTType")  # what is unknown there; reading a config must not import it
 
 _NUMBER = re.compile(r"[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+\-]?[0-9]+)?", re.IGNORECASE)
-_WHOLE = re.compile(r"(0|[1-9][0-9]{0,15}|[\-−]1)(\.0*)?")  # longer digits are names, as of hashes
+_WHOLE = re.compile(r"(0|[1-9][0-9]{0,15}|[\-−]1)(\.0*)?")
 _Read = TypeVar("_Read")
 
 
 def plain(value: Any) -> Any:
-    """Return None for NaN, and the number of an array or tensor of one element.
+    """Return a number of any library as Python's, also of an array of one element; None for NaN.
 
     Tensors are recognised by their attributes: reading a config must not import PyTorch.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
+    if isinstance(value, float):
+        return None if value != value else float(value)
     if hasattr(value, "shape") and hasattr(value, "item") and math.prod(value.shape) == 1:
-        value = value.item()
-    return None if isinstance(value, Real | Decimal) and value != value else value
+        if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in TIMES:
+            return None if np.isnat(value).all() else np.asarray(value)
+        one = value.item()
+        if type(one) is not type(value):  # np.longdouble gives itself
+            return plain(one)
+    if isinstance(value, Real | Decimal):
+        number = _as_float(value)
+        if isinstance(value, Rational | Decimal) and math.isfinite(number):
+            whole = math.floor(value)
+            return whole if whole == value else number
+        return plain(number)
+    return None if type(value).__name__ in OF_PANDAS else value
 
 
 def read_number(value: Any) -> float:
@@ -74,7 +89,7 @@ def read_number(value: Any) -> float:
         found = word.replace("−", "-") if _NUMBER.fullmatch(word) else None
     elif found is None:
         return math.nan
-    if isinstance(found, str | Real | Decimal) and math.isfinite(number := _as_float(found)):
+    if isinstance(found, str | int | float) and math.isfinite(number := _as_float(found)):
         return number
     raise ValueError(
         "a finite number, true or false, a word such as correct or wrong, or None (null) where it "
@@ -105,16 +120,18 @@ def read_outcome(value: Any) -> bool | None:
         return None
     if is_outcome(number):
         return number == 1
+    graded = ": compare it with a threshold yourself, as in scores > 0.5"
     raise ValueError(
         f"True or False (1 or 0), a word such as correct, or None (unknown), got {_shown(value)}"
+        + (graded if math.isfinite(number) else "")
     )
 
 
 def read_label(value: Any) -> Label:
     """Return the label of a strategy: a name, an integer, −1 for degenerate, None for unknown.
 
-    A number and its digits are one label. Names are compared in Unicode's normal form C, without
-    the spaces around them.
+    A number and its digits are one label; longer digits than a number may have are a name, as of
+    a hash.
 
     >>> [read_label(one) for one in (" factor", 3.0, "3", True, "-1", None, "")]
     ['factor', 3, 3, 1, -1, None, None]
@@ -124,15 +141,14 @@ def read_label(value: Any) -> Label:
     """
     found = plain(value)
     if isinstance(found, str):
-        text = unicodedata.normalize("NFC", found).strip()
-        if not _WHOLE.fullmatch(text):
-            return sys.intern(text) if text else None
-        found = int(text.replace("−", "-").partition(".")[0])
+        text = _normal(found)
+        digits = text.replace("−", "-").partition(".")[0]
+        is_number = _WHOLE.fullmatch(text) and int(digits) < LARGEST_LABEL
+        return int(digits) if is_number else sys.intern(text) or None
     if found is None:
         return None
-    number = _as_float(found) if isinstance(found, Real) else math.nan
-    if DEGENERATE <= number < LARGEST_LABEL and number.is_integer():
-        return int(number)
+    if isinstance(found, int | float) and DEGENERATE <= found < LARGEST_LABEL and found % 1 == 0:
+        return int(found)
     raise ValueError(
         "names or integers from 0 to 2^53 − 1, −1 (degenerate) or None (unknown), got "
         f"{_shown(value)}"
@@ -150,13 +166,27 @@ def read_answer(value: Any) -> str | None:
     """
     found = plain(value)
     if found is None or isinstance(found, str):
-        return (found or "").strip() or None
+        return _normal(found or "") or None
     if isinstance(found, int):
         return str(int(found))
-    if isinstance(found, Real) and math.isfinite(found):
-        number = float(found)
-        return str(int(number)) if number.is_integer() else str(found)
+    if isinstance(found, float) and math.isfinite(found):
+        return str(found + 0.0).removesuffix(".0")  # −0.0 is 0
     raise ValueError(f"texts, numbers or None (unknown), got {_shown(value)}")
+
+
+def in_order(labels: Iterable[Label]) -> list[Label]:
+    """Sort labels: numbers by value, also texts of digits, before other texts.
+
+    >>> in_order(["x", "10", "9", "9.0", 3])
+    [3, '9', '9.0', '10', 'x']
+    """
+    return sorted(labels, key=_place)
+
+
+def _place(label: Label) -> tuple[bool, float, str]:
+    text = str(label)
+    is_number = _NUMBER.fullmatch(text) is not None
+    return not is_number, float(text.replace("−", "-")) if is_number else 0.0, text
 
 
 def read_pairs(value: Any, num_samples: int) -> np.ndarray:
@@ -169,11 +199,15 @@ def read_pairs(value: Any, num_samples: int) -> np.ndarray:
         return np.full((num_samples, num_samples), np.nan)
     wanted = f"{num_samples} × {num_samples} numbers for a prompt"
     try:
-        matrix = np.asarray(value.tolist() if hasattr(value, "tolist") else value, np.float64)
+        is_tensor = hasattr(value, "tolist") and not isinstance(value, np.ndarray)
+        given = np.asarray(value.tolist() if is_tensor else value)
     except (TypeError, ValueError):
         raise ValueError(f"{wanted}, got {_shown(value)}") from None
-    if matrix.shape != (num_samples, num_samples):
-        raise ValueError(f"{wanted}, got the shape {matrix.shape}")
+    if given.shape != (num_samples, num_samples):
+        raise ValueError(f"{wanted}, got the shape {given.shape}")
+    if given.dtype.kind not in NUMBERS:
+        given = np.reshape(read_all(read_number, given.flat), given.shape)
+    matrix = given.astype(np.float64)
     known = known_of_pairs(matrix)
     matrix[~known] = matrix[:, ~known] = np.nan
     return matrix
@@ -261,6 +295,12 @@ def _as_float(number: Any) -> float:
         return float(number)
     except OverflowError:
         return math.inf
+    except ValueError:  # a signalling NaN of decimal
+        return math.nan
+
+
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def _shown(value: Any) -> str:

@@ -118,9 +118,7 @@ def decompose_group(
         the advantage of Poly-EPO.
     """
     phi, psi = reward or objectives.mean(), diversity or objectives.distinct_share()
-    given: dict[str, Any] = {
-        name: to_numpy(value) for name, value in fields.items() if value is not None
-    }
+    given: dict[str, Any] = {**fields}
     rewards = to_numpy(rewards_BN)
     joint = set_advantages(rewards, objective=phi * psi, set_size=set_size, **given)
     given["mask"] = (

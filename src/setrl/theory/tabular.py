@@ -21,11 +21,10 @@ from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import check_given, read_samples
 from setrl.core.objectives.base import Objective
-from setrl.samples.samples import Samples
+from setrl.samples.samples import FIELDS, Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 
-FIELDS = ("correct", "strategies", "answers", "proxy", "pairs", "families", "second")
 CHUNK = 1 << 21  # samples given to a method at once
 
 
@@ -95,7 +94,7 @@ class ActionTable:
     @property
     def given(self) -> dict[str, ArrayLike]:
         """The fields that are there, besides rewards."""
-        named = {name: getattr(self, name) for name in FIELDS}
+        named = {name: getattr(self, name) for name in FIELDS if name != "rewards"}
         return {name: value for name, value in named.items() if value is not None}
 
 

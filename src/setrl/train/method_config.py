@@ -19,12 +19,12 @@ from setrl.core.adjusting import Gate
 from setrl.core.method import AnyMethod, Method, MethodSum
 from setrl.core.objectives import Objective
 from setrl.core.objectives.base import Sum
+from setrl.samples.samples import FIELDS
 from setrl.support import names
 from setrl.support.files.loading import is_reference, load
 
 OBJECTIVES = ("objective", "diversity", "left", "right")  # options that are objectives
 FOLDER = "folder"  # where the module of a reference is looked up first
-FIELDS = ("rewards", "correct", "strategies", "answers", "proxy", "pairs", "families", "second")
 IN_A_FILE = (
     "a config cannot hold the function of {name}: write objective: module:name, the function or "
     "the objective in a file next to the config"

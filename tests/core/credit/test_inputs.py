@@ -167,6 +167,47 @@ def test_answers_that_nobody_gave_are_left_out():
     assert not none.usable_BN.any()
 
 
+LARGE = [2**60, 2**60 + 1, 2**60, 5]  # float64 takes the first two for one
+
+
+@pytest.mark.parametrize("unknown", [None, float("nan")])
+def test_large_answers_stay_apart_beside_what_is_unknown(unknown):
+    voting = Method("majority", objectives.majority(), set_size=2)
+    want = set_advantages([[1.0, 0, 0, 1]], voting, answers=[["a", "b", "a", "c"]]).values_BN[0]
+    found = set_advantages([[1.0, 0, 0, 1, 0]], voting, answers=[[*LARGE, unknown]])
+    np.testing.assert_array_equal(found.values_BN[0], [*want, 0])
+    flat = np.array(LARGE)
+    np.testing.assert_array_equal(
+        grouped_advantages([1.0, 0, 0, 1], [0] * 4, voting, answers=flat), want
+    )
+
+
+@pytest.mark.parametrize("kind", ["M8[ns]", "m8[ns]"])
+@pytest.mark.parametrize("make", [np.array, list])
+def test_times_are_no_numbers(kind, make):
+    """NumPy takes those in nanoseconds for integers."""
+    times = make(np.array([1, 2, 3], kind))
+    with pytest.raises(ValueError, match=r"rewards_BN must hold a finite number.*got np\."):
+        set_advantages(make([times]), methods.dr_grpo())
+    with pytest.raises(ValueError, match=r"must hold a finite number.*got np\."):
+        grouped_advantages(times, [0, 0, 0], methods.dr_grpo())
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([[[0, 10**400], [10**400, 0]]], "pairs must hold a finite number"),
+        ([np.ones((3, 3))], "pairs must hold 2 × 2 numbers for a prompt, got the shape (3, 3)"),
+        ([None, None], "pairs must have the shape (1, 2, 2) of rewards_BN, got (2, 2, 2)"),
+        (np.ones((1, 3, 3)), "pairs must have the shape (1, 2, 2) of rewards_BN, got (1, 3, 3)"),
+    ],
+)
+def test_wrong_pairs_are_named(pairs, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        set_advantages([[1.0, 0]], objective=objectives.pairwise_distance(), set_size=1,
+                       pairs=pairs)  # fmt: skip
+
+
 def test_none_is_what_nan_is():
     method = methods.poly_epo(2)
     rewards, strategies = [1.0, np.nan, 0, 1, 0], [0, 1, np.nan, 2, 0]

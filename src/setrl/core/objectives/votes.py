@@ -36,9 +36,9 @@ class Majority(Objective):
 
     Attributes:
         ties: Among answers with equally many votes, `uniform` takes the mean of their rewards,
-            `lexicographic` the answer that sorts first. `first`, the answer that comes first in
-            the set, is the same as `uniform`: a set has no order, and over all orders of its
-            members each of the tied answers is as often the first.
+            `lexicographic` the answer that sorts first: numbers by value, then texts. `first`, the
+            answer that comes first in the set, is the same as `uniform`: a set has no order, and
+            over all orders of its members each of the tied answers is as often the first.
     """
 
     ties: Ties = "uniform"

@@ -12,10 +12,9 @@ import numpy as np
 from setrl.core import objectives
 from setrl.core.mean_scores import mean_set_scores
 from setrl.core.objectives import Objective
-from setrl.samples.samples import Samples
 from setrl.support import names
 from setrl.theory.multisets import Multisets
-from setrl.theory.tabular import FIELDS, ActionTable
+from setrl.theory.tabular import ActionTable
 
 # Names that people know; other objectives are called by the name in `setrl.objectives`.
 SHORT = {"any_correct": "pass", "minimum": "min"}
@@ -50,7 +49,7 @@ def mean_scores(
     With a mask, only its samples are in the group.
     """
     members = table.samples.sets(groups.sets_SK)
-    given = {name: getattr(members, name)[0] for name in FIELDS if _has(members, name)}
+    given = {name: value[0] for name, value in members.columns.items() if name != "rewards"}
     num = groups.sets_SK.shape[1]
     found_KS = np.full((len(sizes), len(groups.sets_SK)), np.nan)
     for row, size in enumerate(sizes):
@@ -65,10 +64,6 @@ def mean_scores(
                     members.rewards[0], objective, [size], mask=mask_SN, **given
                 )[0]
     return found_KS
-
-
-def _has(members: Samples, name: str) -> bool:
-    return getattr(members, name) is not None
 
 
 def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.inputs import check_given
 from setrl.samples.log import Log
-from setrl.samples.samples import KEYS, Samples
+from setrl.samples.samples import FURTHER, KEYS, Samples
 from setrl.samples.types import Group
 from setrl.support.errors import usage_errors
 from setrl.train.scoring import ScoredBatch
@@ -15,8 +15,8 @@ from setrl.train.scoring.fields import STRATEGIES
 from setrl.train.scoring.missing import missing_credit
 from setrl.train.scoring.stage import credit
 
-FIELDS = {name: KEYS[name] for name in ("answers", "proxy", "second", "families")}
-"""Field of a method, besides rewards and strategies → its key in a record of a sample."""
+FIELDS = {name: KEYS[name] for name in FURTHER if name in KEYS}
+"""Further field of a method → its key in a record of a sample."""
 
 
 def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:

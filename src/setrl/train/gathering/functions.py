@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from setrl.samples.samples import READER_OF
+from setrl.samples.samples import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError
-from setrl.train.scoring.fields import KNOWN, PAIRS, Values
+from setrl.train.scoring.fields import PAIRS, Values, read_column
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
 Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
@@ -153,10 +153,7 @@ def _each(convert: Callable[[Any], Any]) -> Read:
         values = list(values)
         if len(values) != expected:
             raise RunError(f"{wanted}, got {len(values)}")
-        try:
-            return [convert(value) for value in values]
-        except ValueError as error:
-            raise RunError(f"{place} must return {error}") from None
+        return read_column(place, convert, values, "return")
 
     return read
 
@@ -166,10 +163,10 @@ def _field(function: Callable[..., Any], name: str) -> Any:
 
 
 def _matrix(value: Any, num_samples: int, place: str) -> np.ndarray:
-    try:
-        return read_pairs(value, num_samples)
-    except ValueError as error:
-        raise RunError(f"{place} must return {error}") from None
+    [matrix] = read_column(
+        place, functools.partial(read_pairs, num_samples=num_samples), [value], "return"
+    )
+    return matrix
 
 
 def _check_source(name: str, source: Source) -> None:
@@ -177,7 +174,7 @@ def _check_source(name: str, source: Source) -> None:
         raise ValueError("fields must not hold strategies: pass strategy_func=... or judge=...")
     if name == "correct":
         raise ValueError("fields must not hold correct: pass correct=...")
-    names.look_up("field", name, dict.fromkeys(KNOWN))
+    names.look_up("field", name, dict.fromkeys(FURTHER))
     if not callable(source) and not isinstance(source, str):
         raise TypeError(
             f"fields[{name!r}] must be a function or the name of a column, got {source!r}"
@@ -198,9 +195,6 @@ def _column(source: str, place: str, convert: Callable[[Any], Any]) -> Callable[
                 f"{place}: the samples have no column {source!r}; they have "
                 f"{', '.join(repr(one) for one in arguments if one not in NOT_COLUMNS) or 'none'}"
             )
-        try:
-            return [convert(value) for value in arguments[source]]
-        except ValueError as error:
-            raise RunError(f"the column {source!r} of {place} must hold {error}") from None
+        return read_column(f"the column {source!r} of {place}", convert, arguments[source])
 
     return read

@@ -70,6 +70,8 @@ class JudgeQueue:
             judgements = [self._questions[group].answer.result() for group in groups]
             now_s = time.perf_counter()  # an answer may arrive before its time is recorded
             open_s = [(one.asked_s, one.answered_s or now_s) for one in self._questions.values()]
+        judgements = [one.read(len(group), self.judge)
+                      for group, one in zip(groups, judgements, strict=True)]  # fmt: skip
         waited_s = time.perf_counter() - start_s
         self._questions = {}
         before, self._used = self._used, usage_of(self.judge)

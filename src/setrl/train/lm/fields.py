@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from setrl.samples.samples import FURTHER
 from setrl.samples.values import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError
@@ -14,7 +15,7 @@ from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks import Task
 from setrl.tasks.base import Labels
 from setrl.train.gathering.functions import Source
-from setrl.train.scoring.fields import KNOWN, PAIRS
+from setrl.train.scoring.fields import PAIRS
 from setrl.train.scoring.ngrams import NgramDistance
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def check(specs: Mapping[str, Any]) -> None:
         try:
             if name == "strategies":
                 raise ValueError("strategies come from a judge, or from the task: remove them here")
-            names.look_up("field", name, dict.fromkeys(KNOWN))
+            names.look_up("field", name, dict.fromkeys(FURTHER))
             _check_form(name, spec)
         except ValueError as error:
             raise KeyedError(f"fields: {error}", key) from error
@@ -83,7 +84,7 @@ def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[
     Raises:
         ConfigError: If a function cannot be loaded, or the task reads no answers.
     """
-    wanted = [name for name in KNOWN if name in reads]
+    wanted = [name for name in FURTHER if name in reads]
     return {name: _source(specs.get(name, FINAL_ANSWER), task) for name in wanted}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,17 @@ from setrl.support.errors import RunError
 Values = Sequence[Any] | np.ndarray
 
 STRATEGIES, PAIRS = "strategies", "pairs"
-KNOWN = ("answers", "proxy", "second", "families", PAIRS)
 
 
-def read_column(name: str, read: Callable[[Any], Any], values: Values) -> list[Any]:
+def read_column(
+    place: str, read: Callable[[Any], Any], values: Iterable[Any], verb: str = "hold"
+) -> list[Any]:
     """Read each value of a column.
 
     Raises:
-        RunError: Naming the column and the value.
+        RunError: Naming the place of the column, what it must hold, and the value.
     """
     try:
         return [read(one) for one in values]
     except ValueError as error:
-        raise RunError(f"{name} must hold {error}") from None
+        raise RunError(f"{place} must {verb} {error}") from None

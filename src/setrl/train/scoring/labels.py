@@ -15,7 +15,7 @@ def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Lab
 
 
 def _named(judgement: Judgement, num_samples: int) -> Sequence[Label]:
-    numbers = judgement.labels_N
+    numbers = judgement.read(num_samples).labels_N
     if numbers is None:
         return [None] * num_samples
     names = judgement.names_N or [None] * num_samples

@@ -13,7 +13,7 @@ from setrl import Advantages, AnyMethod
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
 from setrl.samples.samples import LABELS, READER_OF, Samples, coded
-from setrl.samples.values import Label, read_label, read_number
+from setrl.samples.values import Label, read_label, read_number, read_pairs
 from setrl.train.scoring.batch import Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward
 from setrl.train.scoring.fields import PAIRS, STRATEGIES, Values, read_column
@@ -121,9 +121,10 @@ class _Reading:
 
     def field(self, name: str, column: Values) -> np.ndarray:
         """Return the values of a further field."""
+        matrix = partial(read_pairs, num_samples=self.num_samples)
+        read = partial(read_column, f"fields[{name!r}]", READER_OF.get(name, matrix))
         if name == PAIRS:
-            return self._pairs(column)
-        read = partial(read_column, f"fields[{name!r}]", READER_OF[name])
+            return np.array(read(column))
         if name in LABELS:
             return self._labels(name, column, lambda values, _: read(values))
         return self._shaped(np.array(read(column), np.float64))
@@ -131,10 +132,6 @@ class _Reading:
     def _labels(self, name: str, column: Any, read: Callable[..., list[Label]]) -> np.ndarray:
         codes, self.names[name] = coded(read(column, self.num_samples), name)
         return self._shaped(codes)
-
-    def _pairs(self, values: Values) -> np.ndarray:
-        unknown_NN = np.full((self.num_samples, self.num_samples), np.nan)
-        return np.stack([unknown_NN if one is None else np.asarray(one) for one in values])
 
     def _shaped(self, values_M: np.ndarray) -> np.ndarray:
         return values_M.reshape(self.num_prompts, self.num_samples)

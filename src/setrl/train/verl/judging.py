@@ -58,7 +58,7 @@ class GroupJudging:
         labels: dict[str, JudgedLabel] = {}
         for uid in dict.fromkeys(map(_uid, named)):
             sessions, answer = self._asked.pop(uid)
-            judgement = answer.result()
+            judgement = answer.result().read(len(sessions), self.judge)
             unknown = [Missing.by_judge(judgement)] * len(sessions)
             labels.update(zip(sessions, judgement.labels_N or unknown, strict=True))
         return [None if key is None else labels.get(_session(key)) for key in keys]

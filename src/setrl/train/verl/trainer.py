@@ -17,6 +17,7 @@ from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
+from setrl.train.scoring.fields import read_column
 from setrl.train.verl.estimators import (
     PREFIX,
     BatchRows,
@@ -182,10 +183,8 @@ def _column(
             f"{method} reads {name}: the reward function must return {key!r} besides 'score'; it "
             f"returned {known} (algorithm.setrl.fields.{name} names another key)"
         )
-    try:
-        return [READER_OF[name](one.get(key)) for one in extras]
-    except ValueError as error:
-        raise RunError(f"{key!r} of the reward function must be {error}") from None
+    values = (one.get(key) for one in extras)
+    return read_column(f"{key!r} of the reward function", READER_OF[name], values, "be")
 
 
 def credited(trainer: type, mode: str, queue: Any) -> type:
