@@ -20,7 +20,7 @@ SOME = LABELINGS[:: len(LABELINGS) // 1000]
 
 
 def alone(labels):
-    """Each degenerate sample as a cluster of its own."""
+    """Each degenerate sample with a label that no other has."""
     return [100 + place if label == -1 else label for place, label in enumerate(labels)]
 
 

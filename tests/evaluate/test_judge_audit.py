@@ -20,7 +20,7 @@ REWARDS = [[1, 1, 1, 1, 1, 1, 1, 0]] * 6  # so that diversity decides about sign
 
 
 class ByPlace:
-    """A judge with a bias: the first half of what it is shown is one cluster."""
+    """A judge with a bias: the first half of what it is shown is one strategy."""
 
     name = "by place"
 
@@ -84,7 +84,7 @@ def test_a_judge_without_faults_agrees_with_everything():
         assert set(table["flips"]) == set(table["signs_changed"]) == {0.0}
         assert set(table["advantage_change"]) == {0.0}
     assert found.unknown == 0
-    assert found.clusters == [4.0] * 6
+    assert found.strategies == [4.0] * 6
 
 
 def test_pairs_are_not_blamed_for_degenerate_samples():

@@ -37,15 +37,15 @@ HOSTILE = [
     "line\u2028separator\r\n</pre>",
 ]
 REWARDS = [1, 1, 1, 1, 1, 0]
-CLUSTERS = [3, 3, 3, 3, 3, 9]  # only the wrong sample has another strategy
+LABELS = [3, 3, 3, 3, 3, 9]  # only the wrong sample has another strategy
 
 
-def sample(text, reward, cluster, advantage=0.5):
-    strategy = None if cluster is None else f"way {cluster}"
+def sample(text, reward, label, advantage=0.5):
+    strategy = None if label is None else f"way {label}"
     return {
         "text": text,
         "reward": reward,
-        "strategy": cluster,
+        "strategy": label,
         "read": strategy,
         "advantage": advantage,
         "counterfactual": {},
@@ -89,10 +89,10 @@ def folder(tmp_path_factory):
     (run / "run.json").write_text(json.dumps(about))
     (run / "config.yaml").write_text("name: mine\nsteps: 2\narms: {grpo: {method: grpo}, poly: "
                                      "{method: poly_epo, set_size: 3}}\n")  # fmt: skip
-    advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[CLUSTERS]).values_BN[0]
+    advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[LABELS]).values_BN[0]
     credited = [
         sample(f"y = {i}", *both)
-        for i, both in enumerate(zip(REWARDS, CLUSTERS, advantages.tolist(), strict=True))
+        for i, both in enumerate(zip(REWARDS, LABELS, advantages.tolist(), strict=True))
     ]
     dead = [sample("same", 1, 0, 0.0)] * 4
     hostile = [sample(text, 1, i, 0.1) for i, text in enumerate(HOSTILE)]
@@ -173,7 +173,7 @@ def test_groups_are_summed_up_sorted_and_filtered(ask):
     first = found["rows"][0]
     assert (first["prompt"], first["samples"], first["correct"]) == ("Surprise <b>", 6, 5)
     assert (first["strategies"], first["dead"]) == (2, 0)
-    advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[CLUSTERS]).values_BN[0]
+    advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[LABELS]).values_BN[0]
     assert first["largest"] == pytest.approx(np.abs(advantages).max())
     assert first["surprise"] == pytest.approx(advantages[5])  # wrong, and credited
     assert advantages[5] > 0
@@ -213,8 +213,8 @@ def test_one_group_has_what_the_core_computes(ask):
     }
     assert found["others"].keys() == wanted.keys() == found["methods"].keys()
     for name, method in wanted.items():
-        clusters = [CLUSTERS] if "strategies" in method.reads else None
-        values = method.advantages(np.array([REWARDS], float), strategies=clusters).values_BN[0]
+        strategies = [LABELS] if "strategies" in method.reads else None
+        values = method.advantages(np.array([REWARDS], float), strategies=strategies).values_BN[0]
         assert found["others"][name] == pytest.approx(values.tolist()), name
     used = [one["advantage"] for one in found["samples"]]
     assert used == pytest.approx(found["others"]["poly_epo"])
@@ -666,10 +666,10 @@ def test_ctrl_c_ends_the_server_without_an_error(folder, setrl, monkeypatch):
 
 def page(method, advantages=None, origin=None, **asked):
     """The page of a group with the credit of a method."""
-    labels = {"strategies": [CLUSTERS]} if "strategies" in method.reads else {}
+    labels = {"strategies": [LABELS]} if "strategies" in method.reads else {}
     found = method.advantages(np.array([REWARDS], float), **labels).values_BN[0]
     values = found if advantages is None else advantages
-    samples = tuple(map(made, "abcdef", map(float, REWARDS), values, CLUSTERS))
+    samples = tuple(map(made, "abcdef", map(float, REWARDS), values, LABELS))
     return group_page(Group("p", "p", samples, step=1), origin=origin or Origin("loss"), **asked)
 
 
@@ -695,10 +695,10 @@ def test_why_explains_the_method_of_the_log():
 @pytest.mark.parametrize(("kind", "left_out"), [("credit", None), ("loss", 0.0)])
 def test_a_sample_without_a_label_does_not_make_the_credit_another(kind, left_out):
     """It has no credit in the log, nor by the method; in a loss it counts 0."""
-    labels = [*CLUSTERS[:-1], np.nan]
+    labels = [*LABELS[:-1], np.nan]
     values = methods.poly_epo(2).advantages(np.array([REWARDS], float), strategies=[labels])
     given = [*values.values_BN[0, :-1].tolist(), left_out]
-    known = [*CLUSTERS[:-1], None]
+    known = [*LABELS[:-1], None]
     samples = [*map(made, "abcdef", map(float, REWARDS), given, known)]
     origin = Origin(kind, {"method": "poly_epo", "set_size": 2})
     found = group_page(Group("p", "p", tuple(samples)), origin=origin)

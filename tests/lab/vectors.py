@@ -45,7 +45,7 @@ class Group(NamedTuple):
     """The samples of one prompt, and the set sizes that are tried."""
 
     rewards: list[float]
-    clusters: list[int]
+    strategies: list[int]
     answers: list[int]
     set_sizes: tuple[int, ...]
 
@@ -54,15 +54,15 @@ class Group(NamedTuple):
         """Return the case as arguments of `set_advantages`, one prompt."""
         return {
             "correct": np.array([self.rewards]) > 0.5,  # as the page has it
-            "strategies": np.array([self.clusters]),
+            "strategies": np.array([self.strategies]),
             "answers": np.array([self.answers]),
         }
 
 
-def _group(rewards: str, clusters: str, *set_sizes: int) -> Group:
+def _group(rewards: str, strategies: str, *set_sizes: int) -> Group:
     """From digits in tenths, with X for 1, and letters, with - for a degenerate sample."""
     values = [1.0 if digit == "X" else int(digit) / 10 for digit in rewards]
-    labels = [-1 if letter == "-" else ord(letter) - ord("A") for letter in clusters]
+    labels = [-1 if letter == "-" else ord(letter) - ord("A") for letter in strategies]
     wrong = [2 + label for label in labels]
     answers = [0 if r > 0.5 else w for r, w in zip(values, wrong, strict=True)]
     return Group(values, labels, answers, set_sizes)
@@ -97,7 +97,7 @@ def vectors() -> dict[str, Any]:
 
 
 def _inputs(group: Group) -> dict[str, Any]:
-    return {"rewards": group.rewards, "clusters": group.clusters, "answers": group.answers}
+    return {"rewards": group.rewards, "strategies": group.strategies, "answers": group.answers}
 
 
 def _settings() -> Iterator[tuple[Group, int, str, str, str, str]]:
@@ -175,10 +175,10 @@ def _sampled() -> Iterator[dict[str, Any]]:
 
 def _methods() -> Iterator[dict[str, Any]]:
     for group in GROUPS:
-        rewards_BN, clusters = np.array([group.rewards]), group.fields["strategies"]
+        rewards_BN, labels_BN = np.array([group.rewards]), group.fields["strategies"]
 
         def values(
-            method: Method, rewards: Any = rewards_BN, labels: Any = clusters
+            method: Method, rewards: Any = rewards_BN, labels: Any = labels_BN
         ) -> list[float]:
             fields = {"strategies": labels, "correct": rewards > 0.5}
             return method.advantages(rewards, **fields).values_BN[0].tolist()

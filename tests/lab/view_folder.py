@@ -24,24 +24,24 @@ HOSTILE = [
     "long " * 60_000,
 ]
 REWARDS = [1, 1, 1, 0, 1, 1, 1, 0]
-CLUSTERS = [0, 0, 0, 1, 0, 0, 0, 0]  # only the wrong sample y4 has strategy 1
+LABELS = [0, 0, 0, 1, 0, 0, 0, 0]  # only the wrong sample y4 has strategy 1
 STEPS = (1, 10, 20)
 
 
-def group(step, number, texts, rewards, clusters, prompt):
+def group(step, number, texts, rewards, labels, prompt):
     """A group of Poly-EPO, as training logs it."""
-    found = methods.poly_epo(4).advantages(np.array([rewards], float), strategies=[clusters])
+    found = methods.poly_epo(4).advantages(np.array([rewards], float), strategies=[labels])
     samples = [
         {
             "text": text,
             "reward": reward,
-            "strategy": cluster,
-            "read": "completing the square" if cluster else "factoring",
+            "strategy": label,
+            "read": "completing the square" if label else "factoring",
             "advantage": advantage,
             "counterfactual": {},
         }
-        for text, reward, cluster, advantage in zip(
-            texts, rewards, clusters, found.values_BN[0].tolist(), strict=True
+        for text, reward, label, advantage in zip(
+            texts, rewards, labels, found.values_BN[0].tolist(), strict=True
         )
     ]
     about = {"schema_version": 1, "step": step, "group": number, "prompt": prompt}
@@ -64,7 +64,7 @@ def write_run(folder, name, set_size, prompt):
     usual = [f"Let x = {i}. Then y = {i * i}." for i in range(8)]
     for step in STEPS:
         write_lines(seed / "rollouts" / f"step_{step:06d}.jsonl", [
-            group(step, 0, usual, REWARDS, CLUSTERS, f"Solve x^2 = {step}"),
+            group(step, 0, usual, REWARDS, LABELS, f"Solve x^2 = {step}"),
             group(step, 1, ["same"] * 6, [1] * 6, [0] * 6, "Nothing to learn"),
             group(step, 2, HOSTILE, [1, 1, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], prompt),
         ])  # fmt: skip

@@ -31,7 +31,7 @@ it.each(Object.entries(GROUPS))("values of Python: %s", async (_, hash) => {
   const { page, misdeeds } = await open(browser, address + hash);
   await page.locator("#credit").getByText("show the Python code").click();
   const code = await page.locator("#credit pre").innerText();
-  const report = `\nimport json\nfound = {name: method.advantages(rewards, correct=right, clusters=strategies, answers=answers)
+  const report = `\nimport json\nfound = {name: method.advantages(rewards, correct=right, strategies=strategies, answers=answers)
     .values_BN[0].tolist() for name, method in compared.items()}\nprint(json.dumps(found))\n`;
   const printed = execFileSync(PYTHON, ["-c", code + report], { encoding: "utf8" });
   const wanted = JSON.parse(printed.trim().split("\n").at(-1)!) as Record<string, number[]>;

@@ -25,7 +25,7 @@ function log(step: number, hasCredit: boolean): void {
     reward: Number(correct),
     correct,
     strategy: null,
-    cluster: null,
+    label: null,
     advantage: correct ? advantage : -advantage,
     tokens: 1234 + step,
   });

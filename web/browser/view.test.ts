@@ -83,9 +83,9 @@ it("the page shows the numbers that Python computed", async () => {
   const code = `
 import json
 from setrl import methods
-from tests.lab.view_folder import CLUSTERS, REWARDS
+from tests.lab.view_folder import LABELS, REWARDS
 used = {"poly_epo": methods.poly_epo(4), "maxpo": methods.maxpo(4), "grpo": methods.grpo()}
-print(json.dumps({name: one.advantages([REWARDS], strategies=[CLUSTERS]).values_BN[0].tolist() for name, one in used.items()}))`;
+print(json.dumps({name: one.advantages([REWARDS], strategies=[LABELS]).values_BN[0].tolist() for name, one in used.items()}))`;
   const wanted = JSON.parse(execFileSync(PYTHON, ["-c", code], { cwd: ROOT, encoding: "utf8" })) as Record<
     string,
     number[]

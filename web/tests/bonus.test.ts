@@ -5,7 +5,7 @@ import { shaping, weightNeeded } from "../src/maths";
 
 it.each([4, 8, 32])("the credit of a lone wrong sample among %i changes its sign at this λ", (num) => {
   const rewards = Array.from({ length: num }, (_, i) => (i ? 1 : 0));
-  const samples = { rewards, clusters: rewards, answers: rewards };
+  const samples = { rewards, strategies: rewards, answers: rewards };
   const needed = weightNeeded((num - 1) / num, 1, 1 / (num - 1));
   expect(shaping(samples, needed - 0.001)[0]).toBeLessThan(0);
   expect(shaping(samples, needed + 0.001)[0]).toBeGreaterThan(0);

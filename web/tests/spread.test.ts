@@ -16,7 +16,7 @@ import { spread } from "../src/maths/spread";
 
 const SAMPLES: Samples = {
   rewards: [1, 1, 0, 1, 0, 1, 0],
-  clusters: [0, 0, 1, 1, 2, 3, -1],
+  strategies: [0, 0, 1, 1, 2, 3, -1],
   answers: [0, 0, 1, 0, 2, 0, 3],
 };
 const [N, K] = [7, 3];
@@ -44,7 +44,7 @@ it.each([5, 12, 25])("a sum over %i sets drawn without replacement", (count) => 
 
 it("all pairs of two sets, counted one by one", () => {
   const sets = allSets(4, 3);
-  const four: Samples = { rewards: [1, 0, 1, 0], clusters: [0, 1, 1, 2], answers: [0, 1, 0, 2] };
+  const four: Samples = { rewards: [1, 0, 1, 0], strategies: [0, 1, 1, 2], answers: [0, 1, 0, 2] };
   const how = method({ baseline: "all_sets", reduction: "mean" });
   const lists = Array.from({ length: sets.count }, (_, s) => membersOf(sets, s));
   const every = lists.flatMap((one, a) =>

@@ -41,7 +41,7 @@ const sample = (correct: boolean | null, advantage: number | null): Sample => ({
   reward: correct === null ? null : Number(correct),
   correct,
   advantage,
-  cluster: 0,
+  label: 0,
   strategy: "a",
   answer: null,
   branch: 0,

@@ -1,8 +1,9 @@
 """How far two labelings of the same samples agree.
 
-Labels are names only: a labeling is a partition, and renaming its clusters changes nothing here.
+Labels are names only: a labeling is a partition, and renaming its labels changes nothing here.
 A degenerate sample (−1) is in no pair. In what is counted over pairs (the adjusted Rand index, the
-pairwise scores) it is therefore the same as a cluster of one; `flips` distinguishes the two.
+pairwise scores) it is therefore the same as a sample with a label that no other has; `flips`
+distinguishes the two.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Agreement:
         adjusted_rand: Rand index corrected for chance (Hubert and Arabie, Journal of Classification
             2, 1985): (both − e) / ((first + second)/2 − e) with e = first · second / pairs, where
             `first`, `second` and `both` count the pairs together in one, in the other and in both.
-            1 for the same partition, 0 expected for random ones with these cluster sizes, below 0
-            for worse. Two partitions for which it is 0/0, both one cluster or both all apart, are
+            1 for the same partition, 0 expected for random ones with parts of these sizes, below 0
+            for worse. Two partitions for which it is 0/0, both all together or both all apart, are
             equal: 1. NaN for fewer than two samples.
         precision: Of the pairs that are together, the share that the reference has together; NaN
             without such pairs.
@@ -71,7 +72,7 @@ def flips(labels_N: Labeling, reference_N: Labeling) -> float:
 
         1 − max over matchings m of #{i : m(labelᵢ) = referenceᵢ} / N
 
-    m pairs clusters of the one with clusters of the other, each at most once (an assignment
+    m pairs labels of the one with labels of the other, each at most once (an assignment
     problem); degenerate matches only degenerate. NaN without samples.
     """
     first_N, second_N = _checked(labels_N, reference_N)
@@ -109,7 +110,7 @@ def _checked(labels_N: Labeling, reference_N: Labeling) -> tuple[NDArray, NDArra
 
 
 def _contingency(first_N: NDArray, second_N: NDArray) -> NDArray[np.int64]:
-    """How many samples each pair of clusters shares; degenerate samples are in no cluster."""
+    """How many samples each pair of labels shares, without degenerate ones."""
     kept_N = (first_N != DEGENERATE) & (second_N != DEGENERATE)
     first, first_n = np.unique(first_N[kept_N], return_inverse=True)
     second, second_n = np.unique(second_N[kept_N], return_inverse=True)

@@ -41,19 +41,19 @@ class JudgeFindings:
     Attributes:
         groups: G, how many were judged.
         orders: R, how many times each was judged.
-        unknown: Judgements without clusters, of the G·R.
-        clusters: Number of clusters of each group in its given order; NaN where unknown.
+        unknown: Judgements without labels, of the G·R.
+        strategies: Number of strategies of each group in its given order; NaN where unknown.
         itself: Mean over pairs of orders.
         pairwise: The given order against a judge of pairs, which is the reference. Pairs cannot
-            show that a sample is degenerate, so here such a sample is its own cluster.
+            show that a sample is degenerate, so here such a sample has its own label.
         gold: Mean over orders, against the labels of the file, which are the reference.
-        labels: The clusters of each group's samples in every order; None where unknown.
+        labels: The labels of each group's samples in every order; None where unknown.
     """
 
     groups: int
     orders: int
     unknown: int
-    clusters: list[float]
+    strategies: list[float]
     itself: Measured
     pairwise: Measured = field(default_factory=dict)
     gold: Measured = field(default_factory=dict)
@@ -103,7 +103,7 @@ def audit(
         groups=len(groups),
         orders=orders,
         unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),
-        clusters=[_clusters(labelings[0]) for labelings in labelings_GR],
+        strategies=[_strategies(labelings[0]) for labelings in labelings_GR],
         itself=_columns(tables["itself"]),
         pairwise=_columns(tables["pairwise"]) if pairwise else {},
         gold=_columns(tables["gold"]) if gold else {},
@@ -196,12 +196,12 @@ def _columns(rows: Sequence[dict[str, float]]) -> Measured:
     return {measure: [row[measure] for row in rows] for measure in MEASURES}
 
 
-def _clusters(labels: Labeling | None) -> float:
+def _strategies(labels: Labeling | None) -> float:
     return nan if labels is None else float(len({label for label in labels if label >= 0}))
 
 
 def _alone(labels: Labeling | None) -> Labeling | None:
-    """Each degenerate sample as its own cluster."""
+    """Each degenerate sample with its own label."""
     if labels is None:
         return None
     unused = count(max(labels, default=0) + 1)

@@ -3,7 +3,7 @@
 import type { Example } from "./audited";
 import { SampleText } from "./SampleText";
 
-/** The groups on which the judge contradicts itself most, with its clusters in every order. */
+/** The groups on which the judge contradicts itself most, with its labels in every order. */
 export function Contradictions({ examples }: { examples: readonly Example[] }) {
   return (
     <>
@@ -16,7 +16,7 @@ export function Contradictions({ examples }: { examples: readonly Example[] }) {
             <p>
               <SampleText text={example.prompt} />
             </p>
-            <div class="scroll" role="region" aria-label={`Clusters of group ${example.group + 1}`} tabIndex={0}>
+            <div class="scroll" role="region" aria-label={`Labels of group ${example.group + 1}`} tabIndex={0}>
               <table class="rows">
                 <thead>
                   <tr>
@@ -36,9 +36,9 @@ export function Contradictions({ examples }: { examples: readonly Example[] }) {
                         <SampleText text={text} />
                       </td>
                       {labels.map((label, at) => (
-                        <td key={at}>{clusterName(label)}</td>
+                        <td key={at}>{letter(label)}</td>
                       ))}
-                      {hasGold ? <td>{clusterName(gold)}</td> : null}
+                      {hasGold ? <td>{letter(gold)}</td> : null}
                     </tr>
                   ))}
                 </tbody>
@@ -51,5 +51,5 @@ export function Contradictions({ examples }: { examples: readonly Example[] }) {
   );
 }
 
-const clusterName = (label: number | null): string =>
+const letter = (label: number | null): string =>
   label === null ? "unknown" : label < 0 ? "none" : label < 26 ? String.fromCharCode(65 + label) : String(label + 1);

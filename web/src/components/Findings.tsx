@@ -17,7 +17,7 @@ export function Findings({ found }: { found: Found }) {
       <p>
         {visible(String(found.judge ?? "A judge"))} on {visible(String(found.file ?? "a file"))}:{" "}
         {found.groups ?? "unknown"} groups, {found.orders ?? "unknown"} orders, {found.judgements_unknown ?? "unknown"}{" "}
-        judgements that failed. Clusters of a group: {interval(found.clusters)}.
+        judgements that failed. Strategies of a group: {interval(found.strategies)}.
       </p>
       {found.by_group && measures.length ? (
         <>

@@ -5,15 +5,15 @@ import { DEGENERATE } from "../maths";
 export const LETTERS = "ABCDEFGH";
 
 /** The name of a strategy for readers: A … H, or –. */
-export const letter = (cluster: number): string =>
-  cluster === DEGENERATE ? "–" : (LETTERS[cluster] ?? `${cluster + 1}`);
+export const letter = (strategy: number): string =>
+  strategy === DEGENERATE ? "–" : (LETTERS[strategy] ?? `${strategy + 1}`);
 
-export const strategyName = (cluster: number): string =>
-  cluster === DEGENERATE ? "degenerate" : `strategy ${letter(cluster)}`;
+export const strategyName = (strategy: number): string =>
+  strategy === DEGENERATE ? "degenerate" : `strategy ${letter(strategy)}`;
 
 /** Hues without orange, which means credit below 0 on every page. */
-export const strategyColour = (cluster: number): string =>
-  cluster === DEGENERATE ? "var(--degenerate)" : `var(--s${cluster % LETTERS.length})`;
+export const strategyColour = (strategy: number): string =>
+  strategy === DEGENERATE ? "var(--degenerate)" : `var(--s${strategy % LETTERS.length})`;
 
 const SHAPES = [
   "M12 1.5a10.5 10.5 0 1 0 0 21a10.5 10.5 0 1 0 0-21z",
@@ -26,17 +26,17 @@ const SHAPES = [
   "M7 0h10v7h7v10h-7v7H7v-7H0V7h7z",
 ];
 
-export function Swatch({ cluster, size = 18 }: { cluster: number; size?: number }) {
+export function Swatch({ strategy, size = 18 }: { strategy: number; size?: number }) {
   return (
     <span class="swatch" aria-hidden="true">
       <svg width={size} height={size} viewBox="-1 -1 26 26">
-        {cluster === DEGENERATE ? (
+        {strategy === DEGENERATE ? (
           <circle cx="12" cy="12" r="10" class="degenerate" />
         ) : (
-          <path d={SHAPES[cluster % SHAPES.length]} fill={strategyColour(cluster)} />
+          <path d={SHAPES[strategy % SHAPES.length]} fill={strategyColour(strategy)} />
         )}
       </svg>
-      {letter(cluster)}
+      {letter(strategy)}
     </span>
   );
 }

@@ -18,7 +18,7 @@ export interface Found {
   readonly groups?: number;
   readonly orders?: number;
   readonly judgements_unknown?: number;
-  readonly clusters?: Estimate;
+  readonly strategies?: Estimate;
   readonly agreement: Readonly<Record<string, Readonly<Record<string, Estimate>>>>;
   /** Comparison → measure → a value for each group; older files lack it. */
   readonly by_group?: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
@@ -26,7 +26,7 @@ export interface Found {
   readonly examples?: readonly Example[];
 }
 
-/** A group on which the judge contradicts itself: each sample's cluster in every order. */
+/** A group on which the judge contradicts itself: each sample's label in every order. */
 export interface Example {
   readonly group: number;
   readonly prompt: string;
@@ -45,9 +45,9 @@ export const AGAINST: Readonly<Record<string, string>> = {
 export const SHORT: Readonly<Record<string, string>> = { itself: "itself", pairwise: "pairs", gold: "gold" };
 /** Measure → its name, and what it says. */
 export const MEASURES: Readonly<Record<string, readonly [string, string]>> = {
-  adjusted_rand: ["adjusted Rand index", "1: the same clusters; 0: as alike as by chance."],
+  adjusted_rand: ["adjusted Rand index", "1: the same partition; 0: as alike as by chance."],
   f1: ["F1 of pairs", "Pairs of samples that are together in both, as a share of those that are together in one."],
-  flips: ["flips", "The share of samples that must change their cluster for the two to be equal."],
+  flips: ["flips", "The share of samples that must change their label for the two to be equal."],
   signs_changed: ["signs changed", "The share of samples whose advantage gets another sign."],
   advantage_change: ["change of advantages", "How far the advantages move, relative to their size; 0: not at all."],
   precision: ["precision of pairs", "Of the pairs that the judge puts together, those that belong together."],

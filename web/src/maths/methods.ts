@@ -2,7 +2,7 @@
 
 import { advantages, type Drawn, STD_FLOOR } from "./credit";
 import { centred } from "./means";
-import { clusterSizes, DEGENERATE, deviation, isCorrect, type Samples } from "./samples";
+import { DEGENERATE, deviation, isCorrect, type Samples, strategySizes } from "./samples";
 
 /** (rᵢ − mean r) / std r: GRPO. */
 export function grpo({ rewards }: Samples): number[] {
@@ -10,16 +10,16 @@ export function grpo({ rewards }: Samples): number[] {
   return centred(rewards).map((gap) => gap / divisor);
 }
 
-/** dᵢ = (N / |cluster of i| − 1) / (N − 1): 1 for a strategy that no other sample uses. */
-export function rarity(clusters: readonly number[]): number[] {
-  const n = clusters.length;
-  const sizes = clusterSizes(clusters);
-  return clusters.map((own) => (own === DEGENERATE ? 0 : (n / sizes.get(own)! - 1) / Math.max(n - 1, 1)));
+/** dᵢ = (N/nᵢ − 1) / (N − 1), nᵢ samples use the strategy of i: 1 for one that no other sample uses. */
+export function rarity(strategies: readonly number[]): number[] {
+  const n = strategies.length;
+  const sizes = strategySizes(strategies);
+  return strategies.map((own) => (own === DEGENERATE ? 0 : (n / sizes.get(own)! - 1) / Math.max(n - 1, 1)));
 }
 
 /** rᵢ + λ·dᵢ less its mean: reward shaping, GRPO+DIV. */
-export function shaping({ rewards, clusters }: Samples, lambda: number): number[] {
-  const bonus = rarity(clusters);
+export function shaping({ rewards, strategies }: Samples, lambda: number): number[] {
+  const bonus = rarity(strategies);
   return centred(rewards.map((reward, i) => reward + lambda * bonus[i]!));
 }
 
@@ -40,9 +40,9 @@ export const maxpo = (samples: Samples, k: number, drawn: Drawn | null = null): 
   );
 
 /** m^(α−1) for a correct sample, m the number of correct samples of its strategy; else 0. */
-export function counts({ rewards, clusters }: Samples, alpha: number): number[] {
-  const right = clusterSizes(clusters.map((own, i) => (isCorrect(rewards[i]!) ? own : DEGENERATE)));
+export function counts({ rewards, strategies }: Samples, alpha: number): number[] {
+  const right = strategySizes(strategies.map((own, i) => (isCorrect(rewards[i]!) ? own : DEGENERATE)));
   return rewards.map((reward, i) =>
-    isCorrect(reward) && clusters[i] !== DEGENERATE ? right.get(clusters[i]!)! ** (alpha - 1) : 0,
+    isCorrect(reward) && strategies[i] !== DEGENERATE ? right.get(strategies[i]!)! ** (alpha - 1) : 0,
   );
 }

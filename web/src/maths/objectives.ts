@@ -35,12 +35,12 @@ export const anyCorrect: Objective = (samples, sets) =>
   maxReward({ ...samples, rewards: samples.rewards.map((reward) => (isCorrect(reward) ? 1 : 0)) }, sets);
 
 /** f(S) = the number of strategies that succeed in S. */
-export const distinctCorrect: Objective = ({ rewards, clusters }, sets) =>
-  each(sets, distinct(clusters.map((cluster, i) => (isCorrect(rewards[i]!) ? cluster : DEGENERATE))));
+export const distinctCorrect: Objective = ({ rewards, strategies }, sets) =>
+  each(sets, distinct(strategies.map((strategy, i) => (isCorrect(rewards[i]!) ? strategy : DEGENERATE))));
 
 /** f(S) = (number of strategies in S) / K: the diversity of Poly-EPO. */
-export const distinctShare: Objective = ({ clusters }, sets) =>
-  each(sets, distinct(clusters)).map((count) => count / sets.size);
+export const distinctShare: Objective = ({ strategies }, sets) =>
+  each(sets, distinct(strategies)).map((count) => count / sets.size);
 
 /** f(S) = mean reward of S × (number of strategies in S) / K: Poly-EPO. */
 export const polychromic: Objective = (samples, sets) => {
@@ -91,14 +91,14 @@ export type ObjectiveName = keyof typeof OBJECTIVES;
 
 /** The number of different strategies of a set; labels are below 32. */
 const distinct =
-  (clusters: readonly number[]): Score =>
+  (strategies: readonly number[]): Score =>
   (members, from, until) => {
     let seen = 0;
     let count = 0;
     for (let m = from; m < until; m++) {
-      const cluster = clusters[members[m]!]!;
-      if (cluster === DEGENERATE || seen & (1 << cluster)) continue;
-      seen |= 1 << cluster;
+      const strategy = strategies[members[m]!]!;
+      if (strategy === DEGENERATE || seen & (1 << strategy)) continue;
+      seen |= 1 << strategy;
       count++;
     }
     return count;

@@ -6,7 +6,7 @@ export interface Samples {
   /** A reward for each sample, usually 0 or 1. */
   readonly rewards: readonly number[];
   /** The strategy of each sample; `DEGENERATE` is in none. */
-  readonly clusters: readonly number[];
+  readonly strategies: readonly number[];
   /** The final answer of each sample, for majority votes. */
   readonly answers: readonly number[];
 }
@@ -30,8 +30,8 @@ export function deviation(values: readonly number[]): number {
 }
 
 /** How many samples use each strategy, without degenerate ones. */
-export function clusterSizes(clusters: readonly number[]): Map<number, number> {
+export function strategySizes(strategies: readonly number[]): Map<number, number> {
   const sizes = new Map<number, number>();
-  for (const cluster of clusters) if (cluster !== DEGENERATE) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
+  for (const strategy of strategies) if (strategy !== DEGENERATE) sizes.set(strategy, (sizes.get(strategy) ?? 0) + 1);
   return sizes;
 }

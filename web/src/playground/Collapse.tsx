@@ -184,8 +184,8 @@ export function Shares({ title, path, success, step }: SharesProps) {
               x: "step",
               y1: "low",
               y2: "high",
-              z: "cluster",
-              fill: (d: Layer) => strategyColour(d.cluster),
+              z: "strategy",
+              fill: (d: Layer) => strategyColour(d.strategy),
               stroke: "var(--paper)",
               strokeWidth: 0.8,
             }),
@@ -195,7 +195,7 @@ export function Shares({ title, path, success, step }: SharesProps) {
                 x: "step",
                 y: (d: Layer) => (d.low + d.high) / 2,
                 dx: -8,
-                text: (d: Layer) => letter(d.cluster),
+                text: (d: Layer) => letter(d.strategy),
                 fill: "#111",
                 stroke: "#fff",
                 strokeWidth: 3,
@@ -211,7 +211,7 @@ export function Shares({ title, path, success, step }: SharesProps) {
       <ul class="shares">
         {now.map((share, a) => (
           <li key={a}>
-            <Swatch cluster={a} size={14} /> {percent(share)}
+            <Swatch strategy={a} size={14} /> {percent(share)}
           </li>
         ))}
       </ul>
@@ -241,7 +241,7 @@ const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
 
 interface Layer {
   readonly step: number;
-  readonly cluster: number;
+  readonly strategy: number;
   readonly low: number;
   readonly high: number;
 }
@@ -252,8 +252,8 @@ function layers(path: readonly (readonly number[])[], until: number): Layer[] {
   const steps = [...new Set([...Array.from({ length: Math.floor(until / 8) + 1 }, (_, i) => 8 * i), until])];
   for (const step of steps) {
     let low = 0;
-    for (const [cluster, share] of path[step]!.entries()) {
-      found.push({ step, cluster, low, high: low + share });
+    for (const [strategy, share] of path[step]!.entries()) {
+      found.push({ step, strategy, low, high: low + share });
       low += share;
     }
   }

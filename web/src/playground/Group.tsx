@@ -18,8 +18,8 @@ const replace = (at: number, part: Partial<Sample>): void =>
 const chosen = signal<number | null>(null);
 
 /** A → B → … → H → degenerate → A. */
-const following = (cluster: number): number =>
-  cluster === DEGENERATE ? 0 : cluster + 1 < LETTERS.length ? cluster + 1 : DEGENERATE;
+const following = (strategy: number): number =>
+  strategy === DEGENERATE ? 0 : strategy + 1 < LETTERS.length ? strategy + 1 : DEGENERATE;
 
 export function Group() {
   const { columns } = results.value;
@@ -102,10 +102,10 @@ function Row({ i, sample, columns, peaks }: RowProps) {
         <button
           type="button"
           class="strategy"
-          aria-label={`y${i + 1} uses ${strategyName(sample.cluster)}: change to ${strategyName(following(sample.cluster))}`}
-          onClick={() => replace(i, { cluster: following(sample.cluster) })}
+          aria-label={`y${i + 1} uses ${strategyName(sample.strategy)}: change to ${strategyName(following(sample.strategy))}`}
+          onClick={() => replace(i, { strategy: following(sample.strategy) })}
         >
-          <Swatch cluster={sample.cluster} />
+          <Swatch strategy={sample.strategy} />
         </button>
       </td>
       {columns.map(({ key, title, values }, at) => (
@@ -162,7 +162,7 @@ function AddAndRemove() {
       <button
         type="button"
         disabled={samples.length >= MOST}
-        onClick={() => change({ samples: [...samples, { reward: 1, cluster: 0 }] })}
+        onClick={() => change({ samples: [...samples, { reward: 1, strategy: 0 }] })}
       >
         + add a sample
       </button>

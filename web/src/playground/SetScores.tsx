@@ -188,13 +188,13 @@ function SetItem({ members, score, mean }: { members: readonly number[]; score: 
     <li class={lit}>
       <span class="members">
         {members.map((i) => {
-          const { reward, cluster } = samples[i]!;
+          const { reward, strategy } = samples[i]!;
           return (
             <span key={i} class="member">
-              <Swatch cluster={cluster} size={15} />
+              <Swatch strategy={strategy} size={15} />
               <span aria-hidden="true">{isCorrect(reward) ? "✓" : "✗"}</span>
               <span class="hidden">
-                y{i + 1}, {isCorrect(reward) ? "correct" : "wrong"}, {strategyName(cluster)};
+                y{i + 1}, {isCorrect(reward) ? "correct" : "wrong"}, {strategyName(strategy)};
               </span>
             </span>
           );

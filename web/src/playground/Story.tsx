@@ -23,7 +23,7 @@ const SUCCESS = [0.9, 0.8, 0.7, 0.6, 0.5];
 const EVEN = SUCCESS.map(() => 1 / SUCCESS.length);
 const SIZES = [1, 2, 4, 8];
 /** Seven samples of the prompt: A five times, once wrong; B and C once each, B right and C wrong. */
-const GROUP = { rewards: [1, 1, 1, 1, 0, 1, 0], clusters: [0, 0, 0, 0, 0, 1, 2], answers: [0, 0, 0, 0, 1, 0, 2] };
+const GROUP = { rewards: [1, 1, 1, 1, 0, 1, 0], strategies: [0, 0, 0, 0, 0, 1, 2], answers: [0, 0, 0, 0, 1, 0, 2] };
 
 const pathOf = (dynamics: Dynamics, setSize: number): readonly (readonly number[])[] => {
   const how = { samples: SAMPLES, setSize, alpha: 0.25 };
@@ -144,10 +144,10 @@ function Training({ of: { grpo: steps, sets } }: { of: Scene }) {
   );
 }
 
-const Strategy = ({ cluster }: { cluster: number }) => (
+const Strategy = ({ strategy }: { strategy: number }) => (
   <th scope="row">
-    <Swatch cluster={cluster} size={14} />
-    <span class="hidden">strategy {letter(cluster)}</span>
+    <Swatch strategy={strategy} size={14} />
+    <span class="hidden">strategy {letter(strategy)}</span>
   </th>
 );
 
@@ -175,7 +175,7 @@ function Prompt() {
       <tbody>
         {SUCCESS.map((rate, a) => (
           <tr key={a}>
-            <Strategy cluster={a} />
+            <Strategy strategy={a} />
             <td>{percent(EVEN[a]!)}</td>
             <td>
               <Share of={rate} text={percent(rate)} />
@@ -212,7 +212,7 @@ function CreditOfGroup() {
       <tbody>
         {GROUP.rewards.map((reward, i) => (
           <tr key={i}>
-            <Strategy cluster={GROUP.clusters[i]!} />
+            <Strategy strategy={GROUP.strategies[i]!} />
             <td>{reward ? "✓" : "✗"}</td>
             {COLUMNS.map(([name, values]) => (
               <td key={name}>

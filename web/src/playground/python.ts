@@ -5,7 +5,7 @@ import { drawnSets, samplesOf } from "./results";
 import type { Credit } from "./state";
 
 export function pythonOf(state: Credit): string {
-  const { rewards, clusters, answers } = samplesOf(state);
+  const { rewards, strategies, answers } = samplesOf(state);
   const drawn = drawnSets(state);
   const estimator = drawn ? "listed_sets" : state.scale === "score_std" ? "credit.Enumerated()" : null;
   const how = estimator ? `, estimator=${estimator}` : "";
@@ -16,7 +16,7 @@ export function pythonOf(state: Credit): string {
     "",
     `rewards = np.array([[${rewards.join(", ")}]])`,
     "right = rewards > 0.5  # the threshold of this page",
-    `strategies = np.array([[${clusters.join(", ")}]])  # 0 is A; -1 is degenerate`,
+    `strategies = np.array([[${strategies.join(", ")}]])  # 0 is A; -1 is degenerate`,
     `answers = np.array([[${answers.join(", ")}]])  # what majority votes count`,
     "",
     ...(drawn ? [...listedSets(state, drawn.sets, drawn.smaller), ""] : []),

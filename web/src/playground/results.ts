@@ -34,10 +34,10 @@ export const pointed = signal<number | null>(null);
 
 export const samplesOf = ({ samples }: Pick<Credit, "samples">): Samples => {
   const rewards = samples.map(({ reward }) => reward);
-  const clusters = samples.map(({ cluster }) => cluster);
+  const strategies = samples.map(({ strategy }) => strategy);
   // Correct samples give the right answer; wrong ones of a strategy share a wrong answer.
-  const answers = samples.map(({ reward, cluster }) => (isCorrect(reward) ? 0 : cluster + 2));
-  return { rewards, clusters, answers };
+  const answers = samples.map(({ reward, strategy }) => (isCorrect(reward) ? 0 : strategy + 2));
+  return { rewards, strategies, answers };
 };
 
 /** The sets that are scored where not all are; null where every set counts. */

@@ -17,7 +17,7 @@ import {
 
 export interface Sample {
   readonly reward: number;
-  readonly cluster: number;
+  readonly strategy: number;
 }
 
 /** Which sets are scored: all, some that are drawn, or some that are written out. */
@@ -66,7 +66,7 @@ export const STEPS = 400;
 const samplesOf = (text: string): Sample[] =>
   [...text.matchAll(/([01](?:\.\d+)?)([A-H-])/g)].map(([, reward, letter]) => ({
     reward: Math.min(1, Number(reward)),
-    cluster: letter === "-" ? DEGENERATE : LETTERS.indexOf(letter!),
+    strategy: letter === "-" ? DEGENERATE : LETTERS.indexOf(letter!),
   }));
 
 export const START: State = {
@@ -152,7 +152,7 @@ interface Codec<T> {
 }
 
 const written = (samples: readonly Sample[]): string =>
-  samples.map(({ reward, cluster }) => `${reward}${cluster === DEGENERATE ? "-" : LETTERS[cluster]}`).join("");
+  samples.map(({ reward, strategy }) => `${reward}${strategy === DEGENERATE ? "-" : LETTERS[strategy]}`).join("");
 
 const number = (low: number, high: number, whole = false): Codec<number> => ({
   write: String,

@@ -29,7 +29,7 @@ export function AuditPage({ data }: { data: Audited }) {
         <Panel
           id="contradictions"
           title="Show me: where it contradicts itself"
-          lead="The groups with most flips. The judge saw the samples in another order each time; equal letters in a column are one cluster."
+          lead="The groups with most flips. The judge saw the samples in another order each time; equal letters in a column are one strategy."
         >
           <Contradictions examples={examples} />
         </Panel>

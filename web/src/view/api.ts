@@ -120,7 +120,7 @@ export interface Sample {
   readonly against: boolean;
   readonly strategy: string | null;
   readonly answer: string | null;
-  readonly cluster: number | null;
+  readonly label: number | null;
   readonly branch: number;
   readonly why_wrong: string | null;
   /** Null where the log does not count them. */

@@ -67,7 +67,7 @@ def audit_record(
         "groups": found.groups,
         "orders": found.orders,
         "judgements_unknown": found.unknown,
-        "clusters": _estimate(found.clusters),
+        "strategies": _estimate(found.strategies),
         "agreement": comparisons,
         "by_group": {
             name: {measure: _rounded(getattr(found, name)[measure]) for measure in measures}
@@ -85,7 +85,7 @@ def _rounded(values: Sequence[float]) -> list[float | None]:
 def _contradictions(
     found: JudgeFindings, groups: Sequence[Group], gold: Sequence[Labeling | None] | None
 ) -> list[dict[str, Any]]:
-    """Return the groups on which the judge contradicts itself most, with all its clusters."""
+    """Return the groups on which the judge contradicts itself most, with all its labels."""
     flips = list(enumerate(found.itself.get("flips", [])))
     worst = sorted((one for one in flips if one[1] > 0), key=lambda one: (-one[1], one[0]))
     return [
@@ -126,13 +126,13 @@ def audit_in_words(record: dict[str, Any]) -> list[str]:
     lines = []
     if _is_known(itself.get("flips")):
         lines.append(f"When the judge “{judge}” sees the same samples in another order, "
-                     f"{_share(itself['flips'])} of them change their cluster.")  # fmt: skip
+                     f"{_share(itself['flips'])} of them change their strategy.")  # fmt: skip
     else:
-        lines.append(f"How much the clusters of the judge “{judge}” depend on the order of the "
+        lines.append(f"How much the strategies of the judge “{judge}” depend on the order of the "
                      "samples is not known: no group was judged in two orders.")  # fmt: skip
     if _is_known(gold.get("flips")):
         lines.append(f"Compared with the gold labels, {_share(gold['flips'])} of the samples are "
-                     "in another cluster.")  # fmt: skip
+                     "of another strategy.")  # fmt: skip
     if _is_known(itself.get("signs_changed")):
         lines.append(f"From one order to another, the advantages of {method} "
                      f"with K = {record['set_size']} change their sign for "
@@ -175,7 +175,7 @@ def audit_markdown(record: dict[str, Any]) -> str:
     words = (
         f"Judge {record['judge']} on {record['file']}: {record['groups']} groups, each judged in "
         f"{record['orders']} orders; {record['judgements_unknown']} of {judgements} judgements "
-        f"unknown; {_cell(record['clusters'])} clusters per group."
+        f"unknown; {_cell(record['strategies'])} strategies per group."
     )
     note = (
         "Mean over groups, with its 95% interval over groups in brackets. − means that a measure "

@@ -3,7 +3,7 @@
 import { type Group, type Place, useAnswer } from "../api";
 import { Status } from "../Status";
 import { verdictOf } from "./Card";
-import { type Cluster, ClusterName, clustersOf, groupings } from "./clusters";
+import { groupings, type Pile, PileName, pilesOf } from "./piles";
 import { nameOf } from "./places";
 import { Rendered } from "./Rendered";
 
@@ -41,19 +41,19 @@ function Column({ title, group }: { title: string; group: Group }) {
   return (
     <div>
       <h3>{title}</h3>
-      {clustersOf(group.samples, by).map((cluster) => (
-        <Folded key={cluster.members[0]} group={group} cluster={cluster} />
+      {pilesOf(group.samples, by).map((pile) => (
+        <Folded key={pile.members[0]} group={group} pile={pile} />
       ))}
     </div>
   );
 }
 
-function Folded({ group, cluster }: { group: Group; cluster: Cluster }) {
-  const { members } = cluster;
+function Folded({ group, pile }: { group: Group; pile: Pile }) {
+  const { members } = pile;
   return (
     <details>
       <summary>
-        <ClusterName group={group} cluster={cluster} />
+        <PileName group={group} pile={pile} />
       </summary>
       {members.slice(0, SAMPLES_SHOWN).map((i) => {
         const sample = group.samples[i]!;

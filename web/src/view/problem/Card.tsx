@@ -44,7 +44,7 @@ export function Card(props: CardProps) {
       onFocus={onSelect}
     >
       <div class="head">
-        <strong>y{i + 1}</strong> {swatch === null ? null : <Swatch cluster={swatch} size={14} />}{" "}
+        <strong>y{i + 1}</strong> {swatch === null ? null : <Swatch strategy={swatch} size={14} />}{" "}
         <span class="small">{visible(name)}</span> <span>{verdict}</span>
         {sample.reward !== null && sample.reward !== Number(sample.correct) ? (
           <span class="small">reward {Number(sample.reward.toFixed(3))}</span>

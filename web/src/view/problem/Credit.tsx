@@ -6,7 +6,7 @@ import { SignedBar } from "../../components/SignedBar";
 import { Swatch } from "../../components/Swatch";
 import { Term } from "../../components/Term";
 import type { Group } from "../api";
-import type { Cluster } from "./clusters";
+import type { Pile } from "./piles";
 import { go, route } from "../route";
 import { visible } from "../../components/visible";
 import { largest, opposes } from "./against";
@@ -17,7 +17,7 @@ const ROWS_SHOWN = 32; // samples, until a reader asks for all
 
 interface CreditProps {
   group: Group;
-  clusters: readonly Cluster[];
+  piles: readonly Pile[];
   selected: number;
   onSelect: (i: number) => void;
 }
@@ -69,7 +69,7 @@ const FIRST = {
   log: "that the log has",
 } as const;
 
-function Credit({ group, clusters, selected, onSelect }: CreditProps) {
+function Credit({ group, piles, selected, onSelect }: CreditProps) {
   const { origin } = group;
   const found = methodsInLog(group);
   const own = origin.method && found.includes(origin.method) ? origin.method : found.length === 1 ? found[0] : null;
@@ -79,7 +79,7 @@ function Credit({ group, clusters, selected, onSelect }: CreditProps) {
   const hasUsed = used.some((value) => value !== null);
   const isDead = used.every((value) => !value);
   const [isWhole, setWhole] = useState(false);
-  const rows = clusters.flatMap(({ members, swatch, name }) => members.map((i) => ({ i, swatch, name })));
+  const rows = piles.flatMap(({ members, swatch, name }) => members.map((i) => ({ i, swatch, name })));
   const source = SOURCE[origin.kind];
   const columns = [
     ...(hasUsed ? [["used", own && !isDead ? `${source} (${group.methods[own]})` : source, used] as const] : []),
@@ -139,7 +139,7 @@ function Credit({ group, clusters, selected, onSelect }: CreditProps) {
                       title={visible(name)}
                       onClick={() => onSelect(i)}
                     >
-                      y{i + 1} {swatch === null ? null : <Swatch cluster={swatch} size={14} />}
+                      y{i + 1} {swatch === null ? null : <Swatch strategy={swatch} size={14} />}
                     </button>
                   </th>
                   <td>

@@ -5,7 +5,7 @@ import { ask, type Group, type Groups, type Query, type Run, useAnswer } from ".
 import { type Picked, picked, SamplesChoice, StepSlider } from "../Pick";
 import { go, hash, route } from "../route";
 import { Status } from "../Status";
-import { type By, clustersOf, groupings } from "./clusters";
+import { type By, groupings, pilesOf } from "./piles";
 import { Compared } from "./Compared";
 import { CreditPanels } from "./Credit";
 import { Elsewhere } from "./Elsewhere";
@@ -68,8 +68,8 @@ async function toStep({ about }: Picked, step: number, number: number): Promise<
 function Shown({ group, about }: { group: Group; about: Query }) {
   const bys = groupings(group.samples);
   const by: By = bys.find((one) => one === route.value.by) ?? bys[0] ?? "strategy";
-  const clusters = useMemo(() => clustersOf(group.samples, by), [group, by]);
-  const order = useMemo(() => clusters.flatMap(({ members }) => members), [clusters]);
+  const piles = useMemo(() => pilesOf(group.samples, by), [group, by]);
+  const order = useMemo(() => piles.flatMap(({ members }) => members), [piles]);
   const selection = useSelection(group, order);
   const [focused, setFocused] = useState<{ readonly i: number } | null>(null);
   const { selected, marked, select } = selection;
@@ -77,7 +77,7 @@ function Shown({ group, about }: { group: Group; about: Query }) {
     select(i);
     setFocused({ i }); // a new object, so that the same sample gets the focus again
   };
-  const credit = <CreditPanels group={group} clusters={clusters} selected={selected} onSelect={onSelect} />;
+  const credit = <CreditPanels group={group} piles={piles} selected={selected} onSelect={onSelect} />;
   // Who reads a log of training asks for credit, who reads an evaluation for the samples.
   const isTraining = group.samples.some(({ advantage }) => advantage !== null);
   return (
@@ -92,7 +92,7 @@ function Shown({ group, about }: { group: Group; about: Query }) {
         about={about}
         bys={bys}
         by={by}
-        clusters={clusters}
+        piles={piles}
         order={order}
         selection={selection}
         focused={focused}

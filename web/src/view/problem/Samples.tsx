@@ -7,7 +7,7 @@ import { address, type Group, type Query } from "../api";
 import { stepping, useKeys } from "../keys";
 import { route } from "../route";
 import { Card } from "./Card";
-import { type By, type Cluster, ClusterName } from "./clusters";
+import { type By, type Pile, PileName } from "./piles";
 import { useMarks } from "./marks";
 import { isMarked as isRenderable } from "./Rendered";
 import { SamplesSettings } from "./SamplesSettings";
@@ -21,7 +21,7 @@ interface Props {
   about: Query;
   bys: readonly By[];
   by: By;
-  clusters: readonly Cluster[];
+  piles: readonly Pile[];
   order: readonly number[];
   selection: Selection;
   /** The sample that gets the focus; a new object asks for it again. */
@@ -29,7 +29,7 @@ interface Props {
   onFocus: (i: number) => void;
 }
 
-export function Samples({ group, about, bys, by, clusters, order, selection, focused, onFocus }: Props) {
+export function Samples({ group, about, bys, by, piles, order, selection, focused, onFocus }: Props) {
   const { raw, find: search = "" } = route.value;
   const { selected, marked, select, compare } = selection;
   const { marks, saved, write } = useMarks(group, about);
@@ -40,7 +40,7 @@ export function Samples({ group, about, bys, by, clusters, order, selection, foc
     [group],
   );
   const isRaw = raw === "1" || !canRender;
-  const placeOf = (i: number): number => clusters.findIndex(({ members }) => members.indexOf(i) >= CARDS_SHOWN);
+  const placeOf = (i: number): number => piles.findIndex(({ members }) => members.indexOf(i) >= CARDS_SHOWN);
   const done = useRef(focused);
   useLayoutEffect(() => {
     if (!focused || done.current === focused) return;
@@ -79,19 +79,19 @@ export function Samples({ group, about, bys, by, clusters, order, selection, foc
         <span role="status">{saved}</span> <a href={address("labels", about)}>Download your labels</a> as JSON Lines,
         which setrl judge-audit reads.
       </p>
-      {clusters.map((cluster, place) => (
-        <div key={cluster.members[0]} class="cluster">
+      {piles.map((pile, place) => (
+        <div key={pile.members[0]} class="pile">
           <h3>
-            <ClusterName group={group} cluster={cluster} />
+            <PileName group={group} pile={pile} />
           </h3>
           <div class="cards">
-            {cluster.members.slice(0, open.has(place) || search ? undefined : CARDS_SHOWN).map((i) => (
+            {pile.members.slice(0, open.has(place) || search ? undefined : CARDS_SHOWN).map((i) => (
               <Card
                 key={i}
                 group={group}
                 i={i}
-                name={clusters.length > 1 ? cluster.name : ""}
-                swatch={cluster.swatch}
+                name={piles.length > 1 ? pile.name : ""}
+                swatch={pile.swatch}
                 about={about}
                 search={search}
                 isRaw={isRaw}
@@ -104,9 +104,9 @@ export function Samples({ group, about, bys, by, clusters, order, selection, foc
               />
             ))}
           </div>
-          {cluster.members.length > CARDS_SHOWN && !search ? (
+          {pile.members.length > CARDS_SHOWN && !search ? (
             <button type="button" onClick={() => setOpen((known) => toggled(known, place))}>
-              {open.has(place) ? "show fewer" : `show all ${cluster.members.length}`}
+              {open.has(place) ? "show fewer" : `show all ${pile.members.length}`}
             </button>
           ) : null}
         </div>

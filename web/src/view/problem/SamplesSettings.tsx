@@ -2,7 +2,7 @@
 
 import { Choice } from "../../components/Controls";
 import { go, route } from "../route";
-import type { By } from "./clusters";
+import type { By } from "./piles";
 
 const TEXTS = [
   ["", "formulas drawn"],

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Group } from "../api";
 import { go, route } from "../route";
-import { oddest } from "./clusters";
+import { oddest } from "./piles";
 
 export interface Selection {
   readonly selected: number;

@@ -45,8 +45,8 @@ def group_page(
     """
     samples, notes = group.samples, list(group.notes)
     rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
-    clusters = clusters_of(samples)
-    strategies_1N = np.array([[_number(cluster) for cluster in clusters]])
+    labels = labels_of(samples)
+    strategies_1N = np.array([[_number(label) for label in labels]])
     most = int((~np.isnan(rewards_1N)).sum()) - 1
     own = origin.method()
     logged_size = own.set_size if own is not None and own.set_size > 1 else USUAL_SET_SIZE
@@ -78,7 +78,7 @@ def group_page(
         "all_methods": _offered(),
         "sized": [name for name, method in methods_of.items() if method.set_size > 1],
         "samples": [{**_sample(*one, shown), "why_wrong": why_wrong(group, one[0])} for one in zip(
-            samples, clusters, branch_points(texts), strict=True)],
+            samples, labels, branch_points(texts), strict=True)],
         "others": {name: values.tolist() for name, values in others.items()},
         "origin": {"kind": origin.kind, "method": origin.name, "set_size": own and own.set_size},
         "explained": None if one is None else {
@@ -88,7 +88,7 @@ def group_page(
     return files.plain_json(found)
 
 
-def clusters_of(samples: Sequence[Sample]) -> list[int | None]:
+def labels_of(samples: Sequence[Sample]) -> list[int | None]:
     """Return a number for each strategy: the log's own where all are numbers; None is unknown."""
     labels = [sample.strategy for sample in samples]
     if all(label is None or isinstance(label, int) for label in labels):
@@ -100,7 +100,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _sample(sample: Sample, cluster: int | None, branch: int, shown: int) -> dict[str, Any]:
+def _sample(sample: Sample, label: int | None, branch: int, shown: int) -> dict[str, Any]:
     return {
         "text": sample.text[:shown],
         "length": len(sample.text),
@@ -110,7 +110,7 @@ def _sample(sample: Sample, cluster: int | None, branch: int, shown: int) -> dic
         "against": against(sample) > 0,
         "strategy": name_of(sample),
         "answer": sample.answer,
-        "cluster": cluster,
+        "label": label,
         "branch": branch,
         "tokens": sample.tokens,
     }

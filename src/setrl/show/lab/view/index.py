@@ -62,7 +62,7 @@ def summary(place: int, group: Group) -> tuple[Any, ...]:
         for s in samples
         if s.advantage is not None and s.correct is not None
     ]
-    clusters = {s.strategy for s in samples if s.strategy is not None}
+    strategies = {s.strategy for s in samples if s.strategy is not None}
     outcomes = [s.correct for s in samples if s.correct is not None]
     return (
         group.step,
@@ -70,7 +70,7 @@ def summary(place: int, group: Group) -> tuple[Any, ...]:
         len(samples),
         len(outcomes),
         sum(outcomes) if outcomes else math.nan,
-        len(clusters - {DEGENERATE}) if clusters else math.nan,
+        len(strategies - {DEGENERATE}) if strategies else math.nan,
         disagreement(samples),
         not any(advantages) if advantages else math.nan,
         max(advantages, default=math.nan),

@@ -1,10 +1,10 @@
-/** The samples of a group by what they have in common: strategy or answer. */
+/** The samples of a group in piles, one for each strategy or for each answer. */
 
 import { Swatch } from "../../components/Swatch";
 import { visible } from "../../components/visible";
 import type { Group, Sample } from "../api";
 
-export interface Cluster {
+export interface Pile {
   readonly name: string;
   /** Its place among the colours; −1 is degenerate, null has none. */
   readonly swatch: number | null;
@@ -15,15 +15,14 @@ export type By = "strategy" | "answer";
 
 /** What a log can be grouped by, what tells most first. */
 export function groupings(samples: readonly Sample[]): readonly By[] {
-  const has = (by: By): boolean =>
-    samples.some((sample) => (by === "answer" ? sample.answer : sample.cluster) !== null);
+  const has = (by: By): boolean => samples.some((sample) => (by === "answer" ? sample.answer : sample.label) !== null);
   return (["strategy", "answer"] as const).filter(has);
 }
 
 /** Samples by strategy or answer, the most frequent first; what is degenerate or unknown comes last. */
-export function clustersOf(samples: readonly Sample[], by: By = "strategy"): readonly Cluster[] {
+export function pilesOf(samples: readonly Sample[], by: By = "strategy"): readonly Pile[] {
   const members = new Map<string | number | null, number[]>();
-  const keyOf = ({ cluster, answer }: Sample) => (by === "answer" ? answer : cluster);
+  const keyOf = ({ label, answer }: Sample) => (by === "answer" ? answer : label);
   samples.forEach((sample, i) => members.set(keyOf(sample), [...(members.get(keyOf(sample)) ?? []), i]));
   const rank = (key: string | number | null): number => (key === null ? 2 : key === -1 ? 1 : 0);
   const order = [...members].sort(([a, of], [b, than]) => rank(a) - rank(b) || than.length - of.length);
@@ -40,8 +39,8 @@ function nameOf(key: string | number | null, by: By, first: Sample): string {
   return key === -1 ? "degenerate" : (first.strategy ?? "strategy");
 }
 
-/** How many samples of a cluster are right, in words. */
-export function shareCorrect(samples: readonly Sample[], { members }: Cluster): string {
+/** How many samples of a pile are right, in words. */
+export function shareCorrect(samples: readonly Sample[], { members }: Pile): string {
   const known = members.filter((i) => samples[i]!.correct !== null);
   if (!known.length) return members.length === 1 ? "1 sample" : `${members.length} samples`;
   return `${known.filter((i) => samples[i]!.correct).length} of ${known.length} correct`;
@@ -56,12 +55,12 @@ export function oddest(samples: readonly Sample[]): number | null {
   return odd[0]?.i ?? null;
 }
 
-/** The sign and the name of a cluster, and how many of its samples are right. */
-export function ClusterName({ group, cluster }: { group: Group; cluster: Cluster }) {
+/** The sign and the name of a pile, and how many of its samples are right. */
+export function PileName({ group, pile }: { group: Group; pile: Pile }) {
   return (
     <>
-      {cluster.swatch === null ? null : <Swatch cluster={cluster.swatch} />} {visible(cluster.name)}{" "}
-      <small>{shareCorrect(group.samples, cluster)}</small>
+      {pile.swatch === null ? null : <Swatch strategy={pile.swatch} />} {visible(pile.name)}{" "}
+      <small>{shareCorrect(group.samples, pile)}</small>
     </>
   );
 }
