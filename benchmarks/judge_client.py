@@ -29,7 +29,7 @@ from typing import Any
 from setrl.judges import Endpoint, Group, Limits, LMJudge
 from setrl.judges.rendering import render
 from setrl.support.files import write_json, write_text
-from tests.judges.helpers import make_groups, right_clusters
+from tests.judges.helpers import make_groups, right_labels
 from tests.judges.server import FAULTS, FaultyServer
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "judge_faults"
@@ -99,7 +99,7 @@ def judge(groups: list[Group], server: Connection, cache: Path | None) -> dict[s
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
     server.send("log")
     log = server.recv()
-    right = [right_clusters(group) for group in groups]
+    right = [right_labels(group) for group in groups]
     known = [j.labels_N is not None for j in judgements]
     agree = [j.labels_N == strategies for j, strategies in zip(judgements, right, strict=True)]
     counts = lm_judge.counts

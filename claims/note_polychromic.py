@@ -41,7 +41,7 @@ def given(score: Score, y: int) -> Score:
     "§4, after Eq. 14",
     Verdict.HOLDS,
     compares=("E[mean r · d]", "=", "E_y[r(y) E[d(y, Y₂…Y_n)]]"),
-    how="Both ends of the four-line rewrite, every reward and clustering of three actions tried, "
+    how="Both ends of the four-line rewrite, every reward and labelling of three actions tried, "
     "n = 2, 3.",
     truth="d must be symmetric.",
     tried="54 stated",
@@ -118,7 +118,7 @@ def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tu
         "=",
         "(r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))",
     ),
-    how="Each term enumerated as it is written, n = 2, 3, every reward and clustering tried.",
+    how="Each term enumerated as it is written, n = 2, 3, every reward and labelling tried.",
     tried="162 stated",
     cases=product((2, 3), REWARDS, LABELS, POLICIES),
 )

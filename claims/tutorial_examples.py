@@ -255,7 +255,7 @@ def eight_copies() -> Trials:
     "Polychromic objective",
     Verdict.HOLDS,
     compares=("f", "=", 0.25),
-    how="Four correct of four strategies, and four wrong ones in every clustering: the same "
+    how="Four correct of four strategies, and four wrong ones under every labelling: the same "
     "strategies, new ones, degenerate.",
     truth="The text gives the diversity as 4/8. With m new strategies among the wrong ones "
     "it is (4 + m)/16, up to 0.5.",

@@ -155,7 +155,7 @@ def covariance_in_sets(
     Verdict.FAILS,
     compares=("Cov", ">", 0),
     how="A correct or wrong y with its own strategy next to four samples, at least three of them "
-    "correct, in all clusterings: the covariance over the sets with y, n = 3, 4.",
+    "correct, under all labellings: the covariance over the sets with y, n = 3, 4.",
     truth="Its sign does not depend on y: it is ((n−1)/n)² times the covariance over the "
     "sets of n − 1 others, negative where their correct ones share a strategy and a "
     "wrong one has another.",

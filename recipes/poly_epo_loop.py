@@ -3,7 +3,7 @@
     python recipes/poly_epo_loop.py                     # Poly-EPO, sets of 4
     python recipes/poly_epo_loop.py --method dr_grpo    # the same loop, another value
 
-prompt → N samples → rewards, clusters → set scores → advantages → policy loss → metrics
+prompt → N samples → rewards, strategies → set scores → advantages → policy loss → metrics
 
 It makes a base model of 230,000 parameters (a minute or two, once), then trains it with plain
 REINFORCE on one CPU core. Left out on purpose: clipping, several updates a batch, logging,

@@ -134,7 +134,7 @@ class Miniature:
         skill: How fast the logits of success move, relative to the logits of choice; 0 keeps them.
         runs: Over how many runs the forecast is averaged.
         seed: Draws the samples.
-        label_noise: The probability that the judge puts a sample into another cluster of its group,
+        label_noise: The probability that the judge gives a sample another strategy of its group,
             or into a new one, as `studies.faulty.NoisyJudge` does.
     """
 
@@ -195,7 +195,7 @@ def forecast(base: Strategies, method: Method, training: Miniature | None = None
 
     Args:
         base: The strategies of the base model, measured from its samples.
-        method: Any method that reads rewards and clusters.
+        method: Any method that reads rewards and strategies.
         training: How it will be trained; the recipe of `polynomial` by default.
     """
     return forecasts([base], method, training)[0]
@@ -238,7 +238,7 @@ class _Model:
 
     @cached_property
     def table(self) -> ActionTable:
-        """The reward and the cluster of each of the 2C + 1 outcomes."""
+        """The reward and the strategy of each of the 2C + 1 outcomes."""
         rewards = np.repeat([1.0, 0.0], [self.num, self.num + 1])
         return ActionTable(
             rewards, strategies=np.append(np.tile(np.arange(self.num), 2), DEGENERATE)
@@ -314,13 +314,13 @@ def mistaken(
 ) -> np.ndarray:
     """Move each label with this chance, as `studies.faulty.NoisyJudge` moves them.
 
-    The new place is drawn uniformly from the other clusters of the group and a new cluster, unless
-    the sample has a cluster by itself. No sample becomes degenerate.
+    The new place is drawn uniformly from the other strategies of the group and a new one, unless
+    no other sample has its strategy. No sample becomes degenerate.
 
     Args:
         strategies_MN: Labels from −1 to `num_labels` − 1.
         chance: The chance of each sample.
-        num_labels: C; new clusters get labels from C on.
+        num_labels: C; new strategies get labels from C on.
         rng: Draws.
     """
     rows, columns = np.nonzero(rng.random(strategies_MN.shape) < chance)

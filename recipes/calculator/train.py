@@ -98,7 +98,7 @@ def make_base(tokenizer, written: int, epochs: int):
 def make_trainer(
     model, tokenizer, method: Method, steps: int, seed: int, folder: Path, problems_of_test: int
 ) -> SetGRPOTrainer:
-    """Return TRL's trainer with two tools; the strategies are the clusters."""
+    """Return TRL's trainer with two tools; the strategies are the labels."""
     args = GRPOConfig(
         str(folder),
         max_steps=steps,

@@ -16,7 +16,7 @@ the strategy of each sample in turn, and then gives the answer that every judge 
     2,
     1]}
 
-A cluster has the number of its first sample. So each token needs one look back: at a sample, at
+A strategy has the number of its first sample. So each token needs one look back: at a sample, at
 an earlier sample with that name, or at the thought about the same sample a fixed distance ago. Two
 layers learn that in minutes. The answer alone needs all three at once, and was not learned in the
 same time.
@@ -34,7 +34,7 @@ from transformers import PreTrainedTokenizerFast
 
 from setrl.judges import Group
 from setrl.judges.oracle import OracleJudge
-from setrl.judges.rendering import NO_CLUSTER, render, shuffled_order
+from setrl.judges.rendering import NO_STRATEGY, render, shuffled_order
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks.domains import Domain, Problem, by_name
@@ -106,7 +106,7 @@ def judge_tokenizer(
     domain: Domain, most_samples: int, strategies: Iterable[str]
 ) -> PreTrainedTokenizerFast:
     """Return a tokenizer of the domain's vocabulary, the marks of samples and parts of replies."""
-    numbers = [str(number) for number in range(NO_CLUSTER, most_samples + 1)]
+    numbers = [str(number) for number in range(NO_STRATEGY, most_samples + 1)]
     marks = [f"\n#{number}\n" for number in range(1, most_samples + 1)]
     names = [f"{name} " for name in [NO_NAME, *strategies]]
     replies = ["<think>", "</think>", '{"clusters":[', "]}", ",", "\n", *names, *numbers]
@@ -145,7 +145,7 @@ def correct_reply(names: Sequence[str | None]) -> str:
     >>> correct_reply(["x=3", None])
     '<think>\n#1\nx=3 1\n#2\n? 0</think>{"clusters":[1,\n0]}'
     """
-    numbers = [NO_CLUSTER if name is None else names.index(name) + 1 for name in names]
+    numbers = [NO_STRATEGY if name is None else names.index(name) + 1 for name in names]
     thoughts = [
         f"\n#{place}\n{name or NO_NAME} {number}"
         for place, (name, number) in enumerate(zip(names, numbers, strict=True), start=1)

@@ -401,7 +401,7 @@ MUTANTS = {
         ),
         ["note-larger-sets"],
     ),
-    "samples found with a cluster as if by chance": (
+    "samples found with a strategy as if by chance": (
         tutorial_objective,
         "missed",
         lambda _: lambda num, size, avoided: Fraction(num - avoided, num) ** size,

@@ -1,4 +1,4 @@
-"""`setrl credit`: labels that mean no cluster."""
+"""`setrl credit`: labels that mean no strategy."""
 
 import json
 

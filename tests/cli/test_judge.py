@@ -10,7 +10,7 @@ import pytest
 from setrl import cli
 from setrl.cli.judge_audit import GOLD_NAMES, JudgeAudit
 from setrl.samples import LogOptions, open_log
-from tests.judges.helpers import make_groups, right_clusters
+from tests.judges.helpers import make_groups, right_labels
 from tests.judges.server import FaultyServer
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
@@ -50,7 +50,7 @@ def test_a_language_model_behind_a_server_that_fails_now_and_then(tmp_path, caps
         asked = len(server.log)
         assert code == 0
         for group, line in zip(groups, read(output), strict=True):
-            assert tuple(line["strategies"]) == right_clusters(group)
+            assert tuple(line["strategies"]) == right_labels(group)
         _, code, _ = served(tmp_path, server.url)
         assert code == 0
         assert len(server.log) == asked  # all were in the cache next to the output
@@ -78,7 +78,7 @@ def test_a_server_that_answers_nothing_ends_the_command(tmp_path, capsys):
     with FaultyServer() as server:
         groups, code, _ = served(tmp_path, server.url, count=200)
     assert code == 0
-    assert [tuple(line["strategies"]) for line in read(output)] == list(map(right_clusters, groups))
+    assert [tuple(line["strategies"]) for line in read(output)] == list(map(right_labels, groups))
 
 
 def nobody_listens():

@@ -13,15 +13,15 @@ from setrl.core.credit.designs import draw_sets
 N, K = 6, 3
 RNG = np.random.default_rng(5)
 SCORES_BN = np.round(RNG.random((4, N)), 2)
-CLUSTERS_BN = RNG.integers(-1, 3, (4, N))
+LABELS_BN = RNG.integers(-1, 3, (4, N))
 ACTIONS_BN = RNG.integers(0, 3, (4, N))
 POLY = methods.poly_epo(K)
-FIELDS = {"strategies": CLUSTERS_BN}
+FIELDS = {"strategies": LABELS_BN}
 
 
 def polychromic(row: int, chosen: tuple[int, ...]) -> float:
-    """Mean score × share of different clusters, by the definition."""
-    different = {int(CLUSTERS_BN[row, i]) for i in chosen} - {-1}
+    """Mean score × share of different strategies, by the definition."""
+    different = {int(LABELS_BN[row, i]) for i in chosen} - {-1}
     return SCORES_BN[row, list(chosen)].mean() * len(different) / len(chosen)
 
 
@@ -88,7 +88,7 @@ def test_a_vine_without_a_score_leaves_the_sets(credit_of: str) -> None:
     lost_BN = SCORES_BN.copy()
     lost_BN[0, 2] = np.nan
     kept = [0, 1, 3, 4, 5]
-    fewer = {"strategies": CLUSTERS_BN[:1, kept]}
+    fewer = {"strategies": LABELS_BN[:1, kept]}
     rng = np.random.default_rng
 
     def of(scores_BN: np.ndarray, fields: Any, actions_BN: np.ndarray) -> np.ndarray:
@@ -106,7 +106,7 @@ def test_a_vine_without_a_score_leaves_the_sets(credit_of: str) -> None:
 def test_too_few_scores_mean_no_credit_at_all() -> None:
     lost_BN = np.full((1, N), np.nan)
     lost_BN[0, :2] = 1.0
-    fields = {"strategies": CLUSTERS_BN[:1]}
+    fields = {"strategies": LABELS_BN[:1]}
     assert np.isnan(credit.by_trajectory(POLY, lost_BN, fields)).all()
     assert np.isnan(credit.by_action(POLY, lost_BN, fields, ACTIONS_BN[:1])).all()
     assert np.isnan(credit.shared(POLY, lost_BN, fields, 4, np.random.default_rng(0))).all()

@@ -87,7 +87,7 @@ class Outcome:
     """What one process saw of a training run.
 
     Attributes:
-        batches: Prompts, texts, rewards, clusters and advantages of each generation, and what its
+        batches: Prompts, texts, rewards, strategies and advantages of each generation, and what its
             judge was asked.
         entered: The rows of this process in each loss: tokens of the sample, and its advantage.
         weights: All weights at the end, (number of weights,).

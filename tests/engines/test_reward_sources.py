@@ -265,4 +265,4 @@ def test_evaluation_knows_no_reward_of_strategies(make_chat):
     )
     metrics = trainer.evaluate()
     assert metrics["eval_reward"] == metrics["eval_rewards/length/mean"]
-    assert not [key for key in metrics if "strategy" in key or "cluster" in key]
+    assert not [key for key in metrics if "strategy" in key]

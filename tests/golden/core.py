@@ -74,7 +74,7 @@ RESULTS = ("values_BN", "with_BN", "without_BN", "mean_B", "stderr_BN", "usable_
 
 def batch(num_prompts: int, num_samples: int) -> dict[str, np.ndarray]:
     """A prompt of equal samples, one with missing rewards, a ragged one, one with degenerate and
-    unknown clusters, one with too few samples, and draws."""
+    unknown strategies, one with too few samples, and draws."""
     rng, shape = np.random.default_rng(7), (num_prompts, num_samples)
     features_BND = rng.normal(size=(*shape, 3))
     fields = {

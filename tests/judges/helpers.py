@@ -1,4 +1,4 @@
-"""Groups whose right clusters are known, and judges with small delays."""
+"""Groups whose right labels are known, and judges with small delays."""
 
 import random
 
@@ -23,7 +23,7 @@ def make_groups(count, num_samples=5, seed=0):
     ]
 
 
-def right_clusters(group):
+def right_labels(group):
     names = [sample.split(":")[0] for sample in group.texts]
     labels = [DEGENERATE if name == "degenerate" else names.index(name) for name in names]
     return by_first_appearance(labels)

@@ -1,6 +1,6 @@
 """An OpenAI-compatible judge that misbehaves, with seeded probability, in every known way.
 
-It sorts samples by the text before their first ':' ("degenerate" is in no cluster), so that tests
+It sorts samples by the text before their first ':' ("degenerate" has no strategy), so that tests
 know what is right, and it logs what it did to each request, so that they know what was wrong.
 """
 

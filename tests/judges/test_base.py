@@ -77,7 +77,7 @@ class AllDifferent(BackgroundJudge):
             future.set_result(Judgement(tuple(range(len(group.texts)))))
 
 
-def test_equal_texts_are_one_cluster_before_a_judge_is_asked():
+def test_equal_texts_have_one_label_before_a_judge_is_asked():
     judge = AllDifferent()
     same, mixed, none = judge.judge(
         [
@@ -92,7 +92,7 @@ def test_equal_texts_are_one_cluster_before_a_judge_is_asked():
     assert [one.texts for one in judge.seen] == [("a",), ("b", "a", "c"), ()]
 
 
-def test_equal_texts_are_one_cluster_in_the_background():
+def test_equal_texts_have_one_label_in_the_background():
     judge = AllDifferent()
     same, different = (
         judge.submit(Group.of_texts("p", ("a", "a"))),

@@ -45,7 +45,7 @@ def test_processes_that_write_at_once_agree(tmp_path):
     jobs = [subprocess.Popen([*command, str(i)], stdout=subprocess.PIPE) for i in range(3)]
     one, two, three = (json.loads(job.communicate()[0]) for job in jobs)
     assert one == two == three
-    assert [clusters[1] for clusters in one] == list(range(50))
+    assert [labels[1] for labels in one] == list(range(50))
 
 
 def test_threads_share_one_cache(tmp_path):

@@ -1,4 +1,4 @@
-"""Embeddings → clusters: distances, thresholds, and texts that have no direction."""
+"""Embeddings → labels: distances, thresholds, and texts that have no direction."""
 
 import json
 from pathlib import Path
@@ -27,8 +27,8 @@ def test_samples_within_the_threshold_are_together():
         Group.of_texts("q", ("0", "25")),
         Group.of_texts("r", ()),
     ]
-    clusters = [judgement.labels_N for judgement in judge.judge(groups)]
-    assert clusters == [(0, 1, 0, 1, 2), (0, 1), ()]
+    labels = [judgement.labels_N for judgement in judge.judge(groups)]
+    assert labels == [(0, 1, 0, 1, 2), (0, 1), ()]
 
 
 def test_lengths_of_embeddings_do_not_matter():

@@ -40,7 +40,7 @@ def test_a_million_braces_are_read_once():
     assert final_answer("\\boxed{" + "{" * 1_000_000) is None
 
 
-def test_clusters_are_equal_keys_in_order_of_appearance():
+def test_labels_are_equal_keys_in_order_of_appearance():
     group = Group.of_texts("", ("b", "a", " B.", "", "c", "a"))
     (judgement,) = ExactJudge().judge([group])
     assert judgement.labels_N == (0, 1, 0, -1, 2, 1)
@@ -54,7 +54,7 @@ def test_a_key_of_one_s_own_may_be_anything_hashable():
     assert [one.labels_N for one in judgements] == [(0, 0, 1, -1), ()]
 
 
-def test_finals_that_were_published_cluster_as_they_are_counted():
+def test_finals_that_were_published_are_sorted_as_they_are_counted():
     lines = SVAMP.read_text().split("\n")
     for record in map(json.loads, filter(None, lines)):
         finals = tuple(final or "" for final in record["finals"])

@@ -8,7 +8,7 @@ import time
 import pytest
 from aiohttp import web
 
-from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.helpers import make_groups, make_judge, right_labels
 from tests.judges.server import FAULTS, FaultyServer, completion, reply_text
 
 TRANSPORT = {"timeout", "rate_limit", "server_error", "connection"}
@@ -38,7 +38,7 @@ def test_a_fault_that_stays_is_unknown_for_its_reason(fault):
     ):
         judgements = judge.judge(groups)
     if FAULTS[fault] is None:
-        assert [j.labels_N for j in judgements] == [right_clusters(group) for group in groups]
+        assert [j.labels_N for j in judgements] == [right_labels(group) for group in groups]
         assert judge.counts.requests == 3
     else:
         assert [(j.labels_N, j.reason) for j in judgements] == [(None, FAULTS[fault])] * 3
@@ -58,7 +58,7 @@ def test_all_faults_at_once():
     assert len(judgements) == len(groups)
     known = [j.labels_N is not None for j in judgements]
     assert [j.labels_N for j in judgements if j.labels_N is not None] == [
-        right_clusters(group) for group, is_known in zip(groups, known, strict=True) if is_known
+        right_labels(group) for group, is_known in zip(groups, known, strict=True) if is_known
     ]
     unknown = [j.reason for j in judgements if j.labels_N is None]
     assert set(unknown) <= set(FAULTS.values()) - TRANSPORT  # twenty attempts get through
@@ -78,7 +78,7 @@ def test_what_is_unknown_is_asked_again_by_the_next_run(tmp_path):
             assert all(j.reason == "unparsable" for j in judge.judge(groups))
         server.faults = {}
         with make_judge(server.url, cache=cache) as judge:
-            assert [j.labels_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
+            assert [j.labels_N for j in judge.judge(groups)] == list(map(right_labels, groups))
             assert judge.counts.cached == 0
 
 
@@ -153,7 +153,7 @@ def test_a_damaged_row_of_the_cache_is_asked_about_again(tmp_path):
                     database.execute(damage)
             with make_judge(server.url, cache=tmp_path / "judge.sqlite") as judge:
                 (judgement,) = judge.judge([group])
-            assert judgement.labels_N == right_clusters(group)
+            assert judgement.labels_N == right_labels(group)
     assert len(server.log) == 2
 
 

@@ -9,7 +9,7 @@ from setrl.judges import BackgroundJudge, Endpoint, Group, LMJudge, Prices, Retr
 from setrl.judges.fences import harmless
 from setrl.support.errors import RunError
 from tests.judges.attacks import PLAIN, attacks
-from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.helpers import make_groups, make_judge, right_labels
 from tests.judges.server import FaultyServer
 
 
@@ -25,7 +25,7 @@ def test_judgements_come_in_the_order_of_the_groups(server):
     with make_judge(server.url) as judge:
         assert isinstance(judge, BackgroundJudge)
         judgements = judge.judge(groups)
-    assert [j.labels_N for j in judgements] == [right_clusters(group) for group in groups]
+    assert [j.labels_N for j in judgements] == [right_labels(group) for group in groups]
     assert all(j.reason is None for j in judgements)
     assert len(server.log) == 40, "one request a prompt"
 
@@ -43,7 +43,7 @@ def test_submit_does_not_wait(server):
     with make_judge(server.url) as judge:
         future = judge.submit(group)
         assert not future.done()
-        assert future.result().labels_N == right_clusters(group)
+        assert future.result().labels_N == right_labels(group)
 
 
 def test_no_samples_need_no_request(server):
@@ -145,7 +145,7 @@ def test_the_same_group_at_the_same_time_is_asked_about_once(server):
     server.delay_s = 0.02
     group = make_groups(1)[0]
     with make_judge(server.url) as judge:
-        assert {j.labels_N for j in judge.judge([group] * 8)} == {right_clusters(group)}
+        assert {j.labels_N for j in judge.judge([group] * 8)} == {right_labels(group)}
     assert len(server.log) == 1
 
 
@@ -156,7 +156,7 @@ def test_a_broken_cache_costs_requests_and_no_judgement(server, tmp_path):
         database = sqlite3.connect(cache)
         database.execute("DROP TABLE judgements")
         database.close()
-        assert [j.labels_N for j in judge.judge(groups)] == list(map(right_clusters, groups))
+        assert [j.labels_N for j in judge.judge(groups)] == list(map(right_labels, groups))
     assert judge.counts.requests == 4
 
 
@@ -168,7 +168,7 @@ def test_a_damaged_entry_is_asked_again(server, tmp_path):
         database.execute("UPDATE judgements SET clusters = '[0, 1'")
         database.commit()
         database.close()
-        assert judge.judge(groups)[0].labels_N == right_clusters(groups[0])
+        assert judge.judge(groups)[0].labels_N == right_labels(groups[0])
     assert len(server.log) == 2
 
 
@@ -233,7 +233,7 @@ def test_wait_goes_on_until_the_service_answers(caplog):
             time.sleep(0.005)
         assert not future.done()
         server.faults = {}
-        assert future.result(timeout=5).labels_N == right_clusters(group)
+        assert future.result(timeout=5).labels_N == right_labels(group)
     assert "does not answer: server_error (HTTP 500: Internal Server Error); waiting" in caplog.text
     assert len(caplog.records) == 1
 
@@ -281,7 +281,7 @@ def formats(server):
 def test_the_strictest_format_that_the_server_takes_is_found_once(refuses, taken):
     groups = make_groups(8)
     with FaultyServer(refuses=refuses) as server, make_judge(server.url) as judge:
-        assert judge.judge(groups[:1])[0].labels_N == right_clusters(groups[0])
+        assert judge.judge(groups[:1])[0].labels_N == right_labels(groups[0])
         probing = len(server.bodies)
         judge.judge(groups[1:])
     assert probing == 1 + sum(2 if status == 500 else 1 for status in refuses.values())

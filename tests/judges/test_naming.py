@@ -1,4 +1,4 @@
-"""A judge's name changes with every setting that changes clusters: a file is resumed by it."""
+"""A judge's name changes with every setting that changes labels: a file is resumed by it."""
 
 import inspect
 from contextlib import closing
@@ -35,7 +35,7 @@ CHANGES = {
         },
     ),
 }
-"""Judge → settings, and another value for each that changes clusters."""
+"""Judge → settings, and another value for each that changes labels."""
 
 NOT_IN_THE_NAME = {
     ("lm", "endpoint"): "a model that moves to another address answers the same",
@@ -60,7 +60,7 @@ def name_of(judge, settings):
 
 
 @pytest.mark.parametrize("judge", by_name)
-def test_a_name_changes_with_every_setting_that_changes_clusters(judge):
+def test_a_name_changes_with_every_setting_that_changes_labels(judge):
     settings, others = CHANGES[judge]
     names = [name_of(judge, settings)]
     names += [name_of(judge, settings | {key: value}) for key, value in others.items()]
@@ -89,7 +89,7 @@ def test_a_name_changes_with_the_instructions_in_a_file(tmp_path):
 
 @dataclass(frozen=True)
 class FirstLettersJudge(Judge):
-    """Clusters by the first letters."""
+    """Strategies by the first letters."""
 
     count: int
     fold: bool = False

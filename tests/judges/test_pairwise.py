@@ -1,4 +1,4 @@
-"""Pairs → clusters: what is asked, what contradicts, what a missing answer does."""
+"""Pairs → labels: what is asked, what contradicts, what a missing answer does."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def chain(_prompt, pairs):
     return [abs(ord(first) - ord(second)) <= 1 for first, second in pairs]
 
 
-def test_the_first_of_a_cluster_decides():
+def test_the_first_of_a_strategy_decides():
     (by_first,) = PairwiseJudge(chain).judge([Group.of_texts("p", tuple("abcd"))])
     assert by_first.labels_N == (0, 0, 1, 1)
 
@@ -82,7 +82,7 @@ def test_blank_samples_are_degenerate_and_cost_nothing():
     assert judge.counts.questions == 1
 
 
-def test_permuting_samples_permutes_clusters():
+def test_permuting_samples_permutes_labels():
     rng = np.random.default_rng(0)
     order = rng.permutation(len(GROUP.texts))
     shuffled = Group.of_texts("p", tuple(GROUP.texts[place] for place in order))

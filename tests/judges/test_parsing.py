@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setrl import DEGENERATE
-from setrl.judges.parsing import ReplyError, read_clusters
+from setrl.judges.parsing import ReplyError, read_reply
 
 GOOD = '{"clusters":[1,0,2]}'
 
@@ -27,7 +27,7 @@ GOOD = '{"clusters":[1,0,2]}'
     ],
 )
 def test_one_answer_is_read_wherever_it_stands(text):
-    assert read_clusters(text, 3) == (0, DEGENERATE, 1)
+    assert read_reply(text, 3) == (0, DEGENERATE, 1)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_one_answer_is_read_wherever_it_stands(text):
 )
 def test_what_could_mean_two_things_means_nothing(text, reason):
     with pytest.raises(ReplyError) as error:
-        read_clusters(text, 3)
+        read_reply(text, 3)
     assert error.value.reason == reason
 
 
@@ -73,10 +73,10 @@ PROSE = st.text(alphabet='{}[]":,.\\0 \n\t\r\0aé²\u2028\ufeff日😀\ud800', m
 
 @given(PROSE, PROSE)
 def test_prose_neither_hides_nor_changes_the_answer(before, after):
-    assert read_clusters(f"{before}\n{GOOD}\n{after}", 3) == (0, DEGENERATE, 1)
+    assert read_reply(f"{before}\n{GOOD}\n{after}", 3) == (0, DEGENERATE, 1)
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
 def test_numbers_become_labels(numbers):
-    read = read_clusters(json.dumps({"clusters": numbers}), len(numbers))
+    read = read_reply(json.dumps({"clusters": numbers}), len(numbers))
     assert [label + 1 for label in read] == numbers

@@ -1,4 +1,4 @@
-"""Pairs → clusters: linkage against its definition."""
+"""Pairs → labels: linkage against its definition."""
 
 from itertools import combinations
 
@@ -9,17 +9,17 @@ from setrl.judges.partition import linked, spread, together
 
 
 def linked_by_definition(distances, threshold):
-    """Join the two nearest clusters until none are nearer than the threshold."""
-    clusters = [[place] for place in range(len(distances))]
-    while len(clusters) > 1:
+    """Join the two nearest strategies until none are nearer than the threshold."""
+    parts = [[place] for place in range(len(distances))]
+    while len(parts) > 1:
         gap, first, second = min(
             (np.mean(distances[np.ix_(a, b)]), i, j)
-            for (i, a), (j, b) in combinations(enumerate(clusters), 2)
+            for (i, a), (j, b) in combinations(enumerate(parts), 2)
         )
         if gap >= threshold:
             break
-        clusters[first] += clusters.pop(second)
-    labels = {place: number for number, members in enumerate(clusters) for place in members}
+        parts[first] += parts.pop(second)
+    labels = {place: number for number, members in enumerate(parts) for place in members}
     return by_first_appearance([labels[place] for place in range(len(distances))])
 
 
@@ -33,7 +33,7 @@ def test_mean_linkage_is_its_definition():
             assert linked(distances, threshold) == expected
 
 
-def test_clusters_at_the_threshold_stay_apart():
+def test_strategies_at_the_threshold_stay_apart():
     distances = np.array([[0.0, 0.5], [0.5, 0.0]])
     assert linked(distances, 0.5) == (0, 1)
     assert linked(distances, 0.5 + 1e-9) == (0, 0)

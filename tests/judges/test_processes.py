@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.judges.helpers import make_groups, make_judge, right_clusters
+from tests.judges.helpers import make_groups, make_judge, right_labels
 from tests.judges.server import FaultyServer
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ def test_processes_with_one_cache_agree_even_where_the_model_does_not(tmp_path):
         with make_judge(server.url, cache=tmp_path / "judge.sqlite") as judge:
             again = judge.judge(make_groups(40))
     assert one == two == [list(judgement.labels_N) for judgement in again]
-    assert len({str(clusters) for clusters in one}) > 10, "the model answers at random"
+    assert len({str(labels) for labels in one}) > 10, "the model answers at random"
     assert 40 <= requests <= 80
     assert len(server.log) == requests, "the third process asked nothing"
 
@@ -64,7 +64,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(tmp_path):
             judgements = judge.judge(groups)
             assert judge.counts.cached >= len(before) - 4  # two under way, two in the writing
         after = asked(server.bodies)[len(before) :]
-    assert [j.labels_N for j in judgements] == [right_clusters(group) for group in groups]
+    assert [j.labels_N for j in judgements] == [right_labels(group) for group in groups]
     assert len(set(after)) == len(after) == 40 - judge.counts.cached
     assert len(set(before) & set(after)) <= 4
 

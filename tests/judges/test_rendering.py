@@ -4,7 +4,7 @@ import pytest
 
 from setrl import DEGENERATE
 from setrl.judges import Group
-from setrl.judges.parsing import read_clusters
+from setrl.judges.parsing import read_reply
 from setrl.judges.rendering import WITH_INSTRUCTIONS, load_style, render, shuffled_order
 
 GROUP = Group.of_texts("a problem", ("b", "c", "a", "c"))
@@ -45,8 +45,8 @@ def test_the_examples_of_the_instructions_are_as_the_parser_wants_them(style):
         shown = re.findall(r"^<sample (\d+) (\w+)>$", example, re.MULTILINE)
         assert [int(number) for number, _ in shown] == list(range(1, len(shown) + 1))
         assert len({fence for _, fence in shown}) == 1
-        clusters = read_clusters(example.strip().split("\n")[-1], len(shown))
-        seen = [label for label in clusters if label != DEGENERATE]
+        labels = read_reply(example.strip().split("\n")[-1], len(shown))
+        seen = [label for label in labels if label != DEGENERATE]
         assert list(dict.fromkeys(seen)) == list(range(len(set(seen))))
 
 

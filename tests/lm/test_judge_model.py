@@ -4,7 +4,7 @@ import pytest
 from recipes.trained_judge.judge import JudgeModelConfig, judge_examples, sample_group, train_judge
 from setrl import DEGENERATE
 from setrl.judges.oracle import OracleJudge
-from setrl.judges.parsing import read_clusters
+from setrl.judges.parsing import read_reply
 from setrl.support.errors import RunError
 from setrl.tasks.domains import DOMAINS, by_name
 
@@ -18,7 +18,7 @@ def test_requests_and_replies_can_be_written_and_read(name):
         request = tokenizer.decode(example.prompt)
         shown = [n for n in range(1, 18) if f"\n#{n}\n" in request]
         reply = tokenizer.decode(example.sample[:-1])
-        assert len(read_clusters(reply, len(shown))) == len(shown)
+        assert len(read_reply(reply, len(shown))) == len(shown)
 
 
 def test_replies_are_the_oracles_in_the_order_shown():
@@ -27,7 +27,7 @@ def test_replies_are_the_oracles_in_the_order_shown():
     for example in examples:
         prompt, *shown = tokenizer.decode(example.prompt).removesuffix("\n").split("\n#")
         names = [domain.read(prompt, text.partition("\n")[2]).strategy for text in shown]
-        labels = read_clusters(tokenizer.decode(example.sample[:-1]), len(names))
+        labels = read_reply(tokenizer.decode(example.sample[:-1]), len(names))
         first = [DEGENERATE if name is None else names.index(name) for name in names]
         assert list(labels) == first
 

@@ -89,10 +89,10 @@ def test_two_updates_of_one_judged_batch(model, tmp_path):
     records = list(files.read_lines(path))
     assert [len(record["samples"]) for record in records] == [8] * 4
     for record in records:
-        rewards, clusters = (
+        rewards, strategies = (
             np.array([[one[key] for one in record["samples"]]]) for key in ("reward", "strategy")
         )
-        want = methods.poly_epo(4).advantages(rewards, strategies=clusters).values_BN[0]
+        want = methods.poly_epo(4).advantages(rewards, strategies=strategies).values_BN[0]
         assert want.any()
         np.testing.assert_allclose([one["advantage"] for one in record["samples"]], want)
     assert run.final.exists()

@@ -149,7 +149,7 @@ def test_an_answer_is_not_a_strategy_until_it_is_named(tmp_path, capsys):
 
 
 def test_unjudged_samples_are_left_out_and_counted(tmp_path, capsys):
-    samples = [{"reward": 1, "cluster": 0}] * 4 + [{"reward": None}]
+    samples = [{"reward": 1, "strategy": 0}] * 4 + [{"reward": None}]
     path = write(tmp_path, {"samples": samples})
     code, (record,), err = run(capsys, "credit", path, "--method", "poly_epo", "--set-size", 2)
     assert code == 0
@@ -176,7 +176,7 @@ def test_real_logs_of_another_model(capsys):
     [
         ("{", "groups.jsonl:1: is not JSON"),
         ("[1]", "row 1: must be an object, got int"),
-        ('{"prompt": "p", "cluster": 1}', "no field holds rewards: name it with --reward"),
+        ('{"prompt": "p", "strategy": 1}', "no field holds rewards: name it with --reward"),
         ('{"rewards": [1, 0], "strategies": [1]}', "lists of one problem must be equally long"),
         ('{"prompt": "p", "reward": "maybe"}', "but it holds 'maybe': values must be true or"),
         ("", "is empty"),
@@ -240,12 +240,12 @@ def test_a_missing_file_leaves_with_3(capsys):
 
 def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
     """Whoever wrote the null: a judge that could not tell, or another program."""
-    unknown = {"cluster": {"judge": "j", "unknown": "timeout"}}
+    unknown = {"strategy": {"judge": "j", "unknown": "timeout"}}
     rows = [
-        {"prompt": "p", "reward": 1, "cluster": None, "judged": unknown},
-        {"prompt": "p", "reward": 1, "cluster": -1, "judged": {"cluster": {"judge": "j"}}},
-        {"prompt": "q", "reward": 1, "cluster": None},
-        {"prompt": "q", "reward": 1, "cluster": 3},
+        {"prompt": "p", "reward": 1, "strategy": None, "judged": unknown},
+        {"prompt": "p", "reward": 1, "strategy": -1, "judged": {"strategy": {"judge": "j"}}},
+        {"prompt": "q", "reward": 1, "strategy": None},
+        {"prompt": "q", "reward": 1, "strategy": 3},
         {"prompt": "q", "reward": 1},
     ]
     log = open_log(write(tmp_path, *rows))
@@ -256,7 +256,7 @@ def test_a_null_label_is_unknown_and_a_minus_one_is_degenerate(tmp_path):
     log = open_log(write(tmp_path, *rows), LogOptions(degenerate="null"))
     assert [[one.strategy for one in group.samples] for group in log] == [[-1, -1], [-1, 3, -1]]
     assert not any("label" in note for note in log.notes())
-    missing = [{"prompt": "p", "reward": 1}, {"prompt": "p", "reward": 0, "cluster": 2}]
+    missing = [{"prompt": "p", "reward": 1}, {"prompt": "p", "reward": 0, "strategy": 2}]
     log = open_log(write(tmp_path, *missing))
     assert len([*log, *log, log[0]]) == 3  # a group that is read again is not counted again
     assert any(note.startswith("1 sample has no label") for note in log.notes())

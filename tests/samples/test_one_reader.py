@@ -21,7 +21,7 @@ from setrl.samples import FieldNames, LogOptions, open_log
 from setrl.samples.conversation import sample_text
 from setrl.show.lab.view.catalogue import Catalogue
 
-# Problem → (is it correct, which approach) of each sample; "-1" is in no cluster.
+# Problem → (is it correct, which approach) of each sample; "-1" has no strategy.
 TRUTH = {
     "a": [(1, "x"), (0, "y"), (1, "x")],
     "b": [(0, "y"), (0, "-1")],
@@ -199,7 +199,7 @@ def hundreds():
 
 
 NUMBERED = [{**row, "qid": p} for row, (p, *_) in zip(rows(), SAMPLES, strict=True)]
-# Without a word on what a null means, it is unknown; here the user says that it is no cluster.
+# Without a word on what a null means, it is unknown; here the user says that it means none.
 NULLS = [{**row, "approach": None if row["approach"] == "-1" else row["approach"]}
          for row in rows()]  # fmt: skip
 CASES = {
@@ -287,7 +287,7 @@ def log(request, tmp_path):
 
 
 def sizes(labels):
-    """How many samples have an unknown strategy, are in no cluster, and are in each cluster."""
+    """How many samples have an unknown strategy, have none, and have each one."""
     counts = Counter(labels)
     return counts.pop(None, 0), counts.pop(-1, 0), sorted(counts.values())
 
@@ -375,11 +375,11 @@ def test_credit_is_added_to_the_same_groups(log, tmp_path, capsys):
     expected = []
     rewards = [[s.reward for s in g.samples] for g in open_log(path, options_of(case))]
     for one, labels in zip(rewards, strategies, strict=True):
-        clusters = None if not case.strategies else np.array([labels], dtype=float)
+        strategies = None if not case.strategies else np.array([labels], dtype=float)
         padded = np.array([one + [np.nan] * (3 - len(one))], dtype=float)
-        if clusters is not None and clusters.shape != padded.shape:
-            clusters = np.pad(clusters, ((0, 0), (0, 1)), constant_values=np.nan)
-        core = getattr(methods, method)(size).advantages(padded, strategies=clusters)
+        if strategies is not None and strategies.shape != padded.shape:
+            strategies = np.pad(strategies, ((0, 0), (0, 1)), constant_values=np.nan)
+        core = getattr(methods, method)(size).advantages(padded, strategies=strategies)
         known = core.usable_BN[0] & ~core.skipped_B[0]
         values = zip(core.values_BN[0].tolist(), known, strict=True)
         expected += [value if is_known else None for value, is_known in values][: len(one)]

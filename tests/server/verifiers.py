@@ -69,9 +69,9 @@ def compare(episode):
     """The largest difference of a group from the core, in float32."""
     good = [trace for trace in episode.traces if trace.ok]
     rewards = [trace.metrics["task_reward"] for trace in good]
-    clusters = [int(trace.info["strategy"].split()[1]) for trace in good]
+    labels = [int(trace.info["strategy"].split()[1]) for trace in good]
     given = np.array([trace.reward for trace in good], dtype=np.float32)
-    want = methods.poly_epo(4).advantages([rewards], strategies=[clusters]).values_BN[0]
+    want = methods.poly_epo(4).advantages([rewards], strategies=[labels]).values_BN[0]
     return float(np.abs(given - given.mean() - want).max()), float(np.abs(want).max())
 
 

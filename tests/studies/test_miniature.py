@@ -15,8 +15,8 @@ POLY = methods.poly_epo(set_size=2)
 
 def test_strategies_of_groups_are_counted():
     rewards = np.array([[1, 0, 1, np.nan], [1, 1, 0, 0]])
-    clusters = np.array([[4, 4, 7, 4], [7, 7, -1, 4]])
-    found = Strategies.of_groups(rewards, clusters)
+    labels = np.array([[4, 4, 7, 4], [7, 7, -1, 4]])
+    found = Strategies.of_groups(rewards, labels)
     assert dict(zip(found.labels, found.shares_C, strict=True)) == {4: 3 / 7, 7: 3 / 7}
     assert dict(zip(found.labels, found.success_C, strict=True)) == {4: 1 / 3, 7: 1.0}
     assert found.pass_1 == pytest.approx(4 / 7)

@@ -59,9 +59,7 @@ def test_metrics_count_what_was_sampled():
 
 
 def test_coverage_is_the_share_of_labels_that_k_samples_meet():
-    clusters = [0, 0, 1, 2, 2, -1]
-    met = [
-        len({clusters[i] for i in draw if clusters[i] >= 0}) for draw in combinations(range(6), 3)
-    ]
-    found = coverage_at_k(label_counts(clusters), 6, 3, num_labels=10)
+    labels = [0, 0, 1, 2, 2, -1]
+    met = [len({labels[i] for i in draw if labels[i] >= 0}) for draw in combinations(range(6), 3)]
+    found = coverage_at_k(label_counts(labels), 6, 3, num_labels=10)
     assert found == pytest.approx(np.mean(met) / 10)

@@ -155,7 +155,7 @@ def use(folder, keys):
         ({"gold": "right"}, "has no field 'right'; it has problem, answer"),
         ({"reward": "maths"}, "unknown reward 'maths'; did you mean 'math'"),
         ({"reward": {"function": "no_such_module:f"}}, "no module 'no_such_module'"),
-        ({"strategy": "cluster"}, "strategy must be final_answer, {function: module:name}"),
+        ({"strategy": "label"}, "strategy must be final_answer, {function: module:name}"),
         ({"splits": {"test": "validation"}}, "'validation' is neither a file"),
         ({"splits": {"test": 41}}, "need 41 different problems, but there are 40"),
         ({"splits": {"test": 40}}, "the split 'train' of .*own.jsonl is empty"),

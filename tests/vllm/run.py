@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from setrl.judges import Endpoint, LMJudge
-from setrl.judges.parsing import ReplyError, read_clusters
+from setrl.judges.parsing import ReplyError, read_reply
 from setrl.judges.serving.client import Client
 from setrl.samples.records import read_records
 from setrl.support import files
@@ -110,7 +110,7 @@ def success_rates(path):
 
 
 def check_judging(server, texts, folder):
-    """Clusters of a judge with random weights: each reply has the form of the schema."""
+    """Labels of a judge with random weights: each reply has the form of the schema."""
     path = folder / "groups.jsonl"
     groups = [
         {"prompt": f"problem {i}", "completions": [texts[i, j] for j in range(GROUP)]}
@@ -130,11 +130,11 @@ def check_judging(server, texts, folder):
 
 
 def is_readable(server, prompt):
-    """Whether the same model gives clusters when no schema is asked for."""
+    """Whether the same model gives labels when no schema is asked for."""
     client = Client(Endpoint(server.url, NAME, max_reply_tokens=128))
     ask = client.submit(lambda: client.ask(client.endpoint.body(prompt), "plain"))
     try:
-        read_clusters(ask.result()[0].text, GROUP)
+        read_reply(ask.result()[0].text, GROUP)
     except ReplyError:
         return False
     finally:

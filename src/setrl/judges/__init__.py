@@ -1,4 +1,4 @@
-"""Judges: the samples of a prompt → the cluster of each, by the strategy that it uses."""
+"""Judges: the samples of a prompt → the label of each, by the strategy that it uses."""
 
 from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.counts import JudgeCounts

@@ -28,11 +28,11 @@ CREATE TABLE IF NOT EXISTS judgements (
 
 
 class JudgementCache:
-    """Clusters by the hash of the request; for any number of threads and processes at once.
+    """Labels by the hash of the request; for any number of threads and processes at once.
 
     A SQLite file with a write-ahead log, which needs a local file system. Each judgement is
     written at once, so that a killed process loses no finished one. The first judgement of a
-    request stays: all processes see the same clusters for it. Failures are not kept.
+    request stays: all processes see the same labels for it. Failures are not kept.
 
     Args:
         path: The file, made if missing; None keeps judgements in memory, for this object only.
@@ -52,7 +52,7 @@ class JudgementCache:
             ) from None
 
     def get(self, key: str, num_samples: int | None = None) -> tuple[int, ...] | None:
-        """Return the clusters in the order of the shown samples; None if they are unknown.
+        """Return the labels in the order of the shown samples; None if they are unknown.
 
         Args:
             key: The hash of the request.
@@ -62,17 +62,17 @@ class JudgementCache:
         row = self._execute(query, key)
         return _read(row[0], num_samples) if row else None
 
-    def put(self, key: str, clusters: Sequence[int], model: str, style: str) -> tuple[int, ...]:
-        """Keep clusters, unless another process was first; the clusters that are kept.
+    def put(self, key: str, labels: Sequence[int], model: str, style: str) -> tuple[int, ...]:
+        """Keep labels, unless another process was first; the labels that are kept.
 
         A damaged row is replaced.
         """
-        row = (key, json.dumps(list(clusters)), model, style, time.time())
+        row = (key, json.dumps(list(labels)), model, style, time.time())
         for rule in ("IGNORE", "REPLACE"):
             self._execute(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", *row)
-            if (kept := self.get(key, len(clusters))) is not None:
+            if (kept := self.get(key, len(labels))) is not None:
                 return kept
-        return tuple(clusters)
+        return tuple(labels)
 
     def __len__(self) -> int:
         return int(self._execute("SELECT COUNT(*) FROM judgements")[0])

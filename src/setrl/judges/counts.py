@@ -17,7 +17,7 @@ class JudgeCounts(Usage):
 
     Attributes:
         groups: Groups that were judged, or given up.
-        unknown: … whose clusters are not known, by reason.
+        unknown: … whose labels are not known, by reason.
         cached: Groups that needed no request.
         repaired: Groups whose first reply could not be read, and whose second could.
     """

@@ -22,7 +22,7 @@ Encode = Callable[[list[str]], Any]
 class EmbeddingJudge(Judge):
     """Thresholded agglomerative clustering by cosine distance.
 
-        d(i, j) = 1 − eᵢ·eⱼ / (‖eᵢ‖ ‖eⱼ‖),    the nearest clusters joined while mean d < threshold
+        d(i, j) = 1 − eᵢ·eⱼ / (‖eᵢ‖ ‖eⱼ‖),    the nearest strategies joined while mean d < threshold
 
     Quick, and blind to what embeddings do not represent: they place texts by subject and wording,
     and all samples of a prompt have one subject. Measure it on labelled pairs before you train with
@@ -31,7 +31,7 @@ class EmbeddingJudge(Judge):
 
     Attributes:
         encode: Texts → (N, d): a function of yours.
-        threshold: Cosine distance from which clusters stay apart, in (0, 2].
+        threshold: Cosine distance from which strategies stay apart, in (0, 2].
     """
 
     encode: Encode
@@ -43,13 +43,13 @@ class EmbeddingJudge(Judge):
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        """Return the clusters; the texts of all groups are encoded in one call."""
+        """Return the labels; the texts of all groups are encoded in one call."""
         texts = [text for group in groups for text in group.texts]
         directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
         ends = np.cumsum([len(group.texts) for group in groups])[:-1]
-        return [self._clusters(part_Nd) for part_Nd in np.split(directions, ends)]
+        return [self._linked(part_Nd) for part_Nd in np.split(directions, ends)]
 
-    def _clusters(self, directions_Nd: NDArray[np.float64]) -> Judgement:
+    def _linked(self, directions_Nd: NDArray[np.float64]) -> Judgement:
         kept = np.flatnonzero(directions_Nd.any(axis=1))
         distances_NN = cosine_distances(directions_Nd[kept])
         labels = linked(distances_NN, self.threshold)
@@ -61,7 +61,7 @@ def of_encoder(encode: str, threshold: float) -> EmbeddingJudge:
 
     Args:
         encode: N texts → N rows of numbers, such as `encode` of a sentence-transformers model.
-        threshold: Cosine distance, in (0, 2]: clusters at this distance or farther stay apart.
+        threshold: Cosine distance, in (0, 2]: strategies at this distance or farther stay apart.
     """
     return EmbeddingJudge(load_function(encode, ".").value, threshold)
 

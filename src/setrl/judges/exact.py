@@ -14,7 +14,7 @@ from setrl.samples.values import DEGENERATE
 from setrl.support.files.loading import load_function
 
 Key = Callable[[str], Hashable | None]
-"""A sample's text → what decides its cluster; None is degenerate."""
+"""A sample's text → what decides its label; None is degenerate."""
 
 
 def final_answer(text: str) -> str | None:
@@ -37,10 +37,10 @@ def final_answer(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class ExactJudge(Judge):
-    r"""Same cluster if and only if same key.
+    r"""Same label if and only if same key.
 
     Exact in what it compares, and blind to everything else: two solutions by different strategies
-    with one answer are together. To cluster by strategy, pass a key that reads the strategy.
+    with one answer are together. To compare strategies, pass a key that reads the strategy.
 
     Attributes:
         key: A sample's text → its key, any hashable value; None is degenerate.

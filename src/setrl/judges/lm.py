@@ -24,7 +24,7 @@ from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
 from setrl.judges.naming import changed, labelled
-from setrl.judges.parsing import ReplyError, read_clusters
+from setrl.judges.parsing import ReplyError, read_reply
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
@@ -197,7 +197,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         order = shuffled_order(group, self.seed)
         messages = render(group, self.style, order, sample_tokens=self._sample_tokens)
         # The key is a hash of all that decides the answer. It leaves out the address, so that a
-        # model that moves keeps its judgements, and the format, which `read_clusters` makes
+        # model that moves keeps its judgements, and the format, which `read_reply` makes
         # irrelevant.
         whole = json.dumps(self.endpoint.body(messages), sort_keys=True)
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
@@ -258,20 +258,20 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         except ReplyError as error:
             again = repair(reply.text, str(error), num_samples)
         reply = await ask([*question.messages, *again], key=f"{question.key} repair")
-        clusters = self._read(reply, num_samples)
+        labels = self._read(reply, num_samples)
         self.counts.repaired += 1
-        return clusters
+        return labels
 
     def _read(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
         try:
             if not reply.is_whole:  # what it would have gone on to say is not known
                 raise ReplyError("truncated", _why_cut(reply.finish))
-            clusters = read_clusters(reply.text, num_samples)
+            labels = read_reply(reply.text, num_samples)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
             error.reply = reply.text
             raise
-        return clusters
+        return labels
 
 
 def _why_cut(finish: str | None) -> str:

@@ -1,4 +1,4 @@
-"""The name of a judge: its kind, and every setting that changes clusters.
+"""The name of a judge: its kind, and every setting that changes labels.
 
 `setrl judge` resumes a file only under an equal name, so a name that lacked a setting would mix the
 labels of two judges.
@@ -16,7 +16,7 @@ from typing import Any
 def name_of(value: Any) -> str:
     """Return the kind of a dataclass and its fields, without those at their defaults.
 
-    A field with `compare=False` changes no clusters and is left out. The first field has no label.
+    A field with `compare=False` changes no labels and is left out. The first field has no label.
 
     Raises:
         TypeError: If the value is not a dataclass.
@@ -24,7 +24,7 @@ def name_of(value: Any) -> str:
     kind = type(value).__name__
     if not is_dataclass(value):
         raise TypeError(
-            f"{kind} needs a name with every setting that changes clusters: make it a dataclass, "
+            f"{kind} needs a name with every setting that changes labels: make it a dataclass, "
             "or give it the attribute `name`"
         )
     settings = changed(value)

@@ -24,7 +24,7 @@ class ReadsStrategies(Protocol):
 
 @dataclass(frozen=True)
 class OracleJudge(Judge):
-    """Same cluster if and only if the domain reads the same strategy; names are kept.
+    """Same label if and only if the domain reads the same strategy; names are kept.
 
     A group whose prompt does not belong to the domain is unknown ("other_domain").
 

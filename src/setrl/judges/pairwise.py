@@ -1,4 +1,4 @@
-"""Samples are together when a judge of pairs finds them the same as the first of their cluster."""
+"""Samples are together when a judge of pairs finds them the same as the first of their strategy."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class PairwiseJudge(Judge):
-    """Pairs → clusters: each sample is compared with the first of every cluster before it.
+    """Pairs → labels: each sample is compared with the first of every strategy before it.
 
-    That are at most N·C questions for C clusters, in C rounds of one call each; one wrong answer
-    misplaces one sample, or makes a cluster too many. DARLING (arXiv:2509.02534) asks a classifier
+    That are at most N·C questions for C strategies, in C rounds of one call each; one wrong answer
+    misplaces one sample, or makes a strategy too many. DARLING (arXiv:2509.02534) asks a classifier
     about all pairs and joins what any chain of "same" joins, so that one wrong "same" merges two
-    clusters.
+    strategies.
 
     A group without one of the answers is unknown ("unanswered"). A blank sample is degenerate, and
     nothing is asked about it.

@@ -1,8 +1,8 @@
-"""A judge's reply → the clusters of the samples that it was shown, strictly parsed.
+"""A judge's reply → the labels of the samples that it was shown, strictly parsed.
 
 Servers ignore `response_format` silently, stop in the middle, think aloud and wrap JSON in prose. A
 reply that could mean two things is refused: a sample that makes the judge quote it must not choose
-its own cluster.
+its own label.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from setrl.judges.rendering import NO_CLUSTER
+from setrl.judges.rendering import NO_STRATEGY
 from setrl.samples.values import DEGENERATE
 
 KEY = '"clusters"'  # of the answer
@@ -22,7 +22,7 @@ OPENING = re.compile(r'\{\s*"')
 
 
 class ReplyError(ValueError):
-    """A reply from which no clusters can be read.
+    """A reply from which no labels can be read.
 
     Attributes:
         reason: "unparsable", "truncated", "wrong_length" or "bad_id".
@@ -36,7 +36,7 @@ class ReplyError(ValueError):
         self.reason = reason
 
 
-def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
+def read_reply(text: str, num_samples: int) -> tuple[int, ...]:
     """Return the labels of N samples in the order shown: the judge's number − 1, or `DEGENERATE`.
 
     Thoughts (`<think>…</think>`) are dropped; the answer is the one JSON object with the key
@@ -50,7 +50,7 @@ def read_clusters(text: str, num_samples: int) -> tuple[int, ...]:
         ReplyError: If there is no such object, or several that differ, or its list has not N
             entries, or an entry is not an integer in [0, N].
 
-    >>> read_clusters('<think>{"clusters":[1]}</think> Here: {"clusters":[2, 0, 2]}', 3)
+    >>> read_reply('<think>{"clusters":[1]}</think> Here: {"clusters":[2, 0, 2]}', 3)
     (1, -1, 1)
     """
     text = THOUGHTS.sub("", text)
@@ -89,6 +89,6 @@ def _labels(numbers: Any, num_samples: int) -> Iterator[int]:
     if len(numbers) != num_samples:
         raise ReplyError("wrong_length", f"{KEY} has {len(numbers)} entries")
     for number in numbers:
-        if type(number) is not int or not NO_CLUSTER <= number <= num_samples:
+        if type(number) is not int or not NO_STRATEGY <= number <= num_samples:
             raise ReplyError("bad_id", f"{str(number)[:20]!r} is not an integer in range")
-        yield DEGENERATE if number == NO_CLUSTER else number - 1
+        yield DEGENERATE if number == NO_STRATEGY else number - 1

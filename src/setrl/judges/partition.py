@@ -1,4 +1,4 @@
-"""Pairs and distances of samples → clusters, and back."""
+"""Pairs and distances of samples → labels, and back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from setrl.support.installing import install
 
 
 def linked(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ...]:
-    """Join the two nearest clusters, by mean distance, until all are at least `threshold` apart.
+    """Join the two nearest strategies, by mean distance, until all are `threshold` or more apart.
 
     Args:
         distances_NN: Symmetric, 0 on the diagonal.
-        threshold: Clusters at this distance or farther are not joined.
+        threshold: Strategies at this distance or farther are not joined.
     """
     if len(distances_NN) < 2:
         return (0,) * len(distances_NN)
@@ -30,22 +30,22 @@ def linked(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ..
 
 
 def together(labels_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which pairs are in one cluster, (N, N); a degenerate sample is only with itself."""
+    """Return which pairs have one label, (N, N); a degenerate sample is only with itself."""
     labels_N = np.asarray(labels_N)
     same_NN = (labels_N[:, None] == labels_N) & (labels_N != DEGENERATE)
     return same_NN | np.eye(len(labels_N), dtype=bool)
 
 
-def spread(chosen: Sequence[int], clusters: Sequence[int], count: int) -> tuple[int, ...]:
-    """Return the clusters of chosen samples among all `count`; the others are degenerate.
+def spread(chosen: Sequence[int], labels: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return the labels of chosen samples among all `count`; the others are degenerate.
 
     >>> spread([0, 2, 3], [0, 1, 0], count=4)
     (0, -1, 1, 0)
     """
-    labels = [DEGENERATE] * count
-    for place, label in zip(chosen, clusters, strict=True):
-        labels[place] = label
-    return tuple(labels)
+    found = [DEGENERATE] * count
+    for place, label in zip(chosen, labels, strict=True):
+        found[place] = label
+    return tuple(found)
 
 
 def load(module: str, extra: str) -> Any:

@@ -17,7 +17,7 @@ from setrl.judges.serving.endpoint import ChatMessage
 from setrl.judges.shortening import shorten_together
 from setrl.support.names import look_up
 
-NO_CLUSTER = 0  # what a judge answers for a sample that is in no cluster; strategies count from 1
+NO_STRATEGY = 0  # what a judge answers for a degenerate sample; strategies count from 1
 LAYOUT = 1  # raise it when the text around the instructions changes
 WITH_INSTRUCTIONS = ("mathematics", "code", "free_text")
 STYLES = (*WITH_INSTRUCTIONS, "compact")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from setrl.judges.rendering import NO_CLUSTER
+from setrl.judges.rendering import NO_STRATEGY
 from setrl.judges.serving.client import Body, Choice, Client, RequestError
 from setrl.judges.serving.endpoint import ChatMessage
 
@@ -62,7 +62,7 @@ def response_format(name: str, num_samples: int) -> dict[str, Any]:
         return {}
     if name == "json_object":
         return {"response_format": {"type": "json_object"}}
-    number = {"type": "integer", "minimum": NO_CLUSTER, "maximum": num_samples}
+    number = {"type": "integer", "minimum": NO_STRATEGY, "maximum": num_samples}
     numbers = {"type": "array", "items": number, "minItems": num_samples, "maxItems": num_samples}
     schema = {
         "type": "object",

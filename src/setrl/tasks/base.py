@@ -39,7 +39,7 @@ class Strategy:
 
     @property
     def is_known(self) -> bool:
-        """Whether a method that reads clusters can be trained."""
+        """Whether a method that reads strategies can be trained."""
         return self.function is not None or self.judge is not None
 
 

@@ -175,7 +175,7 @@ def test_every_credit_trains(credit: str) -> None:
 @pytest.mark.parametrize(
     "method", [methods.maxpo(2), methods.grpo(), methods.pass_k_training(2), methods.rloo()]
 )
-def test_methods_without_clusters_need_no_label(method: Any) -> None:
+def test_methods_without_strategies_need_no_label(method: Any) -> None:
     model = poly(method=method, vines={"label": None}).learn(150)
     assert torch.isfinite(weights(model)).all()
 

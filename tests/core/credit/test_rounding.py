@@ -109,7 +109,7 @@ def test_chances_far_below_any_rounding_error_stay_at_4096_samples():
     np.testing.assert_allclose(found[[0, -1]], [float(right), float(wrong)], rtol=1e-9)
 
 
-def test_small_chances_between_clusters_stay_at_4096_samples():
+def test_small_chances_between_strategies_stay_at_4096_samples():
     """Sets of 200 in only one of two strategies: about 1e-60, slightly more for the smaller one."""
     n, k, first = 4096, 200, 2040
     strategies = np.repeat([0, 1], [first, n - first])[None]

@@ -25,10 +25,10 @@ def test_no_flips_change_nothing_but_names():
 
 
 def test_moves_go_evenly_to_every_place_that_makes_a_difference():
-    # Sample 0 is with 1; it may join sample 2, join sample 3, or found a cluster: a third each.
+    # Sample 0 is with 1; it may join sample 2, join sample 3, or found a strategy: a third each.
     judge, count = NoisyJudge(ExactJudge(), 1.0, seed=3), 6000
     judgements = judge.judge(groups_of(["a", "a", "b", "c"], count))
-    # Samples 2 and 3 are alone: their places are the two other clusters, by labels before moves.
+    # Samples 2 and 3 are alone: their places are the two other strategies, by labels before moves.
     places = Counter()
     for labels in (judgement.labels_N for judgement in judgements):
         places["0 with 1"] += labels[0] == labels[1]
@@ -41,9 +41,9 @@ def test_moves_go_evenly_to_every_place_that_makes_a_difference():
     assert places["all apart"] / count == pytest.approx(apart, abs=0.02)
 
 
-def test_a_sample_alone_in_its_cluster_never_stays_alone_by_a_new_name():
+def test_a_sample_alone_in_its_strategy_never_stays_alone_by_a_new_name():
     moved = NoisyJudge(ExactJudge(), 1.0).judge(groups_of(["a", "b"], 200))
-    # Both are alone, and change places with each other's cluster: the same partition.
+    # Both are alone, and change places with each other's strategy: the same partition.
     assert {judgement.labels_N for judgement in moved} == {(0, 1)}
 
 

@@ -82,7 +82,7 @@ def split_labels(texts, count, **settings):
     return [one.labels_N for one in SplitJudge(BY_LETTER, **settings).judge(groups)]
 
 
-def test_only_the_largest_cluster_is_split_and_all_parts_are_as_likely():
+def test_only_the_largest_strategy_is_split_and_all_parts_are_as_likely():
     # Samples 1, 2 and 4 use a; 0 and 5 use b; 3 is degenerate.
     found = split_labels(["b1", "a1", "a2", "", "a3", "b2"], 4000, parts=4)
     assert all(labels[0] == labels[5] == 0 and labels[3] == -1 for labels in found)
@@ -94,13 +94,13 @@ def test_only_the_largest_cluster_is_split_and_all_parts_are_as_likely():
     )
 
 
-def test_of_equally_large_clusters_the_first_is_split():
+def test_of_equally_large_strategies_the_first_is_split():
     found = split_labels(["a1", "b1", "b2", "a2"], 300, parts=2)
     assert {labels[1] == labels[2] for labels in found} == {True}
     assert {labels[0] == labels[3] for labels in found} == {True, False}
 
 
-def test_degenerate_samples_are_no_cluster():
+def test_degenerate_samples_have_no_strategy():
     found = split_labels(["", "", "", "a", "a"], 300, parts=2)
     assert {labels[:3] for labels in found} == {(-1, -1, -1)}
     assert {labels[3:] for labels in found} == {(0, 0), (0, 1)}

@@ -96,7 +96,7 @@ class Polynomial(Domain):
     """Give one integer point (x, y) on a line or parabola, avoiding the excluded values of x.
 
     On a curve, x determines y, so a wrong y is an arithmetic error on the way to the same point. By
-    default the strategy is "x=2": the paper's judge makes no new cluster for such an error.
+    default the strategy is "x=2": the paper's judge sees no new strategy in such an error.
 
     Attributes:
         strategy: What identifies a strategy: "x", or "point" for the pair "(2, 21)", as the paper's
