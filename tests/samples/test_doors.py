@@ -82,6 +82,7 @@ VALUES = {
     "Fraction(10**400)": Fraction(10**400),
     'Decimal("sNaN")': Decimal("sNaN"),
     "pandas.NA": pandas.NA,
+    "np.ma.masked": np.ma.masked,
     "np.datetime64(1, 'ns')": np.datetime64(1, "ns"),
     "np.timedelta64(1, 'ns')": np.timedelta64(1, "ns"),
     "datetime.date(2026, 1, 1)": datetime.date(2026, 1, 1),
@@ -116,6 +117,7 @@ PAIRS = {
     "[[math.nan, 1], [1, 0]]": [[math.nan, 1], [1, 0]],
     "[[None, 1], [1, 0]]": [[None, 1], [1, 0]],
     "[[0, None], [None, 0]]": [[0, None], [None, 0]],
+    "np.ma.masked_greater([[2, 1], [1, 0]], 1)": np.ma.masked_greater([[2, 1], [1, 0]], 1),
     "[[0, 1], [2, 0]]": [[0, 1], [2, 0]],
     "[[0, math.inf], [math.inf, 0]]": [[0, math.inf], [math.inf, 0]],
     "[[0, 10**400], [10**400, 0]]": [[0, 10**400], [10**400, 0]],
@@ -172,6 +174,19 @@ def in_core(field: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return door
 
 
+def typed(value: Any) -> np.ndarray:
+    """An array of numbers or times that holds a value alone."""
+    if np.ma.is_masked(value):  # NumPy forgets the mask
+        raise NotHereError
+    try:
+        array = np.array([value])
+    except (TypeError, ValueError):  # of a tensor that NumPy cannot read, or of unequal rows
+        raise NotHereError from None
+    if array.dtype.kind not in NUMBERS + TIMES:
+        raise NotHereError
+    return array
+
+
 # Number → what it becomes: typed arrays of labels and answers hold them beside a value.
 TYPED = {
     "strategies": {0: 0, 1: 1},
@@ -184,11 +199,8 @@ def in_array(field: str, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What `set_advantages` makes of a value in an array of numbers or times."""
 
     def door(value: Any) -> Any:
-        try:
-            one = np.array([value])
-        except TypeError:  # of a tensor that NumPy cannot read
-            raise NotHereError from None
-        if one.shape != (1,) or one.dtype.kind not in NUMBERS + TIMES:
+        one = typed(value)
+        if one.shape != (1,):
             raise NotHereError
         known = TYPED.get(field, {}) if one.dtype.kind in NUMBERS else {}
         # Large numbers stand beside large ones only: the others take the quick way.
@@ -336,16 +348,6 @@ def in_core_pairs(value: Any, make: Callable[[Any], Any] = lambda value: [value]
     samples = read_samples([[1, 1]], ["pairs"], {"pairs": make(value)})
     known = samples.mask[0]
     return rows_of(np.where(known & known[:, None], samples.pairs[0], np.nan))
-
-
-def typed(value: Any) -> np.ndarray:
-    try:
-        array = np.array([value])
-    except (TypeError, ValueError):
-        raise NotHereError from None
-    if array.dtype.kind not in NUMBERS + TIMES:
-        raise NotHereError
-    return array
 
 
 def in_pairs_function(value: Any) -> Any:

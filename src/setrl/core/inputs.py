@@ -180,13 +180,14 @@ def to_numpy(array: Array) -> np.ndarray:
 
     Lists become arrays of objects where NumPy would change a value: in an array of text it writes
     −1 as "-1" and NaN as "nan", and one of floats merges large integers. So do arrays of times,
-    which it takes for integers.
+    which it takes for integers, and masked arrays.
 
     Raises:
         UnreadableArrayError: If it cannot be copied, as an array that `jax.jit` traces.
     """
     if isinstance(array, np.ndarray):
-        return _objects(array) if array.dtype.kind in TIMES else array
+        is_odd = array.dtype.kind in TIMES or isinstance(array, np.ma.MaskedArray)
+        return _objects(array) if is_odd else array
     if not array_api_compat.is_array_api_obj(array):
         found = np.asarray(array)
         if found.dtype.kind == "U" or (found.dtype.kind == "f" and not keeps_integers(found)):
@@ -323,10 +324,10 @@ def _are_labels(name: str, numbers: np.ndarray) -> bool:
 def _pairs(value: Array, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return the matrices of all prompts (None: unknown), and which samples are known."""
     given = value if isinstance(value, list | tuple) else read_array("pairs", value)
-    with _naming("pairs"):
-        if not isinstance(given, np.ndarray) or given.dtype.kind not in NUMBERS:
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in NUMBERS:
+        with _naming("pairs"):
             found = [read_pairs(one, shape[1]) for one in given]
-            given = np.reshape(found, (len(found), shape[1], shape[1]))
+        given = np.reshape(found, (len(found), shape[1], shape[1]))
     check_shape("pairs", given, (*shape, shape[1]))
     array = given.astype(np.float64, copy=False)
     with _naming("pairs"):

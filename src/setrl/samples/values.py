@@ -54,6 +54,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return None if value != value else float(value)
     if hasattr(value, "shape") and hasattr(value, "item") and math.prod(value.shape) == 1:
+        if np.ma.is_masked(value):
+            return None
         if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in TIMES:
             return None if np.isnat(value).all() else np.asarray(value)
         one = value.item()
@@ -199,8 +201,8 @@ def read_pairs(value: Any, num_samples: int) -> np.ndarray:
         return np.full((num_samples, num_samples), np.nan)
     wanted = f"{num_samples} × {num_samples} numbers for a prompt"
     try:
-        is_tensor = hasattr(value, "tolist") and not isinstance(value, np.ndarray)
-        given = np.asarray(value.tolist() if is_tensor else value)
+        is_plain = type(value) is np.ndarray or not hasattr(value, "tolist")
+        given = np.asarray(value if is_plain else value.tolist())
     except (TypeError, ValueError):
         raise ValueError(f"{wanted}, got {_shown(value)}") from None
     if given.shape != (num_samples, num_samples):

@@ -1,11 +1,24 @@
 """Bad input: each a sentence that names what was wrong and what would be right."""
 
+import dataclasses
+import inspect
 import re
 
 import numpy as np
 import pytest
 
-from setrl import Method, credit, grouped_advantages, methods, objectives, set_advantages
+from setrl import (
+    Method,
+    Samples,
+    credit,
+    grouped_advantages,
+    methods,
+    objectives,
+    set_advantages,
+)
+from setrl.core.inputs import Fields
+from setrl.samples.samples import FIELDS
+from setrl.theory.tabular import ActionTable
 
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])
 
@@ -182,6 +195,19 @@ def test_large_answers_stay_apart_beside_what_is_unknown(unknown):
     )
 
 
+def test_what_an_array_masks_is_unknown():
+    rewards, labels = np.array([[1.0, 5, 0, 1]]), np.array([[0, 1, 1, 7]])
+    hidden = np.ma.masked_array(rewards, rewards == 5), np.ma.masked_array(labels, labels == 7)
+    found = set_advantages(hidden[0], methods.poly_epo(1), strategies=hidden[1])
+    want = set_advantages(
+        np.where(rewards == 5, np.nan, rewards),
+        methods.poly_epo(1),
+        strategies=np.where(labels == 7, np.nan, labels),
+    )
+    np.testing.assert_array_equal(found.values_BN, want.values_BN)
+    assert found.usable_BN.tolist() == [[True, False, True, False]]
+
+
 @pytest.mark.parametrize("kind", ["M8[ns]", "m8[ns]"])
 @pytest.mark.parametrize("make", [np.array, list])
 def test_times_are_no_numbers(kind, make):
@@ -276,3 +302,12 @@ def test_nan_of_an_objective_is_refused_by_name(objective, estimator):
         method.advantages(rewards[None], strategies=strategies[None], rng=0)
     with pytest.raises(ValueError, match=r"must give finite scores, and .*hollow"):
         grouped_advantages(rewards, [0] * 5, method, strategies=strategies, rng=0)
+
+
+def test_every_door_of_arrays_takes_the_same_fields():
+    """What `Samples` holds, `Fields` documents, `set_advantages` and a table of actions take."""
+    others = {*FIELDS} - {"rewards"}
+    assert {*Fields.__annotations__} == others | {"mask", "abstain"}
+    assert others | {"mask", "abstain"} < {*inspect.signature(set_advantages).parameters}
+    assert {one.name for one in dataclasses.fields(ActionTable)} == {*FIELDS}
+    assert {*FIELDS} < {one.name for one in dataclasses.fields(Samples)}
