@@ -9,7 +9,7 @@ import numpy as np
 from stable_baselines3.common.policies import ActorCriticPolicy
 
 from setrl.control.labels import TrajectoryLabel
-from setrl.control.sb3.credit import Segment, SetAdvantage
+from setrl.control.sb3.credit import Segment
 from setrl.control.sb3.families import Family
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import Trajectory
@@ -135,10 +135,9 @@ def segments_of(
     values, segments = iter(values_R.tolist()), []
     for one in members:
         known = zip(one.times, values, strict=False) if one.outcome >= 0 else ()
-        own = [
-            SetAdvantage(value, time, None if window is None else time + window + 1)
-            for time, value in known
-            if np.isfinite(value)
-        ]
-        segments.append(Segment(one.own, tuple(own)))
+        own_T = np.full(len(one.own), np.nan)
+        for time, value in known:
+            if np.isfinite(value):
+                own_T[time : None if window is None else time + window + 1] = value
+        segments.append(Segment(one.own, own_T))
     return segments

@@ -52,6 +52,19 @@ def set_advantages(
     return by_action(method, scores_BN, fields, scored.actions_BN)
 
 
+def spread(xp: Any, values_B: Any, window: int | None, num_steps: int) -> Any:
+    """Give each trajectory's value to its steps 0…W: (T, B), NaN elsewhere.
+
+    Args:
+        xp: `numpy`, or `jax.numpy` inside a compiled update.
+        values_B: The values; NaN for none.
+        window: W; None for all steps.
+        num_steps: T.
+    """
+    times = xp.arange(num_steps)[:, None]
+    return xp.where(times <= (num_steps if window is None else window), values_B, xp.nan)
+
+
 def by_trajectory(
     method: AnyMethod,
     scores_BN: np.ndarray,

@@ -44,13 +44,10 @@ def test_a_vine_has_its_advantage_in_steps_0_to_w(credit: str, window: int | Non
     scored = score_vines([family()], method, vines)
     advantages_BN = set_advantages(method, vines, scored, rng)
     trunk, *own = segments_of([family()], advantages_BN, window)
-    assert trunk.set_advantages == ()
+    assert np.isnan(trunk.own_T)
     assert [len(one.trajectory) for one in own] == [length for row in LENGTHS for length in row]
     assert np.isnan(advantages_BN).all() == (credit == "gae")
     for segment, value in zip(own, advantages_BN.ravel(), strict=True):
-        if np.isnan(value):
-            assert segment.set_advantages == ()
-            continue
-        (found,) = segment.set_advantages
-        assert (found.value, found.start) == (value, 0)
-        assert found.stop == (None if window is None else window + 1)
+        steps = len(segment.trajectory)
+        expected = [value if window is None or time <= window else np.nan for time in range(steps)]
+        np.testing.assert_array_equal(segment.own_T, expected)

@@ -47,13 +47,7 @@ def gae(trajectories: Trajectories, rewards_TB: jax.Array, gamma: float, decay: 
     return jax.lax.scan(back, first, rows, reverse=True)[1]
 
 
-def spread(values_B: jax.Array, window: int | None, num_steps: int) -> jax.Array:
-    """Give each trajectory's value to its steps 0 … window: (T, B), NaN elsewhere."""
-    times = jnp.arange(num_steps)[:, None]
-    return jnp.where(times <= (num_steps if window is None else window), values_B, jnp.nan)
-
-
-def transitions(
+def credited(
     trajectories: Trajectories,
     bonus_TB: jax.Array | float,
     gamma: float,

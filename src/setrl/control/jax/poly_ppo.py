@@ -11,8 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from setrl.control.credit import spread
 from setrl.control.jax import families
-from setrl.control.jax.advantages import CreditedSteps, scaled, spread, transitions
+from setrl.control.jax.advantages import CreditedSteps, credited, scaled
 from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.environment import (
@@ -173,7 +174,7 @@ class JaxPolyPPO:
                 advantages_BN = set_advantages(self.method, self.vines, scored, for_credit)
             parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
             found = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
-        credits, visits = self._transitions(parts, own, training.visits)
+        credits, visits = self._credited(parts, own, training.visits)
         length = self.options.sequence_length if policy.gru is not None else 1
         pieces = pieces_of(credits, length)
         learnt = learn(
@@ -200,15 +201,16 @@ class JaxPolyPPO:
     def _along(self, advantages_BN: jax.Array) -> jax.Array:
         """Give the first steps of each vine its set advantage, (T, B·N)."""
         assert self.vines is not None
-        return spread(advantages_BN.reshape(-1), self.vines.window, self.task.env.max_steps)
+        steps = self.task.env.max_steps
+        return spread(jnp, advantages_BN.reshape(-1), self.vines.window, steps)
 
-    def _transitions(
+    def _credited(
         self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None], visits: jax.Array
     ) -> tuple[list[CreditedSteps], jax.Array]:
         options = self.options
         bonuses, visits = count_bonuses([part.steps for part in parts], visits, options.ucb_coef)
         found = [
-            transitions(part, bonus, options.gamma, options.gae_lambda, each)
+            credited(part, bonus, options.gamma, options.gae_lambda, each)
             for part, each, bonus in zip(parts, own, bonuses, strict=True)
         ]
         return scaled(found) if options.normalize_advantage else found, visits

@@ -1,4 +1,4 @@
-"""Segments → the transitions of an update: GAE, replaced where there are set advantages."""
+"""Segments → the credited steps of an update: GAE, replaced where there are set advantages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stable_baselines3.common.preprocessing import maybe_transpose
 
 from setrl.control.credit import SIZE_FLOOR
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.buffer import Transitions
+from setrl.control.sb3.buffer import CreditedSteps
 from setrl.control.sb3.credit import Segment
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
@@ -40,7 +40,7 @@ class Critic:
     bonus: CountBonus | None = None
     scales_sets: bool = True
 
-    def transitions(self, segments: Sequence[Segment]) -> Transitions:
+    def credited(self, segments: Sequence[Segment]) -> CreditedSteps:
         """Return all steps of usable segments, with GAE where no set advantage replaces it.
 
         The critic's return targets are GAE's everywhere.
@@ -61,10 +61,12 @@ class Critic:
         values, log_probs = self._evaluate(observations, actions)
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
-        advantages, from_sets = _with_sets(usable, critics)
+        own = np.concatenate([np.broadcast_to(one.own_T, len(one.trajectory)) for one in usable])
+        from_sets = np.isfinite(own)
+        advantages = np.where(from_sets, own, critics)
         if self.scales_sets:
             advantages = _scaled(advantages, from_sets)
-        return Transitions(
+        return CreditedSteps(
             observations=observations,
             actions=actions.reshape(len(actions), -1),
             values=values,
@@ -133,20 +135,6 @@ class Critic:
 def flat(actions: np.ndarray) -> np.ndarray:
     """Return actions as policies have them: an action that is a matrix becomes a row."""
     return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)
-
-
-def _with_sets(segments: Sequence[Segment], critics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Replace the critic's advantages with set advantages; return all, and which were replaced."""
-    advantages, from_sets = critics.copy(), np.zeros(len(critics), dtype=bool)
-    begin = 0
-    for segment in segments:
-        end = begin + len(segment.trajectory)
-        for own in segment.set_advantages:
-            stop = end if own.stop is None else min(begin + own.stop, end)
-            span = slice(begin + own.start, stop)
-            advantages[span], from_sets[span] = own.value, True
-        begin = end
-    return advantages, from_sets
 
 
 def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The transitions of an update, with advantages from a critic next to advantages from sets."""
+"""The steps of an update, with advantages from a critic next to advantages from sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Minibatch(NamedTuple):
     from_sets: torch.Tensor  # bool: a set advantage, not the critic's
 
 
-class Transitions(NamedTuple):
+class CreditedSteps(NamedTuple):
     """Steps of trajectories of any lengths, one after another; the first axis is time."""
 
     observations: Any
@@ -50,7 +50,7 @@ class _WithSets:
     rewards: np.ndarray
 
     def reset(self) -> None:
-        """Remove all transitions."""
+        """Remove all steps."""
         super().reset()  # type: ignore[misc]
         self.from_sets = np.zeros(self.rewards.shape, dtype=bool)
 
@@ -74,9 +74,9 @@ class _WithSets:
             self.rewards = self.rewards + self.bonus(seen, actions).reshape(self.rewards.shape)
         super().compute_returns_and_advantage(last_values, dones)  # type: ignore[misc]
 
-    def load(self, transitions: Transitions) -> None:
-        """Replace all transitions by these."""
-        for name, value in transitions._asdict().items():
+    def load(self, steps: CreditedSteps) -> None:
+        """Replace all steps by these."""
+        for name, value in steps._asdict().items():
             setattr(self, name, value)
         self.generator_ready = self.full = True
 

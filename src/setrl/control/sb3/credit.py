@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.control.credit import ScoredVines
+from setrl.control.credit import ScoredVines, spread
 from setrl.control.metrics import vine_metrics
 from setrl.control.sb3.families import Family
 from setrl.control.sb3.vines import Vines
@@ -16,26 +16,16 @@ from setrl.core.advantages import AnyMethod
 
 
 @dataclass(frozen=True)
-class SetAdvantage:
-    """A set advantage of some steps of a trajectory, instead of the critic's.
+class Segment:
+    """A trajectory that the policy is trained on.
 
     Attributes:
-        value: The advantage.
-        start: First step that has it.
-        stop: The step after the last; None for the end of the trajectory.
+        trajectory: The trajectory.
+        own_T: The set advantage of each step, or of all, instead of the critic's; NaN for none.
     """
 
-    value: float
-    start: int = 0
-    stop: int | None = None
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A trajectory that the policy is trained on, and the set advantages of its steps."""
-
     trajectory: Trajectory
-    set_advantages: tuple[SetAdvantage, ...] = ()
+    own_T: np.ndarray | float = np.nan
 
     @property
     def is_usable(self) -> bool:
@@ -69,10 +59,9 @@ def segments_of(
     families: Sequence[Family], advantages_BN: np.ndarray, window: int | None
 ) -> list[Segment]:
     """Return all trunks, and then all vines with their set advantage in steps 0…W."""
-    stop = None if window is None else window + 1
     vines = [vine for family in families for row in family.vines_BN for vine in row]
     own = [
-        Segment(vine, () if np.isnan(value) else (SetAdvantage(float(value), 0, stop),))
+        Segment(vine, spread(np, value, window, len(vine)).ravel())
         for vine, value in zip(vines, advantages_BN.ravel(), strict=True)
     ]
     return [*(Segment(family.trunk) for family in families), *own]

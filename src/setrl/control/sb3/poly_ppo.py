@@ -177,10 +177,10 @@ class PolyPPO(RegularisedPPO):
             return False
         self._update_info_buffer(*_outcomes([family.trunk for family in families]))
         segments = self._segments(self.vines, families, callback)
-        self.gave_credit |= any(segment.set_advantages for segment in segments)
+        self.gave_credit |= any(np.isfinite(one.own_T).any() for one in segments)
         scales_sets = self.normalize_advantage
         critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
-        rollout_buffer.load(critic.transitions(segments))
+        rollout_buffer.load(critic.credited(segments))
         callback.on_rollout_end()
         return True
 
