@@ -153,6 +153,7 @@ class SaysAlone:
         (Judgement((0, 2**60, 0)), "names or integers from 0 .* got 1152921504606846976"),
         (Judgement(("a", 0, 0)), r"numbers as labels, and names beside them, got \('a', 0, 0\)"),
         (Judgement((0, None, 0)), "numbers as labels, and names beside them"),
+        (Judgement((0, 1, 1), (1.5, "b", "b")), r"names or integers from 0 .* got 1\.5"),
         (Judgement((0, 1)), "3 samples one label each, got 2"),
         (Judgement((0, 1, 1), ("a", "b", "b", "b")), "3 samples one label each, got 4"),
     ],

@@ -55,7 +55,7 @@ def _labels_of(
     sizes = {len(labels_N), len(labels_N if names_N is None else names_N)}
     if sizes != {num_samples}:
         raise ValueError(f"{num_samples} samples one label each, got {max(sizes - {num_samples})}")
-    read: list[Any] = [read_label(label) for label in labels_N]
+    read: list[Any] = [read_label(one) for one in (*labels_N, *(names_N or ()))][:num_samples]
     if not all(isinstance(label, int) for label in read):
         raise ValueError(f"numbers as labels, and names beside them, got {labels_N!r:.80}")
     return tuple(read)
