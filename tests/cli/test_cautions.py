@@ -8,6 +8,7 @@ import pytest
 
 from setrl.evaluate.cautions import of_one, of_two
 from setrl.evaluate.loading import load_samples
+from setrl.samples import open_log
 
 PROBLEMS, N = 12, 6
 
@@ -268,3 +269,23 @@ def test_a_table_is_the_same_as_lines_of_json(setrl, tmp_path, separator):
     assert (found.ids, found.prompts) == (same.ids, same.prompts)
     assert found.correct_PN.tolist() == same.correct_PN.tolist()
     assert found.samples.texts[0][0] == 'two\nlines; "x", y'
+
+
+def test_a_cell_of_a_table_means_the_same_beside_any_others(tmp_path):
+    labels = ["1e3", "1000", "2", "2", "+1", "1.5", "007", "nan"]
+    lines = [f"p,{i},{i % 2},{label}\n" for i, label in enumerate(labels)]
+    (tmp_path / "log.csv").write_text("".join(["id,text,correct,strategy\n", *lines]))
+    [group] = open_log(tmp_path / "log.csv")
+    want = ["1e3", 1000, 2, 2, "+1", "1.5", "007", "nan"]
+    assert [one.strategy for one in group.samples] == want
+
+
+def test_a_table_may_have_counts_steps_and_numbers_of_samples(tmp_path):
+    (tmp_path / "counts.csv").write_text("id,c,n,step\np,1,2,3\nq,0,2,4\n")
+    groups = [*open_log(tmp_path / "counts.csv")]
+    assert [(one.step, [s.correct for s in one.samples]) for one in groups] == [
+        (3, [True, False]), (4, [False, False]),
+    ]  # fmt: skip
+    (tmp_path / "twice.csv").write_text("id,sample,correct\np,0,1\np,1,0\np,1,0\n")
+    [group] = open_log(tmp_path / "twice.csv")
+    assert [one.correct for one in group.samples] == [True, False]

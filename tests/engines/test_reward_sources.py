@@ -201,7 +201,7 @@ def test_nan_of_an_objective_ends_the_step_by_name(make_chat, set_size):
 
 
 NAMES = ["factor", "square", 7, DEGENERATE, None, "factor", 7, "square"]
-SHOWN = ["factor", "square", "7", "degenerate", None, "factor", "7", "square"]
+SHOWN = ["factor", "square", "7", "-1", None, "factor", "7", "square"]
 
 
 class Namer(Judge):
@@ -229,13 +229,13 @@ def test_strategies_are_names_in_the_table_of_completions(make_chat, tmp_path, c
     assert [None if pd.isna(one) else one for one in table["strategy"]] == SHOWN
     np.testing.assert_array_equal(table["fixed_rewards"], REWARDS)
     np.testing.assert_allclose(table["advantage"], batch.advantages.values_BN.ravel())
-    assert "degenerate" in capsys.readouterr().out
+    assert "-1" in capsys.readouterr().out
 
 
 def test_strategies_of_a_judge_are_in_the_table_too(make_chat, tmp_path):
     make_chat(methods.poly_epo(2), judge=Namer(), args={"log_completions": True}).train()
     found = [None if pd.isna(one) else one for one in completions_table(tmp_path)["strategy"]]
-    assert found == ["factor", "square", "2", "degenerate", None, None, None, None]
+    assert found == ["factor", "square", "2", "-1", None, None, None, None]
 
 
 def test_a_column_that_the_user_logs_stays(make_chat, tmp_path):

@@ -3,6 +3,7 @@
 `python -m tests.samples.test_doors` writes docs/values.md, which the test holds to the table.
 """
 
+import csv
 import datetime
 import json
 import math
@@ -25,6 +26,7 @@ from setrl.control.labels import numbers_of
 from setrl.core.inputs import read_samples
 from setrl.judges.base import judgement_by_names
 from setrl.samples import FieldNames, LogOptions, open_log
+from setrl.samples.importers.tools import READERS
 from setrl.samples.rollouts import group_of_rollout
 from setrl.samples.samples import KEYS, LABELS
 from setrl.samples.values import (
@@ -35,6 +37,7 @@ from setrl.samples.values import (
     read_number,
     read_outcome,
     read_pairs,
+    read_tokens,
     was_cut,
 )
 from setrl.support.errors import ConfigError, DataError, RunError
@@ -47,7 +50,8 @@ from setrl.train.verl.trainer import credited
 
 PAGE = Path(__file__).parents[2] / "docs" / "values.md"
 REFUSED, NOT_HERE = "refused", "—"  # the second: a file of JSON cannot hold the value
-COLUMNS = {"correct": "correct", "rewards": "reward", "answers": "answer", "strategies": "strategy"}
+COLUMNS = {"correct": "correct", "rewards": "reward", "answers": "answer",
+           "strategies": "strategy", "tokens": "tokens"}  # fmt: skip
 
 VALUES = {
     "True": True,
@@ -67,6 +71,10 @@ VALUES = {
     '"−1"': "−1",
     "-2": -2,
     '"-2"': "-2",
+    '"+1"': "+1",
+    '"1_0"': "1_0",
+    '"1e3"': "1e3",
+    '"１"': "１",
     "1.5": 1.5,
     '"1.5"': "1.5",
     "0.25": 0.25,
@@ -93,6 +101,8 @@ VALUES = {
     '""': "",
     '"  "': "  ",
     '"null"': "null",
+    '"nan"': "nan",
+    '"inf"': "inf",
     '"factor"': "factor",
     '" factor "': " factor ",
     '"caf\\u00e9"': "caf\u00e9",
@@ -160,6 +170,9 @@ def the_same(first: Any, codes: Any, others: Sequence[Any]) -> Any:
     """Return the one of the others that has the code of the first, or what is wrong."""
     same = [one for one, code in zip(others, codes, strict=True) if code == first]
     return same[0] if len(same) == 1 else f"the same as {same}"
+
+
+NO_NULL = ("outcome", "evaluation")
 
 
 def in_core(field: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -280,22 +293,92 @@ def in_verl(field: str) -> Callable[[Any], Any]:
     return door
 
 
-def in_log(field: str) -> Callable[[Any], Any]:
+def as_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def as_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    """CSV, which holds texts only."""
+    if not all(isinstance(cell, str) for row in rows for cell in row.values()):
+        raise NotHereError
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def as_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    try:
+        table = pyarrow.Table.from_pylist(rows)
+    except (pyarrow.ArrowException, OverflowError):
+        raise NotHereError from None
+    if any(getattr(cell, "shape", ()) or cell == [1] for row in rows for cell in row.values()):
+        raise NotHereError  # lists are those of the samples of a problem
+    parquet.write_table(table, path)
+
+
+def in_log(field: str, write: Callable[[Path, Any], None] = as_lines) -> Callable[[Any], Any]:
     """What a log of any program makes of a value in a row."""
 
     def door(value: Any) -> Any:
         named = COLUMNS[field]
-        rows = [{"id": "p", "text": "t", "reward": 1, named: value},
-                {"id": "p", "text": "u", "reward": 0, named: "1"}]  # fmt: skip
+        other = value if write is as_parquet else "1"  # there a column has one type
+        rows = [{"id": "p", "text": "t", "reward": "1", named: value},
+                {"id": "p", "text": "u", "reward": "0", named: other}]  # fmt: skip
         needs = ["correct"] if field == "correct" else []
         fields = FieldNames(group=("id",), **({named: named} | {"reward": "reward"}))
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "log.jsonl"
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            write(path := Path(folder) / "log", rows)
             [group] = open_log(path, LogOptions(fields), needs)
         return getattr(group.samples[0], named)
 
     return door
+
+
+def in_evaluation(field: str) -> Callable[[Any], Any]:
+    """What an evaluation file makes of a value."""
+
+    def door(value: Any) -> Any:
+        row = {"schema_version": 1, "prompt": "p", "split": "test", "n": 2, "correct": [1, 0],
+               "strategies": ["a", "b"], "answers": ["1", "2"]}  # fmt: skip
+        row[field] = [value, "1"]
+        with tempfile.TemporaryDirectory() as folder:
+            as_lines(path := Path(folder) / "log.jsonl", [row])
+            [group] = open_log(path)
+        return getattr(group.samples[0], COLUMNS[field])
+
+    return door
+
+
+def in_tool(tool: str, field: str) -> Callable[[Any], Any]:
+    """What the log of a tool makes of a value."""
+
+    def door(value: Any) -> Any:
+        one = {"reward": 1, "strategy": "a", "answer": "b", "tokens": 1, COLUMNS[field]: value}
+        fields = {} if tool == "inspect" else {"strategy": "strategy", "answer": "answer"}
+        fields |= {"reward": "reward"} if tool == "trl" else {}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "1.json"
+            (as_parquet if tool == "trl" else as_lines)(path, [IN_TOOL[tool](one)])
+            [group] = READERS[tool].groups(path, LogOptions(FieldNames(**fields)), [])
+        return getattr(group.samples[0], COLUMNS[field])
+
+    return door
+
+
+IN_TOOL: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "verl": lambda one: {"input": "p", "output": "t", "gts": "7", "score": one["reward"],
+                         "step": 1, "num_tokens": one["tokens"], **one},
+    "trl": lambda one: {"prompt": "p", "completion": "t", "step": 1, "advantage": 0.5,
+                        "num_tokens": one.pop("tokens"), **one},
+    "tinker": lambda one: {"iteration": 1, "group_idx": 0, "total_reward": one["reward"],
+                           "steps": [{"ac_len": one["tokens"], "logs": one}]},
+    "inspect": lambda one: {"version": 2, "samples": [{
+        "id": 1, "input": "p", "target": "7",
+        "output": {"completion": "t", "usage": {"output_tokens": one["tokens"]}},
+        "scores": {"match": {"value": one["reward"], "answer": one["answer"]}}}]},
+}  # fmt: skip
 
 
 def in_rollout(field: str) -> Callable[[Any], Any]:
@@ -378,6 +461,12 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "function": in_function("strategies", functions.checked_labels),
         "column": in_column("strategies"),
         "log": in_log("strategies"),
+        "CSV": in_log("strategies", as_table),
+        "Parquet": in_log("strategies", as_parquet),
+        "evaluation": in_evaluation("strategies"),
+        "import trl": in_tool("trl", "strategies"),
+        "import verl": in_tool("verl", "strategies"),
+        "import tinker": in_tool("tinker", "strategies"),
         "rollout": in_rollout("strategies"),
         "judge": in_judge,
         "verl": in_verl("strategies"),
@@ -388,6 +477,9 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "function": in_function("correct", functions.checked_outcome),
         "column": in_column("correct"),
         "log": in_log("correct"),
+        "CSV": in_log("correct", as_table),
+        "Parquet": in_log("correct", as_parquet),
+        "evaluation": in_evaluation("correct"),
         "rollout": in_rollout("correct"),
         "verl": in_verl("correct"),
     }),
@@ -396,6 +488,13 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "function": in_function("rewards", functions.checked_rewards),
         "column": in_column("rewards"),
         "log": in_log("rewards"),
+        "CSV": in_log("rewards", as_table),
+        "Parquet": in_log("rewards", as_parquet),
+        "evaluation": in_evaluation("rewards"),
+        "import trl": in_tool("trl", "rewards"),
+        "import verl": in_tool("verl", "rewards"),
+        "import tinker": in_tool("tinker", "rewards"),
+        "import inspect": in_tool("inspect", "rewards"),
         "rollout": in_rollout("rewards"),
         "verl": in_verl("proxy"),
     }),
@@ -404,6 +503,13 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
         "function": in_function("answers", answers_of),
         "column": in_column("answers"),
         "log": in_log("answers"),
+        "CSV": in_log("answers", as_table),
+        "Parquet": in_log("answers", as_parquet),
+        "evaluation": in_evaluation("answers"),
+        "import trl": in_tool("trl", "answers"),
+        "import verl": in_tool("verl", "answers"),
+        "import tinker": in_tool("tinker", "answers"),
+        "import inspect": in_tool("inspect", "answers"),
         "verl": in_verl("answers"),
     }),
     "pairs": (read_matrix, {
@@ -414,6 +520,16 @@ DOORS: dict[str, tuple[Callable[[Any], Any], dict[str, Callable[[Any], Any]]]] =
     "cut": (cut_or_whole, {
         "TRL": cut_with(eos_token_ids=[END]),
         "TRL before 1.14": cut_with(),
+    }),
+    "tokens": (read_tokens, {
+        "log": in_log("tokens"),
+        "CSV": in_log("tokens", as_table),
+        "Parquet": in_log("tokens", as_parquet),
+        "rollout": in_rollout("tokens"),
+        "import trl": in_tool("trl", "tokens"),
+        "import verl": in_tool("verl", "tokens"),
+        "import tinker": in_tool("tinker", "tokens"),
+        "import inspect": in_tool("inspect", "tokens"),
     }),
 }  # fmt: skip
 
@@ -472,14 +588,14 @@ def test_no_door_disagrees(found, kind):
 
 
 def test_what_a_reader_takes_is_refused_by_no_door(found):
-    """But for a judge, which has a reason instead of a label that it does not know."""
+    """Except for a judge, and for the outcomes of an evaluation file, which are all known."""
     odd = {
         (kind, value, door)
         for kind, rows in found.items()
         for value, row in rows.items()
         for door, result in row.items()
         if result == REFUSED != row["reader"]
-        and not (door == "judge" and row["reader"] == "unknown")
+        and not (row["reader"] == "unknown" and (door == "judge" or (kind, door) == NO_NULL))
     }
     assert not odd
 
@@ -505,9 +621,10 @@ tests.samples.test_doors`).
 
 The doors are an argument of `set_advantages`, as objects (core), an array of numbers (array) or a
 tensor (tensor), what a function of yours returns to a trainer (function), a column of its data
-(column), a log of any program (log), the rollouts of our own runs (rollout), a judge, verl's reward
-function (verl), and the label of a control task (control). A judge refuses a label that is unknown:
-it has a reason instead.
+(column), a log of any program (log; CSV, Parquet), an evaluation file (evaluation), the logs of
+other tools (import TOOL), the rollouts of our own runs (rollout), a judge, verl's reward function
+(verl), and the label of a control task (control). A judge refuses a label that is unknown: it has a
+reason instead. An evaluation file refuses an unknown outcome. CSV holds texts only.
 """
 LONG = 40  # characters of a result that are shown
 

@@ -103,8 +103,9 @@ def test_what_is_wrong_is_named(tmp_path):
         read(write(tmp_path / "log.json", [two]))
     [record] = read(write(tmp_path / "log.json", [two]), reward="f1", correct_above=0).records
     assert record["rewards"] == [0.5]
-    with pytest.raises(DataError, match="number or one of C, P, I, N, got 'good'"):
-        read(write(tmp_path / "log.json", [sample(1, 1, "7", "good")]))
+    for value in ("good", "1_0", "１"):
+        with pytest.raises(DataError, match=r"a score must be a finite number, .*, got '.+'"):
+            read(write(tmp_path / "log.json", [sample(1, 1, "7", value)]))
     with pytest.raises(DataError, match="has no samples"):
         read(write(tmp_path / "log.json", []))
     path = tmp_path / "log.eval"

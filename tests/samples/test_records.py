@@ -1,6 +1,7 @@
 """Reading evaluation files: labels, torn lines, and what is refused."""
 
 import json
+import math
 import re
 
 import numpy as np
@@ -127,17 +128,22 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
         ([record(), record(schema_version=2)], "jsonl:2: .* schema_version 1"),
         ([record(correct=[1])], "jsonl:1: 'correct' must have n = 3 entries, got 1"),
         (
-            [record(), record(correct=[1, None, 0])],
-            ":2: 'correct' must hold 0 and 1, got null",
+            [record(), record(prompt="q", correct=[1, None, 0])],
+            ":2: correct must say of each sample whether it is right, got null",
         ),
-        ([record(correct=[1, 0.5, 0])], "jsonl:1: 'correct' must hold 0 and 1, got 0.5"),
+        ([record(correct=[1, 0.5, 0])], r"jsonl:1: correct must be True or False .*, got 0.5"),
         ([record(prompt=["p"])], r"jsonl:1: 'prompt' must be text, got \[\"p\"\]"),
         ([record(n="3")], "jsonl:1: 'n' must be a whole number, got \"3\""),
         ([record(temperature="hot")], "'temperature' must be a number or null, got \"hot\""),
         ([record(n=0, correct=[], strategies=[], answers=[])], "n must be 1 or more, got 0"),
         ([record(strategies=3)], "jsonl:1: 'strategies' must have n = 3 entries, got 3"),
-        ([record(answers=["7", {}, None])], "'answers' must hold text and null, got {}"),
-        ([record(rewards=[1, "a", 0])], "'rewards' must hold numbers and null, got \"a\""),
+        ([record(answers=["7", {}, None])], "answers must be texts, .*, got {}"),
+        ([record(answers=["7", math.inf, None])], "jsonl:1: answers must be .*, got inf"),
+        ([record(strategies=["a", 1.5, None])], "jsonl:1: strategies must be .*, got 1.5"),
+        ([record(rewards=[1, "a", 0])], "jsonl:1: rewards must be a finite number, .*, got 'a'"),
+        ([record(rewards=[1, math.inf, 0])], "jsonl:1: rewards must be .*, got inf"),
+        ([record(proxy=[1, math.inf, 0])], "jsonl:1: proxy must be .*, got inf"),
+        ([record(step=1.5)], "jsonl:1: step must be a whole number from 0 .*, got 1.5"),
         ([record(rewards=[1.0])], "jsonl:1: 'rewards' must have n = 3 entries, got 1"),
         (
             [record(), record(prompt="q", proxy=[1, 2, 3])],

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from setrl.samples import FieldNames, LogOptions, open_log
-from setrl.samples.importers.trl import LABEL_COLUMN, LABEL_COLUMNS
-from setrl.samples.values import shown_label
+from setrl.samples.importers.trl import LABEL_COLUMNS
 from setrl.support.errors import ConfigError, DataError
 from tests.samples.reading import read_log
 
@@ -101,20 +99,17 @@ def test_another_column_may_hold_the_strategy():
 
 
 def test_samples_without_a_strategy_are_those_that_our_trainers_mark(tmp_path):
-    """The word is a strategy like any other in a column of somebody else."""
-    words = ["two", "degenerate", None, "degenerate"]
+    """A name is a name in every column: only −1 is of no strategy."""
+    words = ["two", "degenerate", None, "-1"]
     ours = pq.read_table(FOLDER / "completions_00001.parquet").slice(0, 4)
     table = ours.drop_columns("strategy")
-    for column, read_as in (("strategy", ["two", -1, None, -1]), ("mine", words)):
-        pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
+    path = tmp_path / "completions_00001.parquet"
+    for column in (*LABEL_COLUMNS, "mine"):
+        pq.write_table(table.append_column(column, [words]), path)
         [record] = read(tmp_path, strategy=column).records
-        assert record["strategies"] == read_as
-    assert (shown_label(-1), LABEL_COLUMN) == ("degenerate", "strategy")
-    options = LogOptions(FieldNames(reward="short"), degenerate="null")
-    for column in LABEL_COLUMNS:
-        pq.write_table(table.append_column(column, [words]), tmp_path / "completions_00001.parquet")
-        [group] = open_log(tmp_path, options, tool="trl")
-        assert [one.strategy for one in group.samples] == ["two", -1, None, -1]  # null is unknown
+        assert record["strategies"] == ["two", "degenerate", None, -1]
+        [record] = read(tmp_path, strategy=column, degenerate="degenerate").records
+        assert record["strategies"] == ["two", -1, None, -1]
 
 
 def test_conversations_are_read(tmp_path):

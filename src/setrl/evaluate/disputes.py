@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import nan
+from math import isnan
 
 from setrl.evaluate.samples import VERIFY
 from setrl.samples.recording import Graded
-from setrl.samples.row_reader import is_same
+from setrl.samples.values import is_same, written_number
 from setrl.support.wording import are, count
 
 MOST = 1_000  # different answers that are compared: an evaluation must stay quick
@@ -55,11 +55,4 @@ class Disputes:
 
 
 def _are_numbers(*texts: str) -> bool:
-    return all(_number(text) == _number(text) for text in texts)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return nan
+    return not any(map(isnan, map(written_number, texts)))

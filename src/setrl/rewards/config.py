@@ -26,6 +26,7 @@ from setrl.rewards.interface import Reward, as_samples
 from setrl.rewards.problem import Problem, Reading
 from setrl.rewards.verifier import MathVerifier, readings
 from setrl.samples.conversation import Conversation, Text
+from setrl.samples.values import is_outcome
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.support.files.loading import check_reference, load_function
@@ -275,7 +276,7 @@ def stated_text(text: str) -> str | None:
 def _reading(answer: str | None, value: float | None, name: str) -> Reading:
     if value is None:
         return Reading(False, None, answer, "the reward function gave no reward")
-    if value not in (0, 1):
+    if not is_outcome(value):
         raise RunError(
             f"the reward function {name!r} gave {value:g}, which is neither right (1) nor wrong "
             "(0): name what says it with the key `correct` of the task, another reward or "

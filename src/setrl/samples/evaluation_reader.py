@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from setrl.samples.fields import text_of
 from setrl.samples.records import GRADED, checked, problem_of
 from setrl.samples.settings import NAMES, count_settings
-from setrl.samples.strategies import DEGENERATE, strategy_of
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import Label, read_answer
+from setrl.samples.values import (
+    DEGENERATE,
+    Label,
+    read_all,
+    read_answer,
+    read_count,
+    read_label,
+    read_outcome,
+    read_score,
+)
 from setrl.support.errors import DataError
 from setrl.support.wording import plural
 
@@ -75,7 +85,7 @@ class EvaluationReader:
         named = (key for key in NAMES if not (key == "split" and "source" in item))
         count_settings(self.settings, ((key, item[key]) for key in named if key in item))
         if not self._has_strategies:
-            self._has_strategies = any(one not in (None, DEGENERATE) for one in strategies_of(item))
+            self._has_strategies = any(one not in (None, DEGENERATE) for one in _strategies(item))
 
     def size(self, item: dict[str, Any]) -> int | None:
         """Return how many samples a problem has."""
@@ -94,25 +104,18 @@ class EvaluationReader:
                 f"{self._where(row)}: holds the texts of {len(texts)} of its {record['n']} samples:"
                 " give the log that it was made from"
             )
-        strategies = strategies_of(record) if self._has_strategies else [None] * record["n"]
-        rewards, proxies = record.get("rewards") or record["correct"], record.get("proxy")
-        samples = tuple(
-            Sample(
-                texts[i] if i < len(texts) else "",
-                bool(record["correct"][i]),
-                None if rewards[i] is None else float(rewards[i]),
-                strategies[i],
-                read_answer(record["answers"][i]),
-                more={"proxy": proxies[i]} if proxies else None,
-            )
-            for i in range(record["n"])
-        )
+        try:
+            strategies = _strategies(record) if self._has_strategies else [None] * record["n"]
+            samples = _samples(record, texts, strategies)
+            step = _read(record, "step", read_count) if "step" in record else None
+        except ValueError as error:
+            raise DataError(f"{self._where(row)}: {error}") from None
         return Group(
             problem_of(record),
             record["prompt"],
             samples,
-            record.get("gold"),
-            record.get("step"),
+            text_of(record.get("gold")),
+            step,
             (row,),
             more={"texts": tuple(texts)} | {k: record[k] for k in UNGRADED if k in record},
         )
@@ -122,9 +125,39 @@ class EvaluationReader:
         return []
 
 
-def strategies_of(record: Mapping[str, Any]) -> list[Label]:
+def _samples(
+    record: Mapping[str, Any], texts: Sequence[str], strategies: Sequence[Label]
+) -> tuple[Sample, ...]:
+    correct = _each(record, "correct", read_outcome)
+    if None in correct:
+        raise ValueError("correct must say of each sample whether it is right, got null")
+    columns = (
+        [*texts, *[""] * (len(correct) - len(texts))],
+        correct,
+        _each(record, "rewards" if "rewards" in record else "correct", read_score),
+        strategies,
+        _each(record, "answers", read_answer),
+    )
+    samples = map(Sample, *columns)
+    if "proxy" not in record:
+        return tuple(samples)
+    proxies = _each(record, "proxy", read_score)
+    return tuple(s._replace(more={"proxy": p}) for s, p in zip(samples, proxies, strict=True))
+
+
+def _strategies(record: Mapping[str, Any]) -> list[Label]:
     """Return the strategies of a record: the labels that `setrl judge` added, else its own."""
     judged = record.get("judged")
-    key = next(iter(judged), None) if isinstance(judged, dict) else None
-    own = record["strategies"]
-    return [strategy_of(one) for one in (own if key is None else record.get(plural(key), own))]
+    key = plural(next(iter(judged), "strategy")) if isinstance(judged, dict) else "strategies"
+    return _each(record, key if key in record else "strategies", read_label)
+
+
+def _each(record: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> list[Any]:
+    return _read(record, key, partial(read_all, read))
+
+
+def _read(record: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> Any:
+    try:
+        return read(record[key])
+    except ValueError as error:
+        raise ValueError(f"{key} must be {error}") from None

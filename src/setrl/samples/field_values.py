@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from setrl.samples.conversation import is_messages, prompt_text
 from setrl.samples.fields import text_of
-from setrl.samples.values import read_score
+from setrl.samples.values import read_count, read_score, read_tokens, written_number
 
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
@@ -56,35 +57,22 @@ def is_name(value: Any) -> bool:
     )
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number; true and false are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number; true and false are not."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Return whether a value is a whole number from 0, or its digits; true and false are not."""
+    return not _why_not(read_count, value)
 
 
 def is_tokens(value: Any) -> bool:
     """Return whether a value is a number of tokens, the tokens themselves, or a list of either."""
     if isinstance(value, list):
         return not value or is_tokens(value[0])
-    return is_whole(value) and value >= 0
-
-
-def token_count(value: Any) -> int | None:
-    """Return a number of tokens, which is the length of a list of tokens; None if it is unknown."""
-    if isinstance(value, list | tuple):
-        return len(value)
-    is_count = isinstance(value, int | float) and value == value and not isinstance(value, bool)
-    return int(value) if is_count else None
+    return is_whole(value)
 
 
 def tokens_in(record: Mapping[str, Any], names: Sequence[str]) -> int | None:
     """Return how many tokens a record of a sample has, under the first of some names."""
     found = {plain_name(key): value for key, value in record.items()}
-    return next((count for name in names if (count := token_count(found.get(name))) is not None),
+    return next((count for name in names if (count := read_tokens(found.get(name))) is not None),
                 None)  # fmt: skip
 
 
@@ -100,8 +88,13 @@ def is_verdict(value: Any) -> bool:
 
 def why_no_verdict(value: Any) -> str:
     """Return why a value cannot say whether a sample is correct; empty if it can."""
+    return _why_not(read_score, value)
+
+
+def _why_not(read: Callable[[Any], Any], value: Any) -> str:
+    """Return why a reader refuses a value; empty if it does not."""
     try:
-        read_score(value)
+        read(value)
     except ValueError as error:
         return str(error)
     return ""
@@ -112,7 +105,7 @@ def kind(value: Any) -> str:
     one = value[0] if isinstance(value, list) and value else value
     if isinstance(one, bool):
         return "true or false"
-    return "a number" if isinstance(one, int | float) else "a word"
+    return "a word" if math.isnan(written_number(str(one))) else "a number"
 
 
 def shown(value: Any) -> str:

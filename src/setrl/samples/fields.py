@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from setrl.samples.values import read_score
+from setrl.samples.values import read_answer, read_count, read_score
 from setrl.support.errors import ConfigError, DataError
 
 
@@ -57,6 +57,18 @@ def reading(where: str) -> Iterator[None]:
         ) from error
 
 
+def whole(record: Any, key: str, where: str) -> int:
+    """Return a whole number that must be there, such as a step.
+
+    Raises:
+        DataError: When it is not there, or something else.
+    """
+    found = read_count(field(record, key, where))
+    if found is None:
+        raise DataError(f"{where}: {key} must be a whole number, got {record[key]!r}")
+    return found
+
+
 def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
     """Return the one score of a log, or the one that is wanted.
 
@@ -88,9 +100,12 @@ def number(value: Any, where: str) -> float | None:
 def text_of(value: Any) -> str | None:
     """Return a gold, an id or a setting as text; None for null and NaN.
 
-    >>> text_of(3.0), text_of("7/2"), text_of(None)
-    ('3', '7/2', None)
+    >>> text_of(3.0), text_of("7/2"), text_of(None), text_of(["7", "7.0"])
+    ('3', '7/2', None, "['7', '7.0']")
     """
-    if value is None or value != value:
-        return None
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(value, str):
+        return value
+    try:
+        return read_answer(value)
+    except ValueError:  # some golds are lists
+        return str(value)

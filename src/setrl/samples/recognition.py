@@ -37,7 +37,6 @@ from setrl.samples.field_values import (
     all_are,
     is_label,
     is_name,
-    is_number,
     is_objects,
     is_text,
     is_tokens,
@@ -51,7 +50,7 @@ from setrl.samples.field_values import (
 )
 from setrl.samples.records import Record
 from setrl.samples.roles import FieldNames, Recognised
-from setrl.samples.values import read_score
+from setrl.samples.values import read_count, read_score
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import plural
 
@@ -195,16 +194,16 @@ class _Search:
             self._find_strategy()
         self._find_answers()
         self._find_strategy()
+        self._find_tokens()
+        self._take("sample_number", NUMBERS, is_whole)  # before texts: the name sample may be both
         self._take("text", TEXTS, is_text)
         self._take("prompt", PROMPTS, is_text)
         self._find_reward()
-        self._find_tokens()
         for role, names, is_one in (
-            ("sample_number", NUMBERS, is_number),
             ("step", STEPS, is_whole),
-            ("advantage", ("advantage",), is_number),
-            ("proxy", ("proxy",), is_number),
-            ("second", ("second",), is_number),
+            ("advantage", ("advantage",), is_verdict),
+            ("proxy", ("proxy",), is_verdict),
+            ("second", ("second",), is_verdict),
             ("family", ("family", "families"), is_label),
         ):
             self._take(role, names, is_one)
@@ -487,8 +486,8 @@ class _Search:
 
     def _fits(self, pair: tuple[str, str]) -> bool:
         """Return whether no row has more correct samples than samples."""
-        counts = zip(*(self.columns[path].values() for path in pair), strict=False)
-        return all(0 <= c <= n for c, n in counts if c is not None and n is not None)
+        counts = zip(*(map(read_count, self.columns[path].values()) for path in pair), strict=False)
+        return all(c <= n for c, n in counts if c is not None and n is not None)
 
     def _check_correct(self) -> None:
         """Use counts of correct samples if no field says which are; else note what is missing."""

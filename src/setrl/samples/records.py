@@ -6,11 +6,11 @@
 
 `correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy is a
 name, −1 for a sample in no strategy, or null where it is unknown; an answer that cannot be read is
-null, never a value. `correct` has no null: samples that were not
-judged are not in the file. There may be two further lists: graded `rewards`, and `proxy`, the
-scores of a selector that cannot see the rewards; there null is missing. `ungraded` is how many
-samples of the problem had no grade; they are left out, or, if `ungraded_are` is "wrong", counted as
-wrong; then `as_wrong` has their places in the lists, from 0.
+null, never a value. `correct` has no null: samples that were not judged are not in the file. There
+may be two further lists: graded `rewards`, and `proxy`, the scores of a selector that cannot see
+the rewards; there null is missing. `ungraded` is how many samples of the problem had no grade; they
+are left out, or, if `ungraded_are` is "wrong", counted as wrong; then `as_wrong` has their places
+in the lists, from 0. Each value is read as in any log (`setrl.samples.values`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ SCHEMA_VERSION = 1
 TEXTS_KEPT = 8  # samples of a problem whose text is in its record
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
-NUMBERS = {int, float, bool, type(None)}
-LABELS = NUMBERS | {str}  # labels may be numbers, too
 ONE_VALUE = (
     ("prompt", str, "text"),
     ("n", int, "a whole number"),
@@ -81,26 +79,17 @@ def checked(record: Record, where: str) -> Record:
     if record["n"] < 1:
         raise DataError(f"{where}: n must be 1 or more, got {record['n']}")
     for key in (*PER_SAMPLE, *(key for key in GRADED if key in record)):
-        _check_values(key, record[key], record["n"], where)
+        _check_length(key, record[key], record["n"], where)
     if len(record.get("texts") or ()) > record["n"]:
         raise DataError(f"{where}: 'texts' must have at most n = {record['n']} entries, got "
                         f"{len(record['texts'])}")  # fmt: skip
     return record
 
 
-def _check_values(key: str, values: Any, n: int, where: str) -> None:
-    """Return a list of n values, each of a kind that the key may have."""
+def _check_length(key: str, values: Any, n: int, where: str) -> None:
     if not isinstance(values, list) or len(values) != n:
         found = len(values) if isinstance(values, list) else json.dumps(values)
         raise DataError(f"{where}: {key!r} must have n = {n} entries, got {found}")
-    if key == "correct":
-        what, wrong = "0 and 1", [value for value in values if value not in (0, 1)]
-    else:
-        kinds, what = (NUMBERS, "numbers and null") if key in GRADED else (LABELS, "text and null")
-        unknown = set(map(type, values)) - kinds
-        wrong = [value for value in values if type(value) in unknown] if unknown else []
-    if wrong:
-        raise DataError(f"{where}: {key!r} must hold {what}, got {json.dumps(wrong[0])}")
 
 
 def is_record(record: Mapping[str, Any]) -> bool:

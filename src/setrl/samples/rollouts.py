@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from setrl.samples.field_values import token_count
 from setrl.samples.outcomes import with_outcomes
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import read_label, read_outcome, read_score
+from setrl.samples.values import read_label, read_outcome, read_score, read_tokens
 from setrl.support.errors import DataError
 
 
@@ -54,7 +53,7 @@ def _sample(record: Mapping[str, Any]) -> Sample:
         read_score(record.get("reward")),
         strategy,
         advantage=read_score(record.get("advantage")),
-        tokens=token_count(record.get("tokens")),
+        tokens=read_tokens(record.get("tokens")),
         more={
             "name": name if isinstance(name, str) else None,
             "counterfactual": record.get("counterfactual") or {},

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from setrl.samples.conversation import is_messages, message_text, prompt_text
-from setrl.samples.field_values import group_name, token_count
+from setrl.samples.field_values import group_name
 from setrl.samples.fields import text_of
 from setrl.samples.options import CONTRADICT, LogOptions
 from setrl.samples.recognition import names_prompt, unrolled, value_at
@@ -20,7 +20,16 @@ from setrl.samples.roles import Recognised
 from setrl.samples.settings import count_settings, setting_of
 from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import Label, is_outcome, read_answer, read_label, read_score
+from setrl.samples.values import (
+    Label,
+    is_outcome,
+    is_same,
+    read_answer,
+    read_count,
+    read_label,
+    read_score,
+    read_tokens,
+)
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import count, have
 
@@ -207,7 +216,7 @@ class RowReader:
                 name = own
                 prompt = self._shared("prompt", name, prompt, self._prompt(item))
                 gold = self._gold(name, gold, item, items[0][0])
-                step = self._optional("step", item, int) if step is None else step
+                step = self._optional("step", item, read_count) if step is None else step
             for row, item in items:  # noqa: B007  the error below names the row
                 if samples and self.recognised.has_counts:
                     raise ValueError("the counts of a problem come twice: name what identifies a "
@@ -224,7 +233,7 @@ class RowReader:
     def size(self, item: Record) -> int | None:
         """Return how many samples the lists or counts of an object hold; None for one sample."""
         if self.recognised.has_counts:
-            return int(value_at(item, str(self.fields.num_samples)))
+            return read_count(value_at(item, str(self.fields.num_samples)))
         if not self.recognised.lists:
             return None
         values = (self._value(role, item) for role in self.paths)
@@ -279,7 +288,7 @@ class RowReader:
             value = value_at(item, path)
         except KeyError:
             return None
-        return None if value is None else read(value)
+        return None if value is None else self._read(role, read, value)
 
     def _prompt(self, item: Record) -> str | None:
         def read(value: Any) -> str | None:
@@ -317,7 +326,7 @@ class RowReader:
             return self._counted(item)
         found = {role: self._value(role, item) for role in self.paths}
         if isinstance(tokens := found.get("tokens"), list):
-            found["tokens"] = [*map(token_count, tokens)] if self.recognised.lists else len(tokens)
+            found["tokens"] = [*map(read_tokens, tokens)] if self.recognised.lists else len(tokens)
         lists = {role: value for role, value in found.items() if _is_list(value)}
         sizes = {self.paths[role]: len(value) for role, value in lists.items()}
         if len(set(sizes.values())) > 1:
@@ -355,7 +364,7 @@ class RowReader:
             self._read("advantage", read_score, get("advantage")),
             turns,
             more or None,
-            token_count(get("tokens")),
+            self._read("tokens", read_tokens, get("tokens")),
         )
 
     def _strategy(self, value: Any) -> Label:
@@ -388,9 +397,10 @@ class RowReader:
     def _counted(self, item: Record) -> list[Sample]:
         fields = self.fields
         right, size = (
-            value_at(item, str(path)) for path in (fields.num_correct, fields.num_samples)
+            self._read(role, read_count, value_at(item, getattr(fields, role)))
+            for role in ("num_correct", "num_samples")
         )
-        if not (isinstance(right, int) and isinstance(size, int) and 0 <= right <= size and size):
+        if right is None or not size or right > size:
             raise ValueError(f"{fields.num_correct} must be a whole number from 0 to "
                              f"{fields.num_samples}, got {right} of {size}")  # fmt: skip
         if size > MOST_COUNTED:
@@ -427,16 +437,6 @@ def explained(error: Exception, where: str) -> Exception:
         return error
     what = f"has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
     return DataError(f"{where}: {what}")
-
-
-def is_same(answer: str | None, gold: str) -> bool:
-    """Return whether two short answers are one number or one text."""
-    if answer is None:
-        return False
-    try:
-        return float(answer.replace(",", "")) == float(gold.replace(",", ""))
-    except ValueError:
-        return answer.strip() == gold.strip()
 
 
 def _text(value: Any) -> tuple[str, tuple[Any, ...]]:

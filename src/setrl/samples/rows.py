@@ -14,12 +14,13 @@ import tempfile
 import weakref
 from array import array
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from setrl.samples import csv_rows
+from setrl.samples.values import plain
 from setrl.support.errors import DataError
-from setrl.support.files import json_lines
+from setrl.support.files import csv_rows, json_lines
 from setrl.support.files.gzipped import open_gzip
 from setrl.support.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
 from setrl.support.files.progress import watched
@@ -131,7 +132,7 @@ class Rows:
                 mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
                 file.seek(mark)
                 if separator:
-                    yield from self._copied(csv_rows.each_row(self.path, file, separator))
+                    yield from self._copied(csv_rows.read(self.path, file, separator))
                 elif _is_whole(start):
                     yield from self._copied(_whole(self.path, file))
                 elif is_copied:
@@ -172,7 +173,7 @@ class Rows:
         weakref.finalize(self, copy.close)
         place = 0
         for number, record in numbered:
-            line = json.dumps(record, default=str).encode() + b"\n"
+            line = json.dumps(record, default=_in_json).encode() + b"\n"
             copy.seek(place)  # a reader may have moved it
             copy.write(line)
             self._add(number, place)
@@ -182,6 +183,16 @@ class Rows:
     def _add(self, number: int, place: int) -> None:
         self._numbers.append(number)
         self._places.append(place)
+
+
+def _in_json(value: Any) -> Any:
+    """Return what JSON has for a value of Parquet; bytes and times become objects.
+
+    No reader takes an object for a value of a sample, so that b"1" is no label in any log.
+    """
+    if isinstance(value, Decimal):
+        return plain(value)
+    return {type(value).__name__: str(value)}
 
 
 def _opened(path: Path, is_gzip: bool) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from setrl.samples.field_values import plain_name
 from setrl.samples.fields import text_of
+from setrl.samples.values import written_number
 
 NAMES = {  # setting → the names of its fields in plain letters
     "temperature": ("temperature", "temp", "samplingtemperature"),
@@ -41,8 +43,11 @@ def setting_of(path: str) -> str | None:
 def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
     """Count the values of settings in one row; what is not text or a number is left out."""
     for setting, value in values:
-        if isinstance(value, str | int | float) and (text := text_of(value)) is not None:
-            found.setdefault(setting, Counter())[text] += 1
+        if isinstance(value, str | int | float):
+            number = written_number(str(value))
+            text = text_of(value if math.isnan(number) else number)
+            if text is not None:
+                found.setdefault(setting, Counter())[text] += 1
 
 
 def mixed(settings: Settings) -> list[str]:

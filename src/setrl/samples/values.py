@@ -6,6 +6,7 @@
 | outcome | True or False, 1 or 0, a word such as "wrong" | None, NaN, blank | 0.5, other texts |
 | label | a name, or an integer from 0; −1 is degenerate | None, NaN, blank | 1.5, −2, 2⁵³ |
 | answer | text; a number is its digits | None, NaN, blank | infinity |
+| tokens | a whole number from 0, or a list of tokens | None, NaN, blank | −1, 1.5, infinity, true |
 | pairs | a symmetric matrix of numbers | None; NaN on the diagonal | infinity, another shape |
 | cut | the last token does not end a sample | | |
 
@@ -40,6 +41,7 @@ NUMBERS, TIMES = "fiub", "mM"  # kinds of NumPy's dtypes; the item of a time may
 OF_PANDAS = ("NAType", "NaTType")  # what is unknown there; reading a config must not import it
 
 _NUMBER = re.compile(r"[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+\-]?[0-9]+)?", re.IGNORECASE)
+_THOUSANDS = re.compile(r"[+\-−]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 _WHOLE = re.compile(r"(0|[1-9][0-9]{0,15}|[\-−]1)(\.0*)?")
 _Read = TypeVar("_Read")
 
@@ -88,10 +90,9 @@ def read_number(value: Any) -> float:
             return math.nan
         if word in RIGHT or word in WRONG:
             return float(word in RIGHT)
-        found = word.replace("−", "-") if _NUMBER.fullmatch(word) else None
-    elif found is None:
+    if found is None:
         return math.nan
-    if isinstance(found, str | int | float) and math.isfinite(number := _as_float(found)):
+    if not math.isnan(number := _digits(found)):
         return number
     raise ValueError(
         "a finite number, true or false, a word such as correct or wrong, or None (null) where it "
@@ -103,6 +104,33 @@ def read_score(value: Any) -> float | None:
     """Return `read_number`, with None for what is unknown."""
     number = read_number(value)
     return None if math.isnan(number) else number
+
+
+def read_count(value: Any) -> int | None:
+    """Return a whole number from 0, as of tokens or of a step; None if it is unknown.
+
+    >>> [read_count(one) for one in (3, 3.0, "3", None)]
+    [3, 3, 3, None]
+
+    Raises:
+        ValueError: If it is something else; true and words such as "correct" count nothing.
+    """
+    found = plain(value)
+    if found is None or (isinstance(found, str) and found.strip().lower() in NOTHING):
+        return None
+    number = math.nan if isinstance(found, bool) else _digits(found)
+    if 0 <= number < LARGEST_LABEL and number.is_integer():
+        return int(number)
+    raise ValueError(f"a whole number from 0 to 2^53 − 1, or None (unknown), got {_shown(value)}")
+
+
+def read_tokens(value: Any) -> int | None:
+    """Return a number of tokens, which is the length of a list of tokens; see `read_count`.
+
+    >>> [read_tokens(one) for one in (3, [17, 4, 17], "")]
+    [3, 3, None]
+    """
+    return len(value) if isinstance(value, list | tuple) else read_count(value)
 
 
 def read_outcome(value: Any) -> bool | None:
@@ -189,6 +217,24 @@ def _place(label: Label) -> tuple[bool, float, str]:
     text = str(label)
     is_number = _NUMBER.fullmatch(text) is not None
     return not is_number, float(text.replace("−", "-")) if is_number else 0.0, text
+
+
+def is_same(answer: str | None, gold: str) -> bool:
+    """Return whether two short answers are one number or one text.
+
+    >>> is_same("1,000", "1e3"), is_same("1,0", "10"), is_same("yes", "true")
+    (True, False, False)
+    """
+    if answer is None:
+        return False
+    numbers = written_number(answer), written_number(gold)
+    return _normal(answer) == _normal(gold) or numbers[0] == numbers[1]
+
+
+def written_number(answer: str) -> float:
+    """Return the number that an answer writes, also with commas between thousands; else NaN."""
+    text = answer.strip()
+    return _digits(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
 
 
 def read_pairs(value: Any, num_samples: int) -> np.ndarray:
@@ -290,6 +336,16 @@ def shown_label(label: Label) -> str | None:
     if label == DEGENERATE:
         return "degenerate"
     return None if label is None else str(label)
+
+
+def _digits(value: Any) -> float:
+    """Return a finite number, or that of a text of digits; NaN for anything else."""
+    if isinstance(value, str):
+        text = value.strip()
+        value = text.replace("−", "-") if _NUMBER.fullmatch(text) else None
+    if isinstance(value, str | int | float) and math.isfinite(number := _as_float(value)):
+        return number
+    return math.nan
 
 
 def _as_float(number: Any) -> float:

@@ -17,18 +17,17 @@ from typing import Any
 
 from setrl.samples import parquet
 from setrl.samples.conversation import message_text, prompt_text
-from setrl.samples.field_values import token_count
 from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import read_answer
+from setrl.samples.values import read_answer, read_tokens
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.gzipped import most_unpacked
 from setrl.support.files.kinds import ZIP, refuse_other_kinds
 
-# Equal to inspect_ai's own value_to_float: correct, partially correct, incorrect, no answer.
-LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+# As in inspect_ai's own value_to_float; C and I (correct, incorrect) are words of every log.
+LETTERS = {"P": 0.5, "N": 0.0}  # partially correct, no answer
 HEADER = "header.json"
 ZSTANDARD = 93  # a compression of zip
 LEAST_SAMPLE, MOST_RATIO = 20_000_000, 50  # bytes, and times: a sample is in memory as objects
@@ -138,10 +137,10 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     answer = read_answer(scores[scorer].get("answer")) if scorer else None
     one = Sample(
         text,
-        reward=_value(scores[scorer].get("value"), where) if scorer else None,
+        reward=_reward(scores[scorer].get("value"), where) if scorer else None,
         # Some scorers read no answer, and log the whole text in its place.
         answer=None if answer is not None and answer.strip() == text.strip() else answer,
-        tokens=token_count(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
+        tokens=read_tokens(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
     gold = text_of(target[0] if isinstance(target, list) and target else target)
@@ -154,16 +153,8 @@ def _completion(sample: dict[str, Any]) -> str:
     return message_text(choices[0]["message"]) if choices else str(output.get("completion") or "")
 
 
-def _value(value: Any, where: str) -> float | None:
-    if isinstance(value, str):
-        if value in LETTERS:
-            return LETTERS[value]
-        try:
-            return float(value)
-        except ValueError:
-            raise DataError(f"{where}: a score must be a number or one of {', '.join(LETTERS)}, "
-                            f"got {value!r}") from None  # fmt: skip
-    return number(value, where)
+def _reward(value: Any, where: str) -> float | None:
+    return number(LETTERS.get(value, value) if isinstance(value, str) else value, where)
 
 
 def _resolved(text: str, attached: dict[str, str]) -> str:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from setrl.samples import parquet
-from setrl.samples.field_values import token_count
+from setrl.samples.field_values import is_verdict
 from setrl.samples.fields import choose_score, field, number, reading, text_of
 from setrl.samples.importers.importing import LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_tokens
 from setrl.support.errors import DataError
 
 COLUMNS = {"doc", "model_response", "metric"}
@@ -40,10 +41,10 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
         if len(texts) > 1:
             raise DataError(f"{where}: has one score for {len(texts)} samples: give --verify to "
                             "compare each sample with the gold")  # fmt: skip
-        known = {name: value for name, value in metric.items() if isinstance(value, int | float)}
-        score = number(known[choose_score(list(known), options.fields.reward, where)], where)
+        known = [name for name, value in metric.items() if is_verdict(value)]
+        score = number(metric[choose_score(known, options.fields.reward, where)], where)
     name = f"{doc.get('task_name') or file}/{doc.get('id') or place}"
-    tokens = [token_count(one) or None for one in response.get("output_tokens") or ()]
+    tokens = [read_tokens(one) or None for one in response.get("output_tokens") or ()]
     tokens = tokens if len(tokens) == len(texts) else [None] * len(texts)  # it may be left out
     samples = tuple(
         Sample(str(text), reward=score, tokens=count)

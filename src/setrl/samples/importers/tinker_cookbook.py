@@ -13,13 +13,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from setrl.samples.fields import field, number, reading, text_of
+from setrl.samples.fields import field, number, reading, text_of, whole
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.records import Record
 from setrl.samples.strategies import strategy_of
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import read_answer
+from setrl.samples.values import read_answer, read_tokens
 from setrl.support.errors import ConfigError
 from setrl.support.files import json_lines
 from setrl.support.wording import count, have
@@ -49,7 +49,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     for line_number, _, record in json_lines.read(path, "leave_out"):
         where = f"{path}:{line_number}"
         with reading(where):
-            groups[int(field(record, "group_idx", where))].append((where, record))
+            groups[whole(record, "group_idx", where)].append((where, record))
     for place, lines in sorted(groups.items()):
         for where, record in lines:
             with reading(where):
@@ -57,7 +57,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
 
 
 def _sample(record: Record, place: int, options: LogOptions, where: str) -> Group:
-    step, logs = int(field(record, "iteration", where)), _last_step(record).get("logs") or {}
+    step, logs = whole(record, "iteration", where), _last_step(record).get("logs") or {}
     tags = ", ".join(map(str, record.get("tags") or ()))
     split = str(record.get("split", "train"))
     # A test set has the same groups in every iteration; a batch of training has others.
@@ -83,8 +83,9 @@ def _text(record: Record) -> str:
 
 def _tokens(record: Record) -> int | None:
     """Return how many tokens the policy wrote in all steps."""
-    lengths = [step.get("ac_len") for step in record.get("steps") or ()]
-    return sum(lengths) if lengths and None not in lengths else None
+    lengths = [read_tokens(step.get("ac_len")) for step in record.get("steps") or ()]
+    known = [one for one in lengths if one is not None]
+    return sum(known) if known and len(known) == len(lengths) else None
 
 
 def _last_step(record: Record) -> Record:

@@ -17,7 +17,7 @@ from setrl.samples import parquet
 from setrl.samples.conversation import prompt_text
 from setrl.samples.field_names import TOKENS_OF_TRAINERS
 from setrl.samples.field_values import plain_name, tokens_in
-from setrl.samples.fields import choose_score, field, number, reading, text_of
+from setrl.samples.fields import choose_score, field, number, reading, text_of, whole
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.roles import FieldNames
@@ -31,7 +31,6 @@ COMPLETIONS = "completions_*.parquet"
 LABEL_COLUMN = "strategy"  # in which setrl's trainers write the strategies
 LABEL_COLUMNS = (LABEL_COLUMN, "cluster")  # and other tools
 FIXED = ("step", "prompt", "completion", "advantage", *LABEL_COLUMNS)
-NO_STRATEGY = "degenerate"  # and what they write there for a sample without one
 
 
 def completions_folder(folder: Path) -> Path | None:
@@ -46,8 +45,9 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     columns, rows = parquet.rows(path)
     fields = options.fields
     named = [fields.strategy, fields.answer, fields.gold]
-    scores = [c for c in columns if c not in (*FIXED, *named) and _is_numeric(rows, c)
-              and plain_name(c) not in TOKENS_OF_TRAINERS]  # fmt: skip
+    wanted = fields.reward, fields.correct
+    scores = [c for c in columns if c in wanted or (c not in (*FIXED, *named) and (
+              _is_numeric(rows, c)) and plain_name(c) not in TOKENS_OF_TRAINERS)]  # fmt: skip
     reward = {} if options.verify else _weights(scores, fields, columns, str(path))
     if fields.correct is not None and fields.correct not in scores:
         choose_score(scores, fields.correct, str(path))
@@ -103,7 +103,7 @@ def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
 def _sample(
     row: dict[str, Any], reward: dict[str, float], options: LogOptions, where: str
 ) -> Group:
-    step, prompt = int(field(row, "step", where)), prompt_text(field(row, "prompt", where))
+    step, prompt = whole(row, "step", where), prompt_text(field(row, "prompt", where))
 
     def named(key: str | None) -> Any:
         return field(row, key, where) if key else None
@@ -144,8 +144,7 @@ def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Label:
     column = options.fields.strategy or next(filter(row.__contains__, LABEL_COLUMNS), None)
     if column is None:
         return None
-    degenerate = NO_STRATEGY if column in LABEL_COLUMNS else options.degenerate
-    return strategy_of(field(row, column, where), degenerate)
+    return strategy_of(field(row, column, where), options.degenerate)
 
 
 def _shared_prompts(samples: list[Group]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from setrl.samples.conversation import prompt_text
 from setrl.samples.field_names import TOKENS_OF_TRAINERS
 from setrl.samples.field_values import tokens_in
-from setrl.samples.fields import field, number, reading, text_of
+from setrl.samples.fields import field, number, reading, text_of, whole
 from setrl.samples.importers.importing import ALL_FIELDS, LogReader
 from setrl.samples.options import LogOptions
 from setrl.samples.strategies import strategy_of
@@ -42,7 +42,7 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
 
 
 def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str) -> Group:
-    prompt, step = prompt_text(field(record, "input", where)), int(field(record, "step", where))
+    prompt, step = prompt_text(field(record, "input", where)), whole(record, "step", where)
     uid = str(record.get("uid") or "")
     match = SAMPLE_UID.fullmatch(uid)
     group = uid if shared_uids and uid else match[1] if match else prompt

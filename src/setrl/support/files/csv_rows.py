@@ -10,6 +10,18 @@ from typing import BinaryIO
 
 from setrl.support.errors import DataError
 
+SEPARATORS = ",\t;"
+
+
+def separator_of(first_line: str) -> str | None:
+    """Return what separates the names in a table's first line; None if it is not a table.
+
+    >>> separator_of("id,prompt,correct"), separator_of("no table")
+    (',', None)
+    """
+    most = max(SEPARATORS, key=first_line.count)
+    return most if most in first_line else None
+
 
 def read(
     path: Path, file: BinaryIO, delimiter: str = ","

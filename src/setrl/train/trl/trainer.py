@@ -35,7 +35,7 @@ from setrl.core.schedules import Scheduled
 from setrl.judges import Judge
 from setrl.rewards import Combine, Truncation
 from setrl.samples.importers.trl import LABEL_COLUMN
-from setrl.samples.values import Label, shown_label
+from setrl.samples.values import Label
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.gathering.correct import Correct, check_correct, outcome_of
@@ -341,7 +341,8 @@ class SetCredit(Gathering):
         """Add the strategies to TRL's table of completions, in a separate column."""
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
         if not self._has_own_label_column:
-            columns[LABEL_COLUMN].extend(map(shown_label, labels))
+            texts = (None if one is None else str(one) for one in labels)  # of one type: Parquet
+            columns[LABEL_COLUMN].extend(texts)
 
     def _log_completion_extra(self, column: str, values: list) -> None:
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
