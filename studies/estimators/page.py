@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ UNUSUAL = {
     "rows-in-any-order": "the order of rows",
 }
 BESIDE = ("u − v", "u − w")
+WIDTH = 120  # characters of a line of the page
 FOUR = 4  # samples of a group in these tables
 NOTHING = 1e-3  # an advantage that is 0 except for float32 and small numbers in divisors
 COLUMNS = (
@@ -59,7 +61,7 @@ def written(packages: Sequence[Values]) -> dict[str, str]:
     return {
         "summary": _bullets(_summary(packages)),
         "table": _table(packages),
-        "packages": _bullets(map(_package, packages)),
+        "packages": _paragraph(", ".join(map(_package, packages)) + "."),
         "differences": _bullets(_differences(packages)),
         "same": _same(packages),
         "batches": _batches(packages),
@@ -69,6 +71,10 @@ def written(packages: Sequence[Values]) -> dict[str, str]:
 
 def _bullets(lines: Iterator[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _rows(packages: Sequence[Values]) -> Iterator[tuple[Values, Values]]:
@@ -131,7 +137,7 @@ def _cells(row: Values) -> list[str]:
         _ratio(row["variance"]["ratio"] if row["variance"]["beside"] in BESIDE else None),
         _ratio(row["squares"]),
         "; ".join(_unusual(row)),
-        f"{row['survivors']['kept']} of {row['survivors']['of']}",
+        str(row["survivors"]["kept"]),
         _with_graded(row["graded"]),
     ]
 
@@ -148,9 +154,7 @@ def _package(package: Values) -> str:
     version, home = package["version"], package["home"]
     short = version[:12] if home else version
     shown = f"[{short}]({home}/tree/{version})" if home else short
-    folder = "" if package["package"] == "setrl" else f"{package['package']}-{short}/"
-    paths = dict.fromkeys(f"`{folder}{row['path']}`" for row in package["rows"])
-    return f"{package['title']} {shown}: {', '.join(paths)}"
+    return f"{package['title']} {shown}"
 
 
 def _place(package: Values, row: Values) -> str:
@@ -252,11 +256,9 @@ def _with_graded(graded: Values | None) -> str:
     """Return what an estimator is with a third reward, without its factor."""
     if graded is None:
         return "needs 0 and 1"
-    field = _field(graded["is"])
     if graded["holds"]:
-        return field
-    kind = "unnamed" if graded["has_objective"] else "none"
-    return f"{kind}; near {field}, {share(graded['off'])} off"
+        return _field(graded["is"])
+    return "unnamed" if graded["has_objective"] else "none"
 
 
 def _patterns(packages: Sequence[Values]) -> dict[Pattern, list[str]]:

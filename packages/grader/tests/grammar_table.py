@@ -55,14 +55,6 @@ def code(*texts: str) -> str:
     return " ".join(f"`{text}`".replace("|", "\\|") for text in texts)
 
 
-def grouped(ways: dict[str, str]) -> str:
-    """Return all other ways to write each command: `\\ge`: `≥` `\\geq`."""
-    found = defaultdict(list)
-    for way, written in ways.items():
-        found[written].append(way)
-    return "; ".join(f"{code(*each)} as {code(written)}" for written, each in found.items())
-
-
 def productions() -> dict[str, str]:
     """Return the rules in the grammar's docstring, by name."""
     rules = re.findall(r"^    (\w+) +=( .*)$", inspect.getdoc(grammar) or "", re.MULTILINE)
@@ -70,15 +62,17 @@ def productions() -> dict[str, str]:
 
 
 def table() -> str:
-    """Return the grammar, its examples, and all names and signs that it knows, as Markdown."""
+    """Return the grammar, its examples, and the names that have a meaning, as Markdown."""
     lines = ["```text", *(f"{name:9} = {rule}" for name, rule in productions().items()), "```", ""]
-    lines += ["| written | read as |", "|---|---|"]
-    lines += [f"| {code(each)} | {kind_of(each)} |" for each in (*STATEMENTS, *EXPRESSIONS)]
-    lines += [f"| {code(mark.example)} | {name} |" for name, mark in MARKS.items()]
-    lines += [f"| {code(*UNREAD)} | text, which equals only the same text |"]
-    commands = {**tokens.CHARACTERS, **tokens.COMMANDS}
-    ways = {way: into for way, into in commands.items() if into != way and into.strip()}
-    python = [*python_syntax.FUNCTIONS, *python_syntax.WRITTEN, *python_syntax.NAMES]
+    read = defaultdict(list)
+    for each in (*STATEMENTS, *EXPRESSIONS):
+        read[kind_of(each)].append(each)
+    lines += ["| read as | written |", "|---|---|"]
+    lines += [f"| {kind} | {code(*examples)} |" for kind, examples in read.items()]
+    lines += [f"| {name} | {code(mark.example)} |" for name, mark in MARKS.items()]
+    lines += [f"| text, which equals only the same text | {code(*UNREAD)} |"]
+    names = [*python_syntax.FUNCTIONS, *python_syntax.WRITTEN, *python_syntax.NAMES]
+    python = [name for name in names if name.lower() not in tokens.GREEK]
     known = {
         "between members": sorted(grammar.SEPARATORS),
         "relations": sorted(grammar.RELATIONS),
@@ -87,15 +81,12 @@ def table() -> str:
         "functions": sorted(tokens.FUNCTIONS - tokens.APPLIED),
         "functions without values": sorted(tokens.APPLIED),
         "accents, which make another letter": sorted(grammar.ACCENTS),
-        "Greek letters": [rf"\{name}" for name in tokens.GREEK],
-        "without meaning": sorted(tokens.NOTHING | tokens.SIZES | tokens.FONTS | tokens.COLORS),
-        "spaces": sorted(tokens.SPACES | tokens.GAPS),
         "units": sorted(units.UNITS),
         "names of Python and SymPy": python,
     }
     lines += ["", "| names and signs | all of them |", "|---|---|"]
     lines += [f"| {name} | {code(*each)} |" for name, each in known.items()]
-    return "\n".join([*lines, f"| other ways to write | {grouped(ways)} |"])
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
