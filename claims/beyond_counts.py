@@ -179,9 +179,8 @@ def shares(score: Score, group: Actions, size: int) -> list[Fraction]:
     compares=("best share of the weaker of two strategies", "=", "1/2"),
     how="α = 0: E f of two strategies over all groups, in fractions, at every share k/40; N = 4, "
     "16, 64.",
-    truth="At the best shares s·E[pay(1 + M)] is equal for all that survive, M ~ Bin(N−1, "
-    "q·s). For α = 0 a strategy survives only if N·s is above Σ_c (1 − (1 − q_c "
-    "s_c)^N). For N·q·s ≫ 1 shares are ∝ s^(α/(1−α)): equal for α = 0.",
+    truth="With α = 0 a strategy survives only if N·s is above Σ_c (1 − (1 − q_c s_c)^N). For "
+    "N·q·s ≫ 1 shares are equal.",
     counterexample="N=4, s=(9/10, 1/10), share=0",
     tried="3 of 9 stated, 12 corrected, 3 remark",
     cases=product((4, 16, 64), ((9, 1), (9, 5), (10, 10))),

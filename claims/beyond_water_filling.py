@@ -185,9 +185,7 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     how="d log q/dt of a new strategy with share 1/10,000 under ∇J in the strategies' logits, "
     "in fractions, n = 2, success 1/20, … 1; whether it has grown after 1,000 steps of gradient "
     "ascent from the incumbents' optimum and share 1/100, wherever |A| > 1/50; its rate there.",
-    truth="Yes once the incumbents are at their optimum: then d log q/dt = n·q·A·(1 + 1/k) "
-    "to first order in q, with k incumbents, which takes about 1/(n·q₀·A) from share "
-    "q₀.",
+    truth="Yes once the incumbents are at their optimum.",
     counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
     tried="15 of 43 stated, 56 corrected, 3 remark",
     nearest="2993701169943/400000000000000000",

@@ -200,7 +200,6 @@ def _centred_in_batch(rewards: Rewards, size: int) -> list[Fraction]:
     "groups against (B/K)∇E max@K.",
     kindly="The advantage is u_i − v_i, and v_i does not depend on y_i: leaving out two "
     "removes the bias exactly.",
-    truth="Leaving out one sample is not enough: see `maxpo-leave-two`.",
     counterexample="B=3, K=2, π=(1/3, 1/3, 1/3), bias=(0, 0, 0)",
     tried="12 of 12 stated, 170 kind, 24 control",
 )

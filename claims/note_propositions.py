@@ -137,8 +137,7 @@ def dominated(p: Fraction) -> Iterator[Case]:
     "strategies.",
     kindly="With d = (strategies − 1)/(n − 1), where alternatives are in other strategies.",
     truth="With d = strategies/n it also needs n ≥ 3: for n = 2 and wrong alternatives Λ = "
-    "p(1−p)²/2 > 0. Near π(y) = 1, Λ has the sign of Σ π(y')[f(y^n) − f(y^(n−1), "
-    "y')] where that is not 0.",
+    "p(1−p)²/2 > 0.",
     counterexample="n=2, others=one wrong, p=999/1000, Λ=999/2000000000",
     tried="10 of 20 stated, 12 kind, 32 remark",
     nearest="999/2000000000",
@@ -259,9 +258,9 @@ def heterogeneous_sets() -> Iterator[tuple[int, int, Fraction]]:
     compares=("Λ of the set", ">", "Λ(y^n)"),
     how="Λ of n different actions of probability p each, q of them correct, against Λ(y^n) of a "
     "correct y among them, and one wrong action; n = 2, 3, p = k/(20n).",
-    kindly="There are such sets: 52 of 95, and all 38 whose members are all correct.",
-    truth="In 43 of 95 cases the homogeneous set has as much or more: all 38 with one "
-    "correct member, and five with two of three.",
+    kindly="There are such sets.",
+    truth="In 43 of 95 cases the homogeneous set has as much or more: all 38 with one correct "
+    "member, and five with two of three.",
     counterexample="n=2, q=1, p=1/40, set=741/64000, y^n=1521/128000",
     tried="43 of 95 stated, 1 kind",
 )

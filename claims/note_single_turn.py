@@ -134,9 +134,8 @@ def max_is_admissible() -> Trials:
     "4.",
     kindly="The text says that one can: best-of-n by a proxy that is not constant is one, "
     "and the majority from n = 3 on.",
-    truth="With n = 2 and ties broken uniformly the majority is standard RL; for n ≥ 3, or "
-    "ties to the lowest answer, it is not. Best-of-n by a proxy that is not constant "
-    "never is. A pick that ignores the set always is.",
+    truth="With n = 2 and ties broken uniformly the majority is standard RL; a pick that ignores "
+    "the set always is.",
     counterexample="Alg=majority, n=2, r=(0, 0, 1)",
     tried="6 of 450 stated, 468 kind, 36 remark",
     cases=product((2, 3, 4), [r for r in product(range(2), repeat=3) if len(set(r)) > 1]),
@@ -172,7 +171,7 @@ def _first(rewards: tuple[int, ...]) -> Score:
     how="One of two samples by majority, and two of three, selected uniformly and by reward; all "
     "rewards in {0, 1, 2}³ that are not all equal.",
     kindly="The text says that one can: two of three by reward is one.",
-    truth="By reward it is one. Uniformly, or one of two by majority, it is standard RL.",
+    truth="Uniformly, or one of two by majority, it is standard RL.",
     counterexample="m=1, n=2, selected=by majority, r=(0, 0, 1)",
     tried="24 of 24 stated, 24 kind, 48 remark",
     cases=product([r for r in product(range(3), repeat=3) if len(set(r)) > 1]),

@@ -78,7 +78,6 @@ def diminishing(p: Policy, count: int) -> Trials:
     "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
     kindly="A strong specular set is of the smallest size; the most probable other actions "
     "are one, in every case tried.",
-    truth="There can be several of the smallest size.",
     counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
     tried="1 of 49 stated, 49 kind",
     cases=[*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)],
@@ -251,9 +250,7 @@ def above_average() -> Trials:
     how="f = 1{two members differ}, n = 2…5, four actions: the smallest specular size by search, "
     "against removing that many of the least and of the most probable others.",
     kindly="X can be made smaller by keeping them in X, in every case tried.",
-    truth="They keep Λ positive. Under the polychromic objective the likeliest need not be "
-    "enough: π = (2, 1, 1, 1)/5, n = 2, y and y₁ right: {y₂, y₃} is a smallest "
-    "specular set and {y₁, y₂} is none.",
+    truth="They keep Λ positive. Under the polychromic objective the likeliest need not be enough.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
     tried="192 of 192 stated, 192 kind, 192 control, 8 remark",
     nearest="88655/31850496",

@@ -47,9 +47,9 @@ The second needs only `pip install -e .`.
 READING = """\
 ## How to read an entry
 
-Id, place in the document, verdict (number of trials); then the claim in our words, with the
-quantity that the check compares. Below it: what is true instead, and the first counterexample with
-the number of trials in which the claim fails. Claims that hold are lists; `python -m claims ID`
+Id, place in the document, verdict; then the claim in our words, with the quantity that the check
+compares. Below it: what is true instead, and the first counterexample with the number of trials in
+which the claim fails. Claims that hold are lists; `python -m claims ID`
 adds to each what else is known, and how it was checked.
 
 - **Holds.** True in every trial, except where nothing is to compare: all rewards equal, the same
@@ -254,7 +254,7 @@ def _entry(finding: Finding) -> str:
 
 def _verdict(finding: Finding) -> str:
     if finding.confirmed:
-        return f"**{_name(finding).capitalize()}** ({finding.trials:,})."
+        return f"**{_name(finding).capitalize()}.**"
     return f"**Not confirmed: {_mismatch(finding)}.**"
 
 

@@ -239,8 +239,7 @@ def both_factors(size: int) -> Trials:
     "whose strategy another one shares: of a right one and of a wrong one, all (n, k, C) to n = 8.",
     kindly="In the place of a wrong member of a strategy that another has, in every set "
     "with a right member.",
-    truth="In the place of a right member exactly if k > C + 1. The tutorial's own S₁ = "
-    "{y₁, y₃} scores less than S₃ = {y₁, y₂}.",
+    truth="In the place of a right member exactly if k > C + 1.",
     counterexample="n=2, k=1, C=1, before=1/4, after=0",
     tried="112 of 168 stated, 168 kind, 169 remark",
 )
