@@ -63,7 +63,6 @@ def written(packages: Sequence[Values]) -> dict[str, str]:
         "table": _table(packages),
         "packages": _paragraph(", ".join(map(_package, packages)) + "."),
         "differences": _bullets(_differences(packages)),
-        "same": _same(packages),
         "batches": _batches(packages),
         "left out": _bullets(f"{what}: {why}." for what, why in LEFT_OUT.items()),
     }
@@ -218,18 +217,6 @@ def _name(package: Values, row: Values) -> str:
     return f"{package['title']}, {row['name']}"
 
 
-def _same(packages: Sequence[Values]) -> str:
-    """Return a table of what more than one estimator pays, except for a factor."""
-    groups = sorted(_patterns(packages).items(), key=lambda one: -len(one[1]))
-    head = [f"{right} right" for right in range(len(groups[0][0]))]
-    several = (
-        [*_advantages(pattern), f"{names[0]}, and {len(names) - 1} more"]
-        for pattern, names in groups
-        if len(names) > 1
-    )
-    return markdown_table([*head, "estimators"], list(several))
-
-
 def _batches(packages: Sequence[Values]) -> str:
     """Return a table of the estimators that depend on their batch, equal ones together."""
     found = defaultdict(list)
@@ -270,10 +257,3 @@ def _patterns(packages: Sequence[Values]) -> dict[Pattern, list[str]]:
             pattern = tuple((round(a / largest, 2), round(b / largest, 2)) for a, b in pairs)
             found[pattern].append(_name(package, row))
     return found
-
-
-def _advantages(pattern: Pattern) -> Iterator[str]:
-    """Yield what a right and a wrong sample get, by how many of the group are right."""
-    for right, (paid, unpaid) in enumerate(pattern):
-        shown = [paid] * (right > 0) + [unpaid] * (right < len(pattern) - 1)
-        yield " / ".join(f"{one + 0.0:g}".replace("-", "−") for one in shown)
