@@ -30,11 +30,6 @@ HIGHLIGHTS = (
         "A > 0 raises the logit; log π(y) rises only if π(y)·A(y) is above its mean",
     ),
     Highlight(
-        "note-prop-3.7",
-        "A covariance says how a step changes the entropy",
-        "True exactly, to first order in the step",
-    ),
-    Highlight(
         "note-never-collapse",
         "The polychromic objective never collapses onto one answer",
         "With d = strategies/n and sets of two it does; not with the d that Definition 4.1 wants",
@@ -43,11 +38,6 @@ HIGHLIGHTS = (
         "note-prop-4.3",
         "A lower bound for the scaffold value of a set of different actions",
         "The value is positive, but falls below every bound as p → 1/n",
-    ),
-    Highlight(
-        "tutorial-same-advantage",
-        "Standard RL pays a fifth common answer like a first rare one; a set objective does not",
-        "So logits of probable strategies, which move by π(y)·A(y), move fastest",
     ),
     Highlight(
         "tutorial-eight-samples",
