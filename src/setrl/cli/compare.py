@@ -23,8 +23,10 @@ class Compare(EvaluatedFields, Said):
             ids, or by their prompts if the runs share no id; others are left out, and counted.
         second: Run B.
         split: The evaluation to compare, by the name of its file; test by default.
-        metrics: As in `setrl evaluate`. By default pass; also majority if both have answers; also
-            correct_strategies, effective_number and top_share if both have strategies.
+        metrics: pass, max, best_of, majority, vote_share, strategies, correct_strategies,
+            g_pass_0.5, g_pass_0.75, g_pass_1, g_pass_mean, cover, effective_number, top_share,
+            degenerate, shared_prefix, or all. By default pass; also majority if both have answers;
+            also correct_strategies, effective_number and top_share if both have strategies.
         k: As in `setrl evaluate`.
         allow_damaged: Leave out lines that cannot be read or repeat a problem, and count them,
             instead of stopping.
