@@ -43,7 +43,14 @@ DRY_RUN = ("setrl", "train", "--config", "train.yaml", "--dry-run")
 # Extra → the extras that are installed, and the commands; "setrl" and "python" are those installed.
 CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "base": ("", (("setrl", "--version"), ("setrl", "doctor"), ("setrl", "--help"))),
-    "cli": ("cli", (CREDIT, ("setrl", "playground", "--no-open"))),
+    "cli": (
+        "cli",
+        (
+            CREDIT,
+            ("setrl", "grade", r"\sqrt{8}", r"2\sqrt{2}"),
+            ("setrl", "playground", "--no-open"),
+        ),
+    ),
     "plot": ("cli,plot", (("setrl", "report", "groups.jsonl", "--output", "report"),)),
     "train": ("train", (DRY_RUN,)),
     "peft": ("peft", (DRY_RUN, ("python", "-c", "from peft import LoraConfig"))),
@@ -52,7 +59,6 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
         (("python", "-c", "import tensorboard, setrl.train.lm.trackers"),),
     ),
     "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker.client"),)),
-    "math": ("cli,math", (("setrl", "grade", "1/2", "0.5"),)),
     "judge": ("judge", (JUDGE,)),
     "lab": ("lab", (("setrl", "view", "--help"), ("python", "-c", VIEW, "setrl"))),
     "serve": ("serve", (("python", "-c", "import fastapi, openai, uvicorn"),)),

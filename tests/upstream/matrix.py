@@ -62,7 +62,7 @@ def environment(folder: Path, trl: str) -> str:
         subprocess.run([interpreter(number) or sys.executable, "-m", "venv", folder], check=True)
         pip = [python, "-m", "pip", "install", "-q", "-c", str(constraints(folder, trl))]
         subprocess.run([*pip, TORCH], check=True)
-        subprocess.run([*pip, "-e", f"{ROOT}[train,peft,judge,math,tinker]", *TESTS], check=True)
+        subprocess.run([*pip, "-e", f"{ROOT}[train,peft,judge,tinker]", *TESTS], check=True)
         (folder / "ready").touch()
     return python
 

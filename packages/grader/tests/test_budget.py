@@ -146,14 +146,3 @@ assert is_right(r"\\sin^2(1)+\\cos^2(1)")
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent():
     """In a process without the threads that other tests start here."""
     subprocess.run([sys.executable, "-W", "error", "-c", FORKS], check=True)
-
-
-def test_without_mpmath_it_says_what_to_install(monkeypatch):
-    for name in ("numeric", "points", "values", "bounds", "arithmetic"):
-        monkeypatch.delitem(sys.modules, f"setrl_grader.{name}", raising=False)
-        monkeypatch.delattr(f"setrl_grader.{name}", raising=False)
-    monkeypatch.setitem(sys.modules, "mpmath", None)
-    judged.cache_clear()
-    assert MathGrader().grade(r"\boxed{2}", "3").why
-    with pytest.raises(ImportError, match=r"needs mpmath: pip install 'mpmath>=1\.3'"):
-        MathGrader().grade(r"\boxed{e^x}", "e^y")

@@ -22,6 +22,9 @@ HANGS = r"1+\sqrt{x}" + "+x^{x^x}-x^{x^x}" * 110
         ("10 cm", "10 cm"),
         (r"\boxed{1}, \boxed{2} and \boxed{3}", "1,2,3"),
         ("$1$ and $2$", "1and2"),
+        ("The matrix is $A$.", "A"),
+        ("The answer is $28$ percent.", r"28%"),
+        ("Final Answer: The final answer is $100$. I hope it is correct.", "100"),
     ],
 )
 def test_what_a_text_states(text, answer):
@@ -31,7 +34,9 @@ def test_what_a_text_states(text, answer):
 
 @pytest.mark.parametrize(
     "text",
-    ["Either $4$ or $5$", "It is not $4$.", "We have $4$ and then $5$.", "", r"\boxed{4",
+    ["It is $5$ minus one", "less than $5$", "the square root of $5$", "The answer is twice $5$.",
+     "$5$ is wrong", "anything but $5$", "x is $5$ but y is big", "The answer is $4$, not.",
+     "Either $4$ or $5$", "It is not $4$.", "We have $4$ and then $5$.", "", r"\boxed{4",
      "<think>4", "\\boxed{4}, but see \\boxed{5}"],
 )  # fmt: skip
 def test_a_text_that_states_no_single_answer(text):

@@ -104,7 +104,8 @@ def test_unfit_golds_are_an_error_when_the_data_are_loaded(grader):
 @pytest.mark.parametrize(
     ("gold", "reason"),
     [
-        (None, "no answer"),
+        ([5], "neither text nor a number, but list"),
+        (None, "neither text nor a number, but NoneType"),
         ("", "empty"),
         ("$$", "empty"),
         ("the proof is left to the reader as an exercise", "prose"),
@@ -159,3 +160,19 @@ def test_it_is_a_value():
     again = pickle.loads(pickle.dumps(replace(MathGrader(), max_length=9)))
     assert again == MathGrader(max_length=9)
     assert again.grade(r"\boxed{1}", "1").correct
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [r"\binom{2023}{1011}", r"\aleph_0", r"2^{\aleph_0}", r"\arsinh(x)", r"A \ltimes B", "aBc",
+     "2aBx", "xyAB", "mgRt"],
+)  # fmt: skip
+def test_a_gold_that_grading_accepts_is_fit(gold, grader):
+    assert grader.gold_problems([gold]) == [None]
+
+
+def test_damage_that_was_found_in_real_golds(grader):
+    """The text of a gold shows it: lost spaces and letters (tests/golds_polaris.jsonl)."""
+    golds = [r"x\leyz", r"(n-1)\leS", r"\trianglePQR", r"\textbf{(C)}\3", r"\p<1", "TheofPiseven.",
+             "GPpassesthroughthemidpointofXY"]  # fmt: skip
+    assert None not in grader.gold_problems(golds)

@@ -6,7 +6,17 @@ import unicodedata
 
 import pytest
 
-from setrl_grader import ChoiceGrader, ExactGrader, MathGrader, NumberGrader, Reason
+from setrl_grader import (
+    ChoiceGrader,
+    ExactGrader,
+    MathGrader,
+    NumberGrader,
+    Reason,
+    compute_score,
+    parse,
+    trl_reward,
+    verify,
+)
 from setrl_grader import math_grader as reading
 
 GRADERS = [MathGrader(), NumberGrader(), ChoiceGrader(), ExactGrader()]
@@ -97,15 +107,19 @@ PIECES = [
 @pytest.fixture(autouse=True)
 def unguarded(monkeypatch):
     """The guard lets errors through."""
-    for module in (reading, sys.modules["setrl_grader.plain"]):
+    for module in (reading, sys.modules["setrl_grader.plain"], sys.modules["setrl_grader.drop_in"]):
         monkeypatch.setattr(module, "guarded", lambda text, gold, grade: grade())
 
 
 def read(text, gold):
-    """Grade a pair by every grader."""
+    """Grade a pair by every grader, and say why."""
     for grader in GRADERS:
-        assert grader.grade(text, gold).why
+        grade = grader.grade(text, gold)
+        assert grade.why
+        assert grade.verdict
+        assert (grade.certificate is None) or (grade.witness is None)
         grader.answer(text)
+    verify(parse(gold), parse(text))
 
 
 def test_numbers_of_all_scripts():
@@ -167,6 +181,71 @@ def test_the_guard_says_what_it_caught(monkeypatch, caplog):
     assert grader.counts.faults == 1
     assert "KeyError: 'gone'" in caplog.text
     assert "boxed{5}" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        (r"2\vec{a}", r"3\vec{a}"),
+        (r"\overline{z}", r"2\overline{z}"),
+        (r"\frac{\partial f}{\partial x}", r"2\frac{\partial f}{\partial x}"),
+        (r"\vec{a}\cdot\vec{b}", r"\vec{a}"),
+        ("{0}x", "{1}x"),
+    ],
+)
+def test_braces_in_an_answer_are_no_places_of_a_sentence(gold, answer):
+    grade = MathGrader().grade(rf"\boxed{{{answer}}}", gold)
+    assert not grade.correct
+    assert answer.replace(" ", "") in grade.why.replace(" ", "")
+    assert grade.witness
+
+
+ODD = [None, 5, b"5", float("nan"), ["5"], {"content": 5}, [["5"]], [{"content": [{"text": 5}]}]]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_what_is_no_text_states_nothing(odd, monkeypatch):
+    monkeypatch.undo()  # it is at the guard's door, and no fault
+    for grader in GRADERS:
+        assert grader.grade(odd, "5").reason in (Reason.NO_ANSWER, Reason.BAD_GOLD)
+        assert grader.answer(odd) is None
+        assert grader.grade("5", odd).correct in (None, False, True)
+    assert parse(odd) == []
+    assert verify("6", odd) is verify(odd, "6") is False
+    assert compute_score(odd, odd, odd)["score"] == 0.0
+    assert trl_reward([odd], answer=["6"]) == [0.0]
+
+
+NESTED = [r"\text{", r"\frac{", r"\sqrt{", r"\binom{", "{", "(", r"\left(", "|", r"\boxed{"]
+
+
+@pytest.mark.parametrize("part", NESTED)
+@pytest.mark.parametrize("depth", [300, 20_000])
+def test_nesting_states_nothing_to_parse(part, depth):
+    closing = {"{": "}", "(": ")", "|": "|"}[part[-1]]
+    text = part * depth + "5" + closing * depth
+    assert not verify("6", text)
+    read(text, "5")
+    read("5", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"{a \choose b}" * 2000, r"\(" * 20_000 + " x", "a" + " " * 20_000 + "b", "$ " * 20_000,
+     "1,111" * 4000, "{" * 950 + "1" + "}" * 950, r"{a \choose b}" * 130, r"\(" * 990,
+     "a" + " " * 1990 + "b", r"\text{" * 330 + "5" + "}" * 330],
+    ids=lambda text: text[:8],
+)  # fmt: skip
+def test_long_rows_are_read_in_linear_time(text):
+    read(text, "5")
+    read(rf"\boxed{{{text}}}", "5")
+
+
+def test_a_setting_that_cannot_be_is_named():
+    with pytest.raises(ValueError, match="error must be finite"):
+        MathGrader().grades([r"\boxed{4}"], ["5"], error=float("inf"))
+    with pytest.raises(ValueError, match="float_rounding"):
+        verify("5", "5", float_rounding=0)
 
 
 def test_a_second_point_after_a_decimal():

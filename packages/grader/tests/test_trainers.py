@@ -2,15 +2,28 @@ r"""Rewards for trainers of others; `tests/released/` calls them from the releas
 
 import asyncio
 import json
+import math
 import subprocess
 import sys
 import threading
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
+import mpmath
+import numpy as np
 import pytest
 
 import setrl_grader
-from setrl_grader import Reason, compute_score, grade, trl_reward
+from setrl_grader import (
+    ExactGrader,
+    MathGrader,
+    NumberGrader,
+    Reason,
+    compute_score,
+    grade,
+    trl_reward,
+)
 from setrl_grader.math_grader import judged
 
 CHAT = [{"role": "user", "content": "?"}, {"role": "assistant", "content": r"\boxed{0.5}"}]
@@ -31,6 +44,53 @@ def test_the_gold_is_in_a_column_of_a_usual_name(column):
 
 def test_the_answer_goes_before_the_worked_solution():
     assert trl_reward([r"\boxed{8}"], solution=["See page 3."], answer=["8"]) == [1.0]
+
+
+def test_a_row_without_an_answer_has_the_gold_of_the_next_column():
+    rewards = trl_reward([r"\boxed{8}"] * 3, answer=[None, float("nan"), "9"], solution=["8"] * 3)
+    assert rewards == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("completion", "reward"),
+    [
+        ([{"content": [{"type": "text", "text": r"\boxed{8}"}, {"type": "thinking"}]}], 1.0),
+        ([{"content": [r"\boxed{", "8}"]}], 1.0),
+        ([r"\boxed{7}", r"\boxed{8}"], 1.0),
+        ([{"content": [{"type": "text", "text": None}]}], 0.0),
+        ([{"content": {"type": "text"}}], 0.0),
+        ([{"role": "assistant"}], 0.0),
+        ([], 0.0),
+        ([None], 0.0),
+        (None, 0.0),
+        (8, 0.0),
+    ],
+)
+def test_a_sample_that_is_no_text_states_nothing(completion, reward):
+    assert trl_reward([completion], answer=["8"]) == [reward]
+
+
+def test_verl_gets_a_score_for_anything():
+    wrong = {"score": 0.0, "acc": 0.0, "gold_read": 1.0}
+    assert compute_score("math", None, "8") == wrong
+    assert compute_score(None, r"\boxed{8}", "8")["score"] == 1.0
+    assert compute_score("GSM8K", "9 * 2\n#### 18", "18")["score"] == 1.0
+    assert compute_score("math", r"\boxed{8}", {"target": "8"})["gold_read"] == 0.0
+
+
+@pytest.mark.parametrize("gold", [None, math.nan, math.inf, ["8"], {"a": 8}, b"8", object()])
+def test_a_gold_that_is_neither_text_nor_a_number_is_unusable(gold):
+    assert trl_reward([r"\boxed{8}"], answer=[gold]) == [None]
+    for grader in (MathGrader(), NumberGrader(), ExactGrader()):
+        assert grader.grade(r"\boxed{8}", gold).reason == Reason.BAD_GOLD
+        assert grader.grade("8", gold).correct is None
+        assert grader.gold_problems([gold]) != [None]
+    assert MathGrader().gold_problems([gold])[0].endswith(type(gold).__name__)
+
+
+def test_numbers_of_any_type_are_golds():
+    golds = [8, 8.0, Fraction(8), Decimal("8.0"), np.int64(8), np.float32(8)]
+    assert trl_reward([r"\boxed{8}"] * len(golds), answer=golds) == [1.0] * len(golds)
 
 
 def test_without_golds_the_columns_are_named():
@@ -84,15 +144,16 @@ def test_threads_share_the_grader():
 ALONE = """
 import json, sys
 from setrl_grader import MathGrader, parse, trl_reward, verify
-assert trl_reward([r"\\boxed{(x+1)^2}"], answer=["x^2+2x+1"]) == [1.0]
+assert trl_reward([r"\\boxed{(x+1)^2}", r"\\boxed{\\pi}"], answer=["x^2+2x+1", "5"]) == [1.0, 0.0]
 assert verify(parse("1/2"), parse("$0.5$"))
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
-def test_it_needs_the_standard_library_only():
-    # -S: no site-packages; -I: no PYTHONPATH. mpmath is missing, too.
-    start = f"import sys; sys.path.insert(0, {str(SOURCE)!r})"
+def test_it_needs_the_standard_library_and_mpmath_only():
+    # -S: nothing of site-packages begins by itself; -I: no PYTHONPATH.
+    packages = Path(mpmath.__file__).parents[1]
+    start = f"import sys; sys.path[:0] = [{str(SOURCE)!r}, {str(packages)!r}]"
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", start + ALONE], capture_output=True, text=True
     )
@@ -100,7 +161,7 @@ def test_it_needs_the_standard_library_only():
     others = (
         set(json.loads(ran.stdout)) - set(sys.stdlib_module_names) - {"setrl_grader", "__main__"}
     )
-    assert {name for name in others if not name.startswith("_")} == set()
+    assert {name for name in others if not name.startswith("_")} - {"gmpy2"} == {"mpmath"}
 
 
 @pytest.mark.parametrize(

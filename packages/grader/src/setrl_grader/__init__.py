@@ -1,7 +1,7 @@
 r"""An answer and a gold answer → right, wrong or unreadable, with the reason.
 
-Every comparison has a budget of steps, so that none takes long, and none depends on a clock. Roots,
-trigonometry and the like need mpmath, all else the standard library only. docs/grader.md shows it
+Every comparison has a budget of steps, so that none takes long, and none depends on a clock. It
+needs the standard library, and mpmath for roots, trigonometry and the like. docs/grader.md shows it
 in trainers.
 
 >>> from setrl_grader import grade

@@ -8,10 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-try:
-    from mpmath import MPContext, MPIntervalContext
-except ImportError as error:
-    raise ImportError("this answer needs mpmath: pip install 'mpmath>=1.3'") from error
+from mpmath import MPContext, MPIntervalContext
 
 P = ParamSpec("P")
 T = TypeVar("T")

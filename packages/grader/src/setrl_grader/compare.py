@@ -22,14 +22,14 @@ from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
 from setrl_grader.trees import Part, walk
-from setrl_grader.units import currency_of, split_currency, split_unit
+from setrl_grader.units import one_name, split_currency, split_unit
 from setrl_grader.words import (
     are_words,
     choice_of,
+    is_option,
     is_symbol,
+    is_value,
     is_words,
-    may_follow,
-    may_stand_behind,
     phrase,
     same_words,
 )
@@ -44,8 +44,9 @@ _POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-
 _FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
 _LABEL = re.compile(r"(?:[A-Z]|[IVX]+|[ivx]+)\Z")
 _COUNTER = re.compile(
-    r"\s*[,;(]\s*(?:(?:where|for|with)\s+)?([a-zA-Z])\s*"
-    r"(?:\\in\s*(?:\\mathb[bf]\{Z\}|Z)|(?:is\s+)?(?:an?\s+|any\s+)?integer)\)?\Z"
+    r"(?:\s*[,;(]\s*(?:(?:where|for|with)\s+)?|\s+(?:where|for|with)\s+)"
+    r"(?:(?:(?:an|any|all|every)\s+)?integers?\s+(?=([a-zA-Z])\)?\Z)"
+    r"|(?=([a-zA-Z])\s*(?:\\in\s*(?:\\mathb[bf]\{Z\}|Z)|(?:is\s+)?(?:(?:an|any)\s+)?integer)\)?\Z))"
 )
 _NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
@@ -220,7 +221,7 @@ class _Comparison:
         if gold_text and answer_text:
             behind = self.part(gold_text, "gold"), self.part(answer_text)
             return every("choice", gold, answer, [self.answers(*behind, depth - 1)])
-        doubt = not (may_stand_behind(answer_text) if answer_text else may_follow(gold_text))
+        doubt = not (is_value(answer_text) if answer_text else is_option(gold_text))
         return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
 
     def _shapes(self, gold_part: Part, answer_part: Part, depth: int) -> Finding:
@@ -255,10 +256,9 @@ class _Comparison:
         one, other, differ = _without_names(gold, answer)
         if differ:
             return Finding(False, "names", gold.text, answer.text)
-        if self.units:
-            bare = _without_lone_unit(one.text, other.text)
-            if bare != (one.text, other.text):
-                one, other = self.part(bare[0], "gold"), self.part(bare[1])
+        bare = _without_unit(one.text, other.text, lone=self.units)
+        if bare != (one.text, other.text):
+            one, other = self.part(bare[0], "gold"), self.part(bare[1])
         keys = spaceless(one.text), spaceless(other.text)
         if same_text(one.text, other.text):
             found = Finding(True, "same text", one.text, other.text)
@@ -357,7 +357,7 @@ def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
 def _with_name_for_all(shape: _Shape) -> _Shape:
     """Return x = 1, 2 as x = 1, x = 2: otherwise, 2 would be the value of any name."""
     first, *others = shape.items
-    if shape.brackets or not others or not is_named(first) or any(map(is_named, others)):
+    if shape.brackets or not others or not is_named(first) or any(map(_is_relation, others)):
         return shape
     name = first.parts[0]
     items = [Part("relation", f"{name.text}={item.text}", (name, item), "=") for item in others]
@@ -388,7 +388,8 @@ def _with_counter_of(gold: str, answer: str) -> str:
     ours, theirs = _COUNTER.search(gold), _COUNTER.search(answer)
     if not (ours and theirs):
         return answer
-    new, old, family = ours[1], theirs[1], answer[: theirs.start()]
+    new, old = (found[1] or found[2] for found in (ours, theirs))
+    family = answer[: theirs.start()]
     families = gold[: ours.start()], family
     letters = [re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text)) for text in families]
     if new not in letters[0] or old not in letters[1] or (new != old and new in letters[1]):
@@ -396,7 +397,7 @@ def _with_counter_of(gold: str, answer: str) -> str:
     renamed = re.sub(
         rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], family
     )
-    return renamed + ours[0]
+    return renamed + gold[ours.start() :]
 
 
 def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | None:
@@ -407,10 +408,10 @@ def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | No
     bare = [
         amount
         if amount[1]
-        else (split_unit(key) if currency_of(split_unit(key)[1]) in "$€£¥₹" else (key, ""))
+        else (split_unit(key) if one_name(split_unit(key)[1]) in "$€£¥₹" else (key, ""))
         for amount, key in zip(amounts, (gold, answer), strict=True)
     ]
-    signs = {currency_of(sign) for _, sign in bare if sign}
+    signs = {one_name(sign) for _, sign in bare if sign}
     other_unit = any(amount[-1:] in "%°" or split_unit(amount)[1] for amount, _ in bare)
     return False if len(signs) > 1 or other_unit else (bare[0][0], bare[1][0])
 
@@ -430,13 +431,17 @@ def _unlike(gold: _Shape, answer: _Shape) -> str | None:
     return "joints" if both and any(map(_is_inequality, gold.items)) else None
 
 
+def _is_relation(part: Part) -> bool:
+    return part.kind == "relation"
+
+
 def _is_inequality(part: Part) -> bool:
     return part.kind == "relation" and not ORDERS.isdisjoint(part.marks.split())
 
 
 def _of_units(found: Finding, gold: str, answer: str) -> Finding:
     """Return what was found, but named as another unit if both have one: 5 m and 500 cm."""
-    known = [currency_of(split_unit(text)[1]) for text in (gold, answer)]
+    known = [one_name(split_unit(text)[1]) for text in (gold, answer)]
     alone = [_ONE_LETTER_UNIT.search(text) for text in (gold, answer)]
     units = [unit or (letter and letter[1]) for unit, letter in zip(known, alone, strict=True)]
     if not any(known) or not all(units) or units[0] == units[1]:
@@ -444,16 +449,17 @@ def _of_units(found: Finding, gold: str, answer: str) -> Finding:
     return Finding(False, "unit", found.gold, found.answer)
 
 
-def _without_lone_unit(gold: str, answer: str) -> tuple[str, str]:
+def _without_unit(gold: str, answer: str, lone: bool) -> tuple[str, str]:
+    """Return both without the unit that both have, or one of them if a unit may be lone."""
     (bare_gold, gold_unit), (bare_answer, answer_unit) = (
         (amount, sign) if sign else split_unit(text)
         for text in (gold, answer)
         for amount, sign in [split_currency(text)]
     )
-    if gold_unit and answer_unit and currency_of(gold_unit) != currency_of(answer_unit):
+    if not (lone or (gold_unit and answer_unit)):
+        return gold, answer
+    if gold_unit and answer_unit and one_name(gold_unit) != one_name(answer_unit):
         return gold, answer
     if (gold_unit or answer_unit) and (gold + answer).rstrip().endswith(("%", "°")):
-        return gold, answer
-    if r"\pi" in gold + answer and {gold_unit, answer_unit} & {"degree", "degrees"}:
         return gold, answer
     return bare_gold, bare_answer

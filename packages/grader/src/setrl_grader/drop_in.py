@@ -16,14 +16,23 @@ from itertools import product
 
 from setrl_grader.boxes import final_boxes
 from setrl_grader.errors import GoldError
+from setrl_grader.grader import guarded
 from setrl_grader.grades import Reason
 from setrl_grader.math_grader import MathGrader
 from setrl_grader.normal_form import normal_form
-from setrl_grader.plain import HEDGE
 from setrl_grader.stated import Stated, after_thinking, stated_answer
+from setrl_grader.units import UNITS
 
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
-_WORD = re.compile(r"(?!(?:and|or)\b)\b[^\W\d_]+")
+_FORMULA = re.compile(
+    r"\$\$((?:[^$]|\$(?!\$))+)\$\$|\$([^$]+)\$|\\\(((?:[^\\]|\\(?![()]))+)\\\)"
+    r"|\\\[((?:[^\\]|\\(?![\[\]]))+)\\\]"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_LEADS = re.compile(  # what ends the words before a formula that states the answer
+    r"(?:.*(?:\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_HOPE = re.compile(r"\bI hope it is correct\b")
 _UNGRADED = {Reason.BAD_GOLD, Reason.TOO_LARGE}
 
 
@@ -38,8 +47,9 @@ def parse(
     r"""Return the answer that text states, in a list of one; an empty list if it states none.
 
     The answer is in the last box or list of boxes, in `<answer>` tags, after "####", after "answer
-    is", or in the last line. In prose it is the only formula (`$…$`, `\(…\)`, `\[…\]`); prose with
-    a hedge or with several formulas states nothing.
+    is", or in the last line. In prose it is the only formula (`$…$`, `\(…\)`, `\[…\]`), if the
+    words before it lead to it ("so x is", "we get") and only a unit is behind it. Other prose
+    states nothing, and so does text that is longer than an answer (`MathGrader.max_length`).
 
     Args:
         pred: The text of a sample, or a gold.
@@ -47,7 +57,7 @@ def parse(
         fallback_mode: "first_match": what is not understood stays text, and equals only itself.
         extraction_mode: "any_match" or "first_match": there is at most one answer.
         parsing_timeout: Any value: reading needs no algebra.
-        raise_on_error: Any value: reading raises nothing.
+        raise_on_error: Any value: no text raises.
 
     Raises:
         ValueError: If an argument asks for what does not hold here.
@@ -65,9 +75,16 @@ def parse(
         raise ValueError(
             f"extraction_mode must be 'any_match' or 'first_match', got {extraction_mode!r}"
         )
-    stated = stated_answer(pred)
-    answer = _of_prose(stated) if stated else _of_boxes(pred)
-    return [form] if (form := normal_form(answer)) else []
+    form = guarded(pred, None, lambda: _form(pred))
+    return [form] if isinstance(form, str) and form else []
+
+
+def _form(text: str) -> str:
+    stated = stated_answer(text)
+    answer = stated.text if stated else _of_boxes(text)
+    if len(answer) > MathGrader.max_length:
+        return ""
+    return normal_form(_of_prose(stated) if stated else answer)
 
 
 def verify(
@@ -85,7 +102,8 @@ def verify(
     Args:
         gold: The gold, or what `parse` returns for it.
         target: The answer, or what `parse` returns for it.
-        float_rounding: The largest relative error of a decimal is 10 to the power of minus this.
+        float_rounding: The largest relative error of a decimal is 10 to the power of minus this,
+            which is 1 or more.
         numeric_precision: Refused if it is not 15: numbers are compared exactly.
         strict: Refused if it is False: names count, and a set is not a tuple.
         allow_set_relation_comp: Any value: 1 < x < 2 and (1, 2) are the same set here.
@@ -105,8 +123,11 @@ def verify(
     if not strict:
         raise ValueError("strict=False: names of variables count here, and a set is not a tuple; "
                          "leave it out")  # fmt: skip
+    if not float_rounding >= 1:
+        raise ValueError(f"float_rounding must be 1 or more, got {float_rounding}")
     grader = _grader(10.0**-float_rounding)
-    golds, targets = ([each] if isinstance(each, str) else each for each in (gold, target))
+    sides = (each if isinstance(each, list | tuple) else [each] for each in (gold, target))
+    golds, targets = sides
     return any(_equal(grader, *pair, raise_on_error) for pair in product(golds, targets))
 
 
@@ -119,21 +140,24 @@ def _of_boxes(text: str) -> str:
 def _of_prose(stated: Stated) -> str:
     """Return what is stated, or the only formula in it if there are words around it."""
     formulas = list(_FORMULA.finditer(stated.text))
-    around = _FORMULA.sub(" ", stated.text)
-    if stated.place == "marked" or not formulas or not _WORD.search(around):
+    words = set(_WORD.findall(_FORMULA.sub(" ", stated.text)))
+    if stated.place == "marked" or not formulas or words <= {"and", "or"}:
         return stated.text
-    if len(formulas) > 1 or HEDGE.search(around):
+    before = stated.text[: formulas[0].start()]
+    behind = set(_WORD.findall(_HOPE.sub("", stated.text[formulas[0].end() :])))
+    if len(formulas) > 1 or not (_LEADS.match(before) and behind <= UNITS | {"percent"}):
         return ""
-    return next(each for each in formulas[0].groups() if each)
+    formula = next(each for each in formulas[0].groups() if each)
+    return f"{formula}{'%' * ('percent' in behind)}"
 
 
-def _equal(grader: MathGrader, gold: str, answer: str, raise_on_error: bool) -> bool:
+def _equal(grader: MathGrader, gold: object, answer: object, raise_on_error: bool) -> bool:
     box = rf"\boxed{{{answer}}}"
     if final_boxes(box).answers != (answer,):  # its braces are not in pairs
         return False
     grade = grader.grade(box, gold)
     if raise_on_error and grade.reason in _UNGRADED:
-        raise GoldError(f"answer {answer[:80]!r} to gold {gold[:80]!r}: {grade.reason}")
+        raise GoldError(f"answer {str(answer)[:80]!r} to gold {str(gold)[:80]!r}: {grade.reason}")
     return bool(grade.correct)
 
 

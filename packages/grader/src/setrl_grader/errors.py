@@ -1,4 +1,4 @@
-"""What can go wrong outside of an answer; no answer raises."""
+"""What can go wrong outside of an answer: no answer raises, whatever it is."""
 
 
 class GoldError(ValueError):

@@ -2,8 +2,11 @@ r"""Why a gold answer cannot be used: found when data are loaded, not in the mid
 
 from __future__ import annotations
 
+import math
 import re
+from decimal import Decimal
 from functools import lru_cache
+from numbers import Real
 
 from setrl_grader.boxes import final_boxes
 from setrl_grader.normal_form import normal_form
@@ -15,7 +18,7 @@ _NO_BASE = re.compile(r"(?:^|[-+*/=({\[,<>]|\\(?:le|ge|frac|cdot|times)(?![a-zA-
 _NO_OPERAND = re.compile(r"[-+*/=<>^_,(]\s*(?:$|[)\]])|[({\[]\s*[*/,=)]|\+\s*\+|,\s*,")
 _OPEN_RIGHT = re.compile(r"\\(?:le|ge|cdot|times|cup|ne|frac|sqrt)\s*$")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|\d)")
-_GLUED = re.compile(r"[a-z][A-Z][a-z]|(?<![\\A-Za-z])[a-z]*(?:[a-z]{2}[A-Z]{2}|[A-Z]{2}[a-z]{5})")
+_GLUED = re.compile(r"(?<![\\A-Za-z])(?=[A-Za-z]{9})[A-Za-z]*(?:[a-z][A-Z]|[A-Z]{2}[a-z])")
 _SENTENCE = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{2,} ")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{3,}")
 
@@ -36,7 +39,7 @@ _COMMANDS = """
     overline underline bar vec hat tilde widehat overrightarrow overleftarrow overset underset
     mathbb mathbf mathcal mathfrak mathscr boldsymbol bm begin end therefore because stackrel
     big Big bigg Bigg not substack limits phantom colon dot ddot tr Tr Var Cov sgn erf rank circ
-    ominus odot
+    ominus odot ltimes rtimes bigoplus bigotimes
 """
 KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 
@@ -44,17 +47,15 @@ KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 def gold_answer(gold: object) -> str:
     r"""Return the answer within a gold as data sets write it.
 
-    It follows GSM8K's last "####", or is in the box that ends a worked solution.
+    It follows GSM8K's last "####", or is in the box that ends a worked solution. A gold is text
+    or a finite number; all else (None, NaN, a list, an array) has no answer, "".
 
-    >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18)
-    ('18', '18')
+    >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18), gold_answer(["18"])
+    ('18', '18', '')
     >>> gold_answer(r"So it is $\boxed{8}$."), gold_answer(r"\boxed{8}\text{ cm}")
     ('8', '\\boxed{8}\\text{ cm}')
     """
-    try:
-        text = str(gold)
-    except ValueError:  # an integer of more digits than Python writes
-        return ""
+    text = gold if isinstance(gold, str) else _number(gold)
     boxes = final_boxes(text)
     if boxes.answers:
         before, _, after = text.rpartition(boxes.answers[-1])
@@ -62,6 +63,15 @@ def gold_answer(gold: object) -> str:
             same = len(set(boxes.answers)) == 1
             return boxes.answers[-1] if same or not boxes.joined else ", ".join(boxes.answers)
     return text.rpartition("####")[2].strip()
+
+
+def _number(gold: object) -> str:
+    """Write a finite number; "" for all else, and for more digits than Python writes."""
+    try:
+        is_finite = isinstance(gold, Real | Decimal) and bool(abs(gold) < math.inf)  # type: ignore[operator]
+        return str(gold) if is_finite else ""
+    except (ArithmeticError, ValueError):
+        return ""
 
 
 def gold_problem(gold: str) -> str | None:
@@ -106,8 +116,14 @@ def damage(form: str) -> str | None:
 
 
 def _unknown_command(text: str) -> str | None:
-    names = (found[1] for found in _COMMAND.finditer(text.replace("\\\\", "  ")))
-    return next((f"\\{name}" for name in names if name not in KNOWN_COMMANDS), None)
+    r"""Return a command with letters that do not belong to it, \\leyz, or of one letter."""
+    names = {found[1] for found in _COMMAND.finditer(text.replace("\\\\", "  "))} - KNOWN_COMMANDS
+    glued = (name for name in names if len(name) == 1 or _begins_with_a_command(name))
+    return next((f"\\{name}" for name in sorted(glued)), None)
+
+
+def _begins_with_a_command(name: str) -> bool:
+    return any(name[:end] in KNOWN_COMMANDS for end in range(1, len(name)))
 
 
 def _unbalanced(text: str) -> bool:

@@ -52,17 +52,18 @@ class Grader(ABC):
             )
 
 
-def guarded(text: str, gold: object, grade: Callable[[], T]) -> T | Grade:
+def guarded(text: object, gold: object, grade: Callable[[], T]) -> T | Grade:
     """Return what `grade` returns; where it raises, a grade that says so, and a warning.
 
-    No answer ends a training run. The reading has no known fault; this is for those to come.
+    No answer ends a training run. The reading has no known fault; this is for those to come. What
+    is no text states nothing.
     """
+    if not isinstance(text, str):
+        return Grade(Reason.NO_ANSWER)
     try:
         return grade()
     except RecursionError:  # brackets too deep for what is left of the caller's stack
         return Grade(Reason.UNPARSABLE)
-    except ImportError:  # without mpmath
-        raise
     except Exception as error:
         _warn(
             f"{type(error).__name__}: {error}"[:SHOWN],

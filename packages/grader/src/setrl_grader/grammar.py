@@ -100,6 +100,10 @@ _NAME = re.compile(
 )
 
 
+_D = r"(?:d|\\partial|\\mathrm\{d\})"
+_OVER_D = re.compile(rf"(?:{_D}(?:\\[a-zA-Z]+?|[a-zA-Z])(?:\^(?:\w|\{{\w+\}}))?)+\Z")  # dx^2, dx dy
+
+
 class UnreadableError(Exception):
     """The text holds something that this reader does not understand."""
 
@@ -365,7 +369,7 @@ class _Reader:
         return part
 
     def bracketed(self) -> Part:
-        r"""Read (1, 2], \{x | x > 1\}; (x) is x."""
+        r"""Read (1, 2], \{x | x > 1\}, rows in brackets; (x) is x."""
         start, opening = self.at, self.take()
         letter = self.next
         heads = ([letter, *middle, bar] for middle in _OF_REALS for bar in "|:")
@@ -377,6 +381,10 @@ class _Reader:
         if head:
             return Part("builder", self.text(start), (inner,), letter)
         items, marks = (inner.parts, inner.marks) if inner.kind == "list" else ((inner,), "")
+        widths = {len(item.parts) if item.kind == "[]" else 0 for item in items}
+        if kind == "[]" and len(widths) == 1 and 0 not in widths:  # [[1, 2], [3, 4]]
+            entries = tuple(entry for item in items for entry in item.parts)
+            return Part("matrix", self.text(start), entries, f"{len(items)}×{widths.pop()}")
         return Part(kind, self.text(start), items, marks)
 
     def matrix(self) -> Part:
@@ -650,7 +658,7 @@ class _Reader:
         r"""Read a fraction; \frac{dy}{dx} is one name, not a quotient."""
         start = self.at
         parts = [self.raw_group(), self.raw_group()]
-        if all(re.match(r"(?:d|\\partial|\\mathrm\{d\})(?![_'])", part) for part in parts):
+        if re.match(rf"{_D}(?![_'])", parts[0]) and _OVER_D.match(parts[1]):
             if not re.match(r"(?:d|\\partial)(?:\^\w)?[a-zA-Z]", parts[0]):
                 raise UnreadableError  # d/dx of what follows
             return Tree("letter", text=r"\frac{{{}}}{{{}}}".format(*parts))

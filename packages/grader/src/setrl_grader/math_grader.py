@@ -2,6 +2,7 @@ r"""Grade the boxed answer of a sample, by algebra where it is needed."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from setrl_grader.modular import equal_rational
 from setrl_grader.names import turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
+from setrl_grader.numeric import equal_numeric
 from setrl_grader.stated import after_thinking
 from setrl_grader.trees import Tree
 from setrl_grader.units import split_unit
@@ -77,9 +79,11 @@ class MathGrader(Grader):
                 relative tolerance.
 
         Raises:
-            ValueError: If there is not one gold for each sample.
+            ValueError: If there is not one gold for each sample, or if `error` is not finite.
         """
         check_lengths(texts, golds)
+        if not 0 <= error < math.inf:
+            raise ValueError(f"error must be finite, and 0 or more, got {error}")
         units = self.units if units is None else units
         pairs = zip(texts, golds, strict=True)
         grades = [self._guarded(text, gold, units) for text, gold in pairs]
@@ -104,8 +108,8 @@ class MathGrader(Grader):
 
     def _problem(self, gold: object) -> str | None:
         answer = gold_answer(gold)
-        if gold is None:
-            return "no answer"
+        if not answer and not isinstance(gold, str):
+            return f"neither text nor a number, but {type(gold).__name__}"
         if len(answer) > self.max_length:
             return f"longer than max_length, {self.max_length}"
         found = guarded(answer, gold, lambda: gold_problem(answer))
@@ -117,10 +121,8 @@ class MathGrader(Grader):
         return guarded(text, gold, lambda: self._graded(text, gold, units))
 
     def _graded(self, text: str, gold: object, units: bool) -> Grade:
-        if gold is None:
-            return Grade(Reason.BAD_GOLD)
         stated = gold_answer(gold)
-        if len(stated) > self.max_length:
+        if not 0 < len(stated) <= self.max_length:
             return Grade(Reason.BAD_GOLD)
         written = normal_form(stated)
         gold_form = turned(_exact(written))
@@ -161,13 +163,12 @@ class MathGrader(Grader):
         """Return why a gold cannot be used, as far as only grading finds it."""
         if not self._guarded(rf"\boxed{{{answer}}}", answer, self.units).correct:
             return "does not accept itself"
-        changed = _changed(normal_form(answer))
-        if changed is None:
-            return None
-        other = self._guarded(rf"\boxed{{{changed}}}", answer, self.units)
-        if other.correct:
-            return f"accepts another answer: {changed}"
-        return str(other.reason) if other.reason == Reason.TOO_LARGE else None
+        copies = _changed(normal_form(answer))
+        others = [self._guarded(rf"\boxed{{{copy}}}", answer, self.units) for copy in copies]
+        if others and all(other.correct for other in others):
+            return f"accepts another answer: {copies[0]}"
+        too_large = any(other.reason == Reason.TOO_LARGE for other in others)
+        return str(Reason.TOO_LARGE) if too_large else None
 
 
 @lru_cache(maxsize=4096)
@@ -176,7 +177,7 @@ def judged(gold: str, answer: str, relative_tolerance: float, units: bool) -> Fi
 
     def equal(one: Tree, other: Tree) -> bool | None:
         verdict = equal_rational(one, other)
-        return _equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
+        return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
     try:
         with budget(STEPS):
@@ -192,33 +193,30 @@ def judged(gold: str, answer: str, relative_tolerance: float, units: bool) -> Fi
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
 
 
-def _equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
-    from setrl_grader.numeric import equal_numeric  # needs mpmath
-
-    return equal_numeric(one, other, relative_tolerance)
-
-
 def _reason(found: Finding) -> Reason:
     if found.rule == "budget":
         return Reason.TOO_LARGE
     return Reason.EQUAL if found.equal else Reason.DIFFERENT
 
 
-def _changed(form: str) -> str | None:
-    r"""Return a gold with another number or letter in it, which is a wrong answer; None if neither.
+def _changed(form: str) -> list[str]:
+    r"""Return a gold with other numbers or another letter in it, which are wrong answers.
+
+    One of them may be right: \binom{5}{2} is \binom{5}{3}.
 
     >>> _changed(r"\frac{1}{2}x"), _changed("x")
-    ('\\frac{1}{3}x', 'w')
+    (['\\frac{1}{3}x', '\\frac{1}{4}x'], ['w'])
     """
     numbers = list(re.finditer(r"(?<![\d.])\d{1,300}(?!\d)", form))
     if numbers:
         last = numbers[-1]
-        return f"{form[: last.start()]}{int(last[0]) + 1}{form[last.end() :]}"
+        more = (int(last[0]) + step for step in (1, 2))
+        return [f"{form[: last.start()]}{number}{form[last.end() :]}" for number in more]
     letters = list(re.finditer(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", form))
     if not letters:
-        return None
+        return []
     free = next(letter for letter in "wzqj" if letter not in form)
-    return f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"
+    return [f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"]
 
 
 def _listed(text: str, gold: str) -> str | None:

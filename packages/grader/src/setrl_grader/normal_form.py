@@ -21,6 +21,7 @@ _THOUSANDS = re.compile(
 )
 _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
+_DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
 _ENDLESS = re.compile(r"(-?\s*\d*)\.(\d+)\s*\\ldots\s*\Z")
 _REPEATED = re.compile(r"(\d*?)(?=(\d)\2{2}|(\d{2,}?)\3)(?:(?:\2)+|(?:\3)+)\Z")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
@@ -42,7 +43,7 @@ def normal_form(answer: str) -> str:
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
     text = _BOLD_ALONE.sub(r"\1", text)
     text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
-    text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _PERCENT.sub("%", text))
+    text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _DEGREES.sub("°", _PERCENT.sub("%", text)))
     if whole := _THOUSANDS.match(text):
         text = whole[1] + re.sub(r"[, ]", "", whole[2]) + (whole[3] or "") + whole[4]
     if choice := _CHOICE_ALONE.match(text):
@@ -91,16 +92,18 @@ def _without_end(text: str) -> str:
     """Without the punctuation at its end, and without braces around all of it."""
     text = text.strip().rstrip(".,;: ")
     text = text.removesuffix("\\").rstrip()
-    while text.startswith("{") and _closes_at(text) == len(text) - 1:
-        text = text[1:-1].strip()
-    return text
-
-
-def _closes_at(text: str) -> int:
-    """Return where the brace at the beginning is closed; −1 if it is not."""
-    depth = 0
+    opened: list[int] = []
+    closing = {}
     for found in re.finditer(r"\\.|[{}]", text):
-        depth += (found[0] == "{") - (found[0] == "}")
-        if depth == 0:
-            return found.start()
-    return -1
+        if found[0] == "{":
+            opened.append(found.start())
+        elif found[0] == "}" and opened:
+            closing[opened.pop()] = found.start()
+    start, end = 0, len(text)
+    while closing.get(start) == end - 1:
+        start, end = start + 1, end - 1
+        while text[start].isspace():
+            start += 1
+        while text[end - 1].isspace():
+            end -= 1
+    return text[start:end]

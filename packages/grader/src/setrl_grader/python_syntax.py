@@ -1,13 +1,16 @@
-"""Answers in the syntax of Python and SymPy: 2*pi*sqrt(x), x**2, exp(16), Rational(1, 2).
+"""Answers in the syntax of Python and SymPy: 2*pi*sqrt(x), x**2, exp(16), Matrix([[1, 2], [3, 4]]).
 
-A product has its sign there and the names are known, so the reading is certain: names and calls are
-written as commands, and the grammar reads the rest. What is not listed here is not read.
+A product has its sign there and the names are known, so the reading is certain: Python's own parser
+reads the expressions, which are written as LaTeX, and the grammar reads the rest. What is not
+listed here is not read.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from setrl_grader.tokens import GREEK
 
@@ -23,18 +26,30 @@ FUNCTIONS |= {
     "acos": r"\arccos",
     "atan": r"\arctan",
 }
-WRITTEN = {"sqrt": r"\sqrt{{{}}}", "cbrt": r"\sqrt[3]{{{}}}", "Abs": "|{}|", "abs": "|{}|",
-            "factorial": "({})!", "floor": r"\lfloor {}\rfloor ", "ceiling": r"\lceil {}\rceil ",
+WRITTEN = {"sqrt": r"\sqrt{{{}}}", "Abs": "|{}|", "abs": "|{}|", "factorial": "({})!",
+            "floor": r"\lfloor {}\rfloor ", "ceiling": r"\lceil {}\rceil ",
             "Rational": r"\frac{{{}}}{{{}}}", "Fraction": r"\frac{{{}}}{{{}}}",
-            "binomial": r"\binom{{{}}}{{{}}}"}  # fmt: skip
-NAMES = {"pi": r"\pi ", "I": "i", "oo": r"\infty ", "E": "e"}
+            "binomial": r"\binom{{{}}}{{{}}}", "cbrt": r"\sqrt[3]{{{}}}"}  # fmt: skip
+NAMES = {"pi": r"\pi ", "I": "i", "oo": r"\infty ", "E": "e", "lamda": r"\lambda "}
 NAMES |= {name: rf"\{name} " for name in GREEK if name not in ("Pi", "Sigma")}
 _NOT_PYTHON = re.compile(r"[\\^]|[^\x00-\x7f]|\d[a-zA-Z]")  # 2x, and what Python warns of
-_CALLS = "|".join([*FUNCTIONS, *WRITTEN])
-_MARK = re.compile(rf"\*\*|(?<![a-zA-Z])(?:(?:{_CALLS})\(|(?:pi|oo)(?![a-zA-Z(]))")
-_TOKEN = re.compile(r"\*\*|[a-zA-Z]\w*|\d+(?:\.\d+)?|[-+*/=,()\[\]{}]|(\s+)|(.)", re.DOTALL)
-_SIGNS = {"**": "^", "*": r"\cdot "}
-_BRACKETS = {"(": "()", "[": "[]", "{": (r"\{", r"\}")}
+_CALLS = "|".join([*FUNCTIONS, *WRITTEN, "Matrix"])
+_MARK = re.compile(
+    rf"\*\*|(?<![a-zA-Z])(?:(?:{_CALLS})\(|(?:pi|oo)(?![a-zA-Z(])|[EI]\s*\*)|\*\s*[EI](?!\w)"
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NAMED = re.compile(r"\s*([a-zA-Z])\s*=(?!=)")
+_BRACKETS = ("(", "[", "{")
+_SIGNS: dict[type[ast.AST], tuple[str, int]] = {  # an operation → its sign, and how close it binds
+    ast.Add: ("+", 1),
+    ast.Sub: ("-", 1),
+    ast.Mult: (r"\cdot ", 2),
+    ast.Div: ("/", 2),
+}
+_ORDERS = {ast.Lt: "<", ast.Gt: ">", ast.LtE: r"\le ", ast.GtE: r"\ge ", ast.NotEq: r"\ne "}
+_ATOM = 5
+_POSITIVE = {"sqrt", "exp", "factorial", "pi", "E"}
+_LAMBDA = re.compile(r"(?<!\w)lambda(?!\w)")  # which is a word of Python
 
 
 class _OtherError(Exception):
@@ -45,45 +60,134 @@ class _OtherError(Exception):
 def as_latex(text: str) -> str | None:
     r"""Return an answer in the syntax of Python as LaTeX; None for anything else.
 
-    >>> as_latex("2*pi*sqrt(x)"), as_latex("x**(1/2)"), as_latex("2x"), as_latex("2*x")
-    ('2\\cdot \\pi \\cdot \\sqrt{x}', 'x^(1/2)', None, None)
+    >>> as_latex("2*pi*sqrt(x)"), as_latex("x**(1/2)"), as_latex("(0, pi]"), as_latex("2*x")
+    ('2\\cdot \\pi \\cdot \\sqrt{x}', 'x^{1/2}', '(0, \\pi ]', None)
     """
     plain = text.strip().strip("$").strip()
-    if len(plain) > MAX_LENGTH or plain.count("(") > MAX_DEPTH:
-        return None
-    if _NOT_PYTHON.search(plain) or not _MARK.search(plain):
-        return None
-    found = [each for each in _TOKEN.finditer(plain) if not each[1]]
-    tokens = [each[0] for each in found]
-    if any(each[2] for each in found) or "=" in tokens[2:]:
+    if len(text) > MAX_LENGTH or _NOT_PYTHON.search(plain) or not _MARK.search(plain):
         return None
     try:
-        items, end = _items([*tokens, ")"], 0)
-    except (_OtherError, IndexError):
+        return _items(_LAMBDA.sub("lamda", " ".join(plain.split())), MAX_DEPTH)
+    except (_OtherError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return ",".join(items) if end > len(tokens) else None
 
 
-def _items(tokens: list[str], at: int) -> tuple[list[str], int]:
-    """Write what is between commas, up to the closing bracket; return where it goes on."""
-    items, before = [""], ""
-    while tokens[at] not in (")", "]", "}"):
-        token, at = tokens[at], at + 1
-        is_operand = token[0].isalnum() or token in _BRACKETS
-        if is_operand and (before[-1:].isalnum() or before in _BRACKETS):
-            raise _OtherError  # a product has its sign
-        if token == ",":
-            items.append("")
-        elif token in _BRACKETS:
-            inner, at = _items(tokens, at)
-            items[-1] += ",".join(inner).join(_BRACKETS[token])
-        elif token[0].isalpha() and tokens[at] == "(":
-            given, at = _items(tokens, at + 1)
-            items[-1] += _call(token, given)
-        else:
-            items[-1] += _name(token) if token[0].isalpha() else _SIGNS.get(token, token)
-        before = token
-    return items, at + 1
+def _items(text: str, depth: int) -> str:
+    """Write what is between commas."""
+    commas = [at for at, _ in _outermost(text, depth, ",")]
+    pieces = [text[start + 1 : end] for start, end in pairwise([-1, *commas, len(text)])]
+    return ",".join(" " * piece.startswith(" ") + _item(piece.strip(), depth) for piece in pieces)
+
+
+def _outermost(text: str, depth: int, signs: str) -> list[tuple[int, str]]:
+    """Return where these signs stand in no bracket."""
+    found, level = [], 0
+    for at, sign in enumerate(text):
+        level += (sign in "([{") - (sign in ")]}")
+        if not 0 <= level <= depth:
+            raise _OtherError
+        if level == 0 and sign in signs:
+            found.append((at, sign))
+    if level:
+        raise _OtherError
+    return found
+
+
+def _item(text: str, depth: int) -> str:
+    """Write a named item, a bracket with its own two ends, or an expression."""
+    if named := _NAMED.match(text):
+        return f"{named[1]}={_item(text[named.end() :].strip(), depth)}"
+    if text[:1] in _BRACKETS and _outermost(text, depth, ")]}")[0][0] == len(text) - 1:
+        inner = text[1:-1]
+        if text[0] != "(" or text[-1] != ")" or _outermost(inner, depth, ","):
+            ends = [rf"\{end}" if end in "{}" else end for end in (text[0], text[-1])]
+            return _items(inner, depth - 1).join(ends)
+    return _Writer(text).written(ast.parse(text, mode="eval").body, depth)[0]
+
+
+class _Writer:
+    """It writes an expression of Python as LaTeX, and says how close the last operation binds."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def written(self, node: ast.expr, depth: int) -> tuple[str, int]:
+        if depth < 0:
+            raise _OtherError
+        match node:
+            case ast.Constant() if _NUMBER.fullmatch(number := self.source(node)):
+                return number, _ATOM
+            case ast.Name(name):
+                return _name(name), _ATOM
+            case ast.UnaryOp(ast.USub(), operand):
+                return f"-{self.side(operand, 2, depth)}", 2
+            case ast.BinOp(base, ast.Pow(), exponent):
+                if _in_doubt(base) and not _NUMBER.fullmatch(self.source(exponent)):
+                    raise _OtherError
+                raised = self.written(exponent, depth - 1)[0]
+                return f"{self.side(base, _ATOM, depth)}^{{{raised}}}", 4
+            case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div()):
+                return self.chain(node, depth)
+            case ast.Call(ast.Name(name), given, []):
+                return self.call(name, given, depth - 1), 4
+            case ast.Compare(left, signs, others):
+                sides = [self.side(each, 1, depth) for each in (left, *others)]
+                orders = [_ORDERS[type(sign)] for sign in signs if type(sign) in _ORDERS]
+                if len(orders) == len(signs):
+                    return "".join(map("".join, zip(sides, [*orders, ""], strict=True))), 0
+        raise _OtherError
+
+    def source(self, node: ast.expr) -> str:
+        return self.text[node.col_offset : node.end_col_offset]
+
+    def side(self, node: ast.expr, least: int, depth: int, *, first: bool = True) -> str:
+        """Write one side of an operation, in brackets where it binds less."""
+        text, binds = self.written(node, depth - 1)
+        return f"({text})" if binds < least or (text[0] == "-" and not first) else text
+
+    def chain(self, node: ast.expr, depth: int) -> tuple[str, int]:
+        """Write a sum or a product of many terms without a call for each."""
+        binds, found = 0, []
+        while isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
+            sign, level = _SIGNS[type(node.op)]
+            if level != (binds or level):
+                break
+            binds = level
+            found.append(sign + self.side(node.right, level + 1, depth, first=False))
+            node = node.left
+        return self.side(node, binds, depth) + "".join(reversed(found)), binds
+
+    def call(self, name: str, given: list[ast.expr], depth: int) -> str:
+        if name == "Matrix" and len(given) == 1:
+            rows = [_elements(row) or [row] for row in _elements(given[0])]
+            return self.matrix(rows, depth)
+        texts = [self.written(each, depth)[0] for each in given]
+        if name == "cbrt" and any(map(_in_doubt, given)):
+            raise _OtherError
+        if name in WRITTEN and len(texts) == WRITTEN[name].replace("{{{", "{").count("{}"):
+            return WRITTEN[name].format(*texts)
+        if name == "log" and len(texts) == 2:
+            return rf"\log_{{{texts[1]}}}({texts[0]})"
+        if name in FUNCTIONS and (len(texts) == 1 or name in ("max", "min")):
+            return f"{FUNCTIONS[name]}({','.join(texts)})"
+        raise _OtherError
+
+    def matrix(self, rows: list[list[ast.expr]], depth: int) -> str:
+        lines = ["&".join(self.written(each, depth)[0] for each in row) for row in rows]
+        return r"\begin{pmatrix}" + r"\\".join(lines) + r"\end{pmatrix}"
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.List) else []
+
+
+def _in_doubt(base: ast.expr) -> bool:
+    """Whether a number may be below 0: its root is complex in Python, and real in LaTeX."""
+    parts = list(ast.walk(base))
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    if names - _POSITIVE - FUNCTIONS.keys() - WRITTEN.keys():  # a letter, as in LaTeX
+        return False
+    return bool(names - _POSITIVE) or any(isinstance(part, ast.USub | ast.Sub) for part in parts)
 
 
 def _name(name: str) -> str:
@@ -93,13 +197,3 @@ def _name(name: str) -> str:
     if not indexed:
         raise _OtherError
     return f"{indexed[1]}_{{{indexed[2]}}}" if indexed[2] else name
-
-
-def _call(name: str, given: list[str]) -> str:
-    if name in WRITTEN and len(given) == WRITTEN[name].replace("{{{", "{").count("{}"):
-        return WRITTEN[name].format(*given)
-    if name == "log" and len(given) == 2:
-        return rf"\log_{{{given[1]}}}({given[0]})"
-    if name in FUNCTIONS and (len(given) == 1 or name in ("max", "min")):
-        return f"{FUNCTIONS[name]}({','.join(given)})"
-    raise _OtherError

@@ -8,6 +8,7 @@ of a row break before a space; among tokens it does not.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -26,10 +27,10 @@ _TOKEN = re.compile(r"\\\\|\\[a-zA-Z]+\*?|\\.|\s+|.", re.DOTALL)
 
 # Characters that are another way to type a command.
 CHARACTERS = {
-    "−": "-", "–": "-", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "÷": r"\div", "π": r"\pi",
-    "∞": r"\infty", "∪": r"\cup", "∩": r"\cap", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
+    "−": "-", "–": "-", "‑": "-", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "÷": r"\div",
+    "π": r"\pi", "∞": r"\infty", "∪": r"\cup", "∩": r"\cap", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
     "≈": r"\approx", "±": r"\pm", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "…": r"\ldots",
-    "∈": r"\in", "√": r"\sqrt", "′": "'", "’": "'", "~": " ", "∶": ":",
+    "∈": r"\in", "√": r"\sqrt", "′": "'", "’": "'", "~": " ", "∶": ":", "⁄": "/", "º": "°",
     "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
     "η": r"\eta", "θ": r"\theta", "λ": r"\lambda", "μ": r"\mu", "ρ": r"\rho", "σ": r"\sigma",
     "τ": r"\tau", "φ": r"\phi", "ψ": r"\psi", "ω": r"\omega", "Γ": r"\Gamma", "Δ": r"\Delta",
@@ -41,24 +42,23 @@ CHARACTERS = {
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_VULGAR = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34", "⅕": "15", "⅙": "16", "⅛": "18"}
 _WITH_EQUAL = {">": r"\ge", "<": r"\le", "!": r"\ne", r"\not": r"\ne"}
 
 # What several tokens say in one character, or one token in several: x² → x^{2}, 1{,}234 → 1234.
-_CIRCLE = r"°|\\circ(?![a-zA-Z])|\\degree(?![a-zA-Z])"
+_CIRCLE = r"[°º∘]|\\circ(?![a-zA-Z])|\\degree(?![a-zA-Z])"
 _PRIME = r"'|′|\\prime(?![a-zA-Z])"
 _TEXT: dict[str, Callable[[re.Match[str]], str]] = {
-    r"[^\x00-\x7f]": lambda m: str(int(m[0])) if m[0].isdecimal() else m[0],  # but not ① and ፩
+    r"[^\x00-\x7f]": lambda m: _plain_character(m[0]),
     "[⁰¹²³⁴-⁹⁻ⁿ]+": lambda m: f"^{{{m[0].translate(_RAISED)}}}",
     r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])": lambda m: rf"\sqrt{{{m[1]}}}",
     "[₀-₉]+": lambda m: f"_{{{m[0].translate(_LOWERED)}}}",
-    f"[{''.join(_VULGAR)}]": lambda m: r"\frac{{{}}}{{{}}}".format(*_VULGAR[m[0]]),
     r"(?<![\d.])\d{1,3}(?:\\,\d{3})+(?!\d)": lambda m: m[0].replace("\\,", ""),
     r"(?<=\d)(?:,\\! ?|\{,\})(?=\d{3}(?!\d))": lambda _: "",
     r"(>|<|!|\\not\s*)=(?=(\w?))": lambda m: _WITH_EQUAL[m[1].rstrip()] + " " * m[2].isalpha(),
     '["″]': lambda _: "''",
-    rf"\s*\^\s*(?:{_CIRCLE}|\{{\s*(?:{_CIRCLE})\s*\}})": lambda _: "°",
-    rf"\s*\^\s*(?:{_PRIME}|\{{(?:\s*(?:{_PRIME}))+\s*\}})": lambda m: (
+    r"\\\\\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in)\s*\]": lambda _: r"\\",
+    rf"(?<!\s)\s*\^\s*(?:{_CIRCLE}|\{{\s*(?:{_CIRCLE})\s*\}})": lambda _: "°",
+    rf"(?<!\s)\s*\^\s*(?:{_PRIME}|\{{(?:\s*(?:{_PRIME}))+\s*\}})": lambda m: (
         "'" * len(re.findall(_PRIME, m[0]))
     ),
 }
@@ -76,7 +76,7 @@ COMMANDS = {
     r"\widetilde": r"\tilde", r"\wedge": r"\land", r"\vee": r"\lor", r"\lnot": r"\neg",
     r"\implies": r"\Rightarrow", r"\dots": r"\ldots", r"\cdots": r"\ldots", r"\dotsc": r"\ldots",
     r"\pounds": "£", r"\euro": "€", r"\yen": "¥", r"\bmod": r"\pmod", r"\mod": r"\pmod",
-    r"\div": "/",
+    r"\div": "/", r"\nicefrac": r"\frac", r"\sfrac": r"\frac", r"\cr": r"\\",
     r"\lVert": r"\|", r"\rVert": r"\|", r"\Vert": r"\|", r"\top": "T", r"\intercal": "T",
 }  # fmt: skip
 
@@ -88,6 +88,8 @@ NOTHING = {
     "$", r"\(", r"\)", r"\[", r"\]", r"\!", r"\displaystyle", r"\textstyle",
     r"\limits", r"\nolimits", r"\boxed", r"\fbox", r"\negthinspace",
     r"\bf", r"\it", r"\rm", r"\sf", r"\tt", r"\bfseries", r"\itshape",
+    r"\tiny", r"\scriptsize", r"\footnotesize", r"\small", r"\normalsize", r"\large", r"\Large",
+    r"\LARGE", r"\huge", r"\Huge",
 }  # fmt: skip
 SIZES = {
     r"\left", r"\right", r"\middle", r"\big", r"\Big", r"\bigg", r"\Bigg", r"\bigl", r"\bigr",
@@ -103,6 +105,16 @@ GAPS = {r"\hspace", r"\phantom", r"\hspace*", r"\vspace"}
 _BOLD = {r"\mathbf", r"\bm", r"\boldsymbol"}
 _NAMING = {r"\operatorname", r"\operatorname*", r"\mathrm", r"\text"}
 _MATRICES = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix"}
+
+
+def _plain_character(character: str) -> str:
+    """Write a digit of any script, a fraction (⅜) or a wide character in ASCII; not ① and ፩."""
+    if character.isdecimal():
+        return str(int(character))
+    top, slash, bottom = unicodedata.normalize("NFKC", character).partition("⁄")
+    if slash and top and bottom:
+        return rf"\frac{{{top}}}{{{bottom}}}"
+    return top if "！" <= character <= "～" else character
 
 
 def tokens(text: str) -> Tokens:
@@ -226,13 +238,14 @@ _FUNCTION_NAMES = set("fghFGHy")
 
 def _derivative(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
     r"""Write f^{(1)} → f', f^{(n)} → f_{(n)}, f^{-1}(x) → f_{-1}(x): these are not powers."""
+    if found[at] != "^" or not kept or kept[-1] not in _FUNCTION_NAMES:
+        return None
     end = group_at(found, at + 1)
     inner = "".join(found[at + 2 : end - 1])
-    raised = found[at] == "^" and kept and kept[-1] in _FUNCTION_NAMES
-    applied = found[end : end + 1] == ["("]
-    if raised and re.fullmatch(r"\([1-9]\)", inner):
+    if re.fullmatch(r"\([1-9]\)", inner):
         return ["'"] * int(inner[1]), end
-    return (["_"], at + 1) if raised and inner and (inner[0] == "(" or applied) else None
+    applied = found[end : end + 1] == ["("]
+    return (["_"], at + 1) if inner and (inner[0] == "(" or applied) else None
 
 
 def _arguments(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
@@ -281,23 +294,43 @@ def _strip(found: Tokens) -> Tokens:
     return found[start:end]
 
 
-def _choose(found: Tokens) -> Tokens:
-    r"""{5 \choose 2} → \binom{5}{2}."""
-    if r"\choose" not in found:
+_INFIX = {r"\choose": r"\binom", r"\over": r"\frac"}
+
+
+def _infixes(found: Tokens) -> Tokens:
+    r"""{5 \choose 2} → \binom{5}{2}, {1 \over 2} → \frac{1}{2}."""
+    if _INFIX.keys().isdisjoint(found):
         return found
-    middle = found.index(r"\choose")
-    start = next((at for at in range(middle, -1, -1) if found[at] == "{"), -1)
-    end = group_at(found, start) if start >= 0 else len(found)
-    top, bottom = found[start + 1 : middle], found[middle + 1 : end - (start >= 0)]
-    binomial = [r"\binom", "{", *_strip(top), "}", "{", *_strip(bottom), "}"]
-    return [*found[: max(start, 0)], *binomial, *_choose(found[end:])]
+    kept: Tokens = []
+    groups: list[list[int]] = [[0, -1]]  # where a group begins, and where its sign is
+    for token in [*found, "}"]:
+        if token in _INFIX and groups[-1][1] < 0:
+            groups[-1][1] = len(kept)
+        if token != "}":
+            kept.append(token)
+            groups += [[len(kept), -1]] if token == "{" else []
+            continue
+        start, middle = groups.pop()
+        if middle >= 0:
+            top, bottom = _strip(kept[start:middle]), _strip(kept[middle + 1 :])
+            kept[start:] = [_INFIX[kept[middle]], "{", *top, "}", "{", *bottom, "}"]
+            if start > 1 and kept[start - 2][0] not in "\\^_}":  # the group is no argument
+                del kept[start - 1]
+                continue
+            if start == 1:
+                del kept[0]
+                continue
+        kept += ["}"] if groups else []
+    return kept
 
 
 def _matrix(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
     r"""Every matrix in round brackets: bmatrix, \left[\begin{array}{cc}…\end{array}\right]."""
+    if found[at] not in (r"\begin", r"\end"):
+        return None
     end = group_at(found, at + 1)
     name = "".join(found[at + 2 : end - 1])
-    if found[at] not in (r"\begin", r"\end") or name not in _MATRICES:
+    if name not in _MATRICES:
         return None
     bare = name in ("array", "matrix", "smallmatrix")
     if found[at] == r"\begin":
@@ -327,7 +360,7 @@ _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     partial(_walk, _dressed),
     _one_space,
     partial(_walk, _derivative),
-    _choose,
+    _infixes,
     partial(_walk, _arguments),
     partial(_walk, _matrix),
 )

@@ -16,40 +16,42 @@ from functools import cache
 from typing import Any
 
 from setrl_grader.errors import GoldError
+from setrl_grader.golds import gold_answer
 from setrl_grader.grader import Grader
-from setrl_grader.grades import Grade
+from setrl_grader.grades import Grade, Reason
 from setrl_grader.math_grader import MathGrader, grade
 from setrl_grader.plain import NumberGrader
 
-Text = str | Sequence[Mapping[str, Any]]  # plain, or the messages of a conversation
 GOLD_COLUMNS = ("answer", "final_answer", "solution", "ground_truth", "gold", "target")
 
 
-def trl_reward(completions: Sequence[Text], **columns: Any) -> list[float | None]:
+def trl_reward(completions: Sequence[object], **columns: Any) -> list[float | None]:
     """Return the reward of each sample, for TRL's `reward_funcs`; None if the gold is unusable.
 
-    The gold is in the first column of the data set that it has of `answer`, `final_answer`,
-    `solution`, `ground_truth`, `gold`, `target`. A worked solution may hold the gold in a box.
+    The gold is in a column `answer`, `final_answer`, `solution`, `ground_truth`, `gold` or
+    `target`: in the first of them that has one in this row. A worked solution may hold the gold in
+    a box.
 
     Args:
-        completions: The samples, as text or as messages.
+        completions: The samples, as text or as messages; a sample that is neither states nothing.
         columns: The other columns of the data set, a list each.
 
     Raises:
         ValueError: If there is no such column.
     """
-    column = next((name for name in GOLD_COLUMNS if name in columns), None)
-    if column is None:
+    found = [columns[name] for name in GOLD_COLUMNS if name in columns]
+    if not found:
         raise ValueError(
             f"the golds must be in one of the columns {', '.join(GOLD_COLUMNS)}, "
             f"but the columns are: {', '.join(columns) or 'none'}"
         )
     texts = [_last_text(completion) for completion in completions]
-    return [each.reward for each in _math().grades(texts, columns[column])]
+    golds = [next(filter(gold_answer, row), None) for row in zip(*found, strict=True)]
+    return [each.reward for each in _math().grades(texts, golds)]
 
 
 def compute_score(
-    data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None, **_: Any
+    data_source: object, solution_str: str, ground_truth: object, extra_info: Any = None, **_: Any
 ) -> dict[str, float]:
     """Return the score of a sample, for verl's `custom_reward_function`.
 
@@ -57,26 +59,30 @@ def compute_score(
     0, which gives all of them the advantage 0, and `gold_read` is 0.
 
     Args:
-        data_source: With "gsm8k" in it, the answer is the number after "####", in a box, or after
-            "answer is"; else the last box counts.
+        data_source: With "gsm8k" in it, in any case, the answer is the number after "####", in a
+            box, or after "answer is"; else the last box counts.
         solution_str: The sample.
         ground_truth: The gold.
         extra_info: Not read.
     """
-    grader: Grader = NumberGrader() if "gsm8k" in data_source else _math()
+    grader: Grader = NumberGrader() if "gsm8k" in str(data_source).lower() else _math()
     found = grader.grade(solution_str, ground_truth)
     score = found.reward or 0.0
     return {"score": score, "acc": score, "gold_read": float(found.correct is not None)}
 
 
-def _last_text(completion: Text) -> str:
+def _last_text(completion: object) -> str:
     """Return plain text, or the text of the last message without its other blocks."""
-    if isinstance(completion, str) or not completion:
-        return completion or ""  # type: ignore[return-value]
-    content = completion[-1].get("content") or ""
-    if isinstance(content, str):
-        return content
-    return "".join(block.get("text", "") for block in content if block.get("type") == "text")
+    last = completion[-1] if isinstance(completion, list | tuple) and completion else completion
+    content = last.get("content") if isinstance(last, Mapping) else last
+    blocks = content if isinstance(content, list | tuple) else [content]
+    return "".join(map(_of_block, blocks))
+
+
+def _of_block(block: object) -> str:
+    is_text = isinstance(block, Mapping) and block.get("type") == "text"
+    text = block.get("text") if is_text else block  # type: ignore[attr-defined]
+    return text if isinstance(text, str) else ""
 
 
 def verifiers_reward(gold: str = "answer") -> Any:
@@ -150,7 +156,7 @@ def _mean_of_known(values: Sequence[float]) -> float:
 
 def _best(text: str, golds: Sequence[object]) -> Grade:
     """Return the grade with the gold that fits best: right, else wrong, else unknown."""
-    found = [grade(text, gold) for gold in golds]
+    found = [Grade(Reason.BAD_GOLD), *(grade(text, gold) for gold in golds)]
     return max(found, key=lambda each: -1.0 if each.reward is None else each.reward)
 
 

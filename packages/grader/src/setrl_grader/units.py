@@ -10,22 +10,78 @@ _UNIT = re.compile(
 )
 
 # What may follow a number as its unit; other words are part of the answer.
+# A line has the names of one unit.
 _LENGTHS = """
-    m cm mm km nm dm inch inches in ft foot feet yd yard yards mi mile miles meter meters
-    metre metres centimeter centimeters centimetre centimetres millimeter millimeters
-    kilometer kilometers kilometre kilometres
+    m meter meters metre metres
+    cm centimeter centimeters centimetre centimetres
+    mm millimeter millimeters millimetre millimetres
+    km kilometer kilometers kilometre kilometres
+    nm
+    dm
+    in inch inches
+    ft foot feet
+    yd yard yards
+    mi mile miles
 """
-_UNIT_NAMES = """
-    g kg mg gram grams kilogram kilograms milligram
-    milligrams ton tons tonnes lb lbs pound pounds oz ounce ounces s sec secs second seconds
-    min mins minute minutes h hr hrs hour hours day days week weeks month months year years l
-    L ml mL liter liters litre litres gallon gallons quart quarts pint pints cup cups mph kph
-    kmh J kJ N W kW V A Pa kPa Hz mol K C F dollar dollars cent cents euro euros USD EUR
-    degree degrees unit units people
-    person persons students student ways point points apples books cookies marbles
+_OTHERS = """
+    g gram grams
+    kg kilogram kilograms
+    mg milligram milligrams
+    ton tons
+    tonnes
+    lb lbs pound pounds
+    oz ounce ounces
+    s sec secs second seconds
+    min mins minute minutes
+    h hr hrs hour hours
+    day days
+    week weeks
+    month months
+    year years
+    l L liter liters litre litres
+    ml mL
+    gallon gallons
+    quart quarts
+    pint pints
+    cup cups
+    mph
+    kph kmh
+    J
+    kJ
+    N
+    W
+    kW
+    V
+    A
+    Pa
+    kPa
+    Hz
+    mol
+    K
+    C
+    F
+    $ dollar dollars USD
+    € euro euros EUR
+    £
+    ¥ yen
+    ₹ rupees
+    cent cents
+    degree degrees
+    unit units
+    person persons people
+    student students
+    way ways
+    point points
+    apple apples
+    book books
+    cookie cookies
+    marble marbles
 """
+_LINES = [line.split() for line in (_LENGTHS + _OTHERS).splitlines()]
+_ONE_NAME = {name: names[0] for names in _LINES for name in names}
+_SIGNS = "$€£¥₹"
 LENGTHS = frozenset(_LENGTHS.split())
-UNITS = LENGTHS | frozenset(_UNIT_NAMES.split())
+UNITS = frozenset(_ONE_NAME) - set(_SIGNS)
 _BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
 SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
@@ -33,14 +89,6 @@ SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
 PREFIXED = re.compile(r"[kMGcmdnpf](?:[msgAVWJNTFCK]|Pa|Hz|[Ll]|mol|cal|bar|eV)\Z")
 """Units that do so behind a space."""
 
-_CURRENCIES = {
-    "$": ("$", "dollar", "dollars", "USD"),
-    "€": ("€", "euro", "euros", "EUR"),
-    "£": ("£",),
-    "¥": ("¥", "yen"),
-    "₹": ("₹", "rupees"),
-}
-_CURRENCY_OF = {name: sign for sign, names in _CURRENCIES.items() for name in names}
 _SIGNED = re.compile(r"([+-]?)\s*\\?([$€£¥₹])\s*([+-]?[\d.].*)\Z", re.DOTALL)
 
 
@@ -54,13 +102,13 @@ def split_currency(text: str) -> tuple[str, str]:
     return (found[1] + found[3], found[2]) if found else (text, "")
 
 
-def currency_of(unit: str) -> str:
-    """Return the sign of a currency that a unit names, or the unit.
+def one_name(unit: str) -> str:
+    """Return the one name of a unit or a currency that has several.
 
-    >>> currency_of("dollars"), currency_of("cents")
-    ('$', 'cents')
+    >>> one_name("dollars"), one_name("centimeters^2"), one_name("dog")
+    ('$', 'cm^2', 'dog')
     """
-    return _CURRENCY_OF.get(unit, unit)
+    return re.sub(r"[a-zA-Z]+", lambda found: _ONE_NAME.get(found[0], found[0]), unit)
 
 
 def split_unit(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from setrl_grader.budget import BudgetError, budget
 from setrl_grader.exact import exact_value
 from setrl_grader.findings import Finding
 from setrl_grader.grammar import read
+from setrl_grader.numeric import separating_point
 from setrl_grader.trees import Tree, letters_of
 
 Separating = tuple[str, str, str]  # a point, and both values there
@@ -63,8 +64,11 @@ SENTENCES = {  # rule → the sentences for equal and for different
 def sentence(found: Finding) -> str:
     """Return what was found as a sentence without a full stop."""
     parts = [sentence(part) for part in found.parts]
-    at, *values = found.detail if found.rule == "expression" and found.detail else ("", "", "")
-    where = f" at {at}: the gold is {{}} there" if at else ": the gold is {}"
+    point = ""
+    if found.rule == "expression" and found.detail:
+        at, ours, theirs = found.detail
+        where = f" at {at}: the gold is {ours} there" if at else f": the gold is {ours}"
+        point = f"{where}, and the answer is {theirs}"
     value = found.rule == "expression" and found.equal and not _LETTER.search(found.gold)
     return SENTENCES["number" if value else found.rule][not found.equal].format(
         *found.detail,
@@ -73,7 +77,7 @@ def sentence(found: Finding) -> str:
         n=len(parts),
         part=parts[0] if parts else "the texts behind the letter differ",
         at=found.pairs[0] + 1 if found.pairs else 0,
-        point=(where + ", and the answer is {}").format(*values) if values[0] else "",
+        point=point,
     )
 
 
@@ -90,15 +94,9 @@ def with_point(found: Finding) -> Finding:
 def _point(one: Tree, other: Tree) -> Separating | None:
     try:
         with budget(STEPS):
-            return exact_point(one, other) or _separating_point(one, other)
-    except (BudgetError, ImportError):  # too large, or without mpmath
+            return exact_point(one, other) or separating_point(one, other)
+    except BudgetError:
         return None
-
-
-def _separating_point(one: Tree, other: Tree) -> Separating | None:
-    from setrl_grader.numeric import separating_point
-
-    return separating_point(one, other)
 
 
 def exact_point(one: Tree, other: Tree) -> Separating | None:

@@ -8,29 +8,23 @@ from fractions import Fraction
 from setrl_grader.grammar import parse
 from setrl_grader.normal_form import spaceless
 from setrl_grader.numbers import read_number
+from setrl_grader.units import split_currency, split_unit
 
 _WORDS = re.compile(
     r"[A-Za-z]+(?:(?: |(?<=[a-z])'(?=[a-z])|(?<=[A-Za-z]{2})-(?=[A-Za-z]{2}))[A-Za-z]+)*\Z"
 )
-_SHORT = """
-    yes no true false none odd even all one two six ten
-    am an as at be by do go he if in is it me my of oh on or so to up us we
-"""
-_SHORT_WORDS = frozenset(_SHORT.split())
-_ONLY_LETTERS = re.compile(r"[A-Z]{2,3}\Z|[A-Za-z]{3}\Z")  # of a word or of points, or a product
-_SYMBOLS = re.compile(r"(?:[A-Z][a-z]?(?:_?\d)*){2,}\Z|[ivx]{2,}\Z")  # CO_2, IV, iv, AB
-_DOUBTS = re.compile(
-    r"\b(?:not|no|is|isn't|or|and|but|wrong|false|incorrect|maybe|neither|nor|never|except|actually"
-    r"|rather|perhaps|wait|sorry|also|instead|probably|either|both|possibly|unless|then|again|answer"
-    r"|option|choice|correct|right|guess|unsure|if|think|could|may|might|would|should|else|other"
-    r"|another|definitely|than|excluded|eliminated|rejected|discarded|dismissed|ruled|impossible"
-    r"|invalid|contradict\w*|fail\w*|untrue|mistaken|removed|crossed|out|false|cannot|\w+n't)\b|\b[B-J]\b|\bA\b(?!\s+[a-z])",
-    re.IGNORECASE,
+_ANY_CASE = frozenset(
+    ["yes", "no", "true", "false", "none", "odd", "even", "all", "one", "two", "six", "ten"]
 )
-_CAPITALISED = re.compile(r"[A-Z][a-z]{2,}(?![a-z])")
+_ONLY_LETTERS = re.compile(  # a word, or names of points; other letters are a product
+    r"[A-Z]{2,3}\Z|(?=.?.?[aeiouAEIOU])[A-Za-z]{2,3}\Z"
+)
+_SYMBOLS = re.compile(r"(?:[A-Z][a-z]?(?:_?\d)*){2,}\Z|[ivx]{2,}\Z")  # CO_2, IV, iv, AB
+_LETTERS = re.compile(r"(?<![\\a-zA-Z])(?:[a-zA-Z]{2,}|[A-J](?![a-zA-Z]))")
 _CHOICE = re.compile(
     r"((?:[Oo]ption|[Cc]hoice)\s+)?(\(?)([A-J])([).]|:(?=\s)|\Z)\s*(.*)\Z", re.DOTALL
 )
+_FULL_STOP = re.compile(r"\.(?=\s|\Z)")
 _PHRASE = re.compile(r"\d+(?:\.\d+)?|\\?[a-zA-Z]+|\S")
 
 
@@ -43,7 +37,7 @@ def is_words(text: str) -> bool:
     if not _WORDS.match(text):
         return False
     long = "-" not in text or max(map(len, re.findall("[A-Za-z]+", text))) >= 4
-    return (long and len(spaceless(text)) >= 4) or text.lower() in _SHORT_WORDS
+    return (long and len(spaceless(text)) >= 4) or text.lower() in _ANY_CASE
 
 
 def are_words(gold: str, answer: str) -> bool:
@@ -69,46 +63,54 @@ def choice_of(text: str) -> tuple[str, str] | None:
     return found[3], found[5]
 
 
-def may_follow(text: str) -> bool:
-    """Whether what a gold has behind the letter of a choice is its answer, not a second thought."""
+def is_option(text: str) -> bool:
+    """Whether what a gold has behind the letter of a choice is one option: a value, or words."""
     if not text or read_number(text):
         return True
-    if text[:1] in "+-*/^_!" or choice_of(text) or _DOUBTS.search(text):
+    if text[:1] in "+-*/^_!" or choice_of(text) or re.match(r"(?:and|or)\b", text):
         return False
-    part = parse(text)
-    sides = part.parts if part.kind == "relation" else (part,)
-    return all(side.tree for side in sides) or is_words(text)
+    return _is_read(text) or is_words(text)
 
 
-def may_stand_behind(text: str) -> bool:
-    """Whether an answer's text behind the letter of a choice is certain to be the option's value.
+def is_value(text: str) -> bool:
+    """Whether an answer's text behind the letter of a choice is a value: it has a digit, no words.
 
-    The gold is only a letter, so words may be a verdict: (B) excluded. A value has a digit, or is
-    a name with a capital.
+    The gold is only a letter, so words may be a verdict: (B) excluded. A known unit is none.
+
+    >>> is_value("12 cm"), is_value("x=3"), is_value("7C"), is_value("12 is wrong"), is_value("x")
+    (True, True, False, False, False)
     """
-    has_digit = any(map(str.isdecimal, text)) and not is_words(text)
-    return may_follow(text) and (has_digit or _CAPITALISED.match(text) is not None)
+    bare = split_unit(split_currency(text)[0])[0]
+    has_digit = any(map(str.isdecimal, bare))
+    return has_digit and not _LETTERS.search(bare) and bool(read_number(bare) or _is_read(bare))
+
+
+def _is_read(text: str) -> bool:
+    part = parse(text)
+    return all(side.tree for side in (part.parts if part.kind == "relation" else (part,)))
 
 
 def phrase(text: str) -> list[object]:
-    """Return numbers and words in their order, as of 5 feet 6 inches."""
-    found = _PHRASE.findall(text)
+    """Return numbers and words in their order, as of 5 feet 6 inches; words have spaces around."""
+    found = _PHRASE.finditer(text)
     return [
-        Fraction(part)
-        if part[0].isdecimal()
-        else part.lower()
-        if part.isalpha() and _looks_like_words(part)
-        else part
+        Fraction(part[0])
+        if part[0][0].isdecimal()
+        else part[0].lower()
+        if part[0].isalpha() and _stands_alone(text, *part.span()) and _looks_like_words(part[0])
+        else part[0]
         for part in found
     ]
 
 
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return text[start - 1 : start] in ("", " ") and text[end : end + 1] in ("", " ")
+
+
 def same_words(gold: str, answer: str) -> bool:
     """Whether two texts are the same words in any case; names of points, ABCD, keep their case."""
-    one, other = (" ".join(text.replace(".", "").split()) for text in (gold, answer))
-    any_case = (_looks_like_words(gold) and _looks_like_words(answer)) or (
-        one.lower() in _SHORT_WORDS
-    )
+    one, other = (" ".join(_FULL_STOP.sub("", text).split()) for text in (gold, answer))
+    any_case = (_looks_like_words(gold) and _looks_like_words(answer)) or (one.lower() in _ANY_CASE)
     return one.lower() == other.lower() if any_case else one == other
 
 

@@ -215,10 +215,17 @@ def _number(text: str) -> tuple[Fraction, Fraction]:
     return exact(tree, {}), step
 
 
+def _any_case(text: str) -> str:
+    """Return a text with its words in small letters, but not the letters beside other signs."""
+    return " ".join(
+        word.lower() if re.fullmatch(r"[A-Za-z'.,-]+", word) else word for word in text.split()
+    )
+
+
 def _equal_words(gold: str, answer: str) -> None:
     one, other = (
-        re.findall(r"\d+(?:\.\d+)?|[a-z]+|[^\s.]", text)
-        for text in (plain(gold).lower(), plain(answer).lower())
+        re.findall(r"\d+(?:\.\d+)?|\\?[a-zA-Z]+|[^\s.]|\.(?=\w)", _any_case(plain(text)))
+        for text in (gold, answer)
     )
     if any(word.startswith("0") for word in one + other):
         raise UnreadError

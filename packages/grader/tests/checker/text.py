@@ -6,14 +6,15 @@ import re
 
 _CHARACTERS = {"−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "π": r"\pi ", "√": r"\sqrt ",
                "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "∪": r"\cup ",
-               "∈": r"\in ", "ℝ": r"\mathbb{R}", "′": "'", "²": "^2", "³": "^3"}  # fmt: skip
+               "∈": r"\in ", "ℝ": r"\mathbb{R}", "′": "'", "²": "^2", "³": "^3", "－": "-",
+               "‑": "-", "⁄": "/", "º": "°", "⅜": r"\frac{3}{8}", "⅘": r"\frac{4}{5}"}  # fmt: skip
 _SAME = {"dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "leq": "le", "geq": "ge", "neq": "ne",
          "leqslant": "le", "geqslant": "ge", "lt": "<", "gt": ">", "mid": "|", "lvert": "|",
          "rvert": "|", "vert": "|", "div": "/", "ast": "*", "lbrace": r"\{", "rbrace": r"\}",
          "dbinom": "binom", "tbinom": "binom", "prime": "'", "degree": "°",
-         "varnothing": "emptyset", "colon": ":"}  # fmt: skip
+         "varnothing": "emptyset", "nicefrac": "frac", "colon": ":"}  # fmt: skip
 _DROPPED = re.compile(
-    r"\\(?:left|right|middle|[bB]igg?[lr]?|displaystyle|textstyle|limits)(?![a-zA-Z])"
+    r"\\(?:left|right|middle|[bB]igg?[lr]?|displaystyle|textstyle|limits|small|large)(?![a-zA-Z])"
     r"|\\[()\[\]!]|(?<!\\)\$"
 )
 _FONT = re.compile(
@@ -31,6 +32,8 @@ TURNED = {">": "<", r"\ge": r"\le"}
 
 def plain(text: str) -> str:
     """Return text with one way to write what has several, and without what has no meaning."""
+    if re.search(r"(?<![\\\w])[EI]\s*\*|\*\s*[EI](?!\w)", text):  # of SymPy
+        text = re.sub(r"(?<![\\\w])[EI](?!\w)", lambda found: found[0].lower(), text)
     text = re.sub(r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])", r"\\sqrt{\1}", text)
     for character, command in _CHARACTERS.items():
         text = text.replace(character, command)
@@ -38,6 +41,7 @@ def plain(text: str) -> str:
     text = _COMMAND.sub(lambda found: _renamed(found[1]), text)
     text = re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d{3}(?!\d))(?![^(\[{]*[)\]}])", "", text)
     text = re.sub(r"\^(?:\\circ\s*|\{\\circ\s*\})", "°", text)
+    text = re.sub(r"(?<=\d)\s*degrees?(?![a-zA-Z])", "°", text)
     text = re.sub(r"\^\{('+)\}|\\(?=%)", r"\1", text)
     text = re.sub(r"\s*(\\\\|&)\s*", r"\1", text.replace("{bmatrix}", "{pmatrix}"))
     text = text.strip().rstrip(".,;").strip()
@@ -92,6 +96,9 @@ def members(text: str) -> tuple[str, list[str]]:
     value = found[equals[0] + 1 :] if len(equals) == 1 else []
     if value and value[0] in OPENING and closes(value):
         found = value
+    if found[:2] == ["[", "["] and found[-2:] == ["]", "]"]:  # rows
+        rows = [cut(part[part[0] == "," :][1:-1], (",",)) for part in cut(found[1:-1], (",",))]
+        return "matrix", ["".join(_spaced(each[each[0] == "," :])) for row in rows for each in row]
     brackets = found[0] if found[0] in OPENING and closes(found) else ""
     parts = cut(found[1:-1] if brackets else found, (",", ";"))
     return brackets, ["".join(_spaced(part[part[0] in ",;" :])) for part in parts if part]
