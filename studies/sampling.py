@@ -21,7 +21,7 @@ from setrl.train.lm.run import LanguageModelArms, quiet
 from studies.summaries import by_arm
 from studies.wise_ft import claim, opened
 
-CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerate")
+CURVES = ("pass@", "majority@", "correct_strategies@", "vote_share@", "degenerate", "shared_prefix")
 
 
 def models_of(run: LanguageModelArms, seeds: dict[str, list[int]]) -> Iterator[Any]:
@@ -65,7 +65,7 @@ def run(
             own = folder / BASE if arm == BASE else training_run(folder, arm, seed).path
             again.evaluate_model(model, own)
         summary = summarise(run_evaluations(folder), None)
-        found[f"{temperature:g}"] = by_arm(summary, CURVES, ("value", "low", "high"))
+        found[f"{temperature:g}"] = by_arm(summary, CURVES, ("value", "low", "high", "per_seed"))
     path = out_dir / "sampling.json"
     kept = {"run": run_dir.name, "samples": samples, "temperatures": found}
     files.write_json(path, {"schema_version": 1, **kept})
