@@ -32,8 +32,7 @@ WIDTH = 120  # characters of a line of the page
 FOUR = 4  # samples of a group in these tables
 NOTHING = 1e-3  # an advantage that is 0 except for float32 and small numbers in divisors
 COLUMNS = (
-    "it is", "off", "variance", "Σ A²", "pays, depends on", "keeps", "rewards 0, ½, 1",
-    "estimators",
+    "it is", "off", "variance", "pays, depends on", "keeps", "rewards 0, ½, 1", "estimators",
 )  # fmt: skip
 Values = Mapping[str, Any]
 Pattern = tuple[tuple[float, float], ...]
@@ -134,7 +133,6 @@ def _cells(row: Values) -> list[str]:
         _is(row),
         ", ".join(map(_share, off)) if any(off) else "0",
         _ratio(row["variance"]["ratio"] if row["variance"]["beside"] in BESIDE else None),
-        _ratio(row["squares"]),
         "; ".join(_unusual(row)),
         str(row["survivors"]["kept"]),
         _with_graded(row["graded"]),
