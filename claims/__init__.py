@@ -6,7 +6,7 @@ it; the function's docstring is the statement. See `claims.claims`.
 >>> import claims
 >>> finding = claims.examine(claims.find("tutorial-number-of-sets")[0])
 >>> finding.concluded.value, finding.evidence
-('holds', 'sets=10518300')
+('holds', 'N=32, n=8')
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from random import Random
 from claims import scores
 from claims.beyond_counts import LABELS, PAYS, counts, paid
 from claims.beyond_counts import REWARDS as STRATEGY_REWARDS
-from claims.claims import BEYOND, Trials, Verdict, claim, remark, stated
+from claims.claims import BEYOND, Trials, Verdict, claim, remark, shown, stated
 from claims.exact import (
     Actions,
     Credit,
@@ -35,16 +35,17 @@ REWARDS = (Fraction(0), Fraction(1), Fraction(3))  # of three actions
     "What an estimator optimises: two estimators, one gradient",
     Verdict.HOLDS,
     compares=("mean update with such a difference", "=", "mean update without it"),
-    how="Random integer credits of three actions, N = 2, 3: with a baseline b(others) added, the "
-    "exact mean updates of all policies are equal; with one advantage changed, they are not.",
-    truth="Unbiased for κ·∇J: with all N − 1 others, it pays a more than b by κ·U(others, "
-    "a) − κ·U(others, b), U the mean score of a group's K-sets.",
+    how="Random integer credits of three actions, N = $N: with a baseline b(others) added, "
+    "the exact mean updates of all policies are equal; with one advantage changed, they "
+    "are not.",
+    truth="Unbiased for κ·∇J: with all ⟦N − 1⟧ others, it pays a more than b by κ·U(others, a) "
+    "− κ·U(others, b), U the mean score of a group's K-sets.",
     tried="8 stated, 8 remark",
     cases=[(num, seed) for num in (2, 3) for seed in range(4)],
 )
 def same_gradient(num: int, seed: int) -> Trials:
-    """Two credits that ignore the order of samples have equal mean updates if and only if, with
-    the same N − 1 others, their difference is the same for every action.
+    """Two credits that ignore the order of samples have equal mean updates if and only if, with the
+    same ⟦N − 1⟧ others, their difference is the same for every action.
     """
     rng = Random(seed)
     table = random_table(3, num, rng)
@@ -66,18 +67,19 @@ def same_gradient(num: int, seed: int) -> Trials:
     BEYOND,
     "What an estimator optimises: the test",
     Verdict.HOLDS,
-    compares=("some such sum is not 0", "exactly if", "the mean update turns around somewhere"),
-    how="The sums against exact line integrals of the mean update around triangles of policies: "
-    "u − v and u − w of four objectives, (r − r̄)/r̄ and r divided by a count, rewards 0, 1, 3, and "
-    "random integer credits; three actions, N = 3, 4.",
+    compares=("⟦some such sum is not 0⟧", "exactly if", "the mean update turns around somewhere"),
+    how="The sums against exact line integrals of the mean update around triangles of "
+    "policies: u − v and u − w of four objectives, (r − r̄)/r̄ and r divided by a count, "
+    "rewards $rewards, and random integer credits; three actions, N = $N.",
     truth="Two kinds of samples always are. So is a credit of only the own action, how "
     "often the group holds it, and a baseline b(others).",
     tried="26 stated, 20 remark",
 )
 def integrable() -> Trials:
-    """The mean update is the gradient of an objective if and only if, with all N − 2 others,
-    the differences A_b − A_a of the pairs (a, b), (b, c), (c, a) sum to 0.
+    """The mean update is the gradient of an objective if and only if, with all ⟦N − 2⟧ others, the
+    differences A_b − A_a of the pairs (a, b), (b, c), (c, a) sum ⟦to 0⟧.
     """
+    yield shown(rewards=list(REWARDS))
     for name, num, credit in _credits():
         sums = triangles(credit, 3, num)
         turned = [loop(credit, num, corners) for corners in LOOPS]
@@ -94,11 +96,12 @@ def integrable() -> Trials:
     "What an estimator optimises: minus the mean of the group",
     Verdict.HOLDS,
     compares=("mean update after the change", "=", "the gradient"),
-    how="Random integer credits of three actions, N = 2, 3: the exact mean update of the centred "
-    "credit, against the update before and the gradient of the mean sum, a polynomial. Concave "
-    "counts, four ways to pay, N = 2, 3, 4, two right strategies, wrong, degenerate.",
-    truth="Concave counts with α and `all_sets` are exactly ∇E Σ_c (Σ_{j ≤ m_c} j^(α−1) − "
-    "m_c^α/N); for α = 0 Σ_c H(m_c) minus 1/N of the number of right strategies, H "
+    how="Random integer credits of three actions, N = $of_random: the exact mean update of "
+    "the centred credit, against the update before and the gradient of the mean sum, a "
+    "polynomial. Concave counts, four ways to pay, N = $of_counts, two right strategies, "
+    "wrong, degenerate.",
+    truth="Concave counts with α and `all_sets` are exactly ∇E Σ_c ⟦(Σ_{j ≤ m_c} j^(α−1) − "
+    "m_c^α/N)⟧; for ⟦α = 0⟧ Σ_c H(m_c) minus ⟦1/N⟧ of the number of right strategies, H "
     "the harmonic numbers.",
     tried="92 stated, 35 remark",
 )
@@ -111,11 +114,11 @@ def minus_mean() -> Trials:
             credit = credit_of(random_table(3, num, Random(seed)))
             for at in policies(3, 5):
                 before = mean_estimate(credit, at, num)
-                yield stated(_centring(credit, at, num), before, N=num, seed=seed)
+                yield stated(_centring(credit, at, num), before, of_random=num, seed=seed)
     for name, num in product(PAYS, (2, 3, 4)):
         score, at = counts(PAYS[name]), policy(1, 2, 3, 1)
         truth = logit_gradient(score, at, num)
-        yield stated(_centring(paid(PAYS[name]), at, num), truth, pay=name, N=num)
+        yield stated(_centring(paid(PAYS[name]), at, num), truth, pay=name, of_counts=num)
     strategies = scores.distinct_correct(STRATEGY_REWARDS, LABELS)
     for group in _multisets(4, 4):
         yield remark(sum(paid(PAYS["1/j"])(group)) == strategies(group), group=group)
@@ -248,18 +251,18 @@ def _multisets(num_actions: int, num: int) -> list[Actions]:
     BEYOND,
     "What an estimator optimises: the least variance",
     Verdict.HOLDS,
-    compares=("mean estimate, given a right or a wrong sample", "=", "Np(1 − p)ᴷ in both cases"),
-    how="The length along ∇p, N ≤ 8, K < N, five success rates: its exact mean given one sample, "
-    "right or wrong (its Hoeffding projection).",
-    truth="For K = 1 the relative variance is 2/(N(N − 1)) for every p, and RLOO has (1 − "
-    "2p)²/(N·p(1 − p)) more. With more answers the advantage is smaller or lost "
+    compares=("mean estimate, given a right or a wrong sample", "=", "⟦Np(1 − p)ᴷ in both cases⟧"),
+    how="The length along ∇p, N ≤ $N.most, K < N, five success rates: its exact mean given "
+    "one sample, right or wrong (its Hoeffding projection).",
+    truth="For ⟦K = 1⟧ the relative variance is ⟦2/(N(N − 1))⟧ for every p, and RLOO has ⟦(1 − "
+    "2p)²/(N·p(1 − p))⟧ more. With more answers the advantage is smaller or lost "
     "(docs/audit.md).",
     tried="55 stated, 40 remark",
     cases=[(num, size) for num in (2, 3, 5, 8) for size in range(1, min(num, 5))],
 )
 def all_fail(num: int, size: int) -> Trials:
-    """With one right and one wrong answer, u − 1 + K(v − w) of pass@K is unbiased, and has no
-    noise of first order in 1/N at any success rate p: $q.
+    """With one right and one wrong answer, ⟦u − 1 + K(v − w)⟧ of pass@K is unbiased, and has no
+    noise of first order in ⟦1/N⟧ at any success rate p: $q.
     """
     for p in (Fraction(1, 9), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(9, 10)):
         given = [_given_one(_failing(num, size, p), num, p, right) for right in (0, 1)]

@@ -18,17 +18,18 @@ Row = list[Fraction]
     BEYOND,
     "One step: the only centred credit",
     Verdict.READING,
-    compares=("another bᵢ whose advantages sum to 0", "never"),
-    how="Σᵢ b(y₋ᵢ) = Σᵢ uᵢ for every batch, solved for b as linear equations by elimination: four "
-    "objectives on three actions, N ≤ 5, all K < N. Strictly: b may depend on i.",
+    compares=("⟦another bᵢ whose advantages sum to 0⟧", "never"),
+    how="Σᵢ b(y₋ᵢ) = Σᵢ uᵢ for every batch, solved for b as linear equations by elimination: "
+    "four objectives on three actions, N ≤ $N.most, all K < N. Strictly: b may depend on "
+    "i.",
     kindly="If one b, blind to the order of the others, serves all samples, v is the only "
     "solution.",
-    truth="u − U = (1 − K/N)(u − v) is centred too; its baseline contains yᵢ.",
+    truth="u − ⟦U = (1 − K/N)(u − v)⟧ is centred too; its baseline contains yᵢ.",
     counterexample="N=3, K=1, b=(v₁ + r₃, v₂ − r₃, v₃), centred=True",
     tried="1 of 1 stated, 20 kind, 60 remark",
 )
 def only_centred() -> Trials:
-    """Among the advantages uᵢ − bᵢ(y₋ᵢ), only u − v sums to 0 in every batch."""
+    """Among the advantages uᵢ − bᵢ(y₋ᵢ), only u − v sums ⟦to 0⟧ in every batch."""
     centred = is_centred(of_two_samples)
     yield stated(centred, N=3, K=1, b="(v₁ + r₃, v₂ − r₃, v₃)", centred=centred)
     for score, (num, size) in product(OBJECTIVES, ((3, 1), (3, 2), (4, 2), (4, 3), (5, 2))):

@@ -10,7 +10,7 @@ from itertools import combinations, combinations_with_replacement, permutations,
 from math import comb
 
 from claims import scores
-from claims.claims import BEYOND, Trials, Verdict, claim, corrected, kind, remark, stated
+from claims.claims import BEYOND, Trials, Verdict, claim, corrected, kind, remark, shown, stated
 from claims.exact import (
     Actions,
     Credit,
@@ -63,15 +63,15 @@ def paid(pay: Pay) -> Credit:
     "Concave counts: the credit",
     Verdict.HOLDS,
     compares=("u − w at K = N", "=", "r·pay(m)"),
-    how="u − w of sets of all N samples by enumeration, every multiset of N ≤ 5 of four "
-    "outcomes, four ways to pay; mean update against ∇E f for N = 2, 3, 4.",
-    truth="With pay(j) = j^(α−1) it is r·m^(α−1). The mean update is ∇E f exactly, and "
-    "−β(1 − r) adds β·N·∇E r.",
+    how="u − w of sets of all N samples by enumeration, every multiset of N ≤ $num.most of "
+    "four outcomes, four ways to pay; mean update against ∇E f for N = $of_update.",
+    truth="With ⟦pay(j) = j^(α−1)⟧ it is ⟦r·m^(α−1)⟧. The mean update is ∇E f exactly, and "
+    "⟦−β(1 − r)⟧ adds β·N·∇E r.",
     tried="484 stated, 24 remark",
     cases=product(PAYS, (2, 3, 4, 5)),
 )
 def counts_credit(name: str, num: int) -> Trials:
-    """With f = Σ_c (pay(1) + … + pay(m_c)) of all N samples, expected improvement is $q."""
+    """With f = Σ_c ⟦(pay(1) + … + pay(m_c))⟧ of all N samples, expected improvement is $q."""
     score, credit = counts(PAYS[name]), paid(PAYS[name])
     for group in combinations_with_replacement(range(4), num):
         means = group_means(score, group, num)
@@ -80,7 +80,7 @@ def counts_credit(name: str, num: int) -> Trials:
     if num < 5:
         p = policy(1, 2, 3, 1)
         truth = logit_gradient(score, p, num)
-        yield remark(mean_estimate(credit, p, num) == truth)
+        yield remark(mean_estimate(credit, p, num) == truth, of_update=num)
         single = times(Fraction(num, 5), logit_gradient(scores.mean(REWARDS), p, 1))
         more = mean_estimate(_less_wrong(credit), p, num)
         yield remark(more == [g + h for g, h in zip(truth, single, strict=True)])
@@ -100,14 +100,14 @@ def _less_wrong(credit: Credit) -> Credit:
     Verdict.HOLDS,
     compares=("Shapley value", "=", "r/m"),
     how="The gain in right strategies from each sample, averaged over all orders, every "
-    "multiset of N ≤ 5 of four outcomes.",
+    "multiset of N ≤ $num.most of four outcomes.",
     truth="So it is unbiased for Σ_{n≤N} ∇J_n/n, where J_n is the mean number of right strategies "
     "in n samples.",
     tried="121 stated, 4 remark",
     cases=product((2, 3, 4, 5)),
 )
 def counts_are_shapley(num: int) -> Trials:
-    """For concave counts with α = 0, the $q, of the number of right strategies."""
+    """For concave counts with ⟦α = 0⟧, the $q, of the number of right strategies."""
     score, credit = scores.distinct_correct(REWARDS, LABELS), paid(PAYS["1/j"])
     for group in combinations_with_replacement(range(4), num):
         found = shapley(score, group)
@@ -135,14 +135,14 @@ def shapley(score: Score, group: Actions) -> list[Fraction]:
     "Methods: the baseline shapley",
     Verdict.HOLDS,
     compares=("mean Shapley value in K-sets", "=", "mean of u − w over the sizes"),
-    how="Shares of every set over all orders of its members; every multiset of N ≤ 4 of three "
-    "actions, K ≤ N, two objectives; mean updates for N = 2, 3.",
+    how="Shares of every set over all orders of its members; every multiset of N ≤ $num.most "
+    "of three actions, K ≤ N, two objectives; mean updates for N = $of_update.",
     truth="So the advantages sum to N/K·U, and the mean update is N/K·Σ_{k≤K} ∇J_k/k.",
     tried="204 stated, 214 remark",
     cases=product((2, 3, 4)),
 )
 def shapley_in_sets(num: int) -> Trials:
-    """A sample's $q from 1 to K."""
+    """A sample's $q ⟦from 1⟧ to K."""
     p = policy(1, 2, 3)
     for score, size in product((scores.maximum((2, 1, 0)), POLY), range(1, num + 1)):
         credit = partial(mean_gain, score, size=size)
@@ -153,7 +153,8 @@ def shapley_in_sets(num: int) -> Trials:
         if num < 4:
             parts = [times(Fraction(1, k), logit_gradient(score, p, k)) for k in range(1, size + 1)]
             total = [sum(part) for part in zip(*parts, strict=True)]
-            yield remark(mean_estimate(credit, p, num) == times(Fraction(num, size), total))
+            wanted = times(Fraction(num, size), total)
+            yield remark(mean_estimate(credit, p, num) == wanted, of_update=num)
 
 
 def mean_gain(score: Score, group: Actions, size: int) -> list[Fraction]:
@@ -176,22 +177,24 @@ def shares(score: Score, group: Actions, size: int) -> list[Fraction]:
     BEYOND,
     "Concave counts: where they end",
     Verdict.FAILS,
-    compares=("best share of the weaker of two strategies", "=", "1/2"),
-    how="α = 0: E f of two strategies over all groups, in fractions, at every share k/40; N = 4, "
-    "16, 64.",
-    truth="With α = 0 a strategy survives only if N·s is above Σ_c (1 − (1 − q_c s_c)^N). For "
-    "N·q·s ≫ 1 shares are equal.",
+    compares=("best share of the weaker of two strategies", "=", Fraction(1, 2)),
+    how="⟦α = 0⟧: E f of two strategies over all groups, in fractions, at every share in "
+    "steps of $step; N = $N.",
+    truth="With ⟦α = 0⟧ a strategy survives only if N·s is above Σ_c ⟦(1 − (1 − q_c s_c)^N)⟧. "
+    "For ⟦N·q·s ≫ 1⟧ shares are equal.",
     counterexample="N=4, s=(9/10, 1/10), share=0",
     tried="3 of 9 stated, 12 corrected, 3 remark",
     cases=product((4, 16, 64), ((9, 1), (9, 5), (10, 10))),
 )
 def shares_of_counts(num: int, tenths: tuple[int, int]) -> Trials:
-    """With α = 0 strategies end with equal shares, whatever their success."""
+    """With ⟦α = 0⟧ strategies end with equal shares, whatever their success."""
     success = [Fraction(n, 10) for n in tenths]
-    grid = [Fraction(k, 40) for k in range(21)]
+    step = Fraction(1, 40)
+    grid = [step * k for k in range(21)]
+    yield shown(step=step)
     value = {q: value_of_counts((1 - q, q), success, num) for q in grid}
     best = max(grid, key=value.__getitem__)
-    yield stated(best, Fraction(1, 2), N=num, s=tuple(success), share=best)
+    yield stated(best, N=num, s=tuple(success), share=best)
     # The weaker strategy starts to pay where N·s passes what the stronger strategy gives.
     level = 1 - (1 - success[0]) ** num
     yield corrected((best > 0) == (num * success[1] > level), N=num, s=tuple(success))
@@ -224,10 +227,11 @@ def _enumerated(shares: Sequence[Fraction], success: Sequence[Fraction]) -> Frac
     "Concave counts: why they are not centred",
     Verdict.READING,
     compares=("variance without a baseline", "<", "variance of the centred credit"),
-    how="Variance of (r − b)·∇log π of one sample that is right with probability q, two outcomes, "
-    "in fractions: b = 0, q, 1 − q and all k/20, q = 1/20…19/20.",
-    kindly="For a success rate above 2/3: the baseline of least variance is 1 − q, to which "
-    "0 is then closer than q.",
+    how="Variance of (r − b)·∇log π of one sample that is right with probability q, two "
+    "outcomes, in fractions: ⟦b = 0⟧, q, ⟦1 − q⟧ and all ⟦k/20⟧, q from $q.least to "
+    "$q.most.",
+    kindly="For a success rate above $edge: the baseline of least variance is ⟦1 − q⟧, to which "
+    "⟦b = 0⟧ is then closer than q.",
     counterexample="q=1/20, none=0.04287, centred=0.03848",
     tried="13 of 19 stated, 19 kind, 19 remark",
     cases=product(range(1, 20)),
@@ -239,8 +243,9 @@ def no_baseline_is_better(twentieths: int) -> Trials:
     q = Fraction(twentieths, 20)
     none, centred = variance_with(q, Fraction(0)), variance_with(q, q)
     yield stated(none, centred, q=q, none=float(none), centred=float(centred))
-    trial = (none < centred) == (q > Fraction(2, 3))
-    yield kind(trial, q=q)
+    edge = Fraction(2, 3)
+    yield kind((none < centred) == (q > edge), q=q)
+    yield shown(edge=edge)
     best = min((Fraction(k, 20) for k in range(21)), key=lambda b: variance_with(q, b))
     yield remark(best == 1 - q)
 

@@ -8,7 +8,18 @@ from itertools import permutations, product
 from math import exp, log
 
 from claims import scores
-from claims.claims import BEYOND, Trials, Verdict, claim, corrected, remark, stated
+from claims.claims import (
+    BEYOND,
+    Trials,
+    Verdict,
+    claim,
+    corrected,
+    percent,
+    remark,
+    rounded,
+    shown,
+    stated,
+)
 from claims.exact import (
     Policy,
     Score,
@@ -55,25 +66,27 @@ def water_filling(success: Success, alpha: Fraction = Fraction(1)) -> tuple[Frac
     "Which strategies survive: sets of two",
     Verdict.HOLDS,
     compares=("value at other shares", "<", "value at these shares"),
-    how="E f over all pairs of outcomes, in fractions, at these shares against its value at every "
-    "policy with denominator ≤ 10 and after moving 1/50 from any strategy to any other; three "
-    "strategies, α = 1, 1/2, 1/5.",
-    truth="λ = (m − α)/Σ 1/s over the m survivors, which are those with success above λ. α "
-    "= 1 is the plain polychromic objective.",
+    how="E f over all pairs of outcomes, in fractions, at these shares against its value at "
+    "every policy with ⟦denominator ≤ 10⟧ and after moving $moved from any strategy to "
+    "any other; three strategies, α = $α.",
+    truth="λ = (m − α)/Σ ⟦1/s⟧ over the m survivors, which are those with success above λ. ⟦α ="
+    " 1⟧ is the plain polychromic objective.",
     tried="1354 stated, 12 remark",
     cases=product(
         ((9, 8, 7), (9, 5, 2), (6, 6, 3), (10, 4, 1)), (Fraction(1, a) for a in (1, 2, 5))
     ),
 )
 def shares_by_water_filling(tenths: tuple[int, ...], alpha: Fraction) -> Trials:
-    """For sets of two, (1 − α)·mean reward + α·polychromic is largest at shares (1 − λ/s)₊/α of
+    """For sets of two, ⟦(1 − α)⟧·mean reward + α·polychromic is largest at shares ⟦(1 − λ/s)₊/α⟧ of
     strategies with success s.
     """
     success = [Fraction(n, 10) for n in tenths]
     score, best = mixture(3, alpha), water_filling(success, alpha)
     highest = expected(score, outcomes(best, success), 2)
     yield remark(sum(best) == 1)
-    for shares in (*policies(3, 10), *_moved(best, Fraction(1, 50))):
+    amount = Fraction(1, 50)
+    yield shown(moved=amount)
+    for shares in (*policies(3, 10), *_moved(best, amount)):
         value = expected(score, outcomes(shares, success), 2)
         if shares == best:
             continue
@@ -95,31 +108,29 @@ def _moved(shares: Policy, amount: Fraction) -> list[tuple[Fraction, ...]]:
     BEYOND,
     "Which strategies survive: the price in pass@1",
     Verdict.HOLDS,
-    compares=("shares of m equally good strategies", "=", "1/m each"),
-    how="Shares in fractions: equal success for α = 1, 1/10, 1/1000; success 90, 80, … 40 % for "
-    "five α.",
-    truth="Success 90…40 %: α = 1, 1/5, 1/10 give pass@1 of 0.801, 0.876, 0.900 with 4, 2, 1 "
-    "strategies.",
-    tried="9 stated, 8 remark",
+    compares=("shares of m equally good strategies", "=", "⟦1/m each⟧"),
+    how="Shares in fractions: equal success for α = $α; success $success for $num_alphas α.",
+    truth="Success $success: α = $alphas give ⟦pass@1⟧ of $pass_1 with $kept strategies.",
+    tried="9 stated, 5 remark",
 )
 def price_of_unequal_strategies() -> Trials:
-    """With α > 0 equally good strategies keep equal shares at no cost in pass@1; unequal ones
-    die, the weakest first, as α falls, and pass@1 rises.
+    """With ⟦α > 0⟧ equally good strategies keep equal shares at no cost in ⟦pass@1⟧; unequal ones
+    die, the weakest first, as α falls, and ⟦pass@1⟧ rises.
     """
     for num, alpha in product((2, 3, 6), (Fraction(1), Fraction(1, 10), Fraction(1, 1000))):
         found = water_filling([Fraction(3, 4)] * num, alpha)
         yield stated(found, policy(*[1] * num), m=num, α=alpha, q=found)
-    falling = [water_filling(RATES, Fraction(n, 20)) for n in (20, 10, 6, 4, 2)]
+    alphas = [Fraction(n, 20) for n in (20, 10, 6, 4, 2)]
+    falling = [water_filling(RATES, alpha) for alpha in alphas]
     alive = [[q > 0 for q in shares] for shares in falling]
     pass_1 = [dot(shares, RATES) for shares in falling]
     yield remark(alive == sorted(alive, reverse=True), kept=[sum(row) for row in alive])
     yield remark(pass_1 == sorted(pass_1), pass_1=[float(p) for p in pass_1])
+    yield remark(pass_1[0] < pass_1[-1])
+    yield remark(alive[0] != alive[-1])
     yield remark(all(row == sorted(row, reverse=True) for row in alive))
-    for shares, kept, printed in ((falling[0], 4, "0.801"), (falling[3], 2, "0.876")):
-        rounded = abs(dot(shares, RATES) - Fraction(printed)) < Fraction(1, 2000)
-        yield remark(rounded)
-        yield remark(sum(q > 0 for q in shares) == kept)
-    yield remark(falling[4][0] == 1)
+    yield shown(alphas=alphas, num_alphas=len(alphas), success=[percent(s) for s in RATES])
+    yield shown(pass_1=[rounded(p, 3) for p in pass_1], kept=[sum(row) for row in alive])
 
 
 @claim(
@@ -128,11 +139,12 @@ def price_of_unequal_strategies() -> Trials:
     "Which strategies survive: sets of any size",
     Verdict.HOLDS,
     compares=("the advantage is positive", "exactly if", "s > s_crit"),
-    how="The sign of the new strategy's advantage over all sets of outcomes, in fractions, against "
-    "the formula; one to three incumbents with any shares, n = 2, 3, 4, success 0, 1/10, … 1.",
-    truth="D and R̄: number of strategies and mean reward of n − 1 samples of the "
-    "incumbents, J their E f. At n = 2 and their optimum s_crit is λ. For m equally "
-    "likely, always right incumbents s_crit < 0 if and only if m ≤ n − 2.",
+    how="The sign of the new strategy's advantage over all sets of outcomes, in fractions, "
+    "against the formula; one to three incumbents with any shares, n = $n, success $new.least "
+    "to $new.most in tenths.",
+    truth="D and R̄: number of strategies and mean reward of ⟦n − 1⟧ samples of the incumbents,"
+    " J their E f. At ⟦n = 2⟧ and their optimum s_crit is λ. For m equally likely, always"
+    " right incumbents ⟦s_crit < 0⟧ if and only if ⟦m ≤ n − 2⟧.",
     tried="132 stated, 148 remark",
     cases=product(
         (((1,), (6,)), ((2, 1), (9, 5)), ((1, 3), (9, 5)), ((1, 1, 2), (10, 7, 3))), (2, 3, 4)
@@ -140,7 +152,7 @@ def price_of_unequal_strategies() -> Trials:
 )
 def invasion(incumbents: tuple[tuple[int, ...], tuple[int, ...]], size: int) -> Trials:
     """A new strategy has a positive polychromic advantage if and only if its success is above
-    s_crit = (n²J − (n−1)·E[R̄(1 + D)]) / E[1 + D].
+    ⟦s_crit = (n²J − (n−1)·E[R̄(1 + D)]) / E[1 + D]⟧.
     """
     shares, success = policy(*incumbents[0]), [Fraction(n, 10) for n in incumbents[1]]
     critical = critical_success(shares, success, size)
@@ -182,9 +194,10 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     "Which strategies survive: a positive advantage and growth",
     Verdict.FAILS,
     compares=("d log q/dt of the new strategy", ">", 0),
-    how="d log q/dt of a new strategy with share 1/10,000 under ∇J in the strategies' logits, "
-    "in fractions, n = 2, success 1/20, … 1; whether it has grown after 1,000 steps of gradient "
-    "ascent from the incumbents' optimum and share 1/100, wherever |A| > 1/50; its rate there.",
+    how="d log q/dt of a new strategy with share $rare under ∇J in the strategies' logits, in"
+    " fractions, ⟦n = 2⟧, success in steps of $step; whether it has grown after $steps "
+    "steps of gradient ascent from the incumbents' optimum and share $start, wherever |A|"
+    " > $least; its rate there.",
     truth="Yes once the incumbents are at their optimum.",
     counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
     tried="15 of 43 stated, 56 corrected, 3 remark",
@@ -195,14 +208,16 @@ def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:
     """A new strategy with a positive advantage grows."""
     success = [Fraction(n, 10) for n in incumbents[1]]
     shares, best = policy(*incumbents[0]), water_filling(success)
+    least, start, steps = Fraction(1, 50), Fraction(1, 100), 1000
+    yield shown(least=least, start=start, steps=steps, rare=RARE, step=Fraction(1, 20))
     for s in (Fraction(n, 20) for n in range(1, 21)):
         if advantage_of_new(shares, success, s, 2) > 0:
             rate = growth_of_new(shares, success, s)
             yield stated(rate, q=shares, s=tuple(success), new=s, rate=float(rate))
         at_best = advantage_of_new(best, success, s, 2)
-        if abs(at_best) > Fraction(1, 50):
-            end = share_after(best, (*success, s), start=0.01, steps=1000)
-            yield corrected((end > 0.01) == (at_best > 0), q=best, new=s, end=end)
+        if abs(at_best) > least:
+            end = share_after(best, (*success, s), float(start), steps)
+            yield corrected((end > start) == (at_best > 0), q=best, new=s, end=end)
     new = Fraction(1, 10)
     earlier, later = (share_after(best, (*success, new), 1e-4, steps) for steps in (300, 400))
     expected_rate = 2 * earlier * float(advantage_of_new(best, success, new, 2))
@@ -210,10 +225,12 @@ def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:
     yield remark(abs(ratio / (1 + 1 / sum(q > 0 for q in best)) - 1) < 0.005, ratio=ratio)
 
 
+RARE = Fraction(1, 10_000)
+
+
 def growth_of_new(shares: Policy, success: Success, new: Fraction) -> Fraction:
-    """d log q/dt of a new strategy with share 1/10,000, for n = 2."""
-    rare = Fraction(1, 10_000)
-    mixed = (*[q * (1 - rare) for q in shares], rare)
+    """d log q/dt of a new strategy with a small share, for n = 2."""
+    mixed = (*[q * (1 - RARE) for q in shares], RARE)
     num = len(mixed)
     pi = outcomes(mixed, (*success, new))
     possible = [at for at, p in enumerate(pi) if p]

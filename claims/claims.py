@@ -18,6 +18,7 @@ and how near the trials come to the number of the row.
 >>> from itertools import product
 >>> @claim("sum", "A book", "p. 1", Verdict.FAILS, compares=("1 + … + n", "=", Formula("n²/2")),
 ...        how="adding, n = $n", counterexample="n=1, sum=1", tried="3 of 3 stated, 3 corrected",
+...        nearest="1/2",
 ...        truth=f"{Formula('n(n + 1)/2')}", cases=product(range(1, 4)))
 ... def sum_of_numbers(n):
 ...     '''$q.'''
@@ -39,6 +40,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from inspect import signature
 from itertools import chain
 from math import lcm
 from typing import Any
@@ -174,9 +176,12 @@ class Quantity:
             raise TypeError(f"'≈', and nothing else, compares with printed numbers, not {asked}")
         return RELATIONS[self.relation](*sides)
 
-    def gap(self, measured: tuple[Any, ...]) -> Any:
-        """Return how far a trial lies from the number of the row; None without such a number."""
-        return abs(measured[0] - self.right) if _is_number(self.right) else None
+    def gap(self, measured: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
+        """Return how far a trial lies from the number or formula of the row, if it has one."""
+        if not (_is_number(self.right) or isinstance(self.right, Formula)):
+            return None
+        left, right = self.sides(measured, values)
+        return abs(left - right)
 
     def __str__(self) -> str:
         """Write both sides, as the sentence of the claim has them."""
@@ -184,7 +189,7 @@ class Quantity:
             return f"{self.left}: {self.relation}"
         right = self.right
         if not isinstance(right, str | Formula):
-            right = ", ".join(right) if isinstance(right, tuple) else f"{right:,}"
+            right = ", ".join(right) if isinstance(right, tuple) else _in_text(right)
         return f"{self.left} {self.relation} {right}"
 
 
@@ -273,7 +278,7 @@ class Claim:
             form of `write`.
         tried: How many trials of each part there were, such as "3 of 12 stated, 7 remark" if 3
             trials of the statement did not hold.
-        nearest: How near the trials come to the number of the row; "" if one is equal to it.
+        nearest: How near the trials come to the number or formula of the row; "" if one is equal.
         check: Yields the trials of one case.
         cases: The arguments of the check, smallest case first.
     """
@@ -329,9 +334,9 @@ class Claim:
 
     def gap(self, trial: Trial) -> Any:
         """Return how far a trial of the statement lies from the number of the row."""
-        return (
-            self.quantity.gap(trial.sides) if self.quantity and trial.part is Part.STATED else None
-        )
+        if self.quantity is None or trial.part is not Part.STATED:
+            return None
+        return self.quantity.gap(trial.sides, trial.values)
 
 
 def claim(
@@ -491,13 +496,15 @@ def judge(row: Claim, found: Sequence[Trial | Shown], seconds: float = 0) -> Fin
     for trial in trials:
         tallies[trial.part] = tallies[trial.part].add(row.held(trial), trial.values)
     gap = min((g for g in map(row.gap, trials) if g is not None), default=None)
-    return Finding(row, tallies, gap, _words(found), conclude(tallies), seconds)
+    return Finding(row, tallies, gap, _words(row, found), conclude(tallies), seconds)
 
 
-def _words(found: Sequence[Trial | Shown]) -> dict[str, Any]:
-    """Collect what texts may name: what is shown, else all values of a name in the trials."""
+def _words(row: Claim, found: Sequence[Trial | Shown]) -> dict[str, Any]:
+    """Collect what texts may name: what is shown, and all values of a name in trials or cases."""
     tried: dict[str, list[Any]] = {}
     said: dict[str, Any] = {}
+    for name, *values in zip(signature(row.check).parameters, *row.cases, strict=False):
+        tried[name] = values
     for one in found:
         for name, value in one.values.items():
             if isinstance(one, Trial):
@@ -541,7 +548,8 @@ class Tried:
         ('2, 3, 4, 6', '2…5')
         """
         listed = sorted(set(self.values))
-        if len(listed) > 3 and listed == list(range(listed[0], listed[-1] + 1)):
+        whole = all(isinstance(one, int) for one in listed)
+        if whole and len(listed) > 3 and listed == list(range(listed[0], listed[-1] + 1)):
             return f"{_in_text(listed[0])}…{_in_text(listed[-1])}"
         return ", ".join(map(_in_text, listed))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
-from math import comb
 
 import numpy as np
 
 import setrl
 from claims import scores
-from claims.claims import MAXPO, Trials, Verdict, claim, control, kind, remark, stated
+from claims.claims import MAXPO, Trials, Verdict, claim, control, kind, remark, shown, stated
 from claims.exact import (
     Actions,
     Credit,
@@ -26,6 +25,7 @@ from claims.exact import (
     ratios,
     times,
 )
+from claims.formulas import Formula
 
 Rewards = Sequence[Fraction | int]
 
@@ -80,7 +80,7 @@ def follows(credit: Credit, num: int, size: int, scale: Fraction) -> Trials:
     "Abstract; PKPO's s_loo−1 (arXiv:2505.15201)",
     Verdict.HOLDS,
     compares=("mean update", "=", "(B/K)·∇E max@K"),
-    how="(K/B)(u − w): mean update over all groups of B samples of three actions, B ≤ 5.",
+    how="(K/B)(u − w): mean update over all groups of B samples of three actions, B ≤ $B.most.",
     tried="15 stated, 40 remark",
 )
 def improvement_is_unbiased() -> Trials:
@@ -110,11 +110,11 @@ def _other_sets(num: int, size: int) -> list[list[Actions]]:
     MAXPO,
     "Abstract",
     Verdict.HOLDS,
-    compares=("sum of a batch", "=", "B·(U at K − U at K − 1), which is 0 or more"),
-    how="Σ EI over every batch of B ≤ 5 rewards, K ≥ 2: B times the mean max@K minus the "
-    "mean max@(K−1), which is never negative.",
-    truth="Rewards (0, 1, 1, 3), K = 2: the sum is 3.",
-    tried="103 stated, 104 remark",
+    compares=("sum of a batch", "=", "⟦B·(U at K − U at K − 1), which is 0 or more⟧"),
+    how="Σ EI over every batch of ⟦B ≤ 5⟧ rewards, ⟦K ≥ 2⟧: B times the mean max@K minus the "
+    "mean ⟦max@(K−1)⟧, which is never negative.",
+    truth="Rewards $example, ⟦K = 2⟧: the sum is $total.",
+    tried="103 stated, 103 remark",
 )
 def improvement_is_not_centred() -> Trials:
     """Expected improvement is not centred: $q."""
@@ -125,7 +125,8 @@ def improvement_is_not_centred() -> Trials:
             total = sum(improvement(rewards, size))
             yield stated(total, num * (whole - smaller), r=rewards, K=size, sum=total)
             yield remark(whole >= smaller)
-    yield remark(sum(improvement((0, 1, 1, 3), 2)) == 3)
+    example = (0, 1, 1, 3)
+    yield shown(example=example, total=sum(improvement(example, 2)))
 
 
 @claim(
@@ -134,7 +135,7 @@ def improvement_is_not_centred() -> Trials:
     "Abstract",
     Verdict.HOLDS,
     compares=("sum of a batch", "=", 0),
-    how="Σ_i of EI_i minus the mean of EI_j without i, for every batch of B ≤ 5, ties included.",
+    how="Σ_i of EI_i minus the mean of EI_j without i, for every batch of ⟦B ≤ 5⟧, ties included.",
     tried="155 stated",
     cases=batches(),
 )
@@ -150,7 +151,8 @@ def leave_two_out_is_centred(rewards: Actions, size: int) -> Trials:
     "Abstract",
     Verdict.HOLDS,
     compares=("mean update", "=", "(B/K)·∇E max@K"),
-    how="Mean update of EI + leave-two-out over all groups, B ≤ 5: B/K times ∇E max, as for EI.",
+    how="Mean update of EI + leave-two-out over all groups, B ≤ $B.most: B/K times ∇E max, as"
+    " for EI.",
     tried="15 stated",
     cases=SIZES,
 )
@@ -167,7 +169,7 @@ def leave_two_out_is_unbiased(num: int, size: int) -> Trials:
     Verdict.HOLDS,
     compares=("number of different ratios of the mean update to the gradient", ">", 1),
     how="EI_i minus the mean of the others' EI in the full batch: mean update against ∇E max@K.",
-    truth="Its mean is (B/K)(1 − (K−1)/(B−1)) ∇E max@K + B/(B−1) ∇E max@(K−1).",
+    truth="Its mean is ⟦(B/K)(1 − (K−1)/(B−1))⟧ ∇E ⟦max@K + B/(B−1)⟧ ∇E ⟦max@(K−1)⟧.",
     tried="12 stated, 12 remark",
     nearest="2",
 )
@@ -196,8 +198,8 @@ def _centred_in_batch(rewards: Rewards, size: int) -> list[Fraction]:
     "Referee report, second major comment",
     Verdict.READING,
     compares=("bias of an action", "≠", 0),
-    how="EI + leave-two-out against u − v in every batch of B ≤ 5, and its mean update over all "
-    "groups against (B/K)∇E max@K.",
+    how="EI + leave-two-out against u − v in every batch of B ≤ $B.most, and its mean update "
+    "over all groups against (B/K)∇E max@K.",
     kindly="The advantage is u_i − v_i, and v_i does not depend on y_i: leaving out two "
     "removes the bias exactly.",
     counterexample="B=3, K=2, π=(1/3, 1/3, 1/3), bias=(0, 0, 0)",
@@ -228,15 +230,15 @@ def referee() -> Trials:
     "Simulated rebuttal, second point",
     Verdict.READING,
     compares=("v is defined at B = K", "always"),
-    how="The baseline was computed for every K ≤ B ≤ 5.",
-    kindly="K is the size of a set, and the group has more samples: B ≥ K + 1.",
-    truth="With B = K there is no set without i. K = 1 is possible too: REINFORCE with "
+    how="The baseline was computed for every K ≤ B ≤ $B.most.",
+    kindly="K is the size of a set, and the group has more samples: ⟦B ≥ K + 1⟧.",
+    truth="With B = K there is no set without i. ⟦K = 1⟧ is possible too: REINFORCE with "
     "leave-one-out.",
     counterexample="B=2, K=2",
     tried="4 of 4 stated, 14 kind, 2 remark",
 )
 def any_group_size() -> Trials:
-    """The estimator works for any group of K ≥ 2 samples."""
+    """The estimator works for any group of ⟦K ≥ 2⟧ samples."""
     for num in range(2, 6):
         for size in range(1, num + 1):
             means = group_means(scores.maximum(tuple(range(num))), tuple(range(num)), size)
@@ -256,9 +258,9 @@ def any_group_size() -> Trials:
     "Abstract: a unified view",
     Verdict.HOLDS,
     compares=("MaxPO's advantage", "=", "B/(B − K) times u − U"),
-    how="EI + leave-two-out against Set RL's u − U with f = max, every batch of B ≤ 5, and the "
-    "library's `maxpo` to 1e-12.",
-    truth="For K = 1 it is RLOO's r minus the mean of the others.",
+    how="EI + leave-two-out against Set RL's u − U with f = max, every batch of ⟦B ≤ 5⟧, and "
+    "the library's `maxpo` to ⟦1e-12⟧.",
+    truth="For ⟦K = 1⟧ it is RLOO's r minus the mean of the others.",
     tried="155 stated, 155 remark",
     cases=batches(),
 )
@@ -278,8 +280,8 @@ def is_set_rl(rewards: Actions, size: int) -> Trials:
     "Abstract: a unified view",
     Verdict.HOLDS,
     compares=("mean update", "=", "(B/K)·∇E max@K"),
-    how="u − c·v − (1−c)·w for c = 0, 1/3, 1, 2, and raw u: mean update over all groups, B ≤ 5.",
-    truth="All are B/K times the gradient; only c = 1 is centred.",
+    how="u − c·v − ⟦(1−c)⟧·w for c = $c, and raw u: mean update over all groups, B ≤ $B.most.",
+    truth="All are B/K times the gradient; only ⟦c = 1⟧ is centred.",
     tried="120 stated, 20 remark",
 )
 def mixtures() -> Trials:
@@ -292,7 +294,10 @@ def mixtures() -> Trials:
         centred = all(
             sum(mixture(SCORE, size, c)(g)) == 0 for g in ((0,) * num, (0, *(2,) * (num - 1)))
         )
-        yield remark(centred == (c == 1))
+        yield remark(centred == (c == 1), c=c)
+
+
+SHARE = Formula("(K/B)·u_i")
 
 
 @claim(
@@ -300,19 +305,20 @@ def mixtures() -> Trials:
     MAXPO,
     "Appendix, Eq. 83",
     Verdict.HOLDS,
-    compares=("S(i, K, B)", "=", "C(B−1, K−1)/C(B, K)·u_i = (K/B)·u_i"),
-    how="The mean over all K-sets of 1{i∈S} max S, every batch of B ≤ 5.",
-    tried="672 stated, 155 remark",
+    compares=("S(i, K, B)", "=", Formula("C(B−1, K−1)/C(B, K)·u_i")),
+    how="The mean over all K-sets of ⟦1{i∈S}⟧ max S, every batch of ⟦B ≤ 5⟧.",
+    tried="672 stated, 672 remark",
     cases=batches(),
 )
 def equation_83(rewards: Actions, size: int) -> Trials:
-    """$q."""
+    """$q, which is $share."""
     num = len(rewards)
     means = group_means(scores.maximum(rewards), tuple(range(num)), size)
     for i in range(num):
         found = share(rewards, size, i)
-        yield stated(found, Fraction(size, num) * means.u[i], r=rewards, K=size, i=i, S=found)
-    yield remark(Fraction(comb(num - 1, size - 1), comb(num, size)) == Fraction(size, num))
+        yield stated(found, r=rewards, B=num, K=size, i=i, u_i=means.u[i])
+        yield remark(found == SHARE(B=num, K=size, u_i=means.u[i]))
+    yield shown(share=SHARE)
 
 
 def share(rewards: Rewards, size: int, i: int) -> Fraction:
@@ -332,8 +338,8 @@ def leave_out_sum(rewards: Rewards, size: int, i: int) -> Fraction:
     MAXPO,
     "Appendix, Eq. 84",
     Verdict.HOLDS,
-    compares=("Σ_{j≠i} S(j, K, B∖i)", "=", "K·v_i"),
-    how="Both sides for every batch of B ≤ 5 and every i.",
+    compares=("Σ_{j≠i} S(j, K, B∖i)", "=", Formula("K·v_i")),
+    how="Both sides for every batch of ⟦B ≤ 5⟧ and every i.",
     tried="672 stated",
     cases=batches(),
 )
@@ -342,7 +348,7 @@ def equation_84(rewards: Actions, size: int) -> Trials:
     means = group_means(scores.maximum(rewards), tuple(range(len(rewards))), size)
     for i, v in enumerate(means.v):
         found = leave_out_sum(rewards, size, i)
-        yield stated(found, size * v, r=rewards, K=size, i=i, sum=found)
+        yield stated(found, r=rewards, K=size, i=i, v_i=v)
 
 
 @claim(
@@ -351,10 +357,10 @@ def equation_84(rewards: Actions, size: int) -> Trials:
     "Appendix, after Eq. 84: 'BoN mean'",
     Verdict.HOLDS,
     compares=("mean update", "=", "∇E max@K"),
-    how="S(i, K, B) minus the mean of S(j, K, B∖i): unbiased (scale 1) over all groups, and its "
-    "sum, every batch of B ≤ 5.",
-    truth="It is PKPO's s_loo, (K/B)u_i − K/(B−1) v_i. It sums to −K·U/(B−1) and changes when a "
-    "constant is added to all rewards.",
+    how="S(i, K, B) minus the mean of S(j, K, B∖i): unbiased, without a scale, over all "
+    "groups, and its sum, every batch of B ≤ $B.most.",
+    truth="It is PKPO's s_loo, ⟦(K/B)u_i − K/(B−1)⟧ v_i. It sums to ⟦−K·U/(B−1)⟧ and changes "
+    "when a constant is added to all rewards.",
     tried="15 stated, 310 remark",
 )
 def best_of_n_mean() -> Trials:
@@ -377,26 +383,30 @@ def _bon(rewards: Rewards, size: int) -> list[Fraction]:
     ]
 
 
+OF_CORRECT = Formula("C(B−c, K)/C(B−1, K)")
+OF_WRONG = Formula("−c/(B−c)")
+
+
 @claim(
     "maxpo-pass-at-k",
     MAXPO,
     "Abstract: pass@K and max@K",
     Verdict.HOLDS,
-    compares=("1 − C(B−c, K)/C(B, K)", "=", "mean max@K"),
-    how="U of max for rewards 0/1 with c correct of B ≤ 7 against 1 − C(B−c, K)/C(B, K) "
-    "(arXiv:2107.03374), and u − v of a correct and a wrong sample.",
-    truth="u − v = C(B−c, K)/C(B−1, K) for a correct sample and −c/(B−c) times it for a wrong one.",
+    compares=(Formula("1 − C(B−c, K)/C(B, K)"), "=", "mean max@K"),
+    how="U of max for ⟦rewards 0/1⟧ with c correct of B ≤ $B.most ⟦against 1⟧ − C(B−c, "
+    "K)/C(B, K) ⟦(arXiv:2107.03374)⟧, and u − v of a correct and a wrong sample.",
+    truth="u − v = $of_correct for a correct sample and $of_wrong times it for a wrong one.",
     tried="91 stated, 182 remark",
     cases=product(range(2, 8)),
 )
 def pass_at_k(num: int) -> Trials:
-    """For rewards 0 and 1 max@K is pass@K."""
+    """For ⟦rewards 0 and 1⟧ max@K is pass@K."""
     for correct, size in product(range(1, num), range(1, num)):
         rewards = (*[1] * correct, *[0] * (num - correct))
         means = group_means(scores.maximum(rewards), tuple(range(num)), size)
-        found = 1 - Fraction(comb(num - correct, size), comb(num, size))
-        yield stated(found, means.U, B=num, c=correct, K=size, U=found)
-        right = Fraction(comb(num - correct, size), comb(num - 1, size))
+        yield stated(means.U, B=num, c=correct, K=size)
+        right = OF_CORRECT(B=num, c=correct, K=size)
         yield remark(means.u[0] - means.v[0] == right)
-        wrong = -right * correct / (num - correct)
+        wrong = OF_WRONG(B=num, c=correct) * right
         yield remark(means.u[-1] - means.v[-1] == wrong)
+    yield shown(of_correct=OF_CORRECT, of_wrong=OF_WRONG)

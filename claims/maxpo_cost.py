@@ -109,11 +109,11 @@ def operations(advantages: Advantages, num: int, size: int) -> int:
     "Abstract: quadratic-time implementation",
     Verdict.HOLDS,
     compares=("operations", "<", "⟦2B²⟧ + B·log₂B"),
-    how="Additions, multiplications and comparisons counted for B = 8, 16, 32, 64, 128, K = 4: at "
-    "most 2B² + B log₂ B where every sample adds up the gaps between sorted rewards. It equals "
-    "the definition in every batch of B ≤ 5, in fractions.",
-    truth="O(B log B) suffices, with running sums of the gaps: at most B log₂ B + 5B. The library "
-    "computes these, to 1e-12.",
+    how="Additions, multiplications and comparisons counted for B = $B, ⟦K = 4⟧: at most ⟦2B²"
+    " + B⟧ log₂ B where every sample adds up the gaps between sorted rewards. It equals "
+    "the definition in every batch of ⟦B ≤ 5⟧, in fractions.",
+    truth="O(B log B) suffices, with running sums of the gaps: at most B log₂ ⟦B + 5B⟧. The "
+    "library computes these, to ⟦1e-12⟧.",
     tried="5 stated, 470 remark",
 )
 def cost() -> Trials:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, kind, remark, stated
+from claims.claims import NOTE, Trials, Verdict, claim, kind, remark, rounded, shown, stated
 from claims.exact import (
     Actions,
     Policy,
@@ -41,8 +41,8 @@ def given(score: Score, y: int) -> Score:
     "§4, after Eq. 14",
     Verdict.HOLDS,
     compares=("E[mean r · d]", "=", "E_y[r(y) E[d(y, Y₂…Y_n)]]"),
-    how="Both ends of the four-line rewrite, every reward and labelling of three actions tried, "
-    "n = 2, 3.",
+    how="Both ends of the four-line rewrite, every reward and labelling of three actions "
+    "tried, n = $n.",
     truth="d must be symmetric.",
     tried="54 stated",
     cases=product((2, 3), REWARDS, LABELS, POLICIES),
@@ -116,9 +116,9 @@ def decomposition(left: Score, right: Score, p: Policy, size: int, y: int) -> tu
     compares=(
         "A(y)",
         "=",
-        "(r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))",
+        "⟦(r(y)/n + (n−1)/n E r) E d(y, ·) − E r E d + Cov given y − Cov(r(Y₁), d(Y))⟧",
     ),
-    how="Each term enumerated as it is written, n = 2, 3, every reward and labelling tried.",
+    how="Each term enumerated as it is written, n = $n, every reward and labelling tried.",
     tried="162 stated",
     cases=product((2, 3), REWARDS, LABELS, POLICIES),
 )
@@ -140,16 +140,18 @@ def equation_15(size: int, rewards: Actions, strategies: Actions, p: Policy) -> 
     NOTE,
     "§4, after Eq. 15",
     Verdict.HOLDS,
-    compares=("A(y)", "=", "the terms of Eq. 15 by hand"),
-    how="f = (mean of r_A)(mean of r_B), the note's example: A by enumeration against Eq. 15 with "
-    "every term worked out by hand, all rewards 0/1 of three actions, n = 2, 3.",
-    truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in "
-    "all: only Term 1 orders the generations.",
+    compares=("A(y)", "=", "⟦the terms of Eq. 15 by hand⟧"),
+    how="f = (mean of r_A)(mean of r_B), the note's example: A by enumeration against ⟦Eq. 15⟧ "
+    "with every term worked out by hand, all ⟦rewards 0/1⟧ of three actions, n = $n.",
+    truth="In the example both covariances are the same for every y, −Cov(r_A, r_B)/n² in all: "
+    "only ⟦Term 1⟧ orders the generations.",
     tried="1152 stated, 1152 remark",
     cases=product((2, 3), POLICIES),
 )
 def two_objectives(size: int, p: Policy) -> Trials:
-    """The decomposition of Eq. 15 extends to any f = φψ, such as a product of two mean rewards."""
+    """The decomposition of ⟦Eq. 15⟧ extends to any f = φψ, such as a product of two mean
+    rewards.
+    """
     for a, b in product(product(range(2), repeat=3), repeat=2):
         score = scores.product(scores.mean(a), scores.mean(b))
         mean_a, mean_b = dot(p, a), dot(p, b)
@@ -173,15 +175,15 @@ def two_objectives(size: int, p: Policy) -> Trials:
     Verdict.HOLDS,
     word="holds by construction",
     compares=("A under mean r + d", "=", "A_r + A_d"),
-    how="For f = mean r + d, A is additive, as every expectation is; for a reward r·d with the "
-    "others constant it is r(y) E d(y, ·) minus its mean. Under mean r · d the covariance part of "
-    "Eq. 15 is not 0 for any of the 54 actions, n = 2, 3.",
+    how="For f = mean r + d, A is additive, as every expectation is; for a reward r·d with "
+    "the others constant it is r(y) E d(y, ·) minus its mean. Under mean r · d the "
+    "covariance part of ⟦Eq. 15⟧ is ⟦not 0⟧ for $apart of the $actions actions, n = $n.",
     truth="An expectation is linear, so a sum has no covariance term.",
     tried="18 stated, 19 remark",
 )
 def covariance_needs_both() -> Trials:
     """The covariance term needs the set objective and the product: $q."""
-    apart = 0
+    apart = actions = 0
     for size, rewards, p in product((2, 3), REWARDS, POLICIES):
         r, d = scores.mean(rewards), scores.distinct_share()
         total = lambda s, r=r, d=d: r(s) + d(s)  # noqa: E731
@@ -192,8 +194,10 @@ def covariance_needs_both() -> Trials:
         update = [q * (a - dot(p, alone)) for q, a in zip(p, alone, strict=True)]
         yield remark(constant_others(p, rewards, d, size) == update)
         terms = [decomposition(r, d, p, size, y) for y in range(3)]
+        actions += len(terms)
         apart += sum(with_y != whole for _, _, with_y, whole in terms)
-    yield remark(apart == 54, apart=apart)
+    yield remark(apart == actions)
+    yield shown(apart=apart, actions=actions)
 
 
 @claim(
@@ -202,14 +206,14 @@ def covariance_needs_both() -> Trials:
     "§4, after Eq. 15",
     Verdict.HOLDS,
     compares=("A of a wrong sample", ">", 0),
-    how="One common correct action, one wrong one of another strategy: A and the exact d log π/dα, "
-    "n = 3, 4; and the terms of Eq. 15 for r(y) = 0.",
+    how="One common correct action, one wrong one of another strategy: A and the exact d log "
+    "π/dα, n = $n; and the terms of ⟦Eq. 15⟧ for ⟦r(y) = 0⟧.",
     tried="2 stated, 4 remark",
     nearest="43/1000",
     cases=product((3, 4)),
 )
 def optimism(size: int) -> Trials:
-    """A generation with reward 0 can gain probability by its diversity, and Term 1 alone can be
+    """A generation with ⟦reward 0⟧ can gain probability by its diversity, and ⟦Term 1⟧ alone can be
     positive for it.
     """
     score, p = scores.polychromic((1, 0)), policy(9, 1)
@@ -226,12 +230,12 @@ def optimism(size: int) -> Trials:
     "§4, first feature",
     Verdict.READING,
     compares=("A of a wrong sample", ">", 0),
-    how="A of a wrong action with its own strategy: the correct mass on one strategy, accuracy "
-    "9/10 … 9999/10000, and on m = 1…4 at 1 − 10⁻⁶; n = 2…5.",
-    kindly="It can keep one: for n ≥ 3 and one correct strategy it is positive at every "
-    "accuracy tried and tends to (n−2)/n².",
-    truth="In the limit, with the correct mass even over m strategies, it is positive "
-    "exactly if m ≤ n − 2. For n = 2, m = 1 it is −p(1−p)/2 < 0.",
+    how="A of a wrong action with its own strategy: the correct mass on one strategy, "
+    "accuracy $accuracy.least to $accuracy.most, and on m = $m at ⟦1 − 10⁻⁶⟧; n = $n.",
+    kindly="It can keep one: for ⟦n ≥ 3⟧ and one correct strategy it is positive at every "
+    "accuracy tried and tends to ⟦(n−2)/n²⟧.",
+    truth="In the limit, with the correct mass even over m strategies, it is positive exactly "
+    "if ⟦m ≤ n − 2⟧. For ⟦n = 2⟧, ⟦m = 1⟧ it is ⟦−p(1−p)/2 < 0⟧.",
     counterexample="n=2, accuracy=9/10, A=-9/200",
     tried="4 of 16 stated, 24 kind, 20 remark",
     nearest="9999/200000000",
@@ -262,29 +266,29 @@ def exploration_stays() -> Trials:
     "§4, before Definition 4.1",
     Verdict.READING,
     compares=("the p of the largest E f", "<", 1),
-    how="One correct action of probability p and one wrong one: the p in {0, 1/200, …, 1} with the "
-    "largest E f, for d = strategies/n and for d = (strategies − 1)/(n − 1).",
-    kindly="With d = (strategies − 1)/(n − 1), whose range Definition 4.1 asks for, a "
-    "collapsed policy scores 0, and the optimum is inside for n = 2…5.",
-    truth="With d = strategies/n and n = 2, E f = p − p²/2 is largest at p = 1. For n ≥ 3 "
-    "the optimum is inside, by being wrong in some samples: p* = √(2/3), 0.794, "
-    "0.795 at n = 3, 4, 5.",
+    how="One correct action of probability p and one wrong one: the p with the largest E f, "
+    "in steps of $step, for d = strategies/n and for d = ⟦(strategies − 1)/(n − 1)⟧.",
+    kindly="With d = ⟦(strategies − 1)/(n − 1)⟧, whose range ⟦Definition 4.1⟧ asks for, a "
+    "collapsed policy ⟦scores 0⟧, and the optimum is inside for n = $n.",
+    truth="With d = strategies/n and ⟦n = 2⟧, E f = ⟦p − p²/2⟧ is largest at ⟦p = 1⟧. For n = "
+    "$larger the optimum is inside, by being wrong in some samples: p* = $places.",
     counterexample="n=2, best_p=1, J=1/2",
-    tried="1 of 4 stated, 4 kind, 5 remark",
+    tried="1 of 4 stated, 4 kind, 1 remark",
 )
 def never_collapse() -> Trials:
     """Under the polychromic objective the policy never collapses onto a single generation."""
-    score, grid = scores.polychromic((1, 0)), 200
-    places = {2: 1.0, 3: math.sqrt(2 / 3), 4: 0.7937, 5: 0.7953}
-    for size, place in places.items():
-        values = {p: expected(score, (p, 1 - p), size) for p in _grid(grid)}
-        best = max(values, key=values.__getitem__)
+    score, grid = scores.polychromic((1, 0)), _grid(1000)
+    places = {}
+    for size in (2, 3, 4, 5):
+        values = {p: expected(score, (p, 1 - p), size) for p in grid}
+        places[size] = best = max(values, key=values.__getitem__)
         yield stated(best, n=size, best_p=best, J=values[best])
-        yield remark(abs(float(best) - place) <= 0.5 / grid + 1e-12, n=size, best_p=best)
         if size == 2:
             yield remark(all(value == p - p * p / 2 for p, value in values.items()))
         shared = scores.product(scores.mean((1, 0)), scores.extra_share())
-        yield kind(max(_grid(grid), key=lambda p: expected(shared, (p, 1 - p), size)) < 1, n=size)
+        yield kind(max(grid, key=lambda p: expected(shared, (p, 1 - p), size)) < 1, n=size)
+    inside = {size: rounded(p, 3) for size, p in places.items() if p < 1}
+    yield shown(step=grid[1], larger=list(inside), places=list(inside.values()))
 
 
 def _grid(steps: int) -> list[Fraction]:
@@ -312,9 +316,9 @@ def _entropy(p: Sequence[float]) -> float:
     NOTE,
     "§4, before Definition 4.1",
     Verdict.HOLDS,
-    compares=("entropy falls", "exactly if", "its covariance in Prop. 3.7 is positive"),
-    how="Sign of the entropy change of a gradient step of α = 10⁻⁴ taken in full, against the sign "
-    "of the covariance of Proposition 3.7; four objectives, three actions.",
+    compares=("entropy falls", "exactly if", "⟦its covariance in Prop. 3.7 is positive⟧"),
+    how="Sign of the entropy change of a gradient step of ⟦α = 10⁻⁴⟧ taken in full, against "
+    "the sign of the covariance of ⟦Proposition 3.7⟧; four objectives, three actions.",
     tried="70 stated",
     cases=product(scores.OBJECTIVES, policies(3, 6)),
 )

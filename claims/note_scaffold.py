@@ -39,6 +39,7 @@ from claims.exact import (
     times,
     weighted,
 )
+from claims.formulas import Formula
 
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 2, 1))
 
@@ -75,7 +76,7 @@ def likelihood_rate(p: Policy, found: Sequence[Fraction], size: int, y: int) -> 
     NOTE,
     "§3, Definition 3.1",
     Verdict.DEFINITION,
-    how="The largest overlap of every set of three actions, n ≤ 4, by enumeration.",
+    how="The largest overlap of every set of three actions, n ≤ $size.most, by enumeration.",
     truth="I = n · (how often the most frequent member occurs): n² for a homogeneous set, "
     "n for different members. The maximum must include the set itself.",
     tried="34 remark",
@@ -98,9 +99,9 @@ def scaffold_definition(size: int) -> Trials:
     Verdict.UP_TO_SCALE,
     compares=("Λ(y^n)", "=", "π(y) (E f(y, Y₂…Y_n) − E f(Y₁…Y_n))"),
     how="The covariance enumerated with I = n, the size of the largest intersection; four "
-    "objectives, n = 2, 3.",
-    truth="n with I = n, exact with I = n². With I over the other sets only, n(n−1), the scale is "
-    "n/(n−1).",
+    "objectives, n = $n.",
+    truth="n with I = n, exact with I = n². With I over the other sets only, ⟦n(n−1)⟧, the "
+    "scale is ⟦n/(n−1)⟧.",
     counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), y=0, covariance=10/27, formula=5/27",
     tried="66 of 72 stated, 72 scaled, 144 remark",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES, range(3)),
@@ -122,8 +123,8 @@ def homogeneous_scaffold(size: int, score: Score, p: Policy, y: int) -> Trials:
     NOTE,
     "§3, Definition 3.2, Eq. 12",
     Verdict.DEFINITION,
-    how="Σ_y π(y) A(y) = 0 for four objectives and three policies, n = 2, 3.",
-    truth="Advantages average to 0 over the policy: no action gains unless another one loses.",
+    how="Σ_y π(y) ⟦A(y) = 0⟧ for four objectives and three policies, n = $n.",
+    truth="Advantages average ⟦to 0⟧ over the policy: no action gains unless another one loses.",
     tried="24 remark",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES),
 )
@@ -140,11 +141,11 @@ def marginal_advantage(size: int, score: Score, p: Policy) -> Trials:
     "§3, Observation",
     Verdict.HOLDS,
     compares=("Λ(y^n)", "=", "π(y)·A(y)"),
-    how="The covariance with I = n² against π(y)A(y), and an action of probability 0.",
+    how="The covariance with I = n² against π(y)A(y), and an action of ⟦probability 0⟧.",
     tried="72 stated, 2 remark",
 )
 def scaffold_is_weighted_advantage() -> Trials:
-    """$q: an action that is never sampled has scaffold value 0, however large its advantage."""
+    """$q: an action that is never sampled has scaffold ⟦value 0⟧, however large its advantage."""
     for size, score, p in product((2, 3), scores.OBJECTIVES, POLICIES):
         for y in range(3):
             found = scaffold(score, p, (y,) * size, size * size)
@@ -162,9 +163,9 @@ def scaffold_is_weighted_advantage() -> Trials:
     "§3, Lemma 3.3, Eq. 13",
     Verdict.UP_TO_SCALE,
     compares=("shift of the logit of y", "=", "α·π(y)·A(y)"),
-    how="∇_z E f by differentiating the polynomial E f(π); four objectives, n = 2, 3, 4.",
-    truth="n. The lemma is exact for the step (1/N) Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean "
-    "is ∇E f / n.",
+    how="∇_z E f by differentiating the polynomial E f(π); four objectives, n = $n.",
+    truth="n. The lemma is exact for the step ⟦(1/N)⟧ Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean is "
+    "∇E f / n.",
     counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), shift=(10/27, -2/27, -8/27), lemma=(5/27, "
     "-1/27, -4/27)",
     tried="33 of 36 stated, 36 scaled",
@@ -183,16 +184,17 @@ def logit_shift(size: int, score: Score, p: Policy) -> Trials:
     NOTE,
     "§3 and §4, before Eq. 15",
     Verdict.FAILS,
-    compares=("log π(y) rises", "exactly if", "A(y) > 0"),
-    how="Signs of A(y) and d log π(y)/dα: polychromic and pass@2, three actions, denominators ≤ 8.",
+    compares=("log π(y) rises", "exactly if", "⟦A(y) > 0⟧"),
+    how="Signs of A(y) and d log π(y)/dα: polychromic and ⟦pass@2⟧, three actions, "
+    "denominators ≤ $π.denominator.",
     truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A]: the sign of A decides about the logit, and "
-    "about log π under natural gradient. A(y) > ⟦0⟧ but log π(y) falls in $falls cases; the "
+    "about log π under natural gradient. ⟦A(y) > 0⟧ but log π(y) falls in $falls cases; the "
     "reverse in $rises.",
     counterexample="n=2, π=(1/3, 1/6, 1/2), y=2, A=1/72, rate=-1/648",
     tried="16 of 312 stated, 312 corrected",
 )
 def likelihood_sign() -> Trials:
-    """$q, for π(y) > 0."""
+    """$q, for ⟦π(y) > 0⟧."""
     apart: Counter[str] = Counter()
     for score, p in product(
         (scores.polychromic((1, 0, 1)), scores.maximum((1, 0, 0))), policies(3, 8)
@@ -232,8 +234,8 @@ def proposition_3_7(score: Score, p: Policy, size: int) -> list[Fraction]:
     "§3, Proposition 3.7",
     Verdict.HOLDS,
     compares=("entropy change of a step", "=", "−α Cov(mean log π(yᵢ), Cov(f(Y'), overlap))"),
-    how="Both sides are linear in log π(1)…log π(A) with rational coefficients, which are compared "
-    "one by one; four objectives, n = 2, 3. To first order in α.",
+    how="Both sides are linear in log ⟦π(1)…log⟧ π(A) with rational coefficients, which are "
+    "compared one by one; four objectives, n = $n. To first order in α.",
     tried="24 stated",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES),
 )
@@ -248,7 +250,7 @@ def entropy_change(size: int, score: Score, p: Policy) -> Trials:
     NOTE,
     "§3, Lemma 3.3 with Proposition 3.7",
     Verdict.UP_TO_SCALE,
-    compares=("entropy change by Lemma 3.3", "=", "entropy change by Prop. 3.7"),
+    compares=("⟦entropy change by Lemma 3.3⟧", "=", "⟦entropy change by Prop. 3.7⟧"),
     how="dH/dα of the lemma's logit shift against the proposition, coefficient by coefficient.",
     truth="n: the proposition contains the factor that the lemma lacks, so their α differ.",
     counterexample="f=max, n=2, π=(1/6, 1/3, 1/2), lemma=(-35/972, -31/972, 11/162), "
@@ -257,7 +259,7 @@ def entropy_change(size: int, score: Score, p: Policy) -> Trials:
     cases=product((2, 3), scores.OBJECTIVES, POLICIES[1:]),
 )
 def lemma_and_proposition(size: int, score: Score, p: Policy) -> Trials:
-    """The step of Lemma 3.3 changes the entropy as Proposition 3.7 says."""
+    """The step of ⟦Lemma 3.3⟧ changes the entropy as ⟦Proposition 3.7⟧ says."""
     shift = weighted(p, advantages(score, p, size))
     found, formula = entropy_rate(shift, p), proposition_3_7(score, p, size)
     yield stated(found, formula, f=score, n=size, π=p, lemma=found, proposition=formula)
@@ -269,19 +271,18 @@ def lemma_and_proposition(size: int, score: Score, p: Policy) -> Trials:
     NOTE,
     "§3, Example 3.4",
     Verdict.HOLDS,
-    compares=("A of a wrong action", "=", "(1−p)^n − (1−p)^(n−1) ≤ 0"),
-    how="Enumeration for every policy of one correct and two wrong actions with denominator ≤ 7, "
-    "n = 2, 3, 4.",
+    compares=("A of a wrong action", "=", Formula("(1−p)^n − (1−p)^(n−1)")),
+    how="Enumeration for every policy of one correct and two wrong actions with denominator ≤"
+    " $p.denominator, n = $n.",
     tried="102 stated, 102 remark",
     cases=product((2, 3, 4), policies(3, 7)),
 )
 def pass_advantage(size: int, p: Policy) -> Trials:
-    """Under pass@n: $q, where p is the chance of success."""
+    """Under pass@n: $q, never positive, where p is the chance of success."""
     score = scores.maximum((1, 0, 0))
     found = advantage(score, p, size, 1)
-    formula = (1 - p[0]) ** size - (1 - p[0]) ** (size - 1)
     yield remark(found <= 0)
-    yield stated(found, formula, n=size, p=p[0], A=found)
+    yield stated(found, n=size, p=p[0], A=found)
 
 
 @claim(
@@ -289,8 +290,8 @@ def pass_advantage(size: int, p: Policy) -> Trials:
     NOTE,
     "§3, Example 3.4, for a correct generation",
     Verdict.HOLDS,
-    compares=("A of a correct action", "=", "(1−p)^n"),
-    how="Enumeration, n = 2…4, denominators ≤ 7, and E f = 1 − (1−p)^n.",
+    compares=("A of a correct action", "=", Formula("(1−p)^n")),
+    how="Enumeration, n = $n, denominators ≤ $p.denominator, and E ⟦f = 1 − (1−p)^n⟧.",
     tried="102 stated, 102 remark",
     cases=product((2, 3, 4), policies(3, 7)),
 )
@@ -304,7 +305,7 @@ def pass_advantage_correct(size: int, p: Policy) -> Trials:
         Fraction(0),
     )
     yield remark(value == by_hand)
-    yield stated(found, (1 - p[0]) ** size, n=size, p=p[0], A=found)
+    yield stated(found, n=size, p=p[0], A=found)
 
 
 @claim(
@@ -315,9 +316,9 @@ def pass_advantage_correct(size: int, p: Policy) -> Trials:
     word="inconsistent",
     compares=("d log π(y)/dα", "≤", 0),
     how="d log π / dα of a gradient step on pass@n: one correct and two wrong actions.",
-    truth="Lemma 3.3 is about logits, which never rise. d log π(y)/dα = n[π(y)A(y) − Σ "
-    "π²A]: a rare wrong action rises while a common one falls faster. Along the "
-    "natural gradient it is ∝ A(y) ≤ 0.",
+    truth="⟦Lemma 3.3⟧ is about logits, which never rise. d log π(y)/dα = n[π(y)A(y) − Σ π²A]: "
+    "a rare wrong action rises while a common one falls faster. Along the natural "
+    "gradient it is ∝ ⟦A(y) ≤ 0⟧.",
     counterexample="n=2, π=(1/5, 1/5, 3/5), y=1, A=-4/25, rate=8/625",
     tried="56 of 436 stated, 1308 corrected",
     cases=product((2, 3), policies(3, 10)),
@@ -342,8 +343,8 @@ MAJORITIES = ((1, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0, 0))
     "§3, Example 3.5",
     Verdict.HOLDS,
     compares=("largest A of a wrong answer", "≤", "smallest A of a correct one"),
-    how="Two to four answers, one or two of them correct, n = 2…4, uniform ties and ties that go "
-    "to the lowest label; denominators ≤ 6.",
+    how="Two to four answers, one or two of them correct, n = $n, uniform ties and ties that "
+    "go to the lowest label; denominators ≤ $π.denominator.",
     tried="498 stated, 30 control",
     cases=product(("uniform", "lexicographic"), MAJORITIES, (2, 3, 4)),
 )
@@ -369,10 +370,10 @@ def _extremes(found: Sequence[Fraction], rewards: Actions) -> tuple[Fraction, Fr
     "§3, Example 3.5",
     Verdict.FAILS,
     compares=("largest A of a wrong answer", "≤", 0),
-    how="Uniform ties, one correct and two wrong answers, n = 2…5, denominators ≤ 10.",
-    truth="With one wrong answer it is; with several, their π-average is: a rare one gains "
-    "by splitting the vote of a common one. With ties to the lowest label it fails "
-    "at n = 2.",
+    how="Uniform ties, one correct and two wrong answers, n = $n, denominators ≤ $π.denominator.",
+    truth="With one wrong answer it is; with several, their π-average is: a rare one gains by "
+    "splitting the vote of a common one. With ties to the lowest label it fails at ⟦n = "
+    "2⟧.",
     counterexample="n=3, π=(1/7, 1/7, 5/7), A=(256/1029, 4/1029, -52/1029)",
     tried="24 of 436 stated, 560 corrected, 436 control, 1 remark",
     nearest="33/50000",
@@ -397,7 +398,7 @@ def majority_sign() -> Trials:
     "§3, Example 3.5, how ties are broken",
     Verdict.HOLDS,
     compares=("mean first-seen score over orders", "=", "score with uniform ties"),
-    how="Every ordered set of three answers, n = 2, 3, 4: the first-seen winner averaged over "
+    how="Every ordered set of three answers, n = $size: the first-seen winner averaged over "
     "orders against the uniform rule.",
     tried="31 stated, 31 remark",
     cases=product((2, 3, 4)),
@@ -426,12 +427,12 @@ def _first_winner(s: Actions) -> int:
     "§3, Example 3.6; §5, Example 5.4",
     Verdict.HOLDS,
     compares=("Λ(y^n)", "=", 0),
-    how="Uniform policies over 2…5 actions, n = 2…4.",
+    how="Uniform policies over $num_actions actions, n = $n.",
     tried="42 stated",
     cases=product((2, 3, 4, 5), (2, 3, 4)),
 )
 def differ_uniform(num_actions: int, size: int) -> Trials:
-    """For f = 1{two members differ} and a uniform policy, $q for every y."""
+    """For ⟦f = 1{two members differ}⟧ and a uniform policy, $q for every y."""
     p = policy(*[1] * num_actions)
     for y in range(num_actions):
         found = scaffold(scores.differ(), p, (y,) * size, size * size)
@@ -443,16 +444,18 @@ def differ_uniform(num_actions: int, size: int) -> Trials:
     NOTE,
     "§3, Example 3.6",
     Verdict.READING,
-    compares=("number of actions whose Λ(y^n) is 0", "=", 0),
-    how="Every policy over three actions with denominator ≤ 13, n = 2, 3.",
-    kindly="Not all of them are 0, unless the policy is uniform over its support.",
-    truth="Λ(y^n) = π(y)·(Σ π^n − π(y)^(n−1)): a single one is 0 exactly where the bracket is.",
+    compares=("⟦number of actions whose Λ(y^n) is 0⟧", "=", 0),
+    how="Every policy over three actions with denominator ≤ $π.denominator, n = $n.",
+    kindly="Not all of them ⟦are 0⟧, unless the policy is uniform over its support.",
+    truth="⟦Λ(y^n) = π(y)·(Σ π^n − π(y)^(n−1))⟧: a single one ⟦is 0⟧ exactly where the bracket is.",
     counterexample="n=2, π=(2/13, 5/13, 6/13), Λ=(6/169, 0, -6/169)",
     tried="6 of 522 stated, 522 kind, 522 remark",
     cases=product((2, 3), policies(3, 13)),
 )
 def differ_nonuniform(size: int, p: Policy) -> Trials:
-    """For f = 1{two members differ} no scaffold value is 0 under a policy that is not uniform."""
+    """For ⟦f = 1{two members differ}⟧ no scaffold value ⟦is 0⟧ under a policy that is not
+    uniform.
+    """
     if len(set(p)) > 1:
         found = weighted(p, advantages(scores.differ(), p, size))
         yield stated(found.count(Fraction(0)), n=size, π=p, Λ=found)
@@ -466,13 +469,13 @@ def differ_nonuniform(size: int, p: Policy) -> Trials:
     NOTE,
     "§3, Example 3.6",
     Verdict.HOLDS,
-    compares=("A(y)", "=", "Σ π^n − π(y)^(n−1)"),
-    how="A = Σ π^n − π(y)^(n−1), and its order, for every policy over three actions, n = 2, 3, 4.",
+    compares=("A(y)", "=", "⟦Σ π^n − π(y)^(n−1)⟧"),
+    how="A = Σ ⟦π^n − π(y)^(n−1)⟧, and its order, for every policy over three actions, n = $n.",
     tried="156 stated, 156 remark",
     cases=product((2, 3, 4), policies(3, 8)),
 )
 def differ_rare(size: int, p: Policy) -> Trials:
-    """For f = 1{two members differ} rarer actions have larger marginal advantages."""
+    """For ⟦f = 1{two members differ}⟧ rarer actions have larger marginal advantages."""
     found = advantages(scores.differ(), p, size)
     formula = [sum(q**size for q in p) - q ** (size - 1) for q in p]
     ordered = all((p[a] < p[b]) == (found[a] > found[b]) for a, b in product(range(3), repeat=2))
@@ -486,7 +489,7 @@ def differ_rare(size: int, p: Policy) -> Trials:
     "§3, Example 3.6",
     Verdict.HOLDS,
     compares=("Λ of the rarest action", "<", "Λ of the next"),
-    how="π = (1, 5, 10)/16, n = 2, 3, 4: the rarest action has the largest advantage, not the "
+    how="⟦π = (1, 5, 10)/16⟧, n = $n: the rarest action has the largest advantage, not the "
     "largest scaffold value.",
     tried="3 stated, 3 remark",
     cases=product((2, 3, 4)),

@@ -168,7 +168,8 @@ def processes(size: int = 2, gamma: Fraction = QUARTER) -> Iterator[Process]:
     NOTE,
     "§2.1, Definition 2.1, Eq. 2–4",
     Verdict.DEFINITION,
-    how="All trees of depth 3 enumerated jointly, against Σ_{t<3} (γn)^t P^t f̄; two states, n = 2.",
+    how="All trees of depth $depth enumerated jointly, against ⟦Σ_{t<depth} (γn)^t P^t f̄⟧; "
+    "two states, $actions actions at each.",
     truth="The value of an ordinary process with discount γn and reward f̄_π(s): V♯ = (I − "
     "γnP)⁻¹ f̄.",
     tried="9 remark",
@@ -179,12 +180,14 @@ def set_values(process: Process) -> Trials:
     actions, and depth t holds n^t states.
     """
     total = mass = Fraction(0)
-    for chance, gain, widths in process.trees(start=0, depth=3):
+    depth = 3
+    for chance, gain, widths in process.trees(start=0, depth=depth):
         total, mass = total + chance * gain, mass + chance
-        if widths != [1, 2, 4]:
+        if widths != [process.size**t for t in range(depth)]:
             yield remark(False, widths=widths)
     yield remark(mass == 1, mass=mass)
-    yield remark(total == process.truncated(3)[0], trees=total)
+    yield remark(total == process.truncated(depth)[0], trees=total)
+    yield shown(depth=depth, actions=process.size)
     again = process.advantages(process.values)
     yield remark(not any(again), V=process.values, A=again)
 
@@ -201,7 +204,7 @@ def set_values(process: Process) -> Trials:
     cases=product((2, 3)),
 )
 def discount_range(size: int) -> Trials:
-    """γ < 1/n keeps set values bounded, which is a smaller range than in standard RL."""
+    """⟦γ < 1/n⟧ keeps set values bounded, which is a smaller range than in standard RL."""
     for gamma in (Fraction(1, 8), Fraction(1, size) - Fraction(1, 100)):
         for process in processes(size, gamma):
             bound = 1 / (1 - gamma * size)
@@ -236,11 +239,11 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
     NOTE,
     "§2.1, Lemma 2.2",
     Verdict.READING,
-    compares=("V♯ of π less V♯ of β at s₀", "=", "E[A♯_β]/(1 − γn)"),
-    how="All two-state, two-action processes with deterministic moves, n = 2, γ = 1/4; linear "
-    "systems solved with fractions.",
-    kindly="The distribution is the discounted share of visits from s₀, d♯(s) = (1 − γn) "
-    "Σ_t (γn)^t Pr(s_t = s), as the factor 1/(1 − γn) suggests.",
+    compares=("V♯ of π less V♯ of β at s₀", "=", "⟦E[A♯_β]/(1 − γn)⟧"),
+    how="All two-state, two-action processes with deterministic moves, ⟦n = 2⟧, ⟦γ = 1/4⟧; "
+    "linear systems solved with fractions.",
+    kindly="The distribution is the discounted share of visits from s₀, ⟦d♯(s) = (1 − γn)⟧ Σ_t "
+    "(γn)^t Pr(s_t = s), as the factor ⟦1/(1 − γn)⟧ suggests.",
     truth="With the stationary distribution $wrong of $defined pairs get another number, and "
     "$undefined have more than one such distribution. With discount γ alone $by_γ of $pairs do.",
     counterexample="moves=((0, 1), (0, 0)), π=(1/2, 1/2), gap=463/1500, lemma=451/1800",
@@ -323,20 +326,23 @@ def largest(values: Sequence[Vector]) -> Vector:
         "≤",
         "γn times the distance before",
     ),
-    how="All two-state, two-action processes with deterministic moves, n = 2, γ = 1/4. The backup "
-    "V(s) ← max over sets of f + γ Σᵢ V(s'ᵢ) against the best of all nine choices of one set for "
-    "each state, and against V♯ of the 81 policies whose probabilities are eighths.",
-    truth="(Sampled Q-learning is not checked.) These are values of the best choice of one "
-    "set for each state, an upper bound of those of Eq. 2, which draws the actions "
+    how="All two-state, two-action processes with deterministic moves, ⟦n = 2⟧, ⟦γ = 1/4⟧. "
+    "The backup V(s) ← max over sets of f + γ Σᵢ V(s'ᵢ) against the best of all $choices "
+    "choices of one set for each state, and against V♯ of the $drawn policies whose "
+    "probabilities are eighths.",
+    truth="(Sampled Q-learning is not checked.) These are values of the best choice of one set "
+    "for each state, an upper bound of those of ⟦Eq. 2⟧, which draws the actions "
     "independently.",
     tried="96 stated, 32 remark",
     cases=product(list(processes())[::5]),
 )
 def q_learning(process: Process) -> Trials:
     """The expected backup of Q-learning can be used on trees of sets."""
-    best = largest([chosen(process, sets) for sets in product(SETS, repeat=2)])
+    choices = [chosen(process, sets) for sets in product(SETS, repeat=2)]
     eighths = [policy(k, 8 - k) for k in range(9)]
-    drawn = largest([replace(process, policies=p).values for p in product(eighths, repeat=2)])
+    sampled = [replace(process, policies=p).values for p in product(eighths, repeat=2)]
+    best, drawn = largest(choices), largest(sampled)
+    yield shown(choices=len(choices), drawn=len(sampled))
     yield remark(all(b >= d for b, d in zip(best, drawn, strict=True)))
     yield remark(backup(process, best) == best, moves=process.moves, best_sets=best)
     values = [Fraction(0), Fraction(10)]

@@ -10,6 +10,7 @@ from math import comb
 from claims import scores
 from claims.claims import NOTE, Trials, Verdict, claim, control, corrected, kind, remark, stated
 from claims.exact import Actions, Policy, Score, advantage, covariance, policies, policy
+from claims.formulas import Formula
 
 
 def diminish(p: Policy, removed: Iterable[int]) -> Policy:
@@ -51,8 +52,9 @@ def supported(score: Score, size: int) -> Iterator[tuple[Policy, int]]:
     NOTE,
     "§5, Definition 5.1",
     Verdict.DEFINITION,
-    how="Every policy over four actions with denominator ≤ 8 and every set except the whole: the "
-    "result is non-negative, sums to 1, is 0 on X and keeps the order of the rest.",
+    how="Every policy over four actions with denominator ≤ $π.denominator and every set "
+    "except the whole: the result is non-negative, sums ⟦to 1⟧, ⟦is 0⟧ on X and keeps the"
+    " order of the rest.",
     truth="In the definition of 𝒢 for a set X read y' ∉ X.",
     tried="1932 remark",
     cases=product(policies(4, 8), (1, 2, 3)),
@@ -74,8 +76,9 @@ def diminishing(p: Policy, count: int) -> Trials:
     "§5, Definition 5.2",
     Verdict.READING,
     compares=("number of smallest specular sets of y", "=", 1),
-    how="f = 1{two members differ}, n = 2: the specular sets of the smallest size, for every "
-    "policy over four actions with denominator ≤ 8 and one with 14 (none below has two).",
+    how="⟦f = 1{two members differ}⟧, n = $n: the specular sets of the smallest size, for "
+    "every policy over four actions with ⟦denominator ≤ 8⟧ and one with $π.denominator "
+    "(none below has two).",
     kindly="A strong specular set is of the smallest size; the most probable other actions "
     "are one, in every case tried.",
     counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
@@ -99,7 +102,7 @@ def smallest_specular(p: Policy, y: int) -> Trials:
     Verdict.HOLDS,
     word="holds by construction",
     compares=("Λ(y^n) without y", "=", 0),
-    how="Λ of y after diminishing sets that hold it: two objectives, four actions, n = 2, 3.",
+    how="Λ of y after diminishing sets that hold it: two objectives, four actions, n = $n.",
     truth="Λ(y^n) has the factor π(y).",
     tried="180 stated",
     cases=product(
@@ -122,8 +125,8 @@ def never_its_own(size: int, score: Score, p: Policy, removed: Actions) -> Trial
     Verdict.HOLDS,
     word="holds by construction",
     compares=("Λ(y^n) without all others", "=", 0),
-    how="Λ of y when only y is left, as the covariance of Definition 3.1: four objectives, every "
-    "policy over four actions with denominator ≤ 6, n = 2, 3.",
+    how="Λ of y when only y is left, as the covariance of ⟦Definition 3.1⟧: four objectives, "
+    "every policy over four actions with denominator ≤ $π.denominator, n = $n.",
     truth="The policy is then certain, and nothing varies.",
     tried="120 stated",
 )
@@ -146,9 +149,9 @@ def all_others() -> Trials:
     NOTE,
     "§5, after Example 5.4",
     Verdict.HOLDS,
-    compares=("size of the largest specular set of A actions", "≤", "A − 2"),
-    how="The largest specular set of every supported action, ⟦f = 1{two members differ}⟧ and f_srl "
-    "with two of four actions right, n = $n.",
+    compares=("size of the largest specular set of A actions", "≤", Formula("A − 2")),
+    how="The largest specular set of every supported action, ⟦⟦f = 1{two members differ}⟧⟧ "
+    "and f_srl with two of four actions right, n = $n.",
     truth="The bound is attained: all but y and one other action.",
     tried="252 stated, 1 remark",
 )
@@ -159,9 +162,8 @@ def largest_specular() -> Trials:
         for p, y in supported(score, size):
             sizes = [len(x) for x in speculars(score, p, size, y)]
             if sizes:
-                most = len(p) - 2
-                yield stated(max(sizes), most, n=size, π=p, y=y, largest=max(sizes))
-                attained |= max(sizes) == most
+                yield stated(max(sizes), n=size, A=len(p), π=p, y=y, largest=max(sizes))
+                attained |= max(sizes) == len(p) - 2
     yield remark(attained)
 
 
@@ -170,14 +172,14 @@ def largest_specular() -> Trials:
     NOTE,
     "§5, Example 5.4",
     Verdict.HOLDS,
-    compares=("Λ(y^n)", "=", "p(Σ π^n − p^(n−1))"),
-    how="π(y)A(y) enumerated, three and four actions, n = 2, 3, 4; the sign against p*.",
-    truth="p* is no turning point of Λ: for three actions with the rest even and n = 2, "
-    "dΛ/dp = −p there.",
+    compares=("Λ(y^n)", "=", "⟦p(Σ π^n − p^(n−1))⟧"),
+    how="π(y)A(y) enumerated, three and four actions, n = $n; the sign against p*.",
+    truth="p* is no turning point of Λ: for three actions with the rest even and ⟦n = 2⟧, dΛ/dp"
+    " = −p there.",
     tried="648 stated, 649 remark",
 )
 def differ_scaffold() -> Trials:
-    """$q; it is negative above p* = (Σ π^n)^(1/(n−1)), positive below."""
+    """$q; it is negative above ⟦p* = (Σ π^n)^(1/(n−1))⟧, positive below."""
     for size, p in product((2, 3, 4), [*policies(3, 8), *policies(4, 6)]):
         total = sum(q**size for q in p)
         for y, q in enumerate(p):
@@ -201,8 +203,8 @@ def differ_scaffold() -> Trials:
     Verdict.FAILS,
     word="misprint",
     compares=("sum of the new probabilities", "=", 1),
-    how="The diminished policy with φ as displayed, and as Definition 5.1 has it; three and four "
-    "actions.",
+    how="The diminished policy with φ as displayed, and as ⟦Definition 5.1⟧ has it; three and"
+    " four actions.",
     truth="φ = Σ_{y'∈X} π(y') / |𝒢|: the removed probability, not the probability that stayed.",
     counterexample="π=(1/3, 1/3, 1/3), X=(0), total_probability=4/3",
     tried="30 of 34 stated, 34 corrected",
@@ -224,14 +226,14 @@ def share_of_the_removed(p: Policy) -> Trials:
     "§5, Example 5.4, point 1",
     Verdict.HOLDS,
     compares=("π'(y)·g", ">", 1),
-    how="Every specular set of every supported action, f = 1{two members differ}, n = 2, 3.",
-    truth="Necessary, not sufficient: π' = (7/20, 9/20, 1/5), n = 2 has π'(y) > 1/3 and "
-    "Λ = 21/4000 > 0.",
+    how="Every specular set of every supported action, ⟦f = 1{two members differ}⟧, n = $n.",
+    truth="Necessary, not sufficient: ⟦π' = (7/20, 9/20, 1/5)⟧, ⟦n = 2⟧ has ⟦π'(y) > 1/3⟧ and "
+    "⟦Λ = 21/4000 > 0⟧.",
     tried="240 stated, 1 remark",
     nearest="1/8",
 )
 def above_average() -> Trials:
-    """After diminishing a specular set, π'(y) > 1/g, where g is the size of the support ($q)."""
+    """After diminishing a specular set, ⟦π'(y) > 1/g⟧, where g is the size of the support ($q)."""
     for size in (2, 3):
         for p, y in supported(scores.differ(), size):
             for removed in speculars(scores.differ(), p, size, y):
@@ -247,8 +249,8 @@ def above_average() -> Trials:
     "§5, Example 5.4, point 2",
     Verdict.READING,
     compares=("Λ without the rarest others", "<", 0),
-    how="f = 1{two members differ}, n = 2…5, four actions: the smallest specular size by search, "
-    "against removing that many of the least and of the most probable others.",
+    how="⟦f = 1{two members differ}⟧, n = $n, four actions: the smallest specular size by "
+    "search, against removing that many of the least and of the most probable others.",
     kindly="X can be made smaller by keeping them in X, in every case tried.",
     truth="They keep Λ positive. Under the polychromic objective the likeliest need not be enough.",
     counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
@@ -293,7 +295,8 @@ def rarest_formulas(n: int, p: Fraction) -> tuple[Fraction, Fraction]:
     "§5, f_srl, the two displays",
     Verdict.HOLDS,
     compares=("A of a correct and of a wrong generation", "=", "the two displays"),
-    how="Enumeration with one correct and one or two wrong actions, n = 2…5, denominators ≤ 8.",
+    how="Enumeration with one correct and one or two wrong actions, n = $n, denominators ≤ "
+    "$π.denominator.",
     truth="One correct generation is assumed, p its probability.",
     tried="160 stated",
     cases=product((2, 3, 4, 5), [*policies(2, 8), *policies(3, 6)]),
@@ -311,14 +314,14 @@ def rarest_advantages(size: int, p: Policy) -> Trials:
     "§5, f_srl, with p as in Example 3.4",
     Verdict.READING,
     compares=("A of a correct generation", "=", "its display"),
-    how="Two correct actions and one wrong one, p their probability together, n = 2, 3.",
+    how="Two correct actions and one wrong one, p their probability together, n = $n.",
     kindly="The displays write y_correct, one correct generation; for that they hold.",
     truth="With two correct generations a set is also worth more when they differ.",
     counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
     tried="65 of 68 stated, 68 kind, 2 remark",
 )
 def several_correct() -> Trials:
-    """With p read as in Example 3.4, the probability of success, the displays hold for several
+    """With p read as in ⟦Example 3.4⟧, the probability of success, the displays hold for several
     correct generations too.
     """
     score = scores.rarest_correct((1, 1, 0))
@@ -340,9 +343,9 @@ def several_correct() -> Trials:
     "§5, f_srl, threshold τ",
     Verdict.HOLDS,
     compares=("number of changes of sign as p rises", "=", 1),
-    how="Signs on p = 1/400 … 399/400, n = 2…8: one change each; τ₂ = 2/3 exactly.",
-    truth="At the same p a correct generation's own advantage turns negative: p·A_correct "
-    "+ (1−p)·A_incorrect = 0.",
+    how="Signs on ⟦p = 1/400 … 399/400⟧, n = $n: one change each; ⟦τ₂ = 2/3⟧ exactly.",
+    truth="At the same p a correct generation's own advantage turns negative: ⟦p·A_correct + "
+    "(1−p)·A_incorrect = 0⟧.",
     tried="7 stated, 2801 remark",
 )
 def rarest_threshold() -> Trials:
@@ -367,12 +370,12 @@ def rarest_threshold() -> Trials:
     "§5, f_srl, the last display",
     Verdict.HOLDS,
     compares=(
-        "A_correct < 0",
+        "⟦A_correct < 0⟧",
         "exactly if",
-        "Σ_m C(n−1, m) p^m (1−p)^(n−1−m) / (m(m+1)) > (1−p)^(n−1)",
+        "⟦Σ_m C(n−1, m) p^m (1−p)^(n−1−m) / (m(m+1)) > (1−p)^(n−1)⟧",
     ),
-    how="Both sides for every p with denominator ≤ 20, n = 2…8; and the specular sets of the "
-    "correct action among four, n = 2, 3, against the display.",
+    how="Both sides for every p with denominator ≤ $p.denominator, n = $n; and the specular "
+    "sets of the correct action among four, n = $of_specular, against the display.",
     tried="1099 stated",
 )
 def rarest_range() -> Trials:
@@ -385,7 +388,7 @@ def rarest_range() -> Trials:
         for removed in ((1,), (1, 2), (2, 3)):
             after = diminish(weights, removed)
             negative = scaffold(score, after, size, 0) < 0
-            yield stated(negative, _crowded(size, after[0]), n=size, π=weights, X=removed)
+            yield stated(negative, _crowded(size, after[0]), of_specular=size, π=weights, X=removed)
 
 
 def _crowded(size: int, p: Fraction) -> bool:

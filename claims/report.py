@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Quantity, Verdict, write
+from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Verdict, write
 from claims.formulas import Formula
 from claims.highlights import HIGHLIGHTS
 
@@ -70,7 +70,11 @@ advantage, Λ the scaffold value; the [glossary](glossary.md#letters) has u, v, 
 
 ## How far to trust it
 
-- The check does not see the verdict; the verdict must follow from its trials.
+- The check sees neither verdict nor relation, and the formula of a claim is the one that is
+  evaluated. A claim with another relation or number is not confirmed, nor one with more or fewer
+  trials.
+- Numbers in a sentence come from its check. **Nothing checks the other words**, nor formulas that
+  are written in words: read the quantity.
 - Nearly all arithmetic is exact, in fractions, by enumeration over small sets of actions, and
   shares no code with the library.
 - Finitely many cases are evidence for a general claim, not a proof; [some are
@@ -136,7 +140,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "document": f.claim.document,
             "where": f.claim.where,
             "statement": f.statement,
-            "quantity": f.claim.quantity and _sides(f.claim.quantity),
+            "quantity": f.claim.quantity and _sides(f),
             "verdict": f.claim.verdict.value,
             "name": f.claim.name,
             "concluded": f.concluded.value,
@@ -156,9 +160,10 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "confirmed": not _wrong(findings), "claims": rows}
 
 
-def _sides(quantity: Quantity) -> dict[str, Any]:
-    sides = vars(quantity).items()
-    return {name: str(side) if isinstance(side, Formula) else side for name, side in sides}
+def _sides(finding: Finding) -> dict[str, Any]:
+    sides = vars(finding.claim.quantity)
+    words = {name: str(side) for name, side in sides.items() if isinstance(side, str | Formula)}
+    return {**sides, **{name: finding.say(word) for name, word in words.items()}}
 
 
 def markdown(findings: Sequence[Finding]) -> str:

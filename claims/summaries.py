@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from claims import scores
-from claims.claims import SUMMARIES, Trials, Verdict, claim, remark, scaled, stated
+from claims.claims import SUMMARIES, Trials, Verdict, claim, remark, scaled, shown, stated
 from claims.exact import (
     Actions,
     Credit,
@@ -22,9 +22,11 @@ from claims.exact import (
     policy,
     times,
 )
+from claims.formulas import Formula
 
 SCORE = scores.polychromic((1, 0, 1))
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
+SCALE = Formula("(N−n)/n")
 
 
 @claim(
@@ -33,8 +35,8 @@ POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
     "Method, marginal set advantage",
     Verdict.UP_TO_SCALE,
     compares=("mean update", "=", "∇E f"),
-    how="The mean over a sample's sets of f − f̂, all sets: mean update over all groups of N = 3…5.",
-    truth="(N−n)/n.",
+    how="The mean over a sample's sets of f − f̂, all sets: mean update over all groups of N = $N.",
+    truth="$scale.",
     counterexample="N=3, n=2, π=(1/3, 1/3, 1/3), mean=(1/27, -2/27, 1/27), gradient=(2/27, "
     "-4/27, 2/27)",
     tried="6 of 8 stated, 8 scaled",
@@ -45,7 +47,8 @@ def mean_form() -> Trials:
         found = mean_estimate(deviation(SCORE, size), p, num)
         truth = logit_gradient(SCORE, p, size)
         yield stated(found, truth, N=num, n=size, π=p, mean=found, gradient=truth)
-        yield scaled(found, times(Fraction(num - size, size), truth))
+        yield scaled(found, times(SCALE(N=num, n=size), truth))
+    yield shown(scale=SCALE)
 
 
 def averaged(design: Design) -> Credit:
@@ -68,7 +71,7 @@ def averaged(design: Design) -> Credit:
     "Method, K sets without replacement",
     Verdict.UP_TO_SCALE,
     compares=("mean update", "=", "∇E f"),
-    how="Every single collection of 2, 3 and 4 sets, N = 4, n = 2: mean update over all groups.",
+    how="Every single collection of $num_sets sets, N = $N, n = $n: mean update over all groups.",
     truth="(m − n)/n, where m samples are in a set: known for each collection.",
     counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
     tried="16 of 50 stated, 50 scaled",
@@ -78,6 +81,7 @@ def sampled_sets(num_sets: int) -> Trials:
     """With K of the sets the estimator is unbiased too."""
     num, size, p = 4, 2, POLICIES[1]
     truth = logit_gradient(SCORE, p, size)
+    yield shown(N=num, n=size)
     for design in combinations(all_sets(num, size), num_sets):
         found = mean_estimate(averaged(design), p, num, ordered_draws)
         covered = len({i for s in design for i in s})
@@ -90,9 +94,9 @@ def sampled_sets(num_sets: int) -> Trials:
     SUMMARIES,
     "Method, N > n",
     Verdict.HOLDS,
-    compares=("number of advantages that are not 0 at N = n", "=", 0),
-    how="N = n: there is one set and every advantage is 0, in all groups of two and three; with "
-    "N = n + 1 some are not.",
+    compares=("⟦number of advantages that are not 0 at N = n⟧", "=", 0),
+    how="N = n: there is one set and every advantage ⟦is 0⟧, in all groups of two and three; "
+    "with ⟦N = n + 1⟧ some are not.",
     tried="36 stated, 2 remark",
     cases=product((2, 3)),
 )
@@ -154,9 +158,9 @@ def diversity(labels: Actions) -> Trials:
     "Method, polychromic objective",
     Verdict.HOLDS,
     compares=("largest A of a wrong generation", ">", 0),
-    how="One correct action and one or two wrong ones of other strategies: the largest A of a "
-    "wrong one over all policies with denominator ≤ 12, n = 3, 4.",
-    truth="For n ≥ 3. With n = 2 and one correct strategy it is never positive.",
+    how="One correct action and one or two wrong ones of other strategies: the largest A of a"
+    " wrong one over all policies with ⟦denominator ≤ 12⟧, n = $n.",
+    truth="For ⟦n ≥ 3⟧. With ⟦n = 2⟧ and one correct strategy it is never positive.",
     tried="4 stated, 2 remark",
     nearest="25/1296",
     cases=product(((1, 0), (1, 0, 0))),

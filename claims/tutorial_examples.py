@@ -18,7 +18,7 @@ from claims.claims import (
     corrected,
     percent,
     remark,
-    rounds_to,
+    rounded,
     shown,
     stated,
 )
@@ -32,6 +32,7 @@ from claims.exact import (
     from_sets,
     policies,
 )
+from claims.formulas import Formula
 from claims.note_sequential import solve
 
 # y₁…y₄ of "Solve x² + 3x + 2 = 0". The list is missing from the text. With y₃ wrong, as the text
@@ -62,7 +63,7 @@ def standardised(numbers: Sequence[Fraction | int], ddof: int = 0) -> list[float
     Verdict.HOLDS,
     compares=("baseline; set advantages", "≈", ("0.833", "−0.333", "+0.167", "+0.167")),
     how="The three sets scored with fractions, for the three strategies that y₄ can have.",
-    truth="5/6; −1/3, 1/6, 1/6.",
+    truth="Exactly $exact.",
     tried="3 stated",
     cases=product(LAST_LABELS),
 )
@@ -72,6 +73,7 @@ def example_sets(last: int) -> Trials:
     values = [score(s) for s in DESIGN]
     gaps = [value - average(values) for value in values]
     yield stated([average(values), *gaps], y4=last, baseline=average(values), A=gaps)
+    yield shown(exact=[average(values), *gaps])
 
 
 @claim(
@@ -81,8 +83,8 @@ def example_sets(last: int) -> Trials:
     Verdict.HOLDS,
     compares=("marginal advantages", "≈", ("−0.166", "+0.334", "−0.333", "+0.167")),
     how="Sums by index of the set advantages, rounded to three digits as the text does.",
-    truth="−1/6, 1/3, −1/3, 1/6 if nothing is rounded before the sum.",
-    tried="3 stated, 3 remark",
+    truth="$exact if nothing is rounded before the sum.",
+    tried="3 stated",
     cases=product(LAST_LABELS),
 )
 def example_marginals(last: int) -> Trials:
@@ -92,8 +94,7 @@ def example_marginals(last: int) -> Trials:
     gaps = [round(float(score(s) - mean), 3) for s in DESIGN]
     found = [sum(gap for s, gap in zip(DESIGN, gaps, strict=True) if i in s) for i in GROUP]
     yield stated(found, y4=last, A=found)
-    sixths = [Fraction(n, 6) for n in (-1, 2, -2, 1)]
-    yield remark(from_sets(score, DESIGN)(GROUP) == sixths)
+    yield shown(exact=list(from_sets(score, DESIGN)(GROUP)))
 
 
 @claim(
@@ -102,16 +103,17 @@ def example_marginals(last: int) -> Trials:
     "Set RL, worked example",
     Verdict.HOLDS,
     compares=("GRPO's z-score of y₃", "≈", ("−1.73",)),
-    how="Three rewards of 1 and one of 0, standardised.",
-    truth="−√3, with the standard deviation of a population. GRPO trainers divide by the standard "
-    "deviation of a sample (ddof = 1), which gives −1.5.",
+    how="Three rewards ⟦of 1⟧ and one ⟦of 0⟧, standardised.",
+    truth="⟦−√3 exactly⟧, with the standard deviation of a population. GRPO trainers divide by the "
+    "standard deviation of a sample ⟦(ddof = 1)⟧, which gives $of_sample.",
     tried="1 stated, 1 remark",
 )
 def example_zscore() -> Trials:
     """$q."""
     found = standardised(REWARDS)[2]
     yield stated([found], z=found)
-    yield remark(rounds_to(standardised(REWARDS, ddof=1)[2], -1.5, 3))
+    yield remark(abs(found + math.sqrt(3)) < 1e-12)
+    yield shown(of_sample=rounded(standardised(REWARDS, ddof=1)[2], 1))
 
 
 @claim(
@@ -122,27 +124,27 @@ def example_zscore() -> Trials:
     compares=("standardised advantage", ">", "GRPO's"),
     how="y₃'s advantage with the three sets of the text and over all six sets, standardised as "
     "GRPO's is, for each strategy of y₄.",
-    truth="y₃ brings a strategy to S₁: −1/3, and −1/2 if it shared that of y₁. "
-    "Standardised −1.265 against −1.73; over all sets −√2, −1.698 or, with y₄ in a "
-    "fourth strategy, −√3, as GRPO's.",
-    tried="3 stated, 12 remark",
-    cases=zip((3, 0, 2), (-math.sqrt(3), -math.sqrt(2), -7 / math.sqrt(17)), strict=True),
+    truth="y₃ brings a strategy to S₁: $alone, and $shared if it shared that of y₁. "
+    "Standardised $milder against $grpo_z; over all sets $over_all_0, $over_all_2 and "
+    "$over_all_3 for y₄ in the strategy of y₁, of y₃ and in a fourth, the last as GRPO's.",
+    tried="3 stated, 3 remark",
+    cases=product((0, 2, 3)),
 )
-def example_milder(last: int, printed: float) -> Trials:
+def example_milder(last: int) -> Trials:
     """With the three sets of the text, Poly-EPO's penalty for y₃, wrong but of a new strategy, is
     milder than GRPO's.
     """
     grpo = standardised(REWARDS)[2]
     score = scores.polychromic(REWARDS, example(last))
     found = standardised(list(deviation(score, 2)(GROUP)))[2]
-    yield remark(abs(found - printed) < 1e-12)
     yield remark(found >= grpo - 1e-12)
+    yield shown(**{f"over_all_{last}": rounded(found, 3)})
     drawn = from_sets(score, DESIGN)(GROUP)
     milder = standardised(list(drawn))[2]
     yield stated(milder, grpo + 1e-12, y4=last, poly_epo=milder, grpo=grpo)
-    yield remark(rounds_to(milder, -1.265, 3))
     shared = from_sets(scores.polychromic(REWARDS, (0, 1, 0, last)), DESIGN)(GROUP)
-    yield remark((drawn[2], shared[2]) == (Fraction(-1, 3), Fraction(-1, 2)))
+    yield shown(milder=rounded(milder, 3), grpo_z=rounded(grpo, 2))
+    yield shown(alone=drawn[2], shared=shared[2])
 
 
 @claim(
@@ -150,12 +152,12 @@ def example_milder(last: int, printed: float) -> Trials:
     TUTORIAL,
     "Set RL, worked example, with 'a random sample provides an unbiased estimate'",
     Verdict.HOLDS,
-    compares=("mean over 20 collections", "=", "2/5 of the advantage with all sets"),
-    how="All 20 collections of three of the six sets: their mean advantages are proportional to "
-    "the advantages from all sets, for each strategy of y₄.",
-    truth="y₁, correct, gets −1/6 by chance: over the 20 collections it is positive in 7, "
-    "negative in 7, zero in 6, and 0 with all sets.",
-    tried="3 stated, 2 remark",
+    compares=("mean over all collections", "=", "$scale of the advantage with all sets"),
+    how="All $collections collections of three of the six sets: their mean advantages are "
+    "proportional to the advantages from all sets, for each strategy of y₄.",
+    truth="y₁, correct, gets $first by chance: over the $collections collections it is positive"
+    " in $above, negative in $below, zero in $zero; with all sets it is $with_all.",
+    tried="3 stated",
     cases=product(LAST_LABELS),
 )
 def example_artefact(last: int) -> Trials:
@@ -166,15 +168,12 @@ def example_artefact(last: int) -> Trials:
     mean = [average(column) for column in zip(*drawn, strict=True)]
     scale = Fraction(3 - 1, 6 - 1)
     yield stated(mean, [scale * a for a in every], y4=last, mean=mean, all_sets=every)
+    yield shown(scale=scale)
     if last == 0:
         first = [a[0] for a in drawn]
-        counts = [
-            sum(a > 0 for a in first),
-            sum(a < 0 for a in first),
-            first.count(Fraction(0)),
-        ]
-        yield remark(counts == [7, 7, 6])
-        yield remark(every[0] == 0)
+        yield shown(above=sum(a > 0 for a in first), below=sum(a < 0 for a in first))
+        yield shown(zero=first.count(Fraction(0)), with_all=every[0], collections=len(drawn))
+        yield shown(first=from_sets(score, DESIGN)(GROUP)[0])
 
 
 @claim(
@@ -183,15 +182,15 @@ def example_artefact(last: int) -> Trials:
     "Set RL, worked example, last sentence",
     Verdict.HOLDS,
     compares=("largest A over n", ">", 0),
-    how="A wrong sample with its own strategy next to 3…7 correct samples of another, all sets, "
-    "every n.",
-    truth="For n ≥ 3 it is positive; for n = 2 it is 0.",
+    how="A wrong sample with its own strategy next to N − one correct samples of another, N ="
+    " $N, all sets, every n.",
+    truth="For ⟦n ≥ 3⟧ it is positive; for ⟦n = 2⟧ it ⟦is 0⟧.",
     tried="5 stated, 10 remark",
     nearest="1/36",
     cases=product(range(4, 9)),
 )
 def flips_positive(num: int) -> Trials:
-    """In larger sets with more correct members a wrong, unique sample can have A > 0."""
+    """In larger sets with more correct members a wrong, unique sample can have ⟦A > 0⟧."""
     found = {n: _lone_wrong(num, n)[-1] for n in range(2, num)}
     yield stated(max(found.values()), N=num, A=list(found.values()))
     yield remark(found[2] == 0)
@@ -210,28 +209,26 @@ def _lone_wrong(num: int, size: int) -> Sequence[Fraction]:
     "Decomposition, 8 generations, 7 correct by A and 1 wrong by B",
     Verdict.HOLDS,
     compares=("A(y₈)", ">", 0),
-    how="f of a set of three correct and y₈; U and u − U over all 70 sets of four.",
-    truth="Baseline 5/16; A(y₈) = +1/16 and −1/112 for each correct one; −1/32 if y₈ is "
-    "degenerate. Positive for n = 3…7, 0 for n = 2.",
-    tried="1 stated, 7 remark",
+    how="f of a set of three correct and y₈; U and u − U over all $sets sets of four.",
+    truth="Baseline $baseline; A(y₈) = $wrong and $correct for each correct one; $degenerate if"
+    " y₈ is degenerate. Positive for n = $sizes, zero for ⟦n = 2⟧.",
+    tried="1 stated, 2 remark",
     nearest="1/16",
 )
 def eight_samples() -> Trials:
-    """Sets of y₈ and three correct samples score 0.375, which exceeds the baseline ($q)."""
+    """Sets of y₈ and three correct samples score $score, which exceeds the baseline ($q)."""
     rewards, strategies = (*[1] * 7, 0), (*[0] * 7, 1)
     score = scores.polychromic(rewards, strategies)
     baseline = average([score(s) for s in all_sets(8, 4)])
     value, found = score((0, 1, 2, 7)), _lone_wrong(8, 4)
-    yield remark(value == Fraction(3, 8) > baseline)
+    yield remark(value > baseline)
     yield stated(found[7], f=value, U=baseline, A=found[7])
-    yield remark(baseline == Fraction(5, 16))
-    yield remark(found[7] == Fraction(1, 16))
-    yield remark(found[0] == Fraction(-1, 112))
+    yield shown(score=float(value), baseline=baseline, wrong=found[7], correct=found[0])
     degenerate = scores.polychromic(rewards, (*[0] * 7, scores.DEGENERATE))
-    yield remark(deviation(degenerate, 4)(tuple(range(8)))[7] == Fraction(-1, 32))
-    signs = [_lone_wrong(8, n)[7] for n in range(2, 8)]
-    yield remark(signs[0] == 0)
-    yield remark(min(signs[1:]) > 0)
+    yield shown(degenerate=deviation(degenerate, 4)(tuple(range(8)))[7], sets=comb(8, 4))
+    signs = {n: _lone_wrong(8, n)[7] for n in range(2, 8)}
+    yield remark(signs[2] == 0)
+    yield shown(sizes=[n for n, a in signs.items() if a > 0])
 
 
 @claim(
@@ -257,17 +254,21 @@ def eight_copies() -> Trials:
     compares=("f", "=", 0.25),
     how="Four correct of four strategies, and four wrong ones under every labelling: the same "
     "strategies, new ones, degenerate.",
-    truth="The text gives the diversity as 4/8. With m new strategies among the wrong ones "
-    "it is (4 + m)/16, up to 0.5.",
+    truth="The text gives the diversity as $right/$members. With m new strategies among the "
+    "wrong ones it is $formula, up to $largest.",
     tried="5 stated, 5 remark",
 )
 def four_of_eight() -> Trials:
-    """A set of 8 with 4 correct of 4 different strategies, and no fifth strategy: $q."""
+    """A set of $members with $right correct of $right different strategies, and no further
+    strategy: $q.
+    """
     rewards = (1, 1, 1, 1, 0, 0, 0, 0)
+    formula = Formula("(4 + m)/16")
     for new in range(5):
         strategies = (0, 1, 2, 3, *(4 + k if k < new else 0 for k in range(4)))
         found = scores.polychromic(rewards, strategies)(tuple(range(8)))
-        yield remark(found == Fraction(4 + new, 16), new_strategies=new)
+        yield remark(found == formula(m=new), new_strategies=new)
+    yield shown(members=len(rewards), right=sum(rewards), formula=formula, largest=found)
     for strategy in (0, 1, 2, 3, scores.DEGENERATE):
         added = scores.polychromic(rewards, (0, 1, 2, 3, *[strategy] * 4))
         yield stated(added(tuple(range(8))), wrong_in=strategy)
@@ -278,13 +279,13 @@ def four_of_eight() -> Trials:
     TUTORIAL,
     "Polychromic objective",
     Verdict.HOLDS,
-    compares=("f = 1", "exactly if", "all are correct and all differ"),
-    how="Every set of up to four members: f = 1 exactly if all are correct and all differ.",
+    compares=("⟦f = 1⟧", "exactly if", "all are correct and all differ"),
+    how="Every set of up to four members: ⟦f = 1⟧ exactly if all are correct and all differ.",
     tried="4328 stated, 4328 remark",
     cases=product((2, 3, 4)),
 )
 def best_set(size: int) -> Trials:
-    """$q; f ≤ 1."""
+    """$q; ⟦f ≤ 1⟧."""
     for rewards, strategies in product(
         product((0, 1), repeat=size), product(range(size), repeat=size)
     ):
@@ -300,19 +301,22 @@ def best_set(size: int) -> Trials:
     "Polychromic objective, diminishing returns",
     Verdict.HOLDS,
     compares=("score with a first E", ">", "score with a fifth A"),
-    how="A set of n with four correct members of A already, k correct and C strategies among the "
-    "n − 1 others: the score with a correct fifth A, and with an E that succeeds with chance s.",
-    truth="Exactly if s > (C − k)/(C + 1). From n = 9 on it can be worth less.",
+    how="A set of n with four correct members of A already, k correct and C strategies among "
+    "the ⟦n − 1⟧ others: the score with a correct fifth A, and with an E that succeeds "
+    "with chance s.",
+    truth="Exactly if s > ⟦(C − k)/(C + 1)⟧. In sets of $worse it can be worth less.",
     tried="58 stated, 406 remark",
     cases=product(range(6, 13), (Fraction(1, 10), Fraction(1, 2))),
 )
 def fifth_copy(size: int, success: Fraction) -> Trials:
-    """In sets of 8 and smaller, $q, even if E succeeds less often."""
+    """In sets of $n.most and smaller, $q, even if E succeeds less often."""
     for right, kinds in _fillings(size - 5):
         k, strategies = 4 + right, 1 + kinds
         copy = Fraction(k + 1, size) * Fraction(strategies, size)
         novel = (k + success) / size * Fraction(strategies + 1, size)
-        yield remark((novel > copy) == (success > Fraction(strategies - k, strategies + 1)))
+        worse = {"worse": size} if novel < copy else {}
+        right_when = success > Fraction(strategies - k, strategies + 1)
+        yield remark((novel > copy) == right_when, **worse)
         if size <= 8:
             yield stated(novel, copy, n=size, k=k, C=strategies, s=success, A=copy, E=novel)
 
@@ -328,18 +332,18 @@ def _fillings(num: int) -> Iterator[tuple[int, int]]:
     "Decomposition, at 90 % accuracy",
     Verdict.HOLDS,
     compares=("GRPO's z-score; score of the set", "≈", ("−3.0", "0.75")),
-    how="(0 − 0.9)/√(0.9·0.1), and the score of three correct samples of different strategies "
-    "with a wrong one of a fourth.",
-    tried="1 stated, 1 remark",
+    how="The z-score of one wrong sample at this accuracy, and the score of three correct "
+    "samples of different strategies with a wrong one of a fourth.",
+    tried="1 stated",
 )
 def ninety_percent() -> Trials:
-    """At 90 % accuracy, for a wrong sample, and for three correct samples of other strategies with
-    a wrong one: $q.
+    """At $accuracy accuracy, for a wrong sample, and for three correct samples of other strategies
+    with a wrong one: $q.
     """
     z = standardised((*[1] * 9, 0))[9]
     value = scores.polychromic((1, 1, 1, 0))((0, 1, 2, 3))
-    yield remark(abs(z + 3) < 1e-6)
     yield stated([z, value], z=z, f=value)
+    yield shown(accuracy=percent(Fraction(9, 10)))
 
 
 @claim(
@@ -348,12 +352,12 @@ def ninety_percent() -> Trials:
     "Decomposition, at 90 % accuracy",
     Verdict.FAILS,
     compares=("A of the wrong sample", ">", 0),
-    how="N = 10, nine correct samples in every partition into three or more strategies, n = 4, all "
-    "sets: u − U of the wrong one.",
-    truth="Negative in all but two of the 25 partitions, (7, 1, 1) and (6, 2, 1), and "
-    "positive where all correct samples share a strategy.",
+    how="⟦N = 10⟧, nine correct samples in every partition into three or more strategies, ⟦n "
+    "= 4⟧, all sets: u − U of the wrong one.",
+    truth="Negative in $negative of the $partitions partitions, positive in the others, "
+    "$positive, and where all correct samples share a strategy.",
     counterexample="strategies=(5, 3, 1), A=-1/210",
-    tried="23 of 25 stated, 4 corrected",
+    tried="23 of 25 stated, 2 corrected",
     nearest="1/560",
 )
 def ninety_percent_credit() -> Trials:
@@ -365,10 +369,10 @@ def ninety_percent_credit() -> Trials:
     for sizes, a in found.items():
         yield stated(a, strategies=sizes, A=a)
     positive = sorted(sizes for sizes, a in found.items() if a > 0)
-    yield corrected(len(found) == 25)
-    yield corrected(positive == [(6, 2, 1), (7, 1, 1)])
-    yield corrected(sum(a < 0 for a in found.values()) == 23)
+    negative = sum(a < 0 for a in found.values())
+    yield corrected(negative + len(positive) == len(found))
     yield corrected(_wrong_beside((9,)) > 0)
+    yield shown(partitions=len(found), negative=negative, positive=positive)
 
 
 def _wrong_beside(sizes: tuple[int, ...]) -> Fraction:
@@ -394,18 +398,19 @@ def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, .
     TUTORIAL,
     "Opening, why RL collapses",
     Verdict.HOLDS,
-    compares=("A at 30 %", "<", "0 < A at 60 %"),
-    how="Standard RL on two strategies that succeed with chance 0.6 and 0.3: signs of d log π/dα "
-    "at every policy with denominator ≤ 20.",
+    compares=("A at $second", "<", "⟦0 < A⟧ at $first"),
+    how="Standard RL on two strategies that succeed with chance $first and $second: signs of "
+    "d log π/dα at every policy with denominator ≤ $π.denominator.",
     tried="127 stated, 127 remark",
     cases=product(policies(2, 20)),
 )
 def two_strategies(p: Policy) -> Trials:
-    """Under standard RL, for strategies that work on 60 % and on 30 %: $q."""
+    """Under standard RL, for strategies that work on $first and on $second: $q."""
     rewards = (Fraction(3, 5), Fraction(3, 10))
     found = advantages(scores.mean(rewards), p, 1)
     yield remark(found[0] > 0)
     yield stated(found[1], Fraction(0), π=p, A=found)
+    yield shown(first=percent(rewards[0]), second=percent(rewards[1]))
 
 
 @claim(
@@ -414,8 +419,8 @@ def two_strategies(p: Policy) -> Trials:
     "Opening, the root cause",
     Verdict.HOLDS,
     compares=("set advantage of B", ">", "set advantage of the fifth A"),
-    how="Five correct A, one correct B and two wrong A: r − mean, and u − U of the polychromic "
-    "objective for n = 2…7.",
+    how="Five correct A, one correct B and two wrong A: r − mean, and u − U of the "
+    "polychromic objective for n = $n.",
     tried="6 stated, 6 remark",
     cases=product(range(2, 8)),
 )
@@ -443,15 +448,17 @@ TABLE = {
     TUTORIAL,
     "Set RL, step 2",
     Verdict.HOLDS,
-    compares=("C(32, 8)", "=", 10518300),
+    compares=(Formula("C(N, n)"), "=", 10518300),
     how="Integer arithmetic.",
-    truth="10,518,300.",
-    tried="1 stated, 1 remark",
+    truth="$sets.",
+    tried="1 stated",
 )
 def number_of_sets() -> Trials:
-    """There are about 10 million sets of 8 out of 32 ($q)."""
-    yield remark(comb(32, 8) // 10**6 == 10)
-    yield stated(comb(32, 8), sets=comb(32, 8))
+    """There are about $millions million sets of $size out of $samples ($q)."""
+    samples, size = 32, 8
+    sets = comb(samples, size)
+    yield stated(N=samples, n=size)
+    yield shown(samples=samples, size=size, sets=sets, millions=sets // 10**6)
 
 
 @claim(
@@ -460,19 +467,19 @@ def number_of_sets() -> Trials:
     "Opening, the concrete example",
     Verdict.HOLDS,
     compares=("chance of success", ">", 0.999),
-    how="1 − (4/5)^32 in fractions.",
-    truth="0.99921. By the same formula two strategies at 45 % reach 1 − 5·10⁻⁹: it does "
-    "not show the loss of coverage.",
-    tried="1 stated, 2 remark",
+    how="⟦1 − (1 − rate)^samples⟧ in fractions.",
+    truth="$found. By the same formula two strategies at $collapsed_rate fail with chance "
+    "$collapsed: it does not show the loss of coverage.",
+    tried="1 stated",
     nearest="0.0002077",
 )
 def pass_at_32() -> Trials:
-    """With a success rate of 20 %, one of 32 samples succeeds: $q."""
-    found = 1 - Fraction(4, 5) ** 32
-    collapsed = 1 - Fraction(11, 20) ** 32
-    yield stated(found, pass_at_32=float(found))
-    yield remark(round(float(found), 5) == 0.99921)
-    yield remark(round(float(1 - collapsed), 9) == 5e-9)
+    """With a success rate of $rate, one of $samples samples succeeds: $q."""
+    rate, samples, collapsed = Fraction(1, 5), 32, Fraction(9, 20)
+    found = 1 - (1 - rate) ** samples
+    yield stated(found)
+    yield shown(rate=percent(rate), samples=samples, found=rounded(found, 5))
+    yield shown(collapsed_rate=percent(collapsed), collapsed=rounded((1 - collapsed) ** samples, 9))
 
 
 UP_TO = 20  # "up to 20%" in the summary of the tutorial
@@ -509,9 +516,9 @@ def up_to_twenty() -> Trials:
     "Results table",
     Verdict.HOLDS,
     compares=("number of success rates whose mixture has these numbers", ">", 0),
-    how="For each row a mixture of problems with three success rates, multiples of 1/20, and of "
-    "problems that are never solved, whose pass@1, @8 and @32 are the printed ones, in fractions. "
-    "The same search finds none for the made-up row 15, 20, 90.",
+    how="For each row a mixture of problems with three success rates, multiples of $grid, and"
+    " of problems that are never solved, whose pass@k for k = $k are the printed ones, in"
+    " fractions. The same search finds none for the made-up row $made_up.",
     truth="The values themselves cannot be checked here.",
     tried="3 stated, 10 remark",
     nearest="3",
@@ -525,13 +532,18 @@ def table_is_possible() -> Trials:
         for k, value in row.items():
             solved = sum(share * (1 - (1 - rate) ** k) for rate, share in (found or {}).items())
             yield remark(solved == Fraction(value, 100), row=name, k=k)
-    yield remark(_mixture({1: 15, 8: 20, 32: 90}) is None)
+    made_up = {1: 15, 8: 20, 32: 90}
+    yield remark(_mixture(made_up) is None)
+    yield shown(k=list(made_up), made_up=list(made_up.values()), grid=Fraction(1, STEPS))
+
+
+STEPS = 20
 
 
 def _mixture(row: dict[int, int]) -> dict[Fraction, Fraction] | None:
     """Return success rate → share of problems, such that pass@k is the row's; the rest fail."""
     wanted = [Fraction(value, 100) for value in row.values()]
-    for rates in combinations([Fraction(step, 20) for step in range(1, 21)], len(row)):
+    for rates in combinations([Fraction(step, STEPS) for step in range(1, STEPS + 1)], len(row)):
         shares = solve([[1 - (1 - rate) ** k for rate in rates] for k in row], wanted)
         if min(shares) >= 0 and sum(shares) <= 1:
             return dict(zip(rates, shares, strict=True))

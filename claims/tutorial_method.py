@@ -19,6 +19,7 @@ from claims.claims import (
     control,
     corrected,
     kind,
+    percent,
     remark,
     rounded,
     scaled,
@@ -67,7 +68,7 @@ def shaped(weight: Fraction, p: Fraction, mean: Fraction, own: Fraction = ONE) -
     how="One wrong sample of its own strategy among N = $N, λ = $λ, ⟦d = 1⟧ for it and ⟦d = 0⟧ "
     "for the others; smaller d and λ for the kind reading; the library's `grpo_div` just below and "
     "just above its threshold.",
-    kindly="λ is fixed, below p/(d − mean d): as ⟦d ≤ 1⟧, any ⟦λ < 1⟧ is once p ≥ λ.",
+    kindly="λ is fixed, below p/(d − mean d): as ⟦d ≤ $d.most⟧, any ⟦λ < 1⟧ is once p ≥ λ.",
     truth="λ > p/(d − mean d) suffices, which stays finite: with ⟦d = 1⟧ and mean d = $mean every "
     "⟦p < 1⟧ is below λ = $enough.",
     counterexample="N=8, p=7/8, d=1, λ=8/7, A=1/8",
@@ -100,7 +101,7 @@ def shaping_stays_possible() -> Trials:
             .advantages(rewards, strategies=strategies)
             .values_BN
         )
-        yield remark(np.sign(values[0, 7]) == sign, λ=bonus)
+        yield remark(np.sign(values[0, 7]) == sign, bonus=bonus)
 
 
 @claim(
@@ -137,9 +138,10 @@ def slope(score: Score, p: Policy, direction: Sequence[int], size: int) -> Fract
     "Reward shaping, second problem: λ",
     Verdict.HOLDS,
     compares=("number of different λ at three accuracies", "=", 3),
-    how="Two strategies with shares w and 1 − w that both succeed with chance s; n = 2, 3. The λ "
-    "with which mean r + λ·d gives accuracy and an even choice of strategies the same relative "
-    "weight as the product r·d does: from the slopes of all three in these two directions.",
+    how="Two strategies with shares w ⟦and 1⟧ − w that both succeed with chance s; n = $n. "
+    "The λ with which mean r + λ·d gives accuracy and an even choice of strategies the "
+    "same relative weight as the product r·d does: from the slopes of all three in these "
+    "two directions.",
     truth="λ = s/E d rises with the accuracy s; the text wants less diversity late in training.",
     tried="4 stated, 28 remark",
     cases=product((2, 3), (policy(1, 2), policy(1, 5))),
@@ -161,15 +163,18 @@ def no_constant_weight(size: int, shares: Policy) -> Trials:
     yield remark(weights == sorted(weights))
 
 
+INDEPENDENT_SCALE = Formula("(K−1)(N−n)/N")
+
+
 @claim(
     "tutorial-independent-sets",
     TUTORIAL,
     "Algorithm 1 (code), and 'unbiased, no bias correction needed'",
     Verdict.UP_TO_SCALE,
     compares=("mean update", "=", "∇E f"),
-    how="Two and three sets drawn independently, as the code draws them: all pairs and triples of "
-    "sets, N = 3, 4, n = 2.",
-    truth="(K−1)(N−n)/N.",
+    how="Two and three sets drawn independently, as the code draws them: all pairs and "
+    "triples of sets, N = $N, n = $n.",
+    truth="$scale.",
     counterexample="N=3, n=2, sets=2, π=(1/3, 1/3, 1/3), mean=(8/81, -4/81, -4/81), "
     "gradient=(8/27, -4/27, -4/27)",
     tried="6 of 6 stated, 6 scaled",
@@ -183,9 +188,10 @@ def independent_sets(num: int, num_sets: int) -> Trials:
     for p in (policy(1, 1, 1), policy(1, 2, 3)):
         found = mean_estimate(credit, p, num)
         truth = logit_gradient(PASS, p, size)
-        scale = Fraction((num_sets - 1) * (num - size), num)
+        scale = INDEPENDENT_SCALE(K=num_sets, N=num, n=size)
         yield stated(found, truth, N=num, n=size, sets=num_sets, π=p, mean=found, gradient=truth)
         yield scaled(found, times(scale, truth))
+    yield shown(scale=INDEPENDENT_SCALE)
 
 
 @claim(
@@ -212,8 +218,8 @@ def dictionary_of_generations() -> Trials:
         ratios(mean_estimate(credit(PASS, sets), p, num), truth) for credit in (by_value, from_sets)
     )
     yield stated(len(set(equal)), N=num, π=p, ratio=tuple(map(float, equal)))
-    (scale,) = set(by_index)
-    yield control(len({scale}))
+    scale = by_index[0]
+    yield control(len(set(by_index)))
     yield corrected(scale == Formula("C(N−1, n)")(N=num, n=size))
     yield shown(scale=scale, by_value=[rounded(r, 4) for r in equal])
 
@@ -223,23 +229,29 @@ def dictionary_of_generations() -> Trials:
     TUTORIAL,
     "Set RL, step 2: how many sets",
     Verdict.HOLDS,
-    compares=("added share of the variance", "<", "1/2 with 200 sets, 1/5 with 500"),
-    how="Poly-EPO on 600 simulated prompts, n = 8, N = 32 and 64, against all sets: the root mean "
-    "square error of the advantages relative to their size, and the gradient variance that "
-    "sampling adds, relative to the variance with all sets. Seeded.",
-    truth="25 sets more than double it. For single samples 500 sets still err by more than "
-    "20 % (N = 32) and 30 % (N = 64).",
+    compares=("added share of the variance", "<", "⟦1/2 with 200 sets, 1/5 with 500⟧"),
+    how="Poly-EPO on $prompts simulated prompts, n = $n, N = $N, against all sets: the root "
+    "mean square error of the advantages relative to their size, and the gradient "
+    "variance that sampling adds, relative to the variance with all sets. Seeded.",
+    truth="$few sets more than double it. For single samples $sets.most sets still err by more "
+    "than $floors (N = $N).",
     tried="4 stated, 6 remark",
 )
 def enough_sets() -> Trials:
-    """200 to 500 random sets are sufficient for N = 32–64 samples, n = 8: $q."""
+    """$sets.least to $sets.most random sets are sufficient for N = $N samples, n = $n: $q."""
     rng = np.random.default_rng(0)
-    for num, error_floor in ((32, 0.2), (64, 0.3)):
+    floors, few = ((32, 0.2), (64, 0.3)), 25
+    for num, error_floor in floors:
         for num_sets, share in ((200, 0.5), (500, 0.2)):
             added, error = added_variance(num, num_sets, rng)
             yield stated(added, share, N=num, sets=num_sets, added_variance=added)
             yield remark(error > error_floor)
-        yield remark(added_variance(num, 25, rng)[0] > 1, N=num, sets=25)
+        yield remark(added_variance(num, few, rng)[0] > 1, N=num)
+    yield shown(few=few, n=SIZE, prompts=BATCHES * PROMPTS)
+    yield shown(floors=[percent(floor) for _, floor in floors])
+
+
+SIZE, BATCHES, PROMPTS = 8, 25, 24
 
 
 def added_variance(num: int, num_sets: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -252,13 +264,13 @@ def added_variance(num: int, num_sets: int, rng: np.random.Generator) -> tuple[f
     policy_C /= policy_C.sum()
     success_C = rng.beta(0.6, 0.9, size=8)
     exact, sampled = (
-        setrl.methods.poly_epo(8),
-        setrl.methods.poly_epo(8, setrl.credit.Sampled(num_sets)),
+        setrl.methods.poly_epo(SIZE),
+        setrl.methods.poly_epo(SIZE, setrl.credit.Sampled(num_sets)),
     )
     advantages_BN, errors_BN, gradients_BC, noise_BC = [], [], [], []
-    for _ in range(25):  # a draw of sets serves 24 prompts
-        strategies_BN = rng.choice(8, size=(24, num), p=policy_C)
-        rewards_BN = (rng.random((24, num)) < success_C[strategies_BN]) * 1.0
+    for _ in range(BATCHES):  # a draw of sets serves all prompts of a batch
+        strategies_BN = rng.choice(8, size=(PROMPTS, num), p=policy_C)
+        rewards_BN = (rng.random((PROMPTS, num)) < success_C[strategies_BN]) * 1.0
         score_BNC = np.eye(8)[strategies_BN] - policy_C
         true_BN = exact.advantages(rewards_BN, strategies=strategies_BN).values_BN
         found_BN = sampled.advantages(rewards_BN, strategies=strategies_BN, rng=rng).values_BN
@@ -292,8 +304,8 @@ def swap_value(value: Valued, num: int, size: int, i: int) -> Fraction:
     "Set RL, meaning of the marginal set advantage",
     Verdict.FAILS,
     compares=("u − v", "=", "mean drop"),
-    how="Groups of four and five rewards, max, n = 2, 3: u − v, the mean drop f(S) − f(S∖i), and "
-    "the mean change when i takes another's place.",
+    how="Groups of four and five rewards, max, n = $n: u − v, the mean drop f(S) − f(S∖i), "
+    "and the mean change when i takes another's place.",
     truth="It asks what changes if y takes another sample's place: u − v is the mean of "
     "f(T∪i) − f(T∪j).",
     counterexample="r=(3, 1, 0, 0), n=2, i=0, A=7/3, drop=8/3",
@@ -336,12 +348,13 @@ def shapley(value: Valued, num: int) -> list[Fraction]:
     Verdict.FAILS,
     word="analogy",
     compares=("u − v", "=", "Shapley value"),
-    how="u − v under pass@n and the Shapley value, for c = 2, 1, 4 correct of four; the mean "
-    "update of the Shapley value over all groups of N = 3, 4 samples, against Σ_n ∇E f_n / n.",
-    truth="That asks about coalitions of every size: unbiased for Σ_{n=1}^N ∇E f_n / n; "
-    "for pass@n 1/c on each of c correct samples.",
+    how="u − v under ⟦pass@n⟧ and the Shapley value, for c = $c correct of four; the mean "
+    "update of the Shapley value over all groups of N = $N samples, against Σ_n ∇E f_n / "
+    "n.",
+    truth="That asks about coalitions of every size: unbiased for ⟦Σ_{n=1}^N⟧ ∇E f_n / n; for "
+    "pass@n ⟦1/c⟧ on each of c correct samples.",
     counterexample="r=(1, 1, 0, 0), n=2, marginal=(1/3, 1/3, -1/3, -1/3), Shapley=(1/2, 1/2, 0, 0)",
-    tried="3 of 3 stated, 7 corrected",
+    tried="3 of 3 stated, 7 corrected, 3 remark",
 )
 def shapley_values() -> Trials:
     """The marginal set advantage asks the question of a Shapley value."""
@@ -353,6 +366,7 @@ def shapley_values() -> Trials:
         )
         fair = shapley(value, 4)
         yield stated(found, fair, r=rewards, n=2, marginal=found, Shapley=fair)
+        yield remark(sum(fair) == 1, c=correct)
         yield corrected(fair == [Fraction(r, correct) for r in rewards])
     for num, p in product((3, 4), (policy(1, 1, 1), policy(1, 2, 3))):
         credit = lambda group: shapley(of_group(PASS, group), len(group))  # noqa: E731

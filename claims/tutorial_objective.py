@@ -20,7 +20,9 @@ from claims.claims import (
     control,
     corrected,
     kind,
+    percent,
     remark,
+    shown,
     stated,
 )
 from claims.exact import (
@@ -35,6 +37,7 @@ from claims.exact import (
     expected,
     policy,
 )
+from claims.tutorial_examples import TABLE
 
 
 def missed(num: int, size: int, avoided: int) -> Fraction:
@@ -67,9 +70,10 @@ def by_inclusion(
     "Decomposition, E[X·Y] = E[X]·E[Y] + Cov",
     Verdict.HOLDS,
     compares=("the decomposition", "=", "u − U"),
-    how="Mean reward, mean diversity and covariance of the sets with a sample, each worked out "
-    "from how often such a set holds another sample, a strategy or both. Their sum less the "
-    "baseline against u − U over all sets of groups of five, in fractions, n = 2, 3, 4.",
+    how="Mean reward, mean diversity and covariance of the sets with a sample, each worked "
+    "out from how often such a set holds another sample, a strategy or both. Their sum "
+    "less the baseline against u − U over all sets of groups of five, in fractions, n = "
+    "$n.",
     tried="90 stated",
     cases=product(
         ((1, 1, 0, 0, 1), (1, 0, 0, 0, 0)),
@@ -94,11 +98,10 @@ def group_decomposition(rewards: Actions, strategies: Actions, size: int) -> Tri
     "Decomposition, Term 2",
     Verdict.FAILS,
     compares=("covariance of a correct y", ">", "covariance of a wrong y"),
-    how="Cov(mean reward, diversity) over sets with y, for y correct and wrong, of a new and of "
-    "the common strategy; four other actions, n = 3, 4.",
-    truth="Given y its reward is constant, so the covariance is the same whether y is "
-    "correct or not. Term 1 rewards it: a correct y gains E[d given y]/n over a "
-    "wrong one.",
+    how="Cov(mean reward, diversity) over sets with y, for y correct and wrong, of a new and "
+    "of the common strategy; four other actions, n = $n.",
+    truth="Given y its reward is constant, so the covariance is the same whether y is correct "
+    "or not. ⟦Term 1⟧ rewards it: a correct y gains E[d given y]/n over a wrong one.",
     counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
     tried="4 of 4 stated, 16 corrected, 8 control",
     cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
@@ -154,11 +157,11 @@ def covariance_in_sets(
     "Decomposition, Term 2: when is the covariance positive?",
     Verdict.FAILS,
     compares=("Cov", ">", 0),
-    how="A correct or wrong y with its own strategy next to four samples, at least three of them "
-    "correct, under all labellings: the covariance over the sets with y, n = 3, 4.",
-    truth="Its sign does not depend on y: it is ((n−1)/n)² times the covariance over the "
-    "sets of n − 1 others, negative where their correct ones share a strategy and a "
-    "wrong one has another.",
+    how="A correct or wrong y with its own strategy next to four samples, at least three of "
+    "them correct, under all labellings: the covariance over the sets with y, n = $n.",
+    truth="Its sign does not depend on y: it is ⟦((n−1)/n)²⟧ times the covariance over the sets"
+    " of ⟦n − 1⟧ others, negative where their correct ones share a strategy and a wrong "
+    "one has another.",
     counterexample="n=3, r=(0, 1, 1, 1), strategies=(0, 1, 1, 1), Cov=-1/36",
     tried="384 of 960 stated, 1944 corrected",
     nearest="1/256",
@@ -188,20 +191,22 @@ def covariance_sign(size: int, rewards: Actions, strategies: Actions) -> Trials:
     "Reward shaping, the product is the schedule",
     Verdict.HOLDS,
     compares=("|A of being correct / A of being different|", ">", 100),
-    how="Correct action of probability p, a wrong one of a new strategy of probability p, the rest "
-    "one wrong strategy; n = 4, p = 1/10, 1/100, 1/1000: size of one advantage over the other.",
-    truth="At p = 0 there is no signal at all.",
+    how="Correct action of probability p, a wrong one of a new strategy of probability p, the"
+    " rest one wrong strategy; n = $n, p = $ps: size of one advantage over the other.",
+    truth="At ⟦p = 0⟧ there is no signal at all.",
     tried="1 stated, 2 remark",
-    nearest="16.44",
+    nearest="707/43",
 )
 def correct_first() -> Trials:
     """When accuracy is low, $q."""
     ratios = []
-    for bulk in (8, 98, 998):
-        found = advantages(scores.polychromic((1, 0, 0)), policy(1, 1, bulk), 4)
-        ratios.append(abs(float(found[0] / found[1])))
+    policies = [policy(1, 1, bulk) for bulk in (8, 98, 998)]
+    for p in policies:
+        found = advantages(scores.polychromic((1, 0, 0)), p, 4)
+        ratios.append(abs(found[0] / found[1]))
     yield remark(ratios == sorted(ratios))
-    yield stated(ratios[0], ratio=tuple(ratios))
+    yield stated(ratios[0], n=4)
+    yield shown(ps=[p[0] for p in policies])
     silent = advantages(scores.polychromic((0, 0, 0)), policy(1, 1, 2), 4)
     yield remark(not any(silent))
 
@@ -212,8 +217,8 @@ def correct_first() -> Trials:
     "Polychromic objective",
     Verdict.HOLDS,
     word="holds by construction",
-    compares=("f > 0", "exactly if", "mean reward > 0 and diversity > 0"),
-    how="Every set of up to four members, rewards 0/1, degenerate members included.",
+    compares=("⟦f > 0⟧", "exactly if", "⟦mean reward > 0 and diversity > 0⟧"),
+    how="Every set of up to four members, ⟦rewards 0/1⟧, degenerate members included.",
     truth="A product is positive where both factors are.",
     tried="1554 stated",
     cases=product((1, 2, 3, 4)),
@@ -235,11 +240,12 @@ def both_factors(size: int) -> Trials:
     "Decomposition, optimistic exploration",
     Verdict.READING,
     compares=("score with it", ">", "score with the member whose place it takes"),
-    how="A set of n with k right members of C strategies, in which it takes the place of a member "
-    "whose strategy another one shares: of a right one and of a wrong one, all (n, k, C) to n = 8.",
+    how="A set of n with k right members of C strategies, in which it takes the place of a "
+    "member whose strategy another one shares: of a right one and of a wrong one, all (n,"
+    " k, C) to ⟦n = 8⟧.",
     kindly="In the place of a wrong member of a strategy that another has, in every set "
     "with a right member.",
-    truth="In the place of a right member exactly if k > C + 1.",
+    truth="In the place of a right member exactly if ⟦k > C + 1⟧.",
     counterexample="n=2, k=1, C=1, before=1/4, after=0",
     tried="112 of 168 stated, 168 kind, 169 remark",
 )
@@ -268,10 +274,10 @@ def boosts_every_set() -> Trials:
     "Decomposition, optimistic exploration",
     Verdict.FAILS,
     compares=("A", ">", 0),
-    how="Seven correct samples of C strategies (as even as can be) and a wrong sample of another, "
-    "n = 4, all 70 sets: u − U of the wrong one.",
-    truth="Positive for C = 1, 2 and negative for C ≥ 3: the stronger the sets, the less a "
-    "wrong sample adds.",
+    how="$right correct samples of C strategies (as even as can be) and a wrong sample of "
+    "another, n = $n, all sets: u − U of the wrong one.",
+    truth="Positive up to C = $last and negative above: the stronger the sets, the less a wrong"
+    " sample adds.",
     counterexample="C=3, U=181/280, A=-1/40",
     tried="5 of 7 stated, 7 corrected",
     nearest="3/140",
@@ -286,7 +292,9 @@ def strong_sets(strategies: int) -> Trials:
     found = deviation(score, 4)(tuple(range(8)))[7]
     baseline = average([score(s) for s in all_sets(8, 4)])
     yield stated(found, C=strategies, U=baseline, A=found)
-    yield corrected((found > 0) == (strategies <= 2))
+    last = 2
+    yield corrected((found > 0) == (strategies <= last))
+    yield shown(last=last, right=7, n=4)
 
 
 @claim(
@@ -295,29 +303,31 @@ def strong_sets(strategies: int) -> Trials:
     "Results, 'without cost'",
     Verdict.FAILS,
     word="inconsistent",
-    compares=("pass@1 at the optimum", "=", "the largest pass@1"),
-    how="Two strategies that succeed with chance s₁ ≥ s₂: pass@1 of the policy with the largest "
-    "E f, n = 2, 4, against the largest pass@1; exact on a grid of 40 policies.",
-    truth="pass@1 is lower where strategies differ in success. The tutorial's own table "
-    "has 27 % against 28 %.",
+    compares=("⟦pass@1 at the optimum⟧", "=", "⟦the largest pass@1⟧"),
+    how="Two strategies that succeed with chance s₁ ≥ s₂: ⟦pass@1⟧ of the policy with the "
+    "largest E f, n = $n, against the largest ⟦pass@1⟧; exact at shares in steps of "
+    "$step.",
+    truth="⟦pass@1⟧ is lower where strategies differ in success. The tutorial's own table has "
+    "$poly against $grpo.",
     counterexample="n=2, success=(3/5, 1/2), share=11/20, pass_at_1=111/200",
     tried="4 of 6 stated, 6 corrected",
 )
 def free_lunch() -> Trials:
-    """Diversity costs nothing in pass@1."""
+    """Diversity costs nothing in ⟦pass@1⟧."""
     half, fifth = Fraction(1, 2), Fraction(1, 5)
     for size, (first, second) in product(
         (2, 4), ((3 * fifth, half), (half, half), (4 * fifth, fifth))
     ):
         values = {}
-        for step in range(41):
-            q = Fraction(step, 40)
+        for q in (Fraction(k, 40) for k in range(41)):
             weights = (q * first, q * (1 - first), (1 - q) * second, (1 - q) * (1 - second))
             values[q] = expected(scores.polychromic((1, 0, 1, 0), (0, 0, 1, 1)), weights, size)
         best = max(values, key=values.__getitem__)
         found = best * first + (1 - best) * second
         yield stated(found, first, n=size, success=(first, second), share=best, pass_at_1=found)
         yield corrected((found < first) == (first != second))
+    table = {name: percent(Fraction(row[1], 100)) for name, row in TABLE.items()}
+    yield shown(step=Fraction(1, 40), poly=table["poly_epo"], grpo=table["grpo"])
 
 
 @claim(
@@ -326,15 +336,16 @@ def free_lunch() -> Trials:
     "Algorithm 2 (code), strategy 100",
     Verdict.HOLDS,
     compares=("the listing", "=", "the library's objective"),
-    how="The listing in fractions against the library's objective with −1 for strategy 100, every "
-    "set of three over rewards 0/1 and strategies 1, 2, 100.",
+    how="The listing in fractions against the library's objective with its label for strategy"
+    " ⟦strategy 100⟧, every set of three over ⟦rewards 0/1⟧ and strategies $labels.",
     truth="The judge should label the N samples once: the listing asks it again for every set.",
     tried="216 stated",
     cases=product(product((0, 1), repeat=3), product((1, 2, 100), repeat=3)),
 )
 def score_code(rewards: Actions, strategies: Actions) -> Trials:
-    """The listing polychromic_score: mean reward × (strategies other than 100)/n ($q)."""
+    """The listing polychromic_score: mean reward × (strategies other than ⟦100)/n⟧ ($q)."""
     listing = Fraction(sum(rewards), 3) * Fraction(len(set(strategies) - {100}), 3)
     labels = np.where(np.array(strategies) == 100, setrl.DEGENERATE, strategies)
     found = setrl.objectives.polychromic()(setrl.Samples(np.array(rewards) * 1.0, labels))
     yield stated(float(listing), float(found), r=rewards, strategies=strategies)
+    yield shown(labels=[1, 2, 100])

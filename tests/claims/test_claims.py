@@ -51,11 +51,13 @@ from claims.claims import (
     control,
     corrected,
     examine,
+    fill,
     judge,
     kind,
     remark,
     run,
     scaled,
+    shown,
     stated,
 )
 from claims.formulas import Formula
@@ -191,7 +193,7 @@ def test_a_sentence_with_another_formula_is_not_confirmed(id):
     for side in ("left", "right"):
         formula = getattr(found(id)[0].quantity, side)
         if isinstance(formula, Formula):
-            assert not confirmed(id, **{side: Formula(f"({formula}) + 1")})
+            assert not confirmed(id, **{side: Formula(f"{formula!s} + 1")})
 
 
 @pytest.mark.parametrize(
@@ -255,6 +257,42 @@ def test_a_sentence_is_made_from_its_quantity():
         Quantity("f", "about", 1)
     with pytest.raises(ValueError, match="'a' states something: give `compares`"):
         examine(replace(row(Verdict.HOLDS, [stated(True)]), quantity=None))
+
+
+def texts(row: Claim) -> list[str]:
+    sides = (row.quantity.left, row.quantity.right) if row.quantity else ()
+    words = [side for side in sides if isinstance(side, str)]
+    return [row.text, row.truth, row.kindly, row.how, *words]
+
+
+def typed_by_hand(text: str) -> list[str]:
+    """Digits that stand for neither a name nor a formula."""
+    rest = re.sub(r"\$\{?\w+\}?", "", re.sub(r"⟦[^⟦⟧]*[^\W\d][^⟦⟧]*⟧|⟦\D*\{[^⟦⟧]*⟧", "", text))
+    return re.findall(r"\S*\d\S*", rest)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_no_number_of_a_text_is_typed_by_hand(id):
+    mine = finding(id)
+    for text in texts(mine.claim):
+        assert not typed_by_hand(text), text
+        assert not set("$⟦⟧") & set(mine.say(text.replace("$q", ""))), text
+
+
+def test_a_number_that_is_typed_by_hand_is_found():
+    assert typed_by_hand("$wrong of the 160 pairs") == ["160"]
+    assert typed_by_hand("in ⟦160⟧ of $pairs") == ["⟦160⟧"]
+    assert typed_by_hand("⟦1/n⟧ of $pairs_2, n = $n.most") == []
+
+
+def test_a_text_says_what_its_check_shows():
+    trials = [shown(wrong=3), stated(True, n=2), stated(True, n=4), remark(True, p=Fraction(1, 2))]
+    named = replace(row(Verdict.HOLDS, trials), how="$wrong at n = $n, n ≤ $n.most, p = $p")
+    assert examine(named).say(named.how) == "3 at n = 2, 4, n ≤ 4, p = 1/2"
+    with pytest.raises(ValueError, match=r"\$wrong is both 3 and 4"):
+        judge(named, [shown(wrong=3), shown(wrong=4)])
+    with pytest.raises(KeyError, match="missing"):
+        fill("$missing", {})
 
 
 def test_every_row_but_a_definition_says_what_it_compares():
