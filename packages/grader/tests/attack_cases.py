@@ -114,6 +114,13 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("B", "(B) 5 or 6"),
         ("B. Paris", "B. Rome"),
     ],
+    "what stands behind a value": [
+        (r"n=4k+3 \text{ where } k \in \mathbb{N}_0", r"n=4k+3 \text{ where } k \in \mathbb{N}_1"),
+        (r"x=5 \in A", r"x=5 \in B"),
+        ("x=y<6", "x=y<7"),
+        ("x=5<6", "x=5<7"),
+        (r"0<\frac{1}{3}", r"0<\frac{1}{4}"),
+    ],
     "equations that are no names": [
         ("5", r"\overline{z}=5"),
         ("5", "|AB|+|CD|=5"),

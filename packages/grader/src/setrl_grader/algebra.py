@@ -45,7 +45,7 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
     if any(map(may_be_matrices, [*one, *other])):
         equal = equal_matrices
     rule, same = "expression", _all_equal(one, other, equal)
-    if len(signs) == 1:
+    if len(signs) == 1 and any(map(letters_of, one)):  # 0 < 1 says what any true one says
         rule, same = "equation", same or _same_up_to_sign(signs[0], one, other, equal)
     return Finding(same, rule, gold.text, answer.text)
 

@@ -320,7 +320,7 @@ def _without_names(gold: Part, answer: Part) -> tuple[Part, Part, bool]:
     if all(named):
         names = [spaceless(each.parts[0].text) for each in (gold, answer)]
         if names[0] == names[1]:
-            return gold.parts[1], answer.parts[1], False
+            return value_of(gold), value_of(answer), False
         values = [spaceless(each.parts[1].text) for each in (gold, answer)]
         mentioned = names[0] in values[1] or names[1] in values[0]
         return gold, answer, not (mentioned or _same_function(*names))

@@ -318,6 +318,7 @@ def _equal_equations(gold: str, answer: str) -> None:
         raise UnreadError
     first, second = (("+", left, ("-", right)) for left, right in (one, other))
     names = sorted(letters_of(first) | letters_of(second))
+    need(bool(names), "numbers, of which each is a multiple of the other")
     at = {name: Fraction(number, 7) for number, name in enumerate(names, start=11)}
     values = exact(first, at), exact(second, at)
     need(0 not in values, "a side without a sign")
