@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -27,6 +28,17 @@ def alone(function: Callable[P, T]) -> Callable[P, T]:
             return function(*arguments, **named)
 
     return call
+
+
+@contextmanager
+def in_digits(digits: int) -> Iterator[None]:
+    """Compute numbers and bounds in so many digits."""
+    before, iv.dps = iv.prec, digits
+    try:
+        with mp.workdps(digits):
+            yield
+    finally:
+        iv.prec = before
 
 
 def _unlock() -> None:

@@ -15,11 +15,11 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Any
 
-from setrl_grader.arithmetic import mp
+from setrl_grader.arithmetic import in_digits, mp
 from setrl_grader.budget import of_digits, spend
 from setrl_grader.exact import exact_value
 from setrl_grader.trees import Tree, has, letters_of, walk
-from setrl_grader.values import CANCELLED, value_at
+from setrl_grader.values import value_at
 
 Point = dict[str, Any]
 
@@ -29,6 +29,8 @@ MAX_DEGREE = 8  # of polynomials within |u| and √u
 MAX_CONSTANT = 50  # digits of the numbers of such a polynomial
 MAX_UNSEEN = 6  # digits of the numbers in another u, 3 beside a logarithm: its zeros are not known
 ZERO_DIGITS = 1_000
+REAL = mp.mpf(10) ** -20  # of the imaginary part of a root that is real
+ROUNDED = mp.mpf(10) ** (-ZERO_DIGITS // 2)
 ROUNDS = 30, 100  # of a search for zeros; few suffice if no two are equal
 _ODD = 0.4837  # so that no point is 1, where (x − 1)/(√x − 1) has no value
 _SPREADING = {"*", "/", "^", "root", "abs", "floor", "ceil", "!", "!!", "binom"}
@@ -135,9 +137,7 @@ def _most(number: Any) -> int:
 
 
 def _constants(tree: Tree) -> list[int]:
-    if tree.op == "number" and tree.text.isdigit() and len(tree.text) < 10:
-        return [int(tree.text)]
-    return [constant for part in tree.parts for constant in _constants(part)]
+    return [int(each.text) for each in walk(tree) if each.text.isdecimal() and len(each.text) < 10]
 
 
 def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) -> bool:
@@ -166,7 +166,7 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
     if not (inner or domains):
         return found
     base = usual_points(one, other)[0]
-    with mp.workdps(ZERO_DIGITS):
+    with in_digits(ZERO_DIGITS):
         for letter in sorted(set().union(*map(letters_of, inner + domains))):
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
             for each in domains:
@@ -176,7 +176,11 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
             places, grid = sorted(zeros), len(zeros) > len(_SIZES)
             if not places:
                 continue
-            between = [low + (high - low) * _ODD for low, high in pairwise(places)]
+            between = [
+                low + (high - low) * _ODD
+                for low, high in pairwise(places)
+                if high - low > ROUNDED * (1 + abs(low))
+            ]  # or they are one
             low, high = places[0], places[-1]
             ends = low - _ODD * (1 + abs(low)), high + _ODD * (1 + abs(high))
             found += [({**base, letter: at}, not grid) for at in (*ends, *between)]
@@ -185,9 +189,9 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
 
 def _pieces(tree: Tree) -> list[Tree]:
     """Return each u of |u|, √u, powers whose exponent is no integer, and of arctan(1/u)."""
-    own = [tree.parts[0]] if tree.op in ("abs", "root") or _is_root(tree) else []
-    own += _bottoms(tree.parts[0]) if tree.op == r"\arctan" else []
-    return own + [each for part in tree.parts for each in _pieces(part)]
+    found = [each.parts[0] for each in walk(tree) if each.op in ("abs", "root") or _is_root(each)]
+    arcs = [each.parts[0] for each in walk(tree) if each.op == r"\arctan"]
+    return found + [bottom for arc in arcs for bottom in _bottoms(arc)]
 
 
 def _is_root(tree: Tree) -> bool:
@@ -199,10 +203,11 @@ def _is_root(tree: Tree) -> bool:
 
 def _domains(tree: Tree) -> list[Tree]:
     """Return each u of ln u, and u ± 1 of arcsin u: there is the end of where they have values."""
-    own = [tree.parts[-1]] if tree.op in _LOGARITHMS else []
-    if tree.op in (r"\arcsin", r"\arccos"):
-        own = [Tree("+", (*tree.parts, Tree("number", text=text))) for text in ("1", "-1")]
-    return own + [each for part in tree.parts for each in _domains(part)]
+    found = [each.parts[-1] for each in walk(tree) if each.op in _LOGARITHMS]
+    arcs = [each.parts for each in walk(tree) if each.op in (r"\arcsin", r"\arccos")]
+    return found + [
+        Tree("+", (*arc, Tree("number", text=end))) for arc in arcs for end in ("1", "-1")
+    ]
 
 
 def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
@@ -235,7 +240,7 @@ def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
 
 @cache
 def _grid() -> list[Any]:
-    with mp.workdps(ZERO_DIGITS):
+    with in_digits(ZERO_DIGITS):
         sizes = [mp.mpf(10) ** mp.mpf(power) for power in _SIZES]
         return [sign * size for size in sizes for sign in (1, -1)]
 
@@ -253,8 +258,7 @@ def _replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
 
 
 def _bottoms(tree: Tree) -> list[Tree]:
-    own = [tree.parts[1]] if tree.op == "/" else []
-    return own + [each for part in tree.parts for each in _bottoms(part)]
+    return [each.parts[1] for each in walk(tree) if each.op == "/"]
 
 
 def _digits(tree: Tree) -> float:
@@ -276,7 +280,7 @@ def _roots(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any] | None
     spend(of_digits(ZERO_DIGITS, len(at) ** 3 / 2))
     powers = mp.matrix([[each**power for power in range(len(at))] for each in at])
     coefficients = [*mp.lu_solve(powers, mp.matrix(values))]
-    noise = mp.mpf(10) ** (-ZERO_DIGITS // 2) * max(map(abs, coefficients))
+    noise = ROUNDED * max(map(abs, coefficients))
     while coefficients and abs(coefficients[-1]) <= noise:
         coefficients.pop()
     if len(coefficients) < 2 or len(coefficients) > MAX_DEGREE + 1:
@@ -285,9 +289,5 @@ def _roots(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any] | None
         spend(rounds * of_digits(ZERO_DIGITS, 4 * len(coefficients) ** 2))
         with suppress(mp.NoConvergence):
             roots = mp.polyroots(coefficients[::-1], maxsteps=rounds, extraprec=200)
-            return [mp.re(root) for root in roots if abs(mp.im(root)) <= _noise(root)]
+            return [mp.re(each) for each in roots if abs(mp.im(each)) <= REAL * (1 + abs(each))]
     return None
-
-
-def _noise(root: Any) -> Any:
-    return mp.mpf(10) ** -CANCELLED * (1 + abs(root))

@@ -1,27 +1,31 @@
-r"""The value of an expression at a point, in the digits of now, through mpmath.
+r"""The value of an expression at a point between two bounds, by mpmath's interval arithmetic.
 
-Values are real where they can be: √x of a negative x is undefined. Where i occurs, values are
-complex. Each operation is paid for before it is done; huge arguments have no value here.
+Rounding and cancellation are within the bounds, so a difference is one, and nothing is guessed
+about digits. Values are real where they can be: √x of a negative x is undefined. Where i occurs,
+values are complex. Each operation is paid for before it is done; huge arguments have no bounds.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
-from mpmath.libmp import from_int
+from mpmath.libmp import ComplexResult, mpi_atan
 
-from setrl_grader.arithmetic import mp
+from setrl_grader.arithmetic import iv, mp
 from setrl_grader.budget import of_digits, spend
 from setrl_grader.exact import choices, exact_value, factorial
 from setrl_grader.modular import drawn
-from setrl_grader.trees import Tree, has, letters_of
+from setrl_grader.trees import Tree, has, letters_of, walk
 
 CANCELLED = 20  # digits that rounding and cancellation may take
-MAX_EXPONENT = 10**6
+MAX_ARGUMENT = 10**6
 MAX_FACTORIAL = 10**5
-_WEIGHTS = {"+": 1, "-": 1, "*": 1, "/": 1, "abs": 1, "degrees": 1, "^": 2, "root": 3}
-_LEAF, _FUNCTION, _POWER = 4, 30, 50  # weights
+_WEIGHTS = {"+": 2, "-": 2, "*": 2, "/": 2, "abs": 2, "degrees": 2, "^": 10, "root": 4,
+            "number": 8, "constant": 8, "letter": 0}  # fmt: skip
+_FUNCTION = 80  # a weight
 
 
 _INVERSES = {r"\arcsin", r"\arccos", r"\arctan"}
@@ -32,56 +36,134 @@ class UndefinedError(Exception):
     """The expression has no value at this point."""
 
 
+class UnboundedError(Exception):
+    """The expression may have a value at this point, of which these digits know nothing."""
+
+
 class TooLargeError(Exception):
     """The expression may have a value at this point, which takes too long to find."""
 
 
 def value_at(tree: Tree, point: Mapping[str, Any], bare_degrees: bool = False) -> Any:
-    """Return the value at a point; None without one, NotImplemented where it is too large."""
-    try:
-        return value(tree, Context(point, tree, bare_degrees))
-    except (TooLargeError, OverflowError):
-        return NotImplemented
-    except (UndefinedError, ZeroDivisionError, ValueError):
-        return None
+    """Return about the value at a point; None without one, NotImplemented if it is not known."""
+    found = Context(tree, point, bare_degrees).bounds(tree)
+    if found is None or found is NotImplemented:
+        return found
+    return _middle(found) if size_of(found) < math.inf else NotImplemented
 
 
 class Context:
-    """The values of letters, whether values are complex, and what a degree mark means."""
+    """The values of letters, whether values are complex, and what a degree mark means.
 
-    def __init__(self, point: Mapping[str, Any], tree: Tree, bare_degrees: bool):
-        self.point = point
-        self.complex = _has_i(tree)
+    Attributes:
+        span: The digits of the largest value so far within the expression, or of the smallest
+            below 1.
+    """
+
+    def __init__(self, tree: Tree, point: Mapping[str, Any], bare_degrees: bool = False):
+        self.point = {letter: iv.mpf(place) for letter, place in point.items()}
+        self.complex = any((each.op, each.text) == ("constant", "i") for each in walk(tree))
         self.bare_degrees = bare_degrees
+        self.span = 0
+
+    def bounds(self, tree: Tree) -> Any:
+        """Return the bounds of a value; None without one, NotImplemented if it is too large."""
+        try:
+            return self.value(tree)
+        except UndefinedError:
+            return None
+        except UnboundedError:
+            return iv.mpf([-math.inf, math.inf])
+        except (TooLargeError, ComplexResult, ValueError, OverflowError):
+            return NotImplemented
+
+    def value(self, tree: Tree, inside: bool = False) -> Any:
+        """Return the bounds; `inside` a function a degree mark always means π/180.
+
+        Raises:
+            UndefinedError: If there is no value.
+            UnboundedError: If there are no bounds in these digits.
+            TooLargeError: If there are none in any.
+        """
+        weight = _WEIGHTS.get(tree.op, _FUNCTION) * max(1, len(tree.parts))
+        spend(of_digits(iv.dps, 4 * weight if self.complex else weight))
+        is_function = tree.op.startswith("\\")
+        found = self._of(tree, [self.value(part, inside or is_function) for part in tree.parts])
+        if tree.op == "degrees" and (inside or not self.bare_degrees):
+            found = found * iv.pi / 180
+        if not size_of(found) < math.inf:
+            raise UnboundedError
+        self.span = max(self.span, _digits(found))
+        return found
+
+    def _of(self, tree: Tree, parts: list[Any]) -> Any:
+        if tree.op == "letter":
+            return self.point[tree.text]
+        if tree.op == "number":
+            self.span = max(self.span, len(tree.text))  # 0.999… is near 1
+            top, bottom = Fraction(tree.text).as_integer_ratio()
+            return iv.mpf(top) / bottom
+        if tree.op == "constant":
+            return {"i": iv.mpc(0, 1), "e": iv.e + 0, r"\pi": iv.pi + 0}[tree.text]
+        if tree.op == "apply" or _is_bumpy(tree):
+            return _drawn(tree.text or tree.op, parts)
+        if tree.op in ("^", "root"):
+            return self._power(tree, *parts)
+        if tree.op.startswith("\\") and tree.op != r"\ln":
+            if size_of(parts[0]) > MAX_ARGUMENT:
+                raise TooLargeError
+            if tree.op in (r"\tanh", r"\coth"):  # 1 − tanh u is about 2·exp(−2u)
+                self.span = max(self.span, int(size_of(parts[0])))
+        if self.complex and tree.op in (r"\ln", "log"):
+            parts = [iv.mpc(part) for part in parts]
+        return _OPERATIONS[tree.op](*parts)
+
+    def _power(self, tree: Tree, base: Any, exponent: Any) -> Any:
+        exact = exact_value(tree.parts[1], {})
+        if exact is None and _is_thin(exponent):
+            exact = Fraction(int(mp.mpf(exponent.a)))
+        if tree.op == "root":
+            exact, exponent = exact and 1 / exact, 1 / _nonzero(exponent)
+        if size_of(exponent) > MAX_ARGUMENT:
+            raise TooLargeError
+        if exact is not None and exact.denominator == 1:
+            return (base if exact > 0 else _nonzero(base)) ** int(exact)
+        if self.complex:
+            return iv.exp(iv.log(iv.mpc(_nonzero(base))) * exponent)
+        return _real_power(base, exponent, exact)
 
 
-def value(tree: Tree, context: Context, inside: bool = False) -> Any:
-    """Return the value of an expression; `inside` a function a degree mark always means π/180."""
-    if tree.op == "letter":
-        return context.point[tree.text]
-    if not tree.parts:
-        spend(of_digits(mp.dps, _LEAF))
-    if tree.op == "number":
-        return mp.mpf(tree.text)
-    if tree.op == "constant":
-        return {"i": mp.mpc(0, 1), "e": +mp.e, r"\pi": +mp.pi}[tree.text]
-    is_function = tree.op.startswith("\\")
-    parts = [value(part, context, inside or is_function) for part in tree.parts]
-    weight = len(parts) * _WEIGHTS.get(tree.op, _FUNCTION)
-    spend(of_digits(mp.dps, 4 * weight if context.complex else weight))
-    if tree.op == "degrees":
-        bare = context.bare_degrees and not inside
-        return parts[0] if bare else parts[0] * mp.pi / 180
-    if tree.op == "apply" or _is_bumpy(tree):
-        return _drawn(tree.text or tree.op, parts)
-    if tree.op == "^" and _is_root_of_negative(parts):
-        return _odd_root(tree, parts[0])
-    result = _OPERATIONS[tree.op](*parts) if tree.op in _OPERATIONS else _function(tree.op, *parts)
-    if not context.complex and isinstance(result, mp.mpc):
-        raise UndefinedError
-    if not mp.isfinite(result):
-        raise UndefinedError
-    return result
+def _real_power(base: Any, exponent: Any, exact: Fraction | None) -> Any:
+    """Return a power, also x^{2/3} of a negative number: a power of its cube root."""
+    if exact == Fraction(1, 2):
+        return _sqrt(base)
+    if base.b < 0 and exact is not None and exact.denominator % 2:
+        return (-1) ** exact.numerator * _real_power(-base, exponent, exact)
+    if base == 0 and exponent.a > 0:
+        return base
+    spend(of_digits(iv.dps, 2 * _FUNCTION))
+    return iv.exp(_ln(base) * exponent)
+
+
+def size_of(value: Any) -> Any:
+    """Return the largest absolute value within bounds."""
+    return abs(value).b
+
+
+def _middle(value: Any) -> Any:
+    real, imaginary = (mp.mpf(part.mid) for part in (value.real, value.imag))
+    return mp.mpc(real, imaginary) if imaginary else real
+
+
+def _digits(value: Any) -> int:
+    """Return about how many digits a value has before or behind the point."""
+    size = size_of(value)
+    return int(abs(mp.mag(mp.mpf(size))) * 0.302) if size > 0 else 0
+
+
+def _is_thin(value: Any) -> bool:
+    """Whether a value is known to be an integer."""
+    return isinstance(value, iv.mpf) and bool(value.a == value.b == int(mp.mpf(value.a)))
 
 
 def _is_bumpy(tree: Tree) -> bool:
@@ -89,138 +171,120 @@ def _is_bumpy(tree: Tree) -> bool:
 
     A rounded variable steps, C(5, n) is mostly 0, and arctan(tan u) begins anew at each pole.
     """
-    if tree.op in _INVERSES and has(tree, _PERIODIC):
-        return bool(letters_of(tree))
-    if tree.op in ("floor", "ceil"):
+    if tree.op in ("floor", "ceil") or (tree.op in _INVERSES and has(tree, _PERIODIC)):
         return bool(letters_of(tree))
     return tree.op == "binom" and not letters_of(tree.parts[0]) and bool(letters_of(tree.parts[1]))
 
 
-def _power(base: Any, exponent: Any) -> Any:
-    if abs(exponent) > MAX_EXPONENT:
-        raise TooLargeError
-    if base == 0 and not mp.re(exponent) > 0:
-        raise UndefinedError
-    if exponent == mp.nint(mp.re(exponent)):
-        return base ** int(mp.re(exponent))
-    spend(of_digits(mp.dps, 4 * _POWER))
-    return mp.power(base, exponent)
-
-
-def _is_root_of_negative(parts: list[Any]) -> bool:
-    base, exponent = parts
-    if isinstance(base, mp.mpc) or isinstance(exponent, mp.mpc):
-        return False
-    return bool(base < 0 and exponent != mp.nint(exponent))
-
-
-def _odd_root(tree: Tree, base: Any) -> Any:
-    """Return x^{2/3} of a negative number: a power of its cube root."""
-    exponent = exact_value(tree.parts[1], {})
-    if exponent is None or exponent.denominator % 2 == 0:
-        raise UndefinedError
-    sign = -1 if exponent.numerator % 2 else 1
-    size = mp.mpf(exponent.numerator) / exponent.denominator
-    return sign * _power(-base, size)
-
-
-def _root(radicand: Any, degree: Any) -> Any:
-    if abs(degree) > MAX_EXPONENT:
-        raise TooLargeError
-    degree = _real(degree)
-    if degree != int(degree) and not isinstance(radicand, mp.mpc) and radicand > 0:
-        return _power(radicand, 1 / degree)
-    if degree != int(degree) or degree < 1 or degree > 1000:
-        raise UndefinedError
-    if not isinstance(radicand, mp.mpc) and radicand < 0 and int(degree) % 2:
-        return -mp.root(-radicand, int(degree))
-    return mp.root(radicand, int(degree))
-
-
-def _real(number: Any) -> Any:
-    if mp.im(number):
-        raise UndefinedError
-    return mp.re(number)
-
-
-def _short(number: int) -> Any:
-    """Return a whole number in the digits of now; `mpf` would look at all digits first."""
-    return mp.make_mpf(from_int(number, mp.prec, "n"))
-
-
-def _double_factorial(number: int) -> Any:
-    half = number // 2
-    evens = mp.ldexp(_short(factorial(half)), half)
-    return _short(factorial(number)) / evens if number % 2 else evens
-
-
-def _whole(number: Any) -> int:
-    number = _real(number)
-    if number > MAX_FACTORIAL:
-        raise TooLargeError
-    if number != mp.nint(number) or number < 0:
-        raise UndefinedError
-    return int(number)
-
-
-def _step(number: Any, rounding: Callable[[Any], Any]) -> Any:
-    """Round down or up; a value that only rounding keeps from an integer has no step."""
-    off = abs(number - mp.nint(number))
-    if off and off < mp.mpf(10) ** -CANCELLED:
-        raise UndefinedError
-    return rounding(number)
-
-
-def _divided(top: Any, bottom: Any) -> Any:
-    if bottom == 0:
-        raise UndefinedError
-    return top / bottom
-
-
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": lambda *terms: mp.fsum(terms),
-    "-": lambda value: -value,
-    "*": lambda *factors: mp.fprod(factors),
-    "/": _divided,
-    "^": _power,
-    "root": _root,
-    "abs": abs,
-    "!": lambda value: _short(factorial(_whole(value))),
-    "!!": lambda value: _double_factorial(_whole(value)),
-    "floor": lambda value: _step(value, mp.floor),
-    "ceil": lambda value: _step(value, mp.ceil),
-    "binom": lambda top, bottom: _short(choices(_whole(top), _whole(bottom))),
-    "log": lambda base, value: mp.log(value) / mp.log(base),
-}
-_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    r"\arcsin": mp.asin,
-    r"\arccos": mp.acos,
-    r"\arctan": mp.atan,
-    r"\ln": mp.log,
-}
-
-
-def _function(name: str, argument: Any) -> Any:
-    """Apply a function, given by its command; sin, cos, exp, … have mpmath's names."""
-    if abs(argument) > MAX_EXPONENT and name != r"\ln":
-        raise TooLargeError
-    function = _FUNCTIONS.get(name) or getattr(mp, name.removeprefix("\\"))
-    return function(argument)
-
-
-def _has_i(tree: Tree) -> bool:
-    is_i = tree.op == "constant" and tree.text == "i"
-    return is_i or any(_has_i(part) for part in tree.parts)
-
-
 def is_bumpy(tree: Tree) -> bool:
     """Whether a part of an expression is bumpy, so that its values are drawn."""
-    return _is_bumpy(tree) or any(map(is_bumpy, tree.parts))
+    return any(map(_is_bumpy, walk(tree)))
 
 
 def _drawn(name: str, values: list[Any]) -> Any:
     """Return the random number that is the value of an unknown function at these arguments."""
-    digits = mp.dps - 2 * CANCELLED
+    digits = iv.dps - 2 * CANCELLED
     tiny = mp.mpf(10) ** -digits
-    keys = [mp.nstr(mp.mpc(0) if abs(each) < tiny else each, digits) for each in values]
-    return 1 + mp.mpf(drawn(name, keys)) / 2**128
+    middles = [mp.mpc(_middle(value)) for value in values]
+    for value, middle in zip(values, middles, strict=True):
+        if size_of(value - middle) > tiny * max(1, size_of(value)):
+            raise UnboundedError
+    keys = [mp.nstr(each if abs(each) > tiny else mp.mpc(0), digits) for each in middles]
+    return 1 + iv.mpf(drawn(name, keys)) / 2**128
+
+
+def _nonzero(value: Any) -> Any:
+    if value == 0:
+        raise UndefinedError
+    if 0 in value:
+        raise UnboundedError
+    return value
+
+
+def _sqrt(value: Any) -> Any:
+    """Return a root; if there may be one, it is of what is not below 0."""
+    if value.b < 0:
+        raise UndefinedError
+    return iv.sqrt(iv.mpf([max(value.a, 0), value.b]))
+
+
+def _ln(value: Any) -> Any:
+    if isinstance(value, iv.mpf) and value.b <= 0:
+        raise UndefinedError
+    if isinstance(value, iv.mpf) and value.a <= 0:
+        raise UnboundedError
+    return iv.log(_nonzero(value))
+
+
+def _arctan(value: Any) -> Any:
+    if not isinstance(value, iv.mpf):
+        raise TooLargeError
+    return iv.make_mpf(mpi_atan(value._mpi_, iv.prec))
+
+
+def _arcsin(value: Any) -> Any:
+    return 2 * _arctan(value / (1 + _sqrt(1 - value**2)))
+
+
+def _whole(number: Any) -> int:
+    if size_of(number) > MAX_FACTORIAL or not isinstance(number, iv.mpf):
+        raise TooLargeError
+    if not _is_thin(number) or number < 0:
+        raise UndefinedError
+    return int(mp.mpf(number.a))
+
+
+def _step(number: Any, rounding: Callable[[Any], Any]) -> Any:
+    """Round down or up; a value that may be on both sides of a step has no bounds."""
+    ends = {rounding(mp.mpf(end)) for end in (number.a, number.b)}
+    if len(ends) > 1:
+        raise UnboundedError
+    return iv.mpf(ends.pop())
+
+
+def _double_factorial(number: int) -> int:
+    spend(number * number / 1e5)
+    return math.prod(range(number, 0, -2))
+
+
+def _quotient(top: Any, bottom: Any) -> Any:
+    return top / _nonzero(bottom)
+
+
+def _sinh(value: Any) -> Any:
+    return (iv.exp(value) - iv.exp(-value)) / 2
+
+
+def _cosh(value: Any) -> Any:
+    return (iv.exp(value) + iv.exp(-value)) / 2
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": lambda *terms: sum(terms, iv.mpf(0)),
+    "-": lambda value: -value,
+    "*": lambda *factors: math.prod(factors, start=iv.mpf(1)),
+    "/": _quotient,
+    "abs": abs,
+    "degrees": lambda value: value,
+    "!": lambda value: iv.mpf(factorial(_whole(value))),
+    "!!": lambda value: iv.mpf(_double_factorial(_whole(value))),
+    "floor": lambda value: _step(value, mp.floor),
+    "ceil": lambda value: _step(value, mp.ceil),
+    "binom": lambda top, bottom: iv.mpf(choices(_whole(top), _whole(bottom))),
+    "log": lambda base, value: _quotient(_ln(value), _ln(base)),
+    r"\ln": _ln,
+    r"\exp": iv.exp,
+    r"\sin": iv.sin,
+    r"\cos": iv.cos,
+    r"\tan": lambda value: _quotient(iv.sin(value), iv.cos(value)),
+    r"\cot": lambda value: _quotient(iv.cos(value), iv.sin(value)),
+    r"\sec": lambda value: _quotient(1, iv.cos(value)),
+    r"\csc": lambda value: _quotient(1, iv.sin(value)),
+    r"\arctan": _arctan,
+    r"\arcsin": _arcsin,
+    r"\arccos": lambda value: iv.pi / 2 - _arcsin(value),
+    r"\sinh": _sinh,
+    r"\cosh": _cosh,
+    r"\tanh": lambda value: _quotient(_sinh(value), _cosh(value)),
+    r"\coth": lambda value: _quotient(_cosh(value), _sinh(value)),
+}
