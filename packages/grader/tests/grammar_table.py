@@ -20,7 +20,7 @@ BEGIN, END = "<!-- grammar: begin -->", "<!-- grammar: end -->"
 
 STATEMENTS = (
     "1, 2", "1 or 2", r"2\pm\sqrt{3}", "(1,2)", "(1,2]", r"\{1,2\}", r"\langle 1,2\rangle",
-    r"\begin{bmatrix}1&2\\3&4\end{bmatrix}", "(1,2)^T", "x+y=2", r"1<x\le 2", r"x\in[0,1]",
+    r"\begin{bmatrix}1&2\\3&4\end{bmatrix}", "x+y=2", r"1<x\le 2", r"x\in[0,1]",
     r"(0,1)\cup(2,\infty)", r"\{x\mid x>1\}", "2:3:4", r"50\%", "x^2+1",
 )  # fmt: skip
 EXPRESSIONS = (

@@ -11,63 +11,46 @@ True
 <Reason.NO_BOX: 'no box'>
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from setrl_grader.boxes import final_boxes as final_boxes
-    from setrl_grader.drop_in import parse as parse
-    from setrl_grader.drop_in import verify as verify
-    from setrl_grader.errors import GoldError as GoldError
-    from setrl_grader.golds import gold_answer as gold_answer
-    from setrl_grader.golds import gold_problem as gold_problem
-    from setrl_grader.grader import Grader as Grader
-    from setrl_grader.grades import Grade as Grade
-    from setrl_grader.grades import GradeCounts as GradeCounts
-    from setrl_grader.grades import Reason as Reason
-    from setrl_grader.math_grader import MathGrader as MathGrader
-    from setrl_grader.math_grader import grade as grade
-    from setrl_grader.plain import ChoiceGrader as ChoiceGrader
-    from setrl_grader.plain import ExactGrader as ExactGrader
-    from setrl_grader.plain import NumberGrader as NumberGrader
-    from setrl_grader.stated import normal_text as normal_text
-    from setrl_grader.stated import stated_answer as stated_answer
-    from setrl_grader.trainers import compute_score as compute_score
-    from setrl_grader.trainers import inspect_scorer as inspect_scorer
-    from setrl_grader.trainers import lighteval_metric as lighteval_metric
-    from setrl_grader.trainers import trl_reward as trl_reward
-    from setrl_grader.trainers import verifiers_reward as verifiers_reward
+from setrl_grader.boxes import final_boxes
+from setrl_grader.drop_in import parse, verify
+from setrl_grader.errors import GoldError
+from setrl_grader.golds import gold_answer, gold_problem
+from setrl_grader.grader import Grader
+from setrl_grader.grades import Grade, GradeCounts, Reason
+from setrl_grader.math_grader import MathGrader, grade
+from setrl_grader.plain import ChoiceGrader, ExactGrader, NumberGrader
+from setrl_grader.stated import normal_text, stated_answer
+from setrl_grader.trainers import (
+    compute_score,
+    inspect_scorer,
+    lighteval_metric,
+    trl_reward,
+    verifiers_reward,
+)
 
 __version__ = "0.7.0"
 
-_MODULES = {
-    "ChoiceGrader": "plain",
-    "ExactGrader": "plain",
-    "GoldError": "errors",
-    "Grade": "grades",
-    "GradeCounts": "grades",
-    "Grader": "grader",
-    "MathGrader": "math_grader",
-    "NumberGrader": "plain",
-    "Reason": "grades",
-    "compute_score": "trainers",
-    "final_boxes": "boxes",
-    "gold_answer": "golds",
-    "gold_problem": "golds",
-    "grade": "math_grader",
-    "inspect_scorer": "trainers",
-    "lighteval_metric": "trainers",
-    "normal_text": "stated",
-    "parse": "drop_in",
-    "stated_answer": "stated",
-    "trl_reward": "trainers",
-    "verifiers_reward": "trainers",
-    "verify": "drop_in",
-}
-__all__ = list(_MODULES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__all__ = [
+    "ChoiceGrader",
+    "ExactGrader",
+    "GoldError",
+    "Grade",
+    "GradeCounts",
+    "Grader",
+    "MathGrader",
+    "NumberGrader",
+    "Reason",
+    "compute_score",
+    "final_boxes",
+    "gold_answer",
+    "gold_problem",
+    "grade",
+    "inspect_scorer",
+    "lighteval_metric",
+    "normal_text",
+    "parse",
+    "stated_answer",
+    "trl_reward",
+    "verifiers_reward",
+    "verify",
+]

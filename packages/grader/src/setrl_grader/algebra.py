@@ -7,10 +7,11 @@ y = 2x + 3. Whatever is read with doubt is different, never equal.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from setrl_grader.findings import Finding
 from setrl_grader.grammar import ORDERS
-from setrl_grader.modular import equal_matrices, same_up_to_factor
+from setrl_grader.modular import equal_rational, same_up_to_factor
 from setrl_grader.tokens import APPLIED
 from setrl_grader.trees import Part, Tree, letters_of, may_be_matrices, renamed
 
@@ -28,7 +29,6 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
         equal: Compares two expressions; None if it cannot decide.
 
     >>> from setrl_grader.grammar import parse
-    >>> from setrl_grader.modular import equal_rational
     >>> same_statement(parse("2x-y+3=0"), parse("y=2x+3"), equal_rational).equal
     True
     """
@@ -43,7 +43,7 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
     one = [side.tree for side in ours if side.tree]
     other = _with_same_letters(one, [side.tree for side in theirs if side.tree])
     if any(map(may_be_matrices, [*one, *other])):
-        equal = equal_matrices
+        equal = partial(equal_rational, matrices=True)
     rule, same = "expression", _all_equal(one, other, equal)
     if len(signs) == 1 and any(map(letters_of, one)):  # 0 < 1 says what any true one says
         rule, same = "equation", same or _same_up_to_sign(signs[0], one, other, equal)

@@ -30,7 +30,6 @@ from setrl_grader.words import (
     is_symbol,
     is_value,
     is_words,
-    phrase,
     same_words,
 )
 
@@ -298,8 +297,6 @@ class _Comparison:
             return Finding(same_words(gold, answer), "words", gold, answer)
         if is_symbol(keys[0]):
             return Finding(False, "symbol", gold, answer)
-        if phrase(gold) == phrase(answer):
-            return Finding(True, "words", gold, answer)
         if unread := next((text for text in (gold, answer) if _FOREIGN.search(text)), None):
             return Finding(False, "unread", gold, answer, detail=(unread,))
         if sorted(_POINTS.findall(gold)) != sorted(_POINTS.findall(answer)):

@@ -5,7 +5,7 @@ r"""The grammar: one reader by recursive descent makes a statement of a normal f
     relation  = side {("=" | "<" | "\le" | "\in" | …) side}
     side      = union {":" union}
     union     = operand {("\cup" | "\cap" | "\setminus") operand}
-    operand   = bracket ["^T"] | sum ["%"]
+    operand   = bracket | sum ["%"]
     bracket   = ("(" | "[") members (")" | "]") | "\{" [letter "|"] members "\}" | matrix
     matrix    = rows of members with "&" and "\\" between them
     sum       = term {("+" | "-") term}
@@ -324,7 +324,7 @@ class _Reader:
                 self.at += len(name)
                 return Part("text", self.text(start))
         if self.next in _OPENING or self.next == _BEGIN:
-            part = self.transposed(self.bracket(), start)
+            part = self.bracket()
             if self.next in _STOPS or self.next in SETS or self.next == ":":
                 alone = part.kind == "()" and len(part.parts) == 1 and part.parts[0].tree
                 return part.parts[0] if alone else part
@@ -337,22 +337,6 @@ class _Reader:
             return found
         self.take()
         return Part("percent", self.text(start), (found,))
-
-    def transposed(self, part: Part, start: int) -> Part:
-        r"""Return a matrix or a row, (1, 2)^T, transposed."""
-        for end in (["^", "T"], ["^", "{", "T", "}"]):
-            if self.ahead(*end) and (
-                part.kind == "matrix" or (part.kind in ("()", "[]") and part.parts[1:])
-            ):
-                self.at += len(end)
-                width = len(part.parts)
-                if part.kind == "matrix":
-                    width = int(part.marks.partition("×")[2])
-                height = len(part.parts) // width
-                turned = [part.parts[at::width] for at in range(width)]
-                entries = tuple(entry for row in turned for entry in row)
-                return Part("matrix", self.text(start), entries, f"{width}×{height}")
-        return part
 
     def bracket(self) -> Part:
         """Read a bracket once, also where a product begins with it."""
@@ -428,7 +412,7 @@ class _Reader:
                 tree = self.joined(tree, self.take())
             elif self.next in ("/", r"\div"):
                 self.take()
-                tree = Tree("/", (tree, self.signed()))
+                tree = Tree("/", (tree, self.power()))
                 if self._starts_factor():  # 1/2x: a half of x, or one by 2x?
                     raise UnreadableError
             elif self._starts_factor():
@@ -440,18 +424,12 @@ class _Reader:
         """Read one more factor; two vectors have a product of their own."""
         if not sign and self.tokens[self.at - 1] == ")" and self.ahead("(", None, ")"):
             raise UnreadableError  # (12)(34) may be a permutation
-        factor = self.signed() if sign else self.power()
+        factor = self.power()
         if _has_vector(factor) and _has_vector(tree):
             if not sign:
                 raise UnreadableError
             return Tree("apply", (tree, factor), sign)
         return _times(tree, factor)
-
-    def signed(self) -> Tree:
-        if self.next == "-":
-            self.take()
-            return Tree("-", (self.power(),))
-        return self.power()
 
     def _starts_factor(self) -> bool:
         """Whether a factor follows without a sign; a number never does: x2, 6 R 3."""

@@ -19,7 +19,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, reduce
 from hashlib import blake2b
 from math import isqrt, lcm
 
@@ -33,18 +33,24 @@ SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
 ORDER = 2 * lcm(*range(1, 21))  # N
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
-MAX_MATRICES = 64  # factors of a power of a matrix
 STEP = 5
 
 
-def equal_rational(one: Tree, other: Tree) -> bool | None:
+def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | None:
     r"""Whether two rational functions with exact numbers are equal; None where one is not such.
 
         f(x) = g(x) mod p at a random point x, for three random primes p
 
+    Args:
+        one: The gold.
+        other: The answer.
+        matrices: Whether capitals are, so that the order of a product counts: AB + C is C + AB.
+
     >>> from setrl_grader.grammar import read
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
+    >>> equal_rational(read("AB+C"), read("C+BA"), matrices=True)
+    False
     >>> equal_rational(read(r"\sin 15°"), read(r"\frac{\sqrt{6}-\sqrt{2}}{4}"))
     True
     """
@@ -54,7 +60,7 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
     try:
         for field in fields:
             point = {letter: rng.randrange(2, field.prime) for letter in letters}
-            sides = [_Side(point, field), _Side(point, field)]
+            sides = [_Side(point, field, matrices) for _ in range(2)]
             values = [side.value(tree) for side, tree in zip(sides, (one, other), strict=True)]
             if sides[0].new != sides[1].new:  # ln u has fewer values than 0·ln u leaves
                 return None
@@ -64,25 +70,6 @@ def equal_rational(one: Tree, other: Tree) -> bool | None:
                 return None if unsure else False
     except (UnreadableError, ZeroDivisionError):
         return None
-    return True
-
-
-def equal_matrices(one: Tree, other: Tree) -> bool:
-    """Whether two expressions are equal if their capitals are matrices: (B + C)A = BA + CA.
-
-    >>> from setrl_grader.grammar import read
-    >>> equal_matrices(read("(B+C)Ak"), read("kBA+CAk")), equal_matrices(read("AB"), read("BA"))
-    (True, False)
-    """
-    letters = sorted(letters_of(one) | letters_of(other))
-    rng = random.Random("\n".join(letters))
-    try:
-        for field in _fields():
-            point = {name: [rng.randrange(2, field.prime) for _ in range(4)] for name in letters}
-            if _matrix(one, point, field) != _matrix(other, point, field):
-                return False
-    except (UnreadableError, ZeroDivisionError):
-        return False
     return True
 
 
@@ -126,26 +113,12 @@ def _fields() -> list[_Field]:
 def _random_field(rng: random.Random) -> _Field:
     while True:
         prime = 1 + ORDER * rng.randrange(2**60 // ORDER + 1, 2**61 // ORDER)
-        if _is_prime(prime):
+        if all(pow(base, prime - 1, prime) == 1 for base in SMALL_PRIMES):  # Fermat's test
             break
     while True:
         unit = pow(rng.randrange(2, prime), (prime - 1) // ORDER, prime)
         if all(pow(unit, ORDER // each, prime) != 1 for each in SMALL_PRIMES):
             return _Field(prime, unit)
-
-
-def _is_prime(number: int) -> bool:
-    """Miller and Rabin's test, which is exact below 2⁶⁴ with the first twelve primes as bases."""
-    odd, twos = number - 1, 0
-    while odd % 2 == 0:
-        odd, twos = odd // 2, twos + 1
-    for base in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
-        power = pow(base, odd, number)
-        if power not in (1, number - 1) and all(
-            (power := power * power % number) != number - 1 for _ in range(twos - 1)
-        ):
-            return False
-    return True
 
 
 class _Side:
@@ -156,8 +129,9 @@ class _Side:
         irrational: Whether a root or a sine has its exact value.
     """
 
-    def __init__(self, point: Mapping[str, int], field: _Field):
+    def __init__(self, point: Mapping[str, int], field: _Field, matrices: bool):
         self.point = point
+        self.matrices = matrices
         self.field = field
         self.new: set[tuple[object, ...]] = set()
         self.irrational = False
@@ -202,6 +176,11 @@ class _Side:
             return -values[0] % prime
         if tree.op == "/":
             return values[0] * _inverse(values[1], self.field) % prime
+        if self.matrices and tree.op == "*":
+            capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
+            ordered = [value for value, is_one in zip(values, capital, strict=True) if is_one]
+            values = [value for value, is_one in zip(values, capital, strict=True) if not is_one]
+            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % prime]
         return reduce(lambda product, value: product * value % prime, values)
 
     def _as_letter(self, tree: Tree, values: list[int]) -> int:
@@ -284,50 +263,6 @@ def _root_of_prime(prime: int, field: _Field) -> int:
 def _rounds(tree: Tree) -> bool:
     """Whether a number in an expression has a decimal point, so that it may be rounded."""
     return "." in tree.text or any(map(_rounds, tree.parts))
-
-
-Matrix = list[int]  # of two rows
-
-
-def _matrix(tree: Tree, point: Mapping[str, Matrix], field: _Field) -> Matrix:
-    """Return the value of an expression whose capitals are matrices of two rows."""
-    if not letters_of(tree) & CAPITALS:
-        numbers = {letter: value[0] for letter, value in point.items()}
-        number = _Side(numbers, field).value(tree)
-        return [number, 0, 0, number]
-    if tree.op == "letter":
-        return point[tree.text]
-    if tree.op == "^":
-        base, exponent = _matrix(tree.parts[0], point, field), _integer(tree.parts[1])
-        if exponent is None or abs(exponent) > MAX_MATRICES:
-            raise UnreadableError
-        base = _inverse_matrix(base, field) if exponent < 0 else base
-        return reduce(partial(_product, field), [base] * abs(exponent), [1, 0, 0, 1])
-    if tree.op not in ("+", "-", "*", "/") or (
-        tree.op == "/" and letters_of(tree.parts[1]) & CAPITALS
-    ):
-        raise UnreadableError
-    values = [_matrix(part, point, field) for part in tree.parts]
-    if tree.op == "-":
-        return [-entry % field.prime for entry in values[0]]
-    if tree.op == "+":
-        return [sum(entries) % field.prime for entries in zip(*values, strict=True)]
-    if tree.op == "/":
-        values[1] = _inverse_matrix(values[1], field)
-    return reduce(partial(_product, field), values)
-
-
-def _product(field: _Field, one: Matrix, other: Matrix) -> Matrix:
-    spend(STEP)
-    (a, b, c, d), (e, f, g, h) = one, other
-    products = a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h
-    return [each % field.prime for each in products]
-
-
-def _inverse_matrix(matrix: Matrix, field: _Field) -> Matrix:
-    a, b, c, d = matrix
-    scale = _inverse((a * d - b * c) % field.prime, field)
-    return [each * scale % field.prime for each in (d, -b, -c, a)]
 
 
 def drawn(name: str, values: Sequence[object]) -> int:

@@ -13,8 +13,6 @@ from functools import lru_cache
 from setrl_grader.python_syntax import as_latex
 from setrl_grader.tokens import joined, tokens
 
-MAX_ENDLESS = 60  # digits in which a period is looked for
-
 _THOUSANDS = re.compile(
     r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
     r"(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"
@@ -22,8 +20,9 @@ _THOUSANDS = re.compile(
 _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
-_ENDLESS = re.compile(r"(-?\s*\d*)\.(\d+)\s*\\ldots\s*\Z")
-_REPEATED = re.compile(r"(\d*?)(?=(\d)\2{2}|(\d{2,}?)\3)(?:(?:\2)+|(?:\3)+)\Z")
+_ENDLESS = re.compile(  # 0.1666…
+    r"\A(-?\s*\d*\.\d{0,20}?)(?:(\d)\2\2+|(\d{2,20}?)\3+)\s*\\ldots\s*\Z"
+)
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
@@ -39,7 +38,8 @@ def normal_form(answer: str) -> str:
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
     answer = as_latex(answer) or answer
-    text = _without_end(_with_ellipses(joined(tokens(answer))))
+    text = _without_end(re.sub(r"\.{3,}", r"\\ldots ", joined(tokens(answer))))
+    text = _ENDLESS.sub(r"\1\\overline{\2\3}", text)
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
     text = _BOLD_ALONE.sub(r"\1", text)
     text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
@@ -49,22 +49,6 @@ def normal_form(answer: str) -> str:
     if choice := _CHOICE_ALONE.match(text):
         text = choice[1]
     return text
-
-
-def _with_ellipses(text: str) -> str:
-    r"""Write 0.333… as a repeating decimal, and other rows of dots as \ldots.
-
-    >>> _with_ellipses("0.1666..."), _with_ellipses("1,2,..."), _with_ellipses("3.14159...")
-    ('0.1\\overline{6}', '1,2,\\ldots ', '3.14159')
-    """
-    text = re.sub(r"\.{3,}", r"\\ldots ", text)
-    found = _ENDLESS.match(text)
-    if not found or len(found[2]) > MAX_ENDLESS:
-        return text
-    repeated = _REPEATED.match(found[2])
-    if not repeated:
-        return f"{found[1]}.{found[2]}"
-    return rf"{found[1]}.{repeated[1]}\overline{{{repeated[2] or repeated[3]}}}"
 
 
 @lru_cache(maxsize=16384)

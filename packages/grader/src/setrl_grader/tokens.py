@@ -51,6 +51,7 @@ _TEXT: dict[str, Callable[[re.Match[str]], str]] = {
     r"[^\x00-\x7f]": lambda m: _plain_character(m[0]),
     "[⁰¹²³⁴-⁹⁻ⁿ]+": lambda m: f"^{{{m[0].translate(_RAISED)}}}",
     r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])": lambda m: rf"\sqrt{{{m[1]}}}",
+    r"(?:√|\\sqrt)\s*(?:\\left)?\(([^()]*?)(?:\\right)?\)": lambda m: rf"\sqrt{{{m[1]}}}",
     "[₀-₉]+": lambda m: f"_{{{m[0].translate(_LOWERED)}}}",
     r"(?<![\d.])\d{1,3}(?:\\,\d{3})+(?!\d)": lambda m: m[0].replace("\\,", ""),
     r"(?<=\d)(?:,\\! ?|\{,\})(?=\d{3}(?!\d))": lambda _: "",
@@ -260,23 +261,12 @@ def _arguments(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
             written += found[at:end]
             at = end
         end = group_at(found, at)
-        if token == r"\sqrt" and found[at : at + 1] == ["("]:
-            end = _end_of_bracket(found, at)
-        elif _several_digits(found, at, end, last=_turn == turns - 1):
+        if found[at:end] == ["("] or _several_digits(found, at, end, last=_turn == turns - 1):
             return written, at  # \sqrt12 and \frac123 are unclear
         if argument := found[at:end]:
             written += ["{", *_strip(_walk(_arguments, _bare(argument))), "}"]
         at = end
     return written, at
-
-
-def _end_of_bracket(found: Tokens, start: int) -> int:
-    depth = 0
-    for at in range(start, len(found)):
-        depth += (found[at] == "(") - (found[at] == ")")
-        if depth == 0:
-            return at + 1
-    return start + 1
 
 
 def _several_digits(found: Tokens, start: int, end: int, last: bool) -> bool:

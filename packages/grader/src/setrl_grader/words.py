@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from setrl_grader.grammar import parse
 from setrl_grader.normal_form import spaceless
@@ -25,7 +24,6 @@ _CHOICE = re.compile(
     r"((?:[Oo]ption|[Cc]hoice)\s+)?(\(?)([A-J])([).]|:(?=\s)|\Z)\s*(.*)\Z", re.DOTALL
 )
 _FULL_STOP = re.compile(r"\.(?=\s|\Z)")
-_PHRASE = re.compile(r"\d+(?:\.\d+)?|\\?[a-zA-Z]+|\S")
 
 
 def is_words(text: str) -> bool:
@@ -88,19 +86,6 @@ def is_value(text: str) -> bool:
 def _is_read(text: str) -> bool:
     part = parse(text)
     return all(side.tree for side in (part.parts if part.kind == "relation" else (part,)))
-
-
-def phrase(text: str) -> list[object]:
-    """Return numbers and words in their order, as of 5 feet 6 inches; words have spaces around."""
-    found = _PHRASE.finditer(text)
-    return [
-        Fraction(part[0])
-        if part[0][0].isdecimal()
-        else part[0].lower()
-        if part[0].isalpha() and _stands_alone(text, *part.span()) and _looks_like_words(part[0])
-        else part[0]
-        for part in found
-    ]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
