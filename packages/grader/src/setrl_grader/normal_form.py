@@ -20,8 +20,10 @@ _THOUSANDS = re.compile(
 _E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
+MAX_ENDLESS = 60  # digits in which a period is looked for
 _ENDLESS = re.compile(  # 0.1666…
-    r"\A(-?\s*\d*\.\d{0,20}?)(?:(\d)\2\2+|(\d{2,20}?)\3+)\s*\\ldots\s*\Z"
+    rf"\A(?=-?\s*\d*\.\d{{1,{MAX_ENDLESS}}}\s*\\ldots)"
+    r"(-?\s*\d*\.\d*?)(?:(\d)\2\2+|(\d{2,}?)\3+)\s*\\ldots\s*\Z"
 )
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")

@@ -85,14 +85,12 @@ class Context:
             UnboundedError: If there are no bounds in these digits.
             TooLargeError: If there are none in any.
         """
-        weight = _WEIGHTS.get(tree.op, _FUNCTION) * max(1, len(tree.parts))
-        spend(of_digits(iv.dps, 4 * weight if self.complex else weight))
+        weight = _WEIGHTS.get(tree.op, _FUNCTION) * (4 if self.complex else 1)
+        spend(40 + max(1, len(tree.parts)) * of_digits(iv.dps, weight))
         is_function = tree.op.startswith("\\")
         found = self._of(tree, [self.value(part, inside or is_function) for part in tree.parts])
         if tree.op == "degrees" and (inside or not self.bare_degrees):
             found = found * iv.pi / 180
-        if not size_of(found) < math.inf:
-            raise UnboundedError
         self.span = max(self.span, _digits(found))
         return found
 
@@ -141,7 +139,7 @@ def _real_power(base: Any, exponent: Any, exact: Fraction | None) -> Any:
         return (-1) ** exact.numerator * _real_power(-base, exponent, exact)
     if base == 0 and exponent.a > 0:
         return base
-    spend(of_digits(iv.dps, 2 * _FUNCTION))
+    spend(40 + of_digits(iv.dps, 2 * _FUNCTION))
     return iv.exp(_ln(base) * exponent)
 
 
@@ -157,13 +155,17 @@ def _middle(value: Any) -> Any:
 
 def _digits(value: Any) -> int:
     """Return about how many digits a value has before or behind the point."""
-    size = size_of(value)
-    return int(abs(mp.mag(mp.mpf(size))) * 0.302) if size > 0 else 0
+    ends = value._mpi_ if isinstance(value, iv.mpf) else sum(value._mpci_, ())
+    if any(exponent and not mantissa for _, mantissa, exponent, _ in ends):
+        raise UnboundedError  # infinite
+    sizes = [exponent + bits for _, mantissa, exponent, bits in ends if mantissa]
+    return int(abs(max(sizes, default=0)) * 0.302)
 
 
 def _is_thin(value: Any) -> bool:
     """Whether a value is known to be an integer."""
-    return isinstance(value, iv.mpf) and bool(value.a == value.b == int(mp.mpf(value.a)))
+    low, high = value._mpi_ if isinstance(value, iv.mpf) else (0, 1)
+    return bool(low == high and low[2] >= 0)
 
 
 def _is_bumpy(tree: Tree) -> bool:
@@ -209,11 +211,11 @@ def _sqrt(value: Any) -> Any:
 
 
 def _ln(value: Any) -> Any:
-    if isinstance(value, iv.mpf) and value.b <= 0:
-        raise UndefinedError
-    if isinstance(value, iv.mpf) and value.a <= 0:
-        raise UnboundedError
-    return iv.log(_nonzero(value))
+    if not isinstance(value, iv.mpf):
+        return iv.log(_nonzero(value))
+    if value.a > 0:
+        return iv.log(value)
+    raise UndefinedError if value.b <= 0 else UnboundedError
 
 
 def _arctan(value: Any) -> Any:
