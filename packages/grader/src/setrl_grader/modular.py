@@ -6,9 +6,9 @@ draws primes of its own: to a prime that an answer may name, 5 and 5 + p would b
 
     p ≡ 1 (mod N), so a number of order N is there what exp(2πi/N) is among complex numbers
 
-Roots of small integers and sines of fractions of π are sums of its powers, and have exact values
-modulo p. What else is no rational operation, e^x or ln(x + 1), counts as a new letter: equal
-rational functions of the same new letters are equal, others take more than this.
+Roots of small integers are sums of its powers, and have exact values modulo p. What else is no
+rational operation, e^x or ln(x + 1), counts as a new letter: equal rational functions of the same
+new letters are equal, others take more than this.
 
 An undefined function, f(x), has a random value for each value of its arguments.
 """
@@ -21,16 +21,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from hashlib import blake2b
-from math import isqrt, lcm
+from math import isqrt, prod
 
 from setrl_grader.budget import spend
-from setrl_grader.exact import degree, exact_value
+from setrl_grader.exact import exact_value
 from setrl_grader.grammar import UnreadableError
 from setrl_grader.trees import CAPITALS, Tree, letters_of, renamed
 
 POINTS = 3
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
-ORDER = 2 * lcm(*range(1, 21))  # N
+ORDER = 8 * prod(SMALL_PRIMES[1:])  # N
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
 STEP = 5
@@ -51,7 +51,7 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     (True, False)
     >>> equal_rational(read("AB+C"), read("C+BA"), matrices=True)
     False
-    >>> equal_rational(read(r"\sin 15°"), read(r"\frac{\sqrt{6}-\sqrt{2}}{4}"))
+    >>> equal_rational(read(r"\sqrt{8}"), read(r"2\sqrt{2}"))
     True
     """
     letters = sorted(letters_of(one) | letters_of(other))
@@ -98,10 +98,7 @@ class _Field:
 
     def root_of_unity(self, turns: Fraction) -> int:
         """Return what exp(2πi · turns) is here."""
-        power = turns * ORDER
-        if power.denominator > 1:
-            raise UnreadableError
-        return pow(self.unit, int(power) % ORDER, self.prime)
+        return pow(self.unit, int(turns * ORDER) % ORDER, self.prime)
 
 
 @lru_cache(maxsize=1)
@@ -126,7 +123,7 @@ class _Side:
 
     Attributes:
         new: The operations that count as new letters, with the values of their parts.
-        irrational: Whether a root or a sine has its exact value.
+        irrational: Whether a root has its exact value.
     """
 
     def __init__(self, point: Mapping[str, int], field: _Field, matrices: bool):
@@ -159,10 +156,10 @@ class _Side:
         return found
 
     def _irrational(self, tree: Tree) -> int | None:
-        """Return the value of a sum, a root of a rational number, a sine of a fraction of π, …"""
+        """Return the value of a sum, a product or a root of a rational number; None for others."""
         prime = self.field.prime
-        if tree.op == "root" or tree.op in _TRIGONOMETRIC:
-            exact = self._root(tree) if tree.op == "root" else self._trigonometric(tree)
+        if tree.op == "root":
+            exact = self._root(tree)
             self.irrational |= exact is not None
             return exact
         if tree.op not in ("+", "*", "/", "-", "apply"):
@@ -200,53 +197,6 @@ class _Side:
         if isqrt(rest) ** 2 != rest:
             return None
         return root * isqrt(rest) * _inverse(radicand.denominator, self.field) % self.field.prime
-
-    def _trigonometric(self, tree: Tree) -> int | None:
-        r"""cos a = (z + 1/z) / 2 and sin a = (z − 1/z) / 2i, where z = exp(ia)."""
-        angle = as_turns(tree.parts[0])
-        if angle is None:
-            return None
-        prime = self.field.prime
-        try:
-            z, i = self.field.root_of_unity(angle), self.field.root_of_unity(Fraction(1, 4))
-        except UnreadableError:
-            return None
-        inverse, half = pow(z, -1, prime), pow(2, -1, prime)
-        cosine, sine = (z + inverse) * half % prime, (inverse - z) * half * i % prime
-        top, bottom = _TRIGONOMETRIC[tree.op](sine, cosine)
-        return top * _inverse(bottom, self.field) % prime
-
-
-_TRIGONOMETRIC: dict[str, Callable[[int, int], tuple[int, int]]] = {
-    r"\sin": lambda sine, cosine: (sine, 1),
-    r"\cos": lambda sine, cosine: (cosine, 1),
-    r"\tan": lambda sine, cosine: (sine, cosine),
-    r"\cot": lambda sine, cosine: (cosine, sine),
-    r"\sec": lambda sine, cosine: (1, cosine),
-    r"\csc": lambda sine, cosine: (1, sine),
-}
-
-
-def as_turns(angle: Tree) -> Fraction | None:
-    """Return how many full turns an angle is, 1/4 for 90° and for π/2; None for other angles."""
-    tree = _with_pi(angle)
-    if letters_of(tree) - {_PI.text} or degree(tree) > 1:
-        return None
-    zero, one = (exact_value(tree, {_PI.text: Fraction(at)}) for at in (0, 1))
-    return one / 2 if zero == 0 and one is not None else None
-
-
-_PI = Tree("letter", text="π")
-
-
-def _with_pi(tree: Tree) -> Tree:
-    """Write π as a letter, and degrees by it."""
-    if (tree.op, tree.text) == ("constant", r"\pi"):
-        return _PI
-    parts = tuple(map(_with_pi, tree.parts))
-    if tree.op == "degrees":
-        return Tree("/", (Tree("*", (*parts, _PI)), Tree("number", text="180")))
-    return Tree(tree.op, parts, tree.text)
 
 
 @lru_cache(maxsize=64)

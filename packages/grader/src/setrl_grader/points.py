@@ -45,23 +45,18 @@ class UnseenError(Exception):
     """A piece of |u| or √u may begin where no point is."""
 
 
-def usual_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
+def usual_points(one: Tree, other: Tree) -> list[Point]:
     """Points of all signs and of several sizes; positive integers where something is counted.
 
     They depend on both expressions, so no answer can be made to agree with the gold only there,
     and the answer does not choose their kind: what it counts must be a counter of the gold.
-
-    Args:
-        one: The gold.
-        other: The answer.
-        purpose: Other points for each word.
     """
     letters = sorted(letters_of(one) | letters_of(other))
     if not letters:
         return [{}]
     if _are_whole(one, other):
-        return whole_points(one, other, purpose)
-    rng = _random(one, other, purpose)
+        return whole_points(one, other)
+    rng = _random(one, other)
     scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
     scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
     signs = [[-1 if at < POINTS and at >> place % 3 & 1 else 1 for place in range(len(letters))]
@@ -81,8 +76,8 @@ def _are_whole(one: Tree, other: Tree) -> bool:
     )
 
 
-def _random(one: Tree, other: Tree, purpose: str) -> random.Random:
-    return random.Random(f"{purpose}: {one} {other}")
+def _random(one: Tree, other: Tree) -> random.Random:
+    return random.Random(f"{one} {other}")
 
 
 def _real(rng: random.Random) -> Any:
@@ -90,10 +85,10 @@ def _real(rng: random.Random) -> Any:
     return mp.mpf(3 * 2**199 + rng.getrandbits(202)) / (2**202 + rng.getrandbits(200))
 
 
-def whole_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
+def whole_points(one: Tree, other: Tree) -> list[Point]:
     """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
     letters = sorted(letters_of(one) | letters_of(other))
-    rng = _random(one, other, purpose)
+    rng = _random(one, other)
     most = max(14, _reach(one), _reach(other))
     if most > MAX_COUNT:
         return []
@@ -101,7 +96,7 @@ def whole_points(one: Tree, other: Tree, purpose: str = "first") -> list[Point]:
     points = [
         {letter: mp.mpf(rng.randint(*ranges[2 if at >= 2 * POINTS else at >> place % 3 & 1]))
          for place, letter in enumerate(letters)}
-        for at in range(2 * POINTS + NEEDED)
+        for at in range(3 * POINTS)
     ]  # fmt: skip
     near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
             for off in range(-2, 5)}  # fmt: skip

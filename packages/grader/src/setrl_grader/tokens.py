@@ -276,12 +276,8 @@ def _several_digits(found: Tokens, start: int, end: int, last: bool) -> bool:
 
 
 def _strip(found: Tokens) -> Tokens:
-    start, end = 0, len(found)
-    while start < end and found[start] == " ":
-        start += 1
-    while end > start and found[end - 1] == " ":
-        end -= 1
-    return found[start:end]
+    """Return tokens without the one space that may be at each end."""
+    return found[found[:1] == [" "] : len(found) - (found[-1:] == [" "])]
 
 
 _INFIX = {r"\choose": r"\binom", r"\over": r"\frac"}

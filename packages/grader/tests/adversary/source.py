@@ -174,6 +174,7 @@ def source_near_misses(trials: int, seed: int) -> Iterator[tuple[str, str, str]]
         drawn["d"], other = rng.sample((1, 2), 2)
         for name, (gold, answers) in PRODUCTIONS.items():
             for answer in answers:
-                if name != "date" or other != drawn["d"]:
-                    yield name, answer.format(**drawn), gold.format(**drawn)
+                texts = answer.format(**drawn), gold.format(**drawn)
+                if texts[0] != texts[1] and (name != "date" or other != drawn["d"]):  # 15:15
+                    yield name, *texts
         yield from _limits(rng)
