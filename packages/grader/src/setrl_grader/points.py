@@ -58,7 +58,7 @@ def usual_points(one: Tree, other: Tree) -> list[Point]:
         return whole_points(one, other)
     rng = _random(one, other)
     scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
-    scales += [Fraction(1, 4)] * NEEDED  # where arcsin has values
+    scales += [Fraction(1, 4), Fraction(4)] * NEEDED  # where arcsin has values, and √(x² − 1)
     signs = [[-1 if at < POINTS and at >> place % 3 & 1 else 1 for place in range(len(letters))]
              for at in range(len(scales))]  # fmt: skip
     return [
