@@ -164,7 +164,9 @@ def _digits(value: Any) -> int:
 
 def _is_thin(value: Any) -> bool:
     """Whether a value is known to be an integer."""
-    low, high = value._mpi_ if isinstance(value, iv.mpf) else (0, 1)
+    if not isinstance(value, iv.mpf):
+        return False
+    low, high = value._mpi_
     return bool(low == high and low[2] >= 0)
 
 
