@@ -1049,6 +1049,13 @@ WRONG_NUMBERS: list[tuple[str, str]] = [
     ("5", "2x + y = 5"),
     ("5", "f(x+1) = 5"),
     ("5", "NOT=5"),
+    ("5", "The answer is 5 halves"),
+    ("5", "The answer is 5 tenths"),
+    ("5", "The answer is 5 millions"),
+    ("5", "The answer is 5 lakhs"),
+    ("5", "The answer is 5 minus x"),
+    ("5", "The answer is 5 perhaps"),
+    ("5", "5 + 3 = 8 = 5"),
     ("5", "#### sqrt(5)"),
     ("5", "#### log(5)"),
     ("5", "#### abs(5)"),
@@ -1167,6 +1174,8 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
     ("5", "The total is 5 miles per hour."),
     ("5", "= 5"),
     ("43", "It is 43 in all."),
+    ("5", "The answer is 5 months."),
+    ("5", "The answer is 5 cups"),
 ]
 WRONG_CHOICES: list[tuple[str, str]] = [
     ("B", "The answer is B. However it's C"),

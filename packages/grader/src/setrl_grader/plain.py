@@ -30,11 +30,15 @@ _MINUS = re.compile(r"\A(?:minus|negative)\s+(?=[\d.])", re.IGNORECASE)
 _DRESS_OF_NUMBERS = re.compile(r"[$€£¥]|\\[$ ,]|(?<!\S)\*\*|\*\*(?=[\s.,:!]|\Z)")
 _COMPUTED = re.compile(r"\d.*[-+*/x×÷–]\s*\(?\.?\d")  # 9 eggs * 2, which is what follows "="
 _UNIT_NAMES = "|".join(sorted(UNITS, key=len, reverse=True))
+_NO_NOUN = (  # which end like the plural of a noun
+    rf"(?:{'|'.join(_SCALES)}|lakh|crore|quarter|third|time)s\b|halves\b|\w+ths\b"
+    r"|(?:is|was|has|does|plus|minus|perhaps|always)\b"
+)
 _COUNT = re.compile(  # a number, the noun that it counts, and of what
     r"\s*(?:exactly|approximately)?\s*(?P<number>(?:minus |negative )?[-+]?[\d.,/]*\d%?"
     rf"(?:\s*-?(?:{'|'.join(_SCALES)})\b)?)"
     r"(?P<unit>(?!\s+in (?:all|total)\b)"
-    rf"(?:\s*(?:(?:square|cubic)\s+)?(?:{_UNIT_NAMES})|\s+(?!times\b)[a-z]+(?<!s)s)\b"
+    rf"(?:\s*(?:(?:square|cubic)\s+)?(?:{_UNIT_NAMES})|\s+(?!{_NO_NOUN})[a-z]+(?<!s)s)\b"
     r"(?:\s+(?:a|an|after|at|by|each|every|for|from|in|on|per)\b[\w\s,]*)?)?"
     r"(?:\s+(?:in all|in total|altogether|total|left|long|old|tall))?"
     r"(?P<words>(?:\s+[a-zA-Z][a-zA-Z'’/-]*)+)?[\s.*]*\Z"
