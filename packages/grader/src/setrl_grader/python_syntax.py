@@ -38,6 +38,7 @@ _MARK = re.compile(
     rf"\*\*|(?<![a-zA-Z])(?:(?:{_CALLS})\(|(?:pi|oo)(?![a-zA-Z(])|[EI]\s*\*)|\*\s*[EI](?!\w)"
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_INTEGER = re.compile(r"-?\d+")
 _NAMED = re.compile(r"\s*([a-zA-Z])\s*=(?!=)")
 _BRACKETS = ("(", "[", "{")
 _SIGNS: dict[type[ast.AST], tuple[str, int]] = {  # an operation → its sign, and how close it binds
@@ -122,7 +123,7 @@ class _Writer:
             case ast.UnaryOp(ast.USub(), operand):
                 return f"-{self.side(operand, 2, depth)}", 2
             case ast.BinOp(base, ast.Pow(), exponent):
-                if _in_doubt(base) and not _NUMBER.fullmatch(self.source(exponent)):
+                if _in_doubt(base) and not _INTEGER.fullmatch(self.source(exponent)):
                     raise _OtherError
                 raised = self.written(exponent, depth - 1)[0]
                 return f"{self.side(base, _ATOM, depth)}^{{{raised}}}", 4
