@@ -88,6 +88,7 @@ def verify(
     *,
     json_path: Path | str | None = None,
     markdown_path: Path | str | None = None,
+    texts_path: Path | str | None = None,
     echo: Callable[[str], None] = print,
 ) -> bool:
     """Run the checks, print their results, and return whether every verdict is confirmed.
@@ -96,6 +97,7 @@ def verify(
         only: Starts of ids, such as "maxpo" or "note-prop"; empty: all claims.
         json_path: File for the findings as JSON.
         markdown_path: File for the page of documentation.
+        texts_path: File for all texts of the claims.
         echo: Function that receives the table.
 
     Returns:
@@ -110,4 +112,6 @@ def verify(
         Path(json_path).write_text(text + "\n", encoding="utf-8")
     if markdown_path is not None:
         Path(markdown_path).write_text(report.markdown(findings), encoding="utf-8")
+    if texts_path is not None:
+        Path(texts_path).write_text(report.explained(findings) + "\n", encoding="utf-8")
     return all(finding.confirmed for finding in findings)

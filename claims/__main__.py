@@ -22,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         claims.find(*given.only)
     except ValueError as error:
         sys.exit(f"claims: {error}")
-    if not claims.verify(given.only, json_path=given.json, markdown_path=given.markdown):
+    paths = {"json_path": given.json, "markdown_path": given.markdown, "texts_path": given.texts}
+    if not claims.verify(given.only, **paths):
         sys.exit(1)
 
 
@@ -42,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings to this file")
     parser.add_argument(
         "--markdown", type=Path, metavar="FILE", help="write the page docs/claims.md to this file"
+    )
+    parser.add_argument(
+        "--texts", type=Path, metavar="FILE", help="write all texts of the claims to this file"
     )
     return parser
 

@@ -2,7 +2,8 @@
 
 A mutant is a row whose check, or list of cases, has one comparison, operator or constant changed.
 It is found out if the row is no longer confirmed; it is followed if the row is confirmed but its
-texts say something else, since they are made from the check; else it survives. Survivors go to
+texts, which are made from the check, say something else, so that tests which compare them with
+`docs/claims.md` and `tests/claims/texts.txt` fail; else it survives. Survivors go to
 `docs/results/ledger`, by group. Rows whose check has not changed since they were tried are not
 tried again; so the run can be stopped at any time.
 """
@@ -281,9 +282,10 @@ def page(known: dict[str, dict[str, Any]]) -> str:
         "and `≠`), operator (`+` and `−`, `·` and `/`, `and` and `or`) or integer (plus one) in a "
         "check of [the claims](../../claims.md), or in the list of its cases, and runs the check."
         "\n",
-        f"Of {sum(counts.values()):,} mutants in {len(known)} rows {counts['found out']:,} are "
-        f"found out: the row is not confirmed. {counts['followed']:,} are followed: the row is "
-        f"confirmed, and its texts, which are made from the check, say what the mutant did. "
+        f"Of {sum(counts.values()):,} mutants of {len(known)} of the {len(claims.CLAIMS)} rows, "
+        f"{counts['found out']:,} are found out: the row is not confirmed. {counts['followed']:,} "
+        "are followed: the row is confirmed, but its texts are made from the check, and tests "
+        "compare them with the page and with `tests/claims/texts.txt`. "
         f"{counts['survives']:,} survive, and change no sentence:\n",
         "| group | mutants | why they change no sentence |",
         "|---|---|---|",

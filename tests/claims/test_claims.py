@@ -581,6 +581,13 @@ def test_the_page_is_what_the_ledger_writes():
     )
 
 
+def test_the_texts_of_all_claims_say_what_they_said():
+    """The page leaves out how claims were checked, and what else is known of those that hold."""
+    texts = report.explained([finding(id) for id in IDS]) + "\n"
+    recorded = Path(__file__).with_name("texts.txt").read_text(encoding="utf-8")
+    assert recorded == texts, "run `python -m claims --texts tests/claims/texts.txt`, and read it"
+
+
 def test_the_page_opens_with_every_claim_that_fails():
     page = PAGE.read_text(encoding="utf-8")
     opening = page[: page.index(f"## {DOCUMENTS[0]}")]
