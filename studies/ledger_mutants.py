@@ -52,7 +52,8 @@ GROUPS = {
     "many other cases, for which the sentence holds, too.",
     "place": "An index: the mutant reads another sample or action, for which the same holds.",
     "evidence": "A number of a case that is only kept as evidence, not compared.",
-    "other": "Listed below, with the reason.",
+    "other": "On all cases tried the result is the same (a factor of 0, a name, unused numbers) or "
+    "a condition is weaker and holds anyway. Listed below.",
 }
 
 
