@@ -73,6 +73,9 @@ WRONG: dict[str, list[tuple[str, str]]] = {
     ],
     "other ways to write": [
         (r"\frac38", "38"),
+        (r"\sin 30", r"\sin{30}^\circ"),
+        (r"\cos x", r"\cos{x}^\circ"),
+        (r"\sin 30", r"\sin(30)^\circ"),
         (r"\frac{\pi}{2}", r"\frac{\pi}{2}\text{ degrees}"),
         (r"2\pi", r"2\pi \text{ degrees}"),
         (r"\frac{a}{b}+1", r"{a \over b+1}"),
@@ -725,6 +728,7 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("-5", "－5"),
         ("-5", "‑5"),
         (r"90^\circ", "90º"),
+        (r"\frac12", r"\sin{30}^\circ"),
         (r"90^\circ", "90^∘"),
         (r"90^\circ", "90 degrees"),
         (r"90^\circ", r"90\text{ degrees}"),

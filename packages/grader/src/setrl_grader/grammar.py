@@ -679,8 +679,13 @@ class _Reader:
 
     def function_argument(self) -> Tree:
         r"""Read a bracket, or the product up to the next function: \sin 2x\cos x is two factors."""
-        if self.next in ("(", "{"):
-            return self.group() if self.next == "(" else self.inside("{")
+        if self.next == "{":
+            return self.postfixed(self.inside("{"))  # \sin{30}^\circ
+        if self.next == "(":
+            tree = self.group()
+            if self.next == "°":  # of the argument, or of the value?
+                raise UnreadableError
+            return tree
         tree = self.power()
         while self._starts_factor() and self.next not in _ONE_ARGUMENT | {"(", r"\log"}:
             tree = _times(tree, self.power())
