@@ -251,3 +251,15 @@ def test_a_setting_that_cannot_be_is_named():
 def test_a_second_point_after_a_decimal():
     for answer in (r"3.50.\overline{3}", r"3.5.(3)", r"0.5.\overline{6}+1"):
         read(rf"\boxed{{{answer}}}", "3.5")
+
+
+@pytest.mark.parametrize("inner", ["i", "1+i", r"\ln i", "i^{1/3}", r"\sqrt[3]{2}i"])
+@pytest.mark.parametrize(
+    "outer",
+    [r"\ln(%)", r"\log_{%}(2)", "(%)^{1/3}", r"\arcsin(%)", r"\arctan(%)", r"\lfloor %\rfloor",
+     r"\sqrt{%}", r"\tanh(%)", "(%)!", "f(%)", r"|%|", "2^{%}"],
+)  # fmt: skip
+def test_complex_values_in_every_function(outer, inner, caplog):
+    text = outer.replace("%", inner) + r"+\sqrt[3]{5}"
+    MathGrader().grade(rf"\boxed{{{text}+0\pi}}", text)
+    assert not caplog.records

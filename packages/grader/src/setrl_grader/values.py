@@ -76,6 +76,8 @@ class Context:
             return iv.mpf([-math.inf, math.inf])
         except (TooLargeError, ComplexResult, ValueError, OverflowError):
             return NotImplemented
+        except (AttributeError, TypeError, NotImplementedError):  # no bounds of complex arcs
+            return NotImplemented
 
     def value(self, tree: Tree, inside: bool = False) -> Any:
         """Return the bounds; `inside` a function a degree mark always means π/180.
@@ -113,7 +115,7 @@ class Context:
             if tree.op in (r"\tanh", r"\coth"):  # 1 − tanh u is about 2·exp(−2u)
                 self.span = max(self.span, int(size_of(parts[0])))
         if self.complex and tree.op in (r"\ln", "log"):
-            parts = [iv.mpc(part) for part in parts]
+            parts = [_complex(part) for part in parts]
         return _OPERATIONS[tree.op](*parts)
 
     def _power(self, tree: Tree, base: Any, exponent: Any) -> Any:
@@ -127,7 +129,7 @@ class Context:
         if exact is not None and exact.denominator == 1:
             return (base if exact > 0 else _nonzero(base)) ** int(exact)
         if self.complex:
-            return iv.exp(iv.log(iv.mpc(_nonzero(base))) * exponent)
+            return iv.exp(iv.log(_complex(_nonzero(base))) * exponent)
         return _real_power(base, exponent, exact)
 
 
@@ -146,6 +148,10 @@ def _real_power(base: Any, exponent: Any, exact: Fraction | None) -> Any:
 def size_of(value: Any) -> Any:
     """Return the largest absolute value within bounds."""
     return abs(value).b
+
+
+def _complex(value: Any) -> Any:
+    return iv.mpc(value) if isinstance(value, iv.mpf) else value
 
 
 def _middle(value: Any) -> Any:
