@@ -253,7 +253,10 @@ class _Reader:
     def argument_of(self) -> Tree:
         """Read a bracket, or the factors up to the next function or sign."""
         if self.next in ("(", "{"):
-            return self.group()
+            inner = self.group()
+            if self.next == "°":  # sin{30}° is of an angle in degrees
+                return (self.take(), inner)
+            return inner
         factors = [self.power()]
         while self.starts() and self.next != "(" and self.next[1:] not in (*KNOWN, "log"):
             factors.append(self.power())

@@ -271,7 +271,8 @@ def _same_without_mark(gold: str, answer: str) -> bool:
     """Whether the mark of degrees, which may be missing after an answer, is all that differs."""
     texts = [squeezed(text) for text in (gold, answer)]
     lettered = any(re.search(r"\\pi|(?<![\\a-zA-Z])[a-zA-Z]", text) for text in texts)
-    if lettered or sum("°" in text for text in texts) != 1:
+    within = any(re.search(r"\\(?:sin|cos|tan|cot|sec|csc)", text) for text in texts)
+    if lettered or within or sum("°" in text for text in texts) != 1:
         return False
     one, other = (read(text.removesuffix("°"), gold) for text in texts)
     return same_values(one, other)
