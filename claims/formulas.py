@@ -21,6 +21,7 @@ from math import comb
 from typing import Any
 
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᴷᵗ", "0123456789+-nKt", strict=True))
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")  # in names
 _SIGNS = {"−": "-", "·": "*", "^": "**", "½": "(1/2)"}
 _FACTORS = re.compile(r"(?<=\))(?=[\w(])|(?<=\d)(?=[^\W\d_(])|(?<=[^\W\d])(?<!\bC)(?=\()")
 
@@ -58,17 +59,17 @@ class Formula:
 def _as_python(text: str) -> str:
     """Write powers, signs and the factors that stand side by side in Python's way.
 
-    >>> _as_python("K(1 − p)ᴷ⁻¹")
-    'K*(1 - p)**(K-1)'
+    >>> _as_python("K(1 − p)ᴷ⁻¹"), _as_python("2B² + B·log₂B")
+    ('K*(1 - p)**(K-1)', '2*B**(2) + B*log2B')
     """
     raised = "".join(_RAISED)
-    text = re.sub(f"[{raised}]+", lambda m: f"^({_lowered(m[0])})", text)
+    text = re.sub(f"[{raised}]+", lambda m: f"^({_level(m[0])})", text)
     for sign, python in _SIGNS.items():
         text = text.replace(sign, python)
-    return _FACTORS.sub("*", text)
+    return _FACTORS.sub("*", text).translate(_LOWERED)
 
 
-def _lowered(raised: str) -> str:
+def _level(raised: str) -> str:
     return "".join(_RAISED[sign] for sign in raised)
 
 

@@ -72,7 +72,7 @@ advantage, Λ the scaffold value; the [glossary](glossary.md#letters) has u, v, 
 
 - The check sees neither verdict nor relation, and the formula of a claim is the one that is
   evaluated. A claim with another relation or number is not confirmed, nor one with more or fewer
-  trials.
+  trials; [which mutants survive](results/ledger/README.md).
 - Numbers in a sentence come from its check. **Nothing checks the other words**, nor formulas that
   are written in words: read the quantity.
 - Nearly all arithmetic is exact, in fractions, by enumeration over small sets of actions, and
