@@ -71,8 +71,17 @@ _END = re.compile(  # all that may follow a letter but the text of its option
     re.IGNORECASE,
 )
 _MARK = re.compile(r"\s*[).:–—]\s*")
-_ANOTHER = re.compile(  # in normal_text
-    r"\([a-j]\)|(?<!\w)[a-j][.):]|\A[a-j]\Z|\A\W*(?:and|or)\b"
+_ANOTHER = re.compile(  # letter behind a letter
+    r"\([A-Ja-j]\)|(?<!\w)[A-J][.):]|\A\W*(?:and|or|[+&–-]|to|through|[A-Ja-j]\Z)"
+    r"|(?:[,;&+/–-]|(?i:'s|\b(?:actually|and|answer|as|be|because|but|choice|is|not|option|or|pick|say"
+    r"|than|to|with)))\s*(?:[B-HJ]|A(?!\s+[a-z]))(?![\w'])",
+)
+_VERDICT = re.compile(  # what is said of an option, and is none
+    r"\b(?:absurd|barely|discarded|dismissed|doubtful|dunno|eliminated|excluded|false|guess|hardly"
+    r"|hmm|impossible|incorrect|invalid|mistaken|nah|never|nope|refuted|rejected|ruled|sure|think"
+    r"|unlikely|unsure|untrue|wait|wrong)\b|\A\W*(?:is|was|(?:definitely )?not|no(?=\s+\w))\b"
+    r"|\A\W*(?:all|both|none|nothing|out)\W*\Z",
+    re.IGNORECASE,
 )
 _LISTED = re.compile(r"^\W*\(?([A-J])[).:]\s*\S", re.MULTILINE)
 
@@ -134,10 +143,10 @@ class NumberGrader(_PlainGrader):
     r"""A grader of numbers, with or without a unit.
 
     A box, a tag, or the text after "####" must be a number, with nothing else but a name before it,
-    or a scale, a known unit or a currency; equal numbers with "=" between them are one. In prose
-    the number is behind "answer is", behind the last equals sign, or behind a verb such as "has" in
-    the last line. It may count a noun ("18 eggs in 7 days"), and words may follow a computation ("9
-    * 2 = 18 every day"); other words make it no number: "5 factorial", "5 or 6", "not 5".
+    or a scale, a known unit, a currency or the noun that it counts; equal numbers with "=" between
+    them are one. In prose the number is behind "answer is", behind the last equals sign, or behind
+    a verb such as "has" in the last line, and words may follow a computation ("9 * 2 = 18 every
+    day"). Other words make it no number: "5 factorial", "5 or 6", "not 5".
 
     >>> texts = ["9 eggs at $2: 9 * 2 = $18", "#### 18 or 19", "The answer is 18 eggs."]
     >>> [grade.correct for grade in NumberGrader().grades(texts, ["#### 18"] * 3)]
@@ -152,7 +161,7 @@ class NumberGrader(_PlainGrader):
             return whole
         if stated.place != "marked":
             return _in_prose(plain, stated.place)
-        found = [_whole(side) for side in plain.split("=")]
+        found = [_whole(side) or _count(side) for side in plain.split("=")]
         values = {number and number.value for number in found}
         return found[-1] if len(values) == 1 else None
 
@@ -175,6 +184,12 @@ def _whole(text: str) -> Number | None:
     return read_number(value_of(parse(turned(split_unit(normal_form(text))[0]))).text)
 
 
+def _count(text: str) -> Number | None:
+    """Return the number of a text that only counts a noun: 5 eggs, 7 miles per hour."""
+    found = _COUNT.match(normal_form(text))
+    return _whole(found["number"]) if found and not found["words"] else None
+
+
 def _in_prose(text: str, place: str) -> Number | None:
     """Return the number that a sentence states, if it has one of the forms that are known."""
     *before, last = text.split("=")
@@ -193,10 +208,10 @@ def _in_prose(text: str, place: str) -> Number | None:
 class ChoiceGrader(_PlainGrader):
     r"""A grader of the letter of a choice: B, (B), "B. 12", "option b".
 
-    The answer must begin with the letter, also as in "The answer is B", "It is B", "Select B". A
-    value may follow it ("B. 12 cm"), "is correct", or ", not A"; other words only if the gold has
-    them, too: "(B) Paris" is right for the gold "B. Paris", because for the gold "B" a word behind
-    the letter may be a verdict: "(B) Hardly".
+    The answer must begin with the letter, also as in "The answer is B", "It is B", "Select B".
+    "is correct" or ", not A" may follow, and the option's text behind "(B)", "B." or "B:". It must
+    be the gold's text, where the gold has one, must name no other letter, and no verdict: not "(B)
+    Hardly".
 
     >>> texts = ["The answer is (B).", "(A) or (B)", "A dog.", "So:\nB", "B. Paris"]
     >>> [grade.correct for grade in ChoiceGrader().grades(texts, ["B. Paris"] * 5)]
@@ -227,14 +242,16 @@ class ChoiceGrader(_PlainGrader):
         if not certain or (found["alone"] and not mark):
             return None
         behind = rest[mark.end() if mark else 0 :]
-        return letter.upper(), "" if is_value(normal_form(behind)) else normal_text(behind) or ""
-
-    def _gold(self, gold: object) -> Any:
-        found = super()._gold(gold)
-        return None if found is None or _ANOTHER.search(found[1]) else found
+        if _ANOTHER.search(behind):
+            return None
+        return letter.upper(), "" if is_value(normal_form(behind)) else behind.strip()
 
     def _equal(self, gold: tuple[str, str], answer: tuple[str, str]) -> bool:
-        return gold[0] == answer[0] and answer[1] in ("", gold[1])
+        if gold[0] != answer[0]:
+            return False
+        if gold[1] and answer[1]:
+            return normal_text(gold[1]) == normal_text(answer[1])
+        return not _VERDICT.search(answer[1])
 
     def _shown(self, answer: tuple[str, str]) -> str:
         return ". ".join(filter(None, answer))
