@@ -21,7 +21,7 @@ def test_the_runs_own_settings_give_its_own_samples(finished, tmp_path):
         assert evaluation(out / "temperature_0.1" / part, "shifted") != as_evaluated
     for splits in found["temperatures"].values():
         assert set(splits["test"]) == {"base", "grpo"}
-        assert set(splits["test"]["grpo"]["pass@32"]) == {"value", "low", "high"}
+        assert set(splits["test"]["grpo"]["pass@32"]) == {"value", "low", "high", "per_seed"}
 
 
 def test_more_samples_lengthen_the_curves(finished, tmp_path):

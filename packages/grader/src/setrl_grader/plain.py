@@ -44,8 +44,8 @@ _COUNT = re.compile(  # a number, the noun that it counts, and of what
     r"(?P<words>(?:\s+[a-zA-Z][a-zA-Z'’/-]*)+)?[\s.*]*\Z"
 )
 _SAYS = re.compile(  # the words before a number in a last line
-    r"(?:.*\b(?:we (?:get|have|find|obtain)|is|are|was|were|has|had|makes|made|gets|got|needs"
-    r"|costs|earns|earned|paid|scored|equals)"
+    r"(?:.*\b(?:we (?:find|obtain)|is|are|was|were|ha(?:s|ve|d)|makes?|made|gets?|got|needs?|costs?"
+    r"|earns?|earned|pays?|paid|spends?|spent|scored|equals?)"
     r"|\s*(?:so|thus|hence|therefore),?|[^\d:]*:|)(?=\s|\d|\Z)",
     re.IGNORECASE,
 )
