@@ -100,6 +100,7 @@ def refusal(gold: str, answer: str) -> str | None:
     return None
 
 
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ARITHMETIC = {"number", "+", "-", "*", "/", "^", "root", "abs", "floor", "ceil"}
 
 
@@ -364,13 +365,23 @@ def _with_name_for_all(shape: _Shape) -> _Shape:
 def _named_tuple(shape: _Shape) -> _Shape | None:
     """Return (x, y) = (1, 2), also if it is written x = 1, y = 2; None for any other shape."""
     if shape.brackets == "()" and shape.names.startswith("("):
-        return shape
+        return _in_order(shape, shape.names.strip("()").split(","))
     names = _names_of(shape)
     different = len(names) > 1 and len(names) == len(set(names))
     whole = len(names) == len(shape.items) and "or" not in shape.separators
     if shape.brackets or not (different and whole):
         return None
-    return _Shape("()", tuple(map(value_of, shape.items)), f"({','.join(names)})")
+    return _in_order(_Shape("()", tuple(map(value_of, shape.items))), names)
+
+
+def _in_order(shape: _Shape, names: list[str]) -> _Shape:
+    """Return values by their names, where these are neighbours: y = 2, x = 3 is (3, 2)."""
+    names = [name.strip() for name in names]
+    pairs = list(zip(names, shape.items, strict=False))
+    if len(pairs) == len(names) and "".join(sorted(names)) in _ALPHABET:
+        pairs.sort(key=lambda pair: pair[0])
+    found = tuple(item for _, item in pairs) if len(pairs) == len(names) else shape.items
+    return _Shape("()", found, f"({','.join(name for name, _ in pairs)})")
 
 
 def _names_of(shape: _Shape) -> list[str]:

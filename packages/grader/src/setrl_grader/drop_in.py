@@ -20,7 +20,7 @@ from setrl_grader.grader import guarded
 from setrl_grader.grades import Reason
 from setrl_grader.math_grader import MathGrader
 from setrl_grader.normal_form import normal_form
-from setrl_grader.stated import Stated, after_thinking, stated_answer
+from setrl_grader.stated import HOPE, Stated, after_thinking, stated_answer
 from setrl_grader.units import UNITS
 
 _FORMULA = re.compile(
@@ -32,7 +32,6 @@ _LEADS = re.compile(  # what ends the words before a formula that states the ans
     r"(?:.*(?:\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
-_HOPE = re.compile(r"\bI hope it is correct\b")
 _UNGRADED = {Reason.BAD_GOLD, Reason.TOO_LARGE}
 
 
@@ -144,7 +143,7 @@ def _of_prose(stated: Stated) -> str:
     if stated.place == "marked" or not formulas or words <= {"and", "or"}:
         return stated.text
     before = stated.text[: formulas[0].start()]
-    behind = set(_WORD.findall(_HOPE.sub("", stated.text[formulas[0].end() :])))
+    behind = set(_WORD.findall(HOPE.sub("", stated.text[formulas[0].end() :])))
     if len(formulas) > 1 or not (_LEADS.match(before) and behind <= UNITS | {"percent"}):
         return ""
     formula = next(each for each in formulas[0].groups() if each)
@@ -153,7 +152,7 @@ def _of_prose(stated: Stated) -> str:
 
 def _equal(grader: MathGrader, gold: object, answer: object, raise_on_error: bool) -> bool:
     box = rf"\boxed{{{answer}}}"
-    if final_boxes(box).answers != (answer,):  # its braces are not in pairs
+    if final_boxes(box).answers != (str(answer),):  # its braces are not in pairs
         return False
     grade = grader.grade(box, gold)
     if raise_on_error and grade.reason in _UNGRADED:

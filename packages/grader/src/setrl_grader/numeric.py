@@ -125,11 +125,11 @@ class _Pair:
             if (same := self.same_at(near.pop(), sure=True)) is False:
                 return False
             missing -= same is True
-        return None if missing else self._agrees_in_pieces()
+        return None if missing else self._agrees_in_pieces(any(map(is_whole, points)))
 
-    def _agrees_in_pieces(self) -> bool | None:
+    def _agrees_in_pieces(self, whole: bool) -> bool | None:
         try:
-            points = piece_points(*self.trees)
+            points = piece_points(*self.trees, whole)
         except UnseenError:
             return None
         for point, is_alone in points:

@@ -16,7 +16,7 @@ from setrl_grader.grammar import parse
 from setrl_grader.names import is_name, turned, value_of
 from setrl_grader.normal_form import normal_form
 from setrl_grader.numbers import Number, equal_numbers, read_number
-from setrl_grader.stated import Stated, normal_text, stated_answer
+from setrl_grader.stated import HOPE, Stated, normal_text, stated_answer
 from setrl_grader.units import UNITS, split_unit
 from setrl_grader.words import is_value
 
@@ -31,15 +31,24 @@ _DRESS_OF_NUMBERS = re.compile(r"[$€£¥]|\\[$ ,]|(?<!\S)\*\*|\*\*(?=[\s.,:!]|
 _COMPUTED = re.compile(r"\d.*[-+*/x×÷–]\s*\(?\.?\d")  # 9 eggs * 2, which is what follows "="
 _UNIT_NAMES = "|".join(sorted(UNITS, key=len, reverse=True))
 _NO_NOUN = (  # which end like the plural of a noun
-    rf"(?:{'|'.join(_SCALES)}|lakh|crore|quarter|third|time)s\b|halves\b|\w+ths\b"
+    rf"(?:{'|'.join(_SCALES)}|lakh|crore|quarter|third|time|ten|half|factorial|square|cube)s\b"
+    r"|halves\b|grosses\b|\w+ths\b"
     r"|(?:is|was|has|does|plus|minus|perhaps|always)\b"
 )
+_PLURALS = "children|fish|men|mice|people|sheep|women"
+_DENIED = re.compile(  # before a number
+    r"\b(?:cannot|doubt|false|never|nobody|not|wrong)\b|n't\b", re.IGNORECASE
+)
+_CHANGED = re.compile(  # behind a computation
+    r"\A\s*not\b|\b(?:halves|incorrect|minus|or|plus|wrong)\b", re.IGNORECASE
+)
+_THOUSANDS = re.compile(r"\d\s*[kKM]\Z")  # K may be kelvin
 _COUNT = re.compile(  # a number, the noun that it counts, and of what
     r"\s*(?:exactly|approximately)?\s*(?P<number>(?:minus |negative )?[-+]?[\d.,/]*\d%?"
     rf"(?:\s*-?(?:{'|'.join(_SCALES)})\b)?)"
     r"(?P<unit>(?!\s+in (?:all|total)\b)"
-    rf"(?:\s*(?:(?:square|cubic)\s+)?(?:{_UNIT_NAMES})|\s+(?!{_NO_NOUN})[a-z]+(?<!s)s)\b"
-    r"(?:\s+(?:a|an|after|at|by|each|every|for|from|in|on|per)\b[\w\s,]*)?)?"
+    rf"(?:\s*(?:(?:square|cubic)\s+)?(?:{_UNIT_NAMES})|\s+(?!{_NO_NOUN})(?:[a-z]+(?<!s)s|{_PLURALS}))\b"
+    r"(?:\s+(?:a|an|after|at|by|each|every|for|from|in|on|per)\b(?:(?!\b(?:or|is|times)\b)[\w\s,])*)?)?"
     r"(?:\s+(?:in all|in total|altogether|total|left|long|old|tall))?"
     r"(?P<words>(?:\s+[a-zA-Z][a-zA-Z'’/-]*)+)?[\s.*]*\Z"
 )
@@ -70,19 +79,22 @@ _END = re.compile(  # all that may follow a letter but the text of its option
     r"|\s*,?\s*not\s+\(?[A-J]\)?)?[\s.,:!')]*\Z",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"\s*[).:–—]\s*")
+_MARK = re.compile(r"\s*[).:–—]\s*|,?\s+(?=(?:as|because|since)\b)")
 _ANOTHER = re.compile(  # letter behind a letter
-    r"\([A-Ja-j]\)|(?<!\w)[A-J][.):]|\A\W*(?:and|or|[+&–-]|to|through|[A-Ja-j]\Z)"
-    r"|(?:[,;&+/–-]|(?i:'s|\b(?:actually|and|answer|as|be|because|but|choice|is|not|option|or|pick|say"
+    r"\([A-Ja-j]\)|(?<!\w)[A-J][.):]|\A\W*(?:and|or|[+&–-]|to|through|[A-Ja-j]\Z|[A-J](?:\s*[?!]|\s+(?:is|was)\b))"
+    r"|(?:[,:;&+/\[–-]|(?i:'s|\b(?:actually|and|answer|as|be|because|but|choice|is|not|option|or|pick|say"
     r"|than|to|with)))\s*(?:[B-HJ]|A(?!\s+[a-z]))(?![\w'])",
 )
 _VERDICT = re.compile(  # what is said of an option, and is none
-    r"\b(?:absurd|barely|discarded|dismissed|doubtful|dunno|eliminated|excluded|false|guess|hardly"
-    r"|hmm|impossible|incorrect|invalid|mistaken|nah|never|nope|refuted|rejected|ruled|sure|think"
-    r"|unlikely|unsure|untrue|wait|wrong)\b|\A\W*(?:is|was|(?:definitely )?not|no(?=\s+\w))\b"
+    r"n't\b|\b(?:absurd|barely|cannot|discarded|dismissed|disproved|doubtful|dunno|eliminated"
+    r"|excluded|fails|false|guess|hardly|hmm|impossible|incorrect|invalid|mistaken|nah|never|nope"
+    r"|refuted|rejected|ruled|sure|think|unlikely|unsure|untrue|wait|wrong)\b"
+    r"|\A\W*(?:is|was|(?:definitely )?not|no(?=\s+(?:chance|clue|idea|way)))\b"
     r"|\A\W*(?:all|both|none|nothing|out)\W*\Z",
     re.IGNORECASE,
 )
+_TRUTH = r"(?:not )?(?:wrong|incorrect|true|false)"
+_TRUTHS = re.compile(rf"\W*(?:true|false|{_TRUTH}\W+{_TRUTH})\W*", re.IGNORECASE)  # options
 _LISTED = re.compile(r"^\W*\(?([A-J])[).:]\s*\S", re.MULTILINE)
 
 
@@ -156,7 +168,9 @@ class NumberGrader(_PlainGrader):
     states = "number"
 
     def _of_stated(self, stated: Stated) -> Number | None:
-        plain = _DRESS_OF_NUMBERS.sub("", stated.text).replace("−", "-").strip()
+        plain = _DRESS_OF_NUMBERS.sub("", HOPE.sub("", stated.text)).replace("−", "-").strip()
+        if _THOUSANDS.search(plain):
+            return None
         if whole := _whole(plain):
             return whole
         if stated.place != "marked":
@@ -190,16 +204,25 @@ def _count(text: str) -> Number | None:
     return _whole(found["number"]) if found and not found["words"] else None
 
 
+def _is_called(text: str) -> bool:
+    """Whether a text names a number: x, or words such as "Total cost"."""
+    words = re.fullmatch(r"[A-Za-z ]+", text) and not _DENIED.search(text)
+    return bool(words) or is_name(parse(text))
+
+
 def _in_prose(text: str, place: str) -> Number | None:
     """Return the number that a sentence states, if it has one of the forms that are known."""
     *before, last = text.split("=")
     if not before and place == "end":
-        last = max((last[found.end() :] for found in [_SAYS.match(last)] if found), default="")
+        says = _SAYS.match(last)
+        if says is None or _DENIED.search(says[0]):
+            return None
+        last = last[says.end() :]
     found = _COUNT.match(last)
     computed = before and _COMPUTED.search(before[-1])
-    if not found or (found["words"] and not computed):
+    if not found or (found["words"] and (not computed or _CHANGED.search(found["words"]))):
         return None
-    if not computed and any(before[-1:]) and not is_name(parse(_SO.sub("", before[-1]))):
+    if not computed and any(before[-1:]) and not _is_called(_SO.sub("", before[-1])):
         return None
     return _whole(found["number"])
 
@@ -251,7 +274,7 @@ class ChoiceGrader(_PlainGrader):
             return False
         if gold[1] and answer[1]:
             return normal_text(gold[1]) == normal_text(answer[1])
-        return not _VERDICT.search(answer[1])
+        return _TRUTHS.fullmatch(answer[1]) is not None or not _VERDICT.search(answer[1])
 
     def _shown(self, answer: tuple[str, str]) -> str:
         return ". ".join(filter(None, answer))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 from functools import cache
 from itertools import chain, pairwise
@@ -147,10 +147,15 @@ def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) 
     )
 
 
-def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
+def piece_points(one: Tree, other: Tree, whole: bool = False) -> list[tuple[Point, bool]]:
     """Return points in each piece of |u| and √u, and whether no other point is in the piece.
 
     Along each letter they are on both sides of all places where u is zero.
+
+    Args:
+        one: The gold.
+        other: The answer.
+        whole: Whether letters are whole numbers.
 
     Raises:
         UnseenError: If a piece may begin where no point is.
@@ -160,26 +165,38 @@ def piece_points(one: Tree, other: Tree) -> list[tuple[Point, bool]]:
     found: list[tuple[Point, bool]] = []
     if not (inner or domains):
         return found
-    base = usual_points(one, other)[0]
+    shared = {*_domains(one)} & {*_domains(other)}
+    base = next(iter((whole_points if whole else usual_points)(one, other)), None)
+    if base is None:
+        raise UnseenError
     with in_digits(ZERO_DIGITS):
         for letter in sorted(set().union(*map(letters_of, inner + domains))):
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
             for each in domains:
-                with suppress(UnseenError):
+                with suppress(UnseenError) if each in shared else nullcontext():
                     known = _zeros(each, letter, base)
                     zeros |= set(known if len(known) < len(_SIZES) else ())  # and no grid
             places, grid = sorted(zeros), len(zeros) > len(_SIZES)
             if not places:
                 continue
-            between = [
-                low + (high - low) * _ODD
-                for low, high in pairwise(places)
-                if high - low > ROUNDED * (1 + abs(low))
-            ]  # or they are one
-            low, high = places[0], places[-1]
-            ends = low - _ODD * (1 + abs(low)), high + _ODD * (1 + abs(high))
-            found += [({**base, letter: at}, not grid) for at in (*ends, *between)]
+            found += [({**base, letter: at}, not grid) for at in _between(places, whole)]
     return found
+
+
+def _between(places: list[Any], whole: bool) -> list[Any]:
+    """Return a place on each side of places and between them: a whole number if it must be."""
+    low, high = places[0], places[-1]
+    if whole:
+        inside = [
+            mp.floor(start) + 1 for start, end in pairwise(places) if mp.floor(start) + 1 < end
+        ]
+        return [mp.ceil(low) - 1, mp.floor(high) + 1, *inside]
+    between = [
+        low + (high - low) * _ODD
+        for low, high in pairwise(places)
+        if high - low > ROUNDED * (1 + abs(low))
+    ]  # or they are one
+    return [low - _ODD * (1 + abs(low)), high + _ODD * (1 + abs(high)), *between]
 
 
 def _pieces(tree: Tree) -> list[Tree]:
@@ -190,9 +207,9 @@ def _pieces(tree: Tree) -> list[Tree]:
 
 
 def _is_root(tree: Tree) -> bool:
-    if tree.op != "^" or letters_of(tree.parts[1]):
+    if tree.op != "^":
         return False
-    exponent = exact_value(tree.parts[1], {})
+    exponent = exact_value(tree.parts[1], {})  # None where it has a letter: x/(2x) is 1/2
     return exponent is None or exponent.denominator > 1
 
 

@@ -32,7 +32,7 @@ WRITTEN = {"sqrt": r"\sqrt{{{}}}", "Abs": "|{}|", "abs": "|{}|", "factorial": "(
             "binomial": r"\binom{{{}}}{{{}}}", "cbrt": r"\sqrt[3]{{{}}}"}  # fmt: skip
 NAMES = {"pi": r"\pi ", "I": "i", "oo": r"\infty ", "E": "e", "lamda": r"\lambda "}
 NAMES |= {name: rf"\{name} " for name in GREEK if name not in ("Pi", "Sigma")}
-_NOT_PYTHON = re.compile(r"[\\^]|[^\x00-\x7f]|\d[a-zA-Z]")  # 2x, and what Python warns of
+_NOT_PYTHON = re.compile(r"[\\^#]|[^\x00-\x7f]|\d[a-zA-Z]")  # 2x, and what Python warns of
 _CALLS = "|".join([*FUNCTIONS, *WRITTEN, "Matrix"])
 _MARK = re.compile(
     rf"\*\*|(?<![a-zA-Z])(?:(?:{_CALLS})\(|(?:pi|oo)(?![a-zA-Z(])|[EI]\s*\*)|\*\s*[EI](?!\w)"

@@ -12,6 +12,7 @@ from setrl_grader.boxes import final_boxes
 Place = Literal["marked", "prose", "end"]
 
 _THINK_END = "</think>"
+HOPE = re.compile(r"\bI hope it is correct\b")  # the end that Minerva's prompt asks for
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _ANSWER_IS = re.compile(
     r"\b(?:answer|(?:correct|right|best) (?:option|choice))"

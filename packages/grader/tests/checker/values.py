@@ -64,7 +64,9 @@ def _bends(tree: Tree) -> bool:
 
 def _has_far_pieces(tree: Tree) -> bool:
     """Whether a number could put a piece of |u| or √u beyond the points."""
-    if tree[0] in ("abs", "root") and letters_of(tree[1]):
+    if (tree[0] in ("abs", "root") or (tree[0] == "^" and letters_of(tree[2]))) and letters_of(
+        tree[1]
+    ):
         return _largest(tree) > (20 if _has(tree, ("ln",)) else 1_000)
     if tree[0].startswith("arc") and _has(tree, ("sin", "cos", "tan", "cot", "sec", "csc")):
         return bool(letters_of(tree))
