@@ -609,6 +609,16 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("(2,3)", "n=2,m=3"),
         ("(2,3)", "(y,x)=(2,3)"),
     ],
+    "units said in words": [
+        ("24 cm^2", "24 cubic centimeters"),
+        ("24 cm^2", "24 centimeters"),
+        ("24 square feet", "24 feet"),
+        ("5 meters", "5 g"),
+        ("5 m", "5 miles"),
+        ("5x", "5 meters"),
+        ("5 km/h", "5 km"),
+        ("5 mph", "5 km/h"),
+    ],
     "comments of Python": [(r"2\pi", "2*pi # or 3*pi")],
     "inverses of periodic functions, which begin anew": [
         ("x", r"1000\arctan(\tan(x/1000))"),
@@ -798,6 +808,15 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("(2,3)", "x=2,y=3"),
         ("(2,3)", "r=2,h=3"),
         ("x=2,y=3", "y=3,x=2"),
+    ],
+    "units said in words": [
+        (r"24\text{ cm}^2", r"24\text{ square centimeters}"),
+        ("24 sq ft", "24 square feet"),
+        ("24 cubic meters", "24 m^3"),
+        (r"5\text{ m}", "5 meters"),
+        ("5 grams", "5 g"),
+        ("5 km/h", "5 kilometers per hour"),
+        ("8 mph", "8 miles per hour"),
     ],
     "what is counted, powers of a number": [
         (r"\binom{n}{2}\sqrt{n}", r"\frac{n(n-1)}{2}\sqrt{n}"),

@@ -457,6 +457,14 @@ def _of_units(found: Finding, gold: str, answer: str) -> Finding:
     return Finding(False, "unit", found.gold, found.answer)
 
 
+def _with_letter(text: str, unit: str) -> tuple[str, str]:
+    """Split off the one letter that the other side's unit has: m, where that says meters."""
+    letter = one_name(unit)
+    if len(letter) > 1 or not re.search(rf"[\d}})]\s*{re.escape(letter)}\Z", text):
+        return text, ""
+    return text[: -len(letter)].rstrip(), letter
+
+
 def _without_unit(gold: str, answer: str, lone: bool) -> tuple[str, str]:
     """Return both without the unit that both have, or one of them if a unit may be lone."""
     (bare_gold, gold_unit), (bare_answer, answer_unit) = (
@@ -464,6 +472,10 @@ def _without_unit(gold: str, answer: str, lone: bool) -> tuple[str, str]:
         for text in (gold, answer)
         for amount, sign in [split_currency(text)]
     )
+    if not gold_unit and answer_unit:
+        bare_gold, gold_unit = _with_letter(gold, answer_unit)
+    elif not answer_unit and gold_unit:
+        bare_answer, answer_unit = _with_letter(answer, gold_unit)
     if not (lone or (gold_unit and answer_unit)):
         return gold, answer
     if gold_unit and answer_unit and one_name(gold_unit) != one_name(answer_unit):

@@ -44,8 +44,8 @@ _OTHERS = """
     quart quarts
     pint pints
     cup cups
-    mph
-    kph kmh
+    mi/h mph
+    km/h kph kmh
     J
     kJ
     N
@@ -82,6 +82,10 @@ _ONE_NAME = {name: names[0] for names in _LINES for name in names}
 _SIGNS = "$€£¥₹"
 LENGTHS = frozenset(_LENGTHS.split())
 UNITS = frozenset(_ONE_NAME) - set(_SIGNS)
+_POWERS = [  # how a power, or a quotient, is said → how it is written
+    (re.compile(rf"(?:{said})\.?\s+([a-zA-Z]+)|([a-zA-Z]+)\s+{behind}"), rf"\1\2^{power}")
+    for said, behind, power in (("square|sq", "squared", 2), ("cubic|cu", "cubed", 3))
+] + [(re.compile(r"\s+per\s+"), "/")]
 _BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
 SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
@@ -114,8 +118,8 @@ def one_name(unit: str) -> str:
 def split_unit(text: str) -> tuple[str, str]:
     r"""Split a normal form from the unit at its end: known units after a number, no other words.
 
-    >>> split_unit("12.5 cm^2"), split_unit("12"), split_unit("5 million")
-    (('12.5', 'cm^2'), ('12', ''), ('5 million', ''))
+    >>> split_unit("12.5 cm^2"), split_unit("12 square feet"), split_unit("5 million")
+    (('12.5', 'cm^2'), ('12', 'feet^2'), ('5 million', ''))
     """
     found = _UNIT.match(text)
     if not found or found["number"].rstrip().endswith("\\"):
@@ -125,7 +129,10 @@ def split_unit(text: str) -> tuple[str, str]:
     first = re.match(r"([a-zA-Z]+)\^", found["unit"])
     if first and first[1] not in LENGTHS:  # s² measures nothing
         return text, ""
-    return found["number"].strip(), re.sub(r"[\s{}.]", "", found["unit"])
+    unit = found["unit"]
+    for said, written in _POWERS:
+        unit = said.sub(written, unit)
+    return found["number"].strip(), re.sub(r"[\s{}.]", "", unit)
 
 
 def _is_unit(names: list[str]) -> bool:
