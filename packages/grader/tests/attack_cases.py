@@ -72,6 +72,9 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("n!", "n!+" + "".join(f"(n-{k})" for k in range(29))),
     ],
     "other ways to write": [
+        ("p", r"p^\circ"),
+        (r"\frac{5}{A+7}", r"\frac{5}{A+7}°"),
+        (r"90^\circ", "90°°°"),
         (r"\frac38", "38"),
         (r"\sin 30", r"\sin{30}^\circ"),
         (r"\cos x", r"\cos{x}^\circ"),
@@ -605,6 +608,7 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("(-1)^n", r"(-1)^n\frac{\sqrt{(n-1500)^2}}{1500-n}"),
     ],
     "values in the order of their names": [
+        ("v=5,u=13", "13,5"),
         ("(2,3)", "y=2, x=3"),
         ("(2,3)", "n=2,m=3"),
         ("(2,3)", "(y,x)=(2,3)"),
@@ -804,6 +808,7 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("90", r"90^\circ"),
     ],
     "values in the order of their names": [
+        ("v=5,u=13", "5,13"),
         ("(2,3)", "y=3, x=2"),
         ("(2,3)", "x=2,y=3"),
         ("(2,3)", "r=2,h=3"),

@@ -341,6 +341,7 @@ def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
         return named[0], named[1]
     if (named[0] is None) == (named[1] is None):
         return gold, answer
+    named = named[0], _in_order(named[1])  # a gold with names says in which order they are
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
     if other.brackets == "()":
@@ -365,23 +366,22 @@ def _with_name_for_all(shape: _Shape) -> _Shape:
 def _named_tuple(shape: _Shape) -> _Shape | None:
     """Return (x, y) = (1, 2), also if it is written x = 1, y = 2; None for any other shape."""
     if shape.brackets == "()" and shape.names.startswith("("):
-        return _in_order(shape, shape.names.strip("()").split(","))
+        return shape
     names = _names_of(shape)
     different = len(names) > 1 and len(names) == len(set(names))
     whole = len(names) == len(shape.items) and "or" not in shape.separators
     if shape.brackets or not (different and whole):
         return None
-    return _in_order(_Shape("()", tuple(map(value_of, shape.items))), names)
+    return _Shape("()", tuple(map(value_of, shape.items)), f"({','.join(names)})")
 
 
-def _in_order(shape: _Shape, names: list[str]) -> _Shape:
+def _in_order(shape: _Shape | None) -> _Shape | None:
     """Return values by their names, where these are neighbours: y = 2, x = 3 is (3, 2)."""
-    names = [name.strip() for name in names]
-    pairs = list(zip(names, shape.items, strict=False))
-    if len(pairs) == len(names) and "".join(sorted(names)) in _ALPHABET:
-        pairs.sort(key=lambda pair: pair[0])
-    found = tuple(item for _, item in pairs) if len(pairs) == len(names) else shape.items
-    return _Shape("()", found, f"({','.join(name for name, _ in pairs)})")
+    names = shape.names.strip("()").replace(" ", "").split(",") if shape else []
+    if shape is None or len(names) != len(shape.items) or "".join(sorted(names)) not in _ALPHABET:
+        return shape
+    pairs = sorted(zip(names, shape.items, strict=True), key=lambda pair: pair[0])
+    return shape._replace(items=tuple(item for _, item in pairs))
 
 
 def _names_of(shape: _Shape) -> list[str]:

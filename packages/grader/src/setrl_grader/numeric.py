@@ -48,7 +48,9 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
             rounds, if that is not an integer. All else agrees in 980 digits.
     """
     verdict: bool | None = None
-    bare = any(tree.op == "degrees" and not has(tree, {"apply"}) for tree in (one, other))
+    marked = [tree for tree in (one, other) if tree.op == "degrees"]
+    bare = any(not has(tree, {"apply"}) for tree in marked)
+    bare &= not any(has(tree.parts[0], {"degrees"}) or letters_of(tree) for tree in marked)
     constants = {each.text for tree in (one, other) for each in walk(tree) if each.op == "constant"}
     bare &= r"\pi" not in constants  # 90° may be written 90, but π/2 are radians
     for bare_degrees in (False, True) if bare else (False,):
