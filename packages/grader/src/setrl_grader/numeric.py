@@ -55,7 +55,8 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
     bare &= r"\pi" not in constants  # 90° may be written 90, but π/2 are radians
     for bare_degrees in (False, True) if bare else (False,):
         pair = _Pair(one, other, bare_degrees)
-        verdict = pair.rounds(relative_tolerance) or pair.agrees()
+        rounded = not bare_degrees and pair.rounds(relative_tolerance)
+        verdict = rounded or pair.agrees()
         if verdict:
             break
     return verdict
