@@ -137,8 +137,10 @@ class _Pair:
             return None
         for point, is_alone in points:
             same = self.same_at(point, sure=True)
-            if same is False or (same is NotImplemented and is_alone):
-                return False if same is False else None
+            if same is False:
+                return False
+            if same is NotImplemented and is_alone:
+                return None
         return True
 
     def same_at(self, point: Point, sure: bool = False) -> Any:

@@ -86,7 +86,6 @@ _POWERS = [  # how a power, or a quotient, is said → how it is written
     (re.compile(rf"(?:{said})\.?\s+([a-zA-Z]+)|([a-zA-Z]+)\s+{behind}"), rf"\1\2^{power}")
     for said, behind, power in (("square|sq", "squared", 2), ("cubic|cu", "cubed", 3))
 ] + [(re.compile(r"\s+per\s+"), "/")]
-_BEFORE, _AFTER, _BETWEEN = {"square", "cubic", "sq", "cu"}, {"squared", "cubed"}, {"per"}
 
 SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
 """Units that follow a number without a space, so that their letters are no factors."""
@@ -122,28 +121,14 @@ def split_unit(text: str) -> tuple[str, str]:
     (('12.5', 'cm^2'), ('12', 'feet^2'), ('5 million', ''))
     """
     found = _UNIT.match(text)
-    if not found or found["number"].rstrip().endswith("\\"):
-        return text, ""
-    if not _is_unit(re.findall(r"[a-zA-Z]+", found["unit"])) or len(found["unit"]) < 2:
-        return text, ""
-    first = re.match(r"([a-zA-Z]+)\^", found["unit"])
-    if first and first[1] not in LENGTHS:  # s² measures nothing
+    if not found or found["number"].rstrip().endswith("\\") or len(found["unit"]) < 2:
         return text, ""
     unit = found["unit"]
     for said, written in _POWERS:
         unit = said.sub(written, unit)
+    if not UNITS.issuperset(re.findall(r"[a-zA-Z]+", unit)) or re.search(r"\^\d\^", unit):
+        return text, ""
+    first = re.match(r"([a-zA-Z]+)\^", found["unit"])
+    if first and first[1] not in LENGTHS:  # s² measures nothing
+        return text, ""
     return found["number"].strip(), re.sub(r"[\s{}.]", "", unit)
-
-
-def _is_unit(names: list[str]) -> bool:
-    """Whether words are units, with "square" before, "squared" after or "per" between them."""
-    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
-        fits = (
-            (name in UNITS)
-            or (name in _BEFORE and after in UNITS)
-            or (name in _AFTER and before in UNITS)
-            or (name in _BETWEEN and before in UNITS | _AFTER and after in UNITS | _BEFORE)
-        )
-        if not fits:
-            return False
-    return True
