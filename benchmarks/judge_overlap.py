@@ -28,8 +28,8 @@ from benchmarks.judge_client import serving
 from benchmarks.tiny_run import arguments
 from setrl import methods
 from setrl.judges import Endpoint, Limits, LMJudge
+from setrl.models.small import sampler
 from setrl.tasks import domains
-from setrl.tasks.models import sampler
 from setrl.train.scoring import ScoredBatch
 from setrl.train.scoring.batch import JudgingTimes
 from setrl.train.trl import SetGRPOTrainer

@@ -4,7 +4,7 @@
 
 62,500 problems with 16 samples each, a row a sample, in random order: each row has an answer, a
 strategy and a text of 200 letters. Printed are the seconds of processor time and the growth of the
-largest memory of the process, for all groups one after another (`setrl.samples.open_log`), and for
+largest memory of the process, for all groups one after another (`setrl.logs.open_log`), and for
 the arrays that figures are computed on (`load_samples`).
 """
 
@@ -22,11 +22,11 @@ TEXT = "so x is the sum of both sides, which gives " * 5
 
 CASES = {
     "all groups": """
-from setrl.samples import open_log
+from setrl.logs import open_log
 count = sum(len(group) for group in open_log(path, needs=["correct"]))
 """,
     "arrays": """
-from setrl.samples import LogOptions
+from setrl.logs import LogOptions
 from setrl.evaluate.loading import load_samples
 count = load_samples(path, LogOptions()).evaluation.present_PN.sum()
 """,
@@ -34,7 +34,7 @@ count = load_samples(path, LogOptions()).evaluation.present_PN.sum()
 MEASURE = """
 import resource, sys, time
 from pathlib import Path
-import numpy, setrl.samples.log, setrl.evaluate.loading, setrl.samples.importers.tools
+import numpy, setrl.logs.log, setrl.evaluate.loading, setrl.logs.importers.tools
 path = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.process_time()

@@ -12,7 +12,7 @@ import torch
 from transformers import AutoTokenizer
 from trl import GRPOConfig
 
-from setrl.tasks.models.imitation import new_model
+from setrl.models.small.imitation import new_model
 from tests import tiny_model
 from tests.distributed.run import free_port
 

@@ -24,9 +24,9 @@ import numpy as np
 from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
+from setrl.models.small import sampler
 from setrl.tasks import DomainTask
 from setrl.tasks.domains.verifier import Verifier
-from setrl.tasks.models import sampler
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.prompts import training_prompts

@@ -21,9 +21,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from setrl import Method, mean_set_scores, methods, objectives, set_advantages
 from setrl.evaluate import pass_at_k
+from setrl.models.small.sampler import sample
 from setrl.tasks.domains import Domain, Polynomial, Reading
 from setrl.tasks.domains.verifier import strategy_label
-from setrl.tasks.models.sampler import sample
 from setrl.train import method_config
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.base_spec import BaseSpec

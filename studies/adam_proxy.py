@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from setrl.evaluate.sampling import one_thread
+from setrl.models.local import one_thread
 from setrl.train.trl.adam_moments import moments
 from studies.bandit import ESTIMATORS
 from studies.summaries import Interval, geometric_interval, mean_interval

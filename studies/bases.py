@@ -11,8 +11,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from setrl.evaluate.sampling import LocalModel
-from setrl.judges.serving.generators import problem_seed
+from setrl.models.generators import problem_seed
+from setrl.models.local import LocalModel
 from setrl.tasks import DomainTask
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.resolved import ResolvedConfig

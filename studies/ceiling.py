@@ -25,8 +25,8 @@ import torch
 import tyro
 from transformers import PreTrainedTokenizerBase
 
-from setrl.evaluate.sampling import load_tokenizer
 from setrl.evaluate.summary import summarise_run
+from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.run_folder import TrainingRun

@@ -30,15 +30,15 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from setrl import AnyMethod, methods
-from setrl.evaluate.sampling import load_tokenizer, load_weights, one_thread
+from setrl.models.local import load_tokenizer, load_weights, one_thread
+from setrl.models.small.imitation import IGNORED, TextExample, collate
+from setrl.models.small.sampler import sample_ids
 from setrl.show.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Domain
-from setrl.tasks.models.imitation import IGNORED, TextExample, collate
-from setrl.tasks.models.sampler import sample_ids
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.config import ComparisonConfig

@@ -28,10 +28,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from setrl import mean_set_scores, methods, objectives, set_advantages
 from setrl.core.method import AnyMethod
 from setrl.evaluate import pass_at_k
+from setrl.models.small.sampler import sample_ids
 from setrl.support.files.progress import progress_bar
 from setrl.tasks.domains import Domain, by_name
 from setrl.tasks.domains.verifier import strategy_label
-from setrl.tasks.models.sampler import sample_ids
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.base_spec import BaseSpec
 from studies.summaries import mean_interval, write_numbers

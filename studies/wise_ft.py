@@ -18,8 +18,8 @@ from typing import Any
 import torch
 import tyro
 
-from setrl.evaluate.sampling import load_tokenizer, load_weights
 from setrl.evaluate.summary import Evaluations, run_evaluations, summarise
+from setrl.models.local import load_tokenizer, load_weights
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import BASE, CONFIG, seed_folders, training_run

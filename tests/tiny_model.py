@@ -8,8 +8,8 @@ def make(folder: Path) -> Path:
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
+    from setrl.models.small.tokenizer import make_tokenizer
     from setrl.tasks import domains
-    from setrl.tasks.models.tokenizer import make_tokenizer
 
     tokenizer = make_tokenizer(domains.by_name("polynomial").vocabulary)
     with torch.random.fork_rng():

@@ -20,8 +20,8 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerFast
 
-from setrl.tasks.models.imitation import TextExample
-from setrl.tasks.models.tokenizer import EOS, make_tokenizer
+from setrl.models.small.imitation import TextExample
+from setrl.models.small.tokenizer import EOS, make_tokenizer
 
 Messages = list[dict[str, Any]]
 

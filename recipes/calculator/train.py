@@ -34,8 +34,8 @@ from trl import GRPOConfig
 
 from setrl import Method, methods
 from setrl.evaluate import pass_at_k
-from setrl.tasks.models.imitation import Course, taught_model
-from setrl.tasks.models.sampler import sample_ids
+from setrl.models.small.imitation import Course, taught_model
+from setrl.models.small.sampler import sample_ids
 from setrl.trl import SetGRPOTrainer
 
 B, N = 8, 16  # problems of a step, samples of a problem

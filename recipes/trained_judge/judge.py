@@ -35,12 +35,12 @@ from transformers import PreTrainedTokenizerFast
 from setrl.judges import Group
 from setrl.judges.oracle import OracleJudge
 from setrl.judges.rendering import NO_STRATEGY, render, shuffled_order
+from setrl.models.small import HEAD_DIM
+from setrl.models.small.imitation import Course, TextExample, taught_model
+from setrl.models.small.tokenizer import make_tokenizer
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks.domains import Domain, Problem, by_name
-from setrl.tasks.models import HEAD_DIM
-from setrl.tasks.models.imitation import Course, TextExample, taught_model
-from setrl.tasks.models.tokenizer import make_tokenizer
 
 SplitText = Callable[[str], list[str]]
 

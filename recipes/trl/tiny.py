@@ -11,8 +11,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.tasks.models.imitation import Course, TextExample, taught_model
-from setrl.tasks.models.tokenizer import make_tokenizer
+from setrl.models.small.imitation import Course, TextExample, taught_model
+from setrl.models.small.tokenizer import make_tokenizer
 
 PROMPT = "Two primes with the sum {}: "
 WRITTEN = 120  # answers to each prompt

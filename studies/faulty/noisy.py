@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.samples.strategies import by_first_appearance
+from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import DEGENERATE
 
 

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
-from setrl.samples.strategies import by_first_appearance
+from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from studies.faulty.noisy import entropy
 

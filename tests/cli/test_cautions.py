@@ -8,7 +8,7 @@ import pytest
 
 from setrl.evaluate.cautions import of_one, of_two
 from setrl.evaluate.loading import load_samples
-from setrl.samples import open_log
+from setrl.logs import open_log
 
 PROBLEMS, N = 12, 6
 

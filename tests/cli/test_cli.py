@@ -13,7 +13,7 @@ from setrl.cli import parser
 from setrl.cli.extras import COMMANDS
 from setrl.evaluate.metrics import METRICS
 from setrl.judges import config, rendering
-from setrl.samples.importers.tools import READERS
+from setrl.logs.importers.tools import READERS
 from setrl.tasks import benchmarks, domains
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from setrl import cli
 from setrl.cli.judge_audit import GOLD_NAMES, JudgeAudit
-from setrl.samples import LogOptions, open_log
+from setrl.logs import LogOptions, open_log
 from tests.judges.helpers import make_groups, right_labels
 from tests.judges.server import FaultyServer
 
@@ -95,7 +95,7 @@ def asleep(monkeypatch):
     async def sleep(seconds, *_):
         pauses.append(seconds)
 
-    monkeypatch.setattr("setrl.judges.serving.client.asyncio.sleep", sleep)
+    monkeypatch.setattr("setrl.models.served.client.asyncio.sleep", sleep)
     return pauses
 
 

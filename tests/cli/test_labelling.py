@@ -10,7 +10,7 @@ from setrl.cli.labelling import AHEAD, in_order, label_log
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.oracle import OracleJudge
-from setrl.samples import FieldNames, LogOptions, open_log
+from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks.domains import by_name
 from setrl.train.gathering.credit import credit_groups

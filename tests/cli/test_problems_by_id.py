@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from setrl.samples.importers.tools import READERS
+from setrl.logs.importers.tools import READERS
 
 
 def write(path, rows):

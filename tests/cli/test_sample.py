@@ -8,10 +8,10 @@ from setrl.cli.evaluate import Evaluate
 from setrl.cli.sample import SampleModel
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.metrics import metric_values
-from setrl.samples.records import read_records
+from setrl.logs.records import read_records
 from setrl.support.errors import ConfigError, RunError
 from tests import tiny_model
-from tests.serving.samples import SampleServer
+from tests.models.samples import SampleServer
 
 
 @pytest.fixture(scope="module")

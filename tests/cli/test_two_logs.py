@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from setrl.samples.log import open_log
-from setrl.samples.options import LogOptions
-from setrl.samples.recording import log_records
+from setrl.logs.log import open_log
+from setrl.logs.options import LogOptions
+from setrl.logs.recording import log_records
 
 pytest.importorskip("tyro")
 

@@ -24,7 +24,7 @@ from tinker._client import AsyncTinker
 from tinker.lib.public_interfaces.rest_client import RestClient
 from transformers import AutoModelForCausalLM
 
-from setrl.tasks.models.sampler import sample_ids
+from setrl.models.small.sampler import sample_ids
 from setrl.train.tinker import places
 
 PLACES = 7  # of eight on SkyRL's server, the base model has one

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from trl.chat_template_utils import parse_response
 
 from setrl.core import methods
-from setrl.tasks.models.imitation import new_model
+from setrl.models.small.imitation import new_model
 from tests.engines.chat import step
 
 HAS_TEMPLATES = "response_template" in inspect.getsource(PreTrainedTokenizerBase)

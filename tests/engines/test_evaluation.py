@@ -7,7 +7,7 @@ from datasets import Dataset
 
 from setrl import methods
 from setrl.judges.exact import ExactJudge
-from setrl.samples.importers.trl import LABEL_COLUMN
+from setrl.logs.importers.trl import LABEL_COLUMN
 from tests.engines.chat import PROMPTS
 
 

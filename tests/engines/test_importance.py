@@ -8,7 +8,7 @@ import torch
 from trl import GRPOTrainer
 
 from setrl.core import methods
-from setrl.tasks.models import sampler
+from setrl.models.small import sampler
 from setrl.train.trl import set_credit
 from tests.engines.chat import step
 

@@ -9,11 +9,11 @@ from datasets import Dataset
 
 from setrl import methods
 from setrl.judges import Group, Judge, Judgement
-from setrl.judges.serving.endpoint import Endpoint, Prices
-from setrl.judges.serving.usage import Usage
-from setrl.samples import open_log
+from setrl.logs import open_log
+from setrl.models.served.endpoint import Endpoint, Prices
+from setrl.models.served.usage import Usage
+from setrl.models.small import sampler
 from setrl.support import files
-from setrl.tasks.models import sampler
 from setrl.train.gathering.judging import JudgeQueue, covered, make_judge
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring.batch import JudgingTimes

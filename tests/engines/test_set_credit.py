@@ -11,7 +11,7 @@ from trl import DPOTrainer, GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 from trl.experimental.gmpo import GMPOConfig, GMPOTrainer
 
 from setrl.core import methods
-from setrl.tasks.models import sampler
+from setrl.models.small import sampler
 from setrl.train.trl import SetCredit, SetGRPOTrainer, set_credit
 from tests.engines.chat import LABELS, REWARDS, fixed_labels, fixed_rewards
 

@@ -12,11 +12,11 @@ from transformers import AutoTokenizer
 
 from setrl import methods
 from setrl.judges import Judge, Judgement
+from setrl.models.small import sampler
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import Problem
-from setrl.tasks.models import sampler
 from setrl.train.gathering.scorer import SampledGroup, Scorer
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.run import LanguageModelArms

@@ -25,7 +25,7 @@ from setrl.train.tinker import client as engine
 from setrl.train.tinker import server as tinker_server
 from setrl.train.tinker.journal import CreditedSample, Journal, JournalBatch, Saved
 from tests.engines.fake_tinker import FakeServer
-from tests.serving.server import FakeServer as FakeServerOfModels
+from tests.models.server import FakeServer as FakeServerOfModels
 from tests.tiny_model import make
 
 STEPS, B, N = 4, 2, 4

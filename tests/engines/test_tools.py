@@ -11,7 +11,7 @@ from trl import GRPOTrainer
 
 from setrl.core import methods
 from setrl.judges import Judge, Judgement
-from setrl.tasks.models import sampler
+from setrl.models.small import sampler
 from setrl.train.trl import SetGRPOTrainer
 from tests.engines.chat import PROMPTS, step
 

@@ -7,8 +7,8 @@ from datasets import Dataset
 from trl import GRPOTrainer
 
 from setrl import DEGENERATE, methods
+from setrl.models.small import sampler
 from setrl.support.errors import RunError
-from setrl.tasks.models import sampler
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.trl import SetGRPOTrainer
 from tests.engines import chat

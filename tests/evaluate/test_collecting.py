@@ -11,14 +11,14 @@ import pytest
 
 from setrl.evaluate.collecting import draw_and_read
 from setrl.evaluate.loading import load_evaluation
-from setrl.evaluate.sample_file import SampleFile
-from setrl.judges.serving.generators import Completion, Failure
-from setrl.samples.records import read_records
+from setrl.logs.records import read_records
+from setrl.models.generators import Completion, Failure
+from setrl.models.sample_file import SampleFile
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import Problem
 from setrl.tasks.domains import Reading
 from setrl.tasks.problem_sets import ProblemSet
-from tests.serving.samples import SampleServer
+from tests.models.samples import SampleServer
 
 
 class FakeModel:

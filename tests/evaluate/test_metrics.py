@@ -14,7 +14,7 @@ from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import load_side
 from setrl.samples.samples import Samples
 from tests import fake_run
-from tests.samples.reading import evaluation_from
+from tests.logs.reading import evaluation_from
 from tests.subsets import best_by_proxy, mean_over_subsets
 
 

@@ -18,7 +18,7 @@ from setrl.evaluate.recommend import (
 )
 from setrl.support.errors import DataError
 from setrl.train import method_config
-from tests.samples.reading import evaluation_from
+from tests.logs.reading import evaluation_from
 
 CHOOSING = Path(__file__).parents[2] / "docs" / "choosing.md"
 ROWS = [

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from setrl.samples.rows import Rows
+from setrl.logs.rows import Rows
 from setrl.support.errors import DataError
 from setrl.support.files import gzipped
 from setrl.support.files.gzipped import open_gzip

@@ -5,7 +5,7 @@ import random
 from setrl import DEGENERATE
 from setrl.judges import Group, by_first_appearance
 from setrl.judges.lm import LMJudge
-from setrl.judges.serving.endpoint import Endpoint, Limits, Prices
+from setrl.models.served.endpoint import Endpoint, Limits, Prices
 
 QUICK = {"timeout_s": 20.0, "backoff_s": 0.002, "longest_pause_s": 0.05, "attempts": 8}
 

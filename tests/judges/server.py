@@ -12,7 +12,7 @@ from collections import Counter
 
 from aiohttp import web
 
-from tests.serving.server import FakeServer, cut_off
+from tests.models.server import FakeServer, cut_off
 
 SAMPLE = re.compile(r"^<sample (\d+) (\w+)>\n(.*?)\n</sample \1 \2>$", re.DOTALL | re.MULTILINE)
 

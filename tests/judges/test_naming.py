@@ -10,7 +10,7 @@ import pytest
 from setrl.judges import Group, Judge
 from setrl.judges.config import by_name, from_config
 from setrl.judges.exact import ExactJudge
-from setrl.judges.serving.endpoint import Endpoint
+from setrl.models.served.endpoint import Endpoint
 
 POINT = {"judge": "oracle", "domain": "polynomial", "options": {"strategy": "point"}}
 CHANGES = {

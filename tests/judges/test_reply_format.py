@@ -3,8 +3,8 @@
 import asyncio
 
 from setrl.judges.reply_format import FORMATS, ReplyFormat, response_format
-from setrl.judges.serving.client import Choice, RequestError
-from setrl.judges.serving.endpoint import Endpoint
+from setrl.models.served.client import Choice, RequestError
+from setrl.models.served.endpoint import Endpoint
 
 MESSAGES = [{"role": "user", "content": "sort"}]
 REFUSED = RequestError("refused", status=400)

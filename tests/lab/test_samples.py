@@ -6,8 +6,9 @@ import threading
 import pytest
 from starlette.testclient import TestClient
 
-from setrl.samples import Group, LogOptions, Sample
-from setrl.samples.log import open_log
+from setrl.logs import LogOptions
+from setrl.logs.log import open_log
+from setrl.samples import Group, Sample
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
 from setrl.show.lab.view.index import LogIndex, disagreement
@@ -15,12 +16,12 @@ from setrl.show.lab.view.logs import ONLY_STEP, FileLog
 from setrl.show.lab.view.marks import Marks
 from setrl.show.lab.view.table import PageTable
 from setrl.support.errors import DataError
-from tests.samples.test_inspect_ai import sample as inspect_sample
-from tests.samples.test_inspect_ai import write as write_inspect
-from tests.samples.test_lighteval import row as lighteval_row
-from tests.samples.test_lighteval import write as write_lighteval
-from tests.samples.test_lm_eval import line as lm_eval_line
-from tests.samples.test_lm_eval import write as write_lm_eval
+from tests.logs.test_inspect_ai import sample as inspect_sample
+from tests.logs.test_inspect_ai import write as write_inspect
+from tests.logs.test_lighteval import row as lighteval_row
+from tests.logs.test_lighteval import write as write_lighteval
+from tests.logs.test_lm_eval import line as lm_eval_line
+from tests.logs.test_lm_eval import write as write_lm_eval
 
 OWN = {"origin": "http://localhost", "content-type": "application/json"}
 
@@ -142,8 +143,8 @@ def test_labels_are_read_as_strategies(tmp_path):
 def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, monkeypatch, kind):
     """The end of each log is damaged: who reads to the end gets an error."""
     monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 2)
-    monkeypatch.setattr("setrl.samples.log.SNIFFED", 1)
-    monkeypatch.setattr("setrl.samples.importers.tools.SNIFFED", 1)
+    monkeypatch.setattr("setrl.logs.log.SNIFFED", 1)
+    monkeypatch.setattr("setrl.logs.importers.tools.SNIFFED", 1)
     log = FileLog(BROKEN_LATE[kind](tmp_path), LogOptions())
     assert [group.prompt for _, group in log.first_groups(ONLY_STEP)] == ["q1", "q2"]
     with pytest.raises(DataError):
@@ -152,7 +153,7 @@ def test_the_first_problems_of_a_tool_s_log_need_only_its_beginning(tmp_path, mo
 
 def test_of_a_damaged_log_the_part_that_can_be_read_is_shown(tmp_path, monkeypatch):
     monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 4)
-    monkeypatch.setattr("setrl.samples.log.SNIFFED", 2)
+    monkeypatch.setattr("setrl.logs.log.SNIFFED", 2)
     path = write_log(tmp_path / "cut.jsonl", "35")
     path.write_text(path.read_text() + "{\n")
     client = TestClient(application(Catalogue(path)), base_url="http://localhost")

@@ -14,7 +14,8 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from setrl import methods
-from setrl.samples import FieldNames, Group, LogOptions, Sample
+from setrl.logs import FieldNames, LogOptions
+from setrl.samples import Group, Sample
 from setrl.samples.outcomes import against
 from setrl.show.lab.view import metrics, serve
 from setrl.show.lab.view.app import application

@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from setrl.tasks.models import imitation
+from setrl.models.small import imitation
 from setrl.train.lm import base_model as module
 from setrl.train.lm.base_model import base_model, make_base
 from tests.tiny import tiny

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from setrl.samples import open_log
+from setrl.logs import open_log
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import TrainingRun

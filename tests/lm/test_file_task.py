@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from setrl import tasks
-from setrl.evaluate.sampling import LocalModel
 from setrl.evaluate.summary import summarise_run
+from setrl.models.local import LocalModel
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import TrainingRun, find_arms, training_run

@@ -9,7 +9,7 @@ import pytest
 from trl import GRPOConfig
 
 from setrl import methods
-from setrl.evaluate.sampling import load_tokenizer
+from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import TrainingRun

@@ -3,9 +3,9 @@ import pytest
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from setrl.tasks.models import sampler
-from setrl.tasks.models.decoder import CompactDecoder
-from setrl.tasks.models.tokenizer import make_tokenizer
+from setrl.models.small import sampler
+from setrl.models.small.decoder import CompactDecoder
+from setrl.models.small.tokenizer import make_tokenizer
 
 VOCABULARY = [*"abcdefghij", "<", ">"]
 PROMPTS = [[3, 4, 5], [6], [7, 8, 9, 10, 11], [12, 3]]

@@ -1,8 +1,8 @@
 import pytest
 from transformers import AutoTokenizer
 
+from setrl.models.small.tokenizer import make_tokenizer
 from setrl.tasks.domains import DOMAINS, by_name, corpus
-from setrl.tasks.models.tokenizer import make_tokenizer
 
 
 @pytest.mark.parametrize("name", DOMAINS)

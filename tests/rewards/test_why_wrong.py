@@ -2,8 +2,8 @@
 
 import pytest
 
+from setrl.logs.rollouts import group_of_rollout
 from setrl.rewards.why_wrong import why_wrong
-from setrl.samples.rollouts import group_of_rollout
 from setrl.samples.types import Group, Sample
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from setrl import Method, cli, methods, objectives
-from setrl.samples import FieldNames, LogOptions, open_log
+from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.credit import credit_groups
 

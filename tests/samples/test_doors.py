@@ -25,10 +25,10 @@ from setrl import DEGENERATE, Samples, methods, objectives
 from setrl.control.labels import numbers_of
 from setrl.core.inputs import read_samples
 from setrl.judges.base import judgement_by_names
-from setrl.samples import FieldNames, LogOptions, open_log
-from setrl.samples.importers.tools import READERS
-from setrl.samples.rollouts import group_of_rollout
-from setrl.samples.samples import KEYS, LABELS
+from setrl.logs import FieldNames, LogOptions, open_log
+from setrl.logs.importers.tools import READERS
+from setrl.logs.rollouts import group_of_rollout
+from setrl.samples.columns import KEYS, LABELS
 from setrl.samples.values import (
     NUMBERS,
     TIMES,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from setrl.cli import main
-from setrl.samples.rollouts import group_of_rollout
+from setrl.logs.rollouts import group_of_rollout
 
 ROWS = [
     {"prompt": "p", "reward": r, "correct": c, "strategy": s}

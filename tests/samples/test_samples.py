@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from setrl import DEGENERATE, Method, Samples, methods, objectives, set_advantages
-from setrl.samples.samples import coded
+from setrl.samples.labels import coded
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
 from setrl.train.gathering.credit import scored_groups

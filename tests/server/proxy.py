@@ -5,7 +5,7 @@ from collections import Counter
 import aiohttp
 from aiohttp import web
 
-from tests.serving.server import FakeServer
+from tests.models.server import FakeServer
 
 PER_CONNECTION = {"transfer-encoding", "connection", "content-length", "keep-alive"}
 

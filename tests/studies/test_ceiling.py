@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from setrl.evaluate.sampling import load_tokenizer
+from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.run_folder import TrainingRun

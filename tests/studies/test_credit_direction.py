@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from setrl import methods
-from setrl.evaluate.sampling import load_tokenizer, load_weights
+from setrl.models.local import load_tokenizer, load_weights
 from setrl.support import files
 from setrl.tasks import domains
 from setrl.train.lm.base_model import base_model

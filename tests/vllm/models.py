@@ -6,8 +6,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
+from setrl.models.small.imitation import new_model
 from setrl.tasks.domains import Polynomial
-from setrl.tasks.models.imitation import new_model
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.base_spec import BaseSpec
 

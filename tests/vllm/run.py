@@ -21,8 +21,8 @@ import numpy as np
 
 from setrl.judges import Endpoint, LMJudge
 from setrl.judges.parsing import ReplyError, read_reply
-from setrl.judges.serving.client import Client
-from setrl.samples.records import read_records
+from setrl.logs.records import read_records
+from setrl.models.served.client import Client
 from setrl.support import files
 from setrl.train.runs.run import cache_folder
 from tests.vllm import models, training

@@ -15,7 +15,7 @@ const ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!
 const MAKE = `
 import fcntl, json, sys
 from pathlib import Path
-from setrl.samples.options import LogOptions
+from setrl.logs.options import LogOptions
 from setrl.show.report import report_files, write_report
 from setrl.show.report.judge_audit import audit_page
 from tests import fake_run

@@ -182,7 +182,7 @@ it("a log of another program is read: problems, formulas, answers, marks, and th
     PYTHON,
     [
       "-c",
-      `import sys; from setrl.samples import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`,
+      `import sys; from setrl.logs import open_log; print([s.strategy for g in open_log(__import__("pathlib").Path(sys.argv[1]), needs=["strategy"]) for s in g.samples])`,
       join(logs, "notes.jsonl"),
     ],
     { encoding: "utf8" },

@@ -156,7 +156,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
 
         path = Path(self.estimator)
         if path.exists():
-            from setrl.samples.log import open_log
+            from setrl.logs.log import open_log
 
             if self.set or self.field or self.trainer:
                 raise ConfigError(f"{path} is a log: --set, --field and --trainer are of functions")

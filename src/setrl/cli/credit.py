@@ -19,10 +19,10 @@ from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.samples.credit_record import CREDIT, credit_record, is_of_method
-from setrl.samples.log import Log, open_log
+from setrl.logs.credit_record import CREDIT, credit_record, is_of_method
+from setrl.logs.log import Log, open_log
+from setrl.logs.writing import refuse_taken, rows_with
 from setrl.samples.types import Group
-from setrl.samples.writing import refuse_taken, rows_with
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files import json_lines

@@ -12,10 +12,10 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from setrl.cli.log_fields import EvaluatedFields
 from setrl.cli.said import Said
-from setrl.samples.importers.tools import READERS
-from setrl.samples.log import open_log
-from setrl.samples.recording import log_records
-from setrl.samples.records import is_evaluation_file
+from setrl.logs.importers.tools import READERS
+from setrl.logs.log import open_log
+from setrl.logs.recording import log_records
+from setrl.logs.records import is_evaluation_file
 from setrl.support import files, names
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.wording import size

@@ -14,7 +14,7 @@ from tyro.conf import Positional
 
 from setrl.cli.log_fields import LogFields
 from setrl.cli.said import Said
-from setrl.samples.log import open_log
+from setrl.logs.log import open_log
 from setrl.support.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.support.files import refuse_own_input
 
@@ -129,8 +129,8 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         RunError: If nothing was judged earlier.
     """
-    from setrl.judges.serving.client import refuse_missing_package
-    from setrl.judges.serving.reachable import refuse_unreachable
+    from setrl.models.served.client import refuse_missing_package
+    from setrl.models.served.reachable import refuse_unreachable
 
     found = dict(settings)
     if isinstance(found.get("of"), Mapping):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
-from setrl.samples.field_names import STRATEGIES
-from setrl.samples.log import Log, open_log
+from setrl.logs.field_names import STRATEGIES
+from setrl.logs.log import Log, open_log
 from setrl.samples.types import Group
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import read_json, refuse_file_of_others, refuse_own_input
@@ -134,7 +134,7 @@ class JudgeAudit(JudgeOptions):
                 return None
             raise DataError(f"{self.file}: a sample has no {self.strategy!r}, which --strategy "
                             "names")  # fmt: skip
-        from setrl.samples.strategies import by_first_appearance
+        from setrl.samples.labels import by_first_appearance
 
         return [list(by_first_appearance(labels)) for labels in labels_G]
 

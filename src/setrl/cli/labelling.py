@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from setrl.judges.base import BackgroundJudge, Judge, Judgement
-from setrl.samples.log import Log
+from setrl.logs.log import Log
+from setrl.logs.writing import refuse_taken, rows_with
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE
-from setrl.samples.writing import refuse_taken, rows_with
 from setrl.support import files
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines

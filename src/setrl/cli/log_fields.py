@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.samples.options import LOUD, LogOptions, Verify
-from setrl.samples.roles import FieldNames
+from setrl.logs.options import LOUD, LogOptions, Verify
+from setrl.logs.roles import FieldNames
 
 
 @dataclass(frozen=True, kw_only=True)

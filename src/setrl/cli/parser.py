@@ -33,7 +33,7 @@ REGISTRIES = {
     "{methods}": "setrl.core.methods:by_name",
     "{metrics}": "setrl.evaluate.metrics:METRICS",
     "{styles}": "setrl.judges.rendering:STYLES",
-    "{tools}": "setrl.samples.importers.tools:READERS",
+    "{tools}": "setrl.logs.importers.tools:READERS",
     "{trainers}": "setrl.theory.audit.shapes:TRAINERS",
 }
 

@@ -13,7 +13,7 @@ from tyro.conf import Positional
 from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
-from setrl.samples.roles import UNREAD
+from setrl.logs.roles import UNREAD
 from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from setrl.support.wording import count
 
 if TYPE_CHECKING:
     from setrl.evaluate.collecting import Drawn
-    from setrl.judges.serving.generators import Generator
+    from setrl.models.generators import Generator
     from setrl.tasks import Task
     from setrl.tasks.problem_sets import ProblemSet
 
@@ -113,7 +113,7 @@ class SampleModel(Said):
             )
 
     def _check(self) -> None:
-        from setrl.evaluate.model_folder import refuse_missing
+        from setrl.models.folder import refuse_missing
         from setrl.tasks.domains import Split
 
         _one_of({"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model")
@@ -178,8 +178,8 @@ class SampleModel(Said):
         max_tokens = self.max_tokens or (None if task is None else task.max_new_tokens)
         if self.checkpoint is not None:
             return self._local(self.checkpoint, task, max_tokens)
-        from setrl.judges.serving.endpoint import Endpoint
-        from setrl.judges.serving.served_model import PATIENT, ServedModel
+        from setrl.models.served.endpoint import Endpoint
+        from setrl.models.served.served_model import PATIENT, ServedModel
 
         assert self.endpoint is not None
         assert self.model is not None
@@ -197,7 +197,7 @@ class SampleModel(Said):
         )
 
     def _local(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
-        from setrl.evaluate.sampling import (
+        from setrl.models.local import (
             AS_THE_MODEL_TAKES_IT,
             LocalModel,
             refuse_missing_model,

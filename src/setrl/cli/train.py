@@ -149,7 +149,7 @@ def refuse_missing_model(resolved: ResolvedConfig) -> None:
     Raises:
         ConfigError: Naming the key.
     """
-    from setrl.evaluate.model_folder import refuse_missing
+    from setrl.models.folder import refuse_missing
 
     if resolved.config.model is not None:
         try:

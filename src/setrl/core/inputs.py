@@ -15,7 +15,9 @@ from typing import Any, TypedDict
 import array_api_compat
 import numpy as np
 
-from setrl.samples.samples import LABELS, READER_OF, Samples, coded, right_by_reward
+from setrl.samples.columns import LABELS, READER_OF
+from setrl.samples.labels import coded
+from setrl.samples.samples import Samples, right_by_reward
 from setrl.samples.values import (
     DEGENERATE,
     LARGEST_LABEL,

@@ -1,7 +1,7 @@
 """From samples to conclusions: unbiased metrics at k, intervals over problems, paired differences.
 
 Metrics at k are mean set scores of the core's objectives (`setrl.mean_set_scores`). Estimators and
-intervals are functions of arrays, and know nothing about models; `setrl.evaluate.sampling` (which
+intervals are functions of arrays, and know nothing about models; `setrl.models.local` (which
 needs PyTorch) draws the samples of a checkpoint.
 """
 

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from setrl.evaluate.samples import Evaluation
-from setrl.samples.settings import differing, mixed
+from setrl.logs.settings import differing, mixed
 from setrl.support.wording import between, count, have, percent, signed
 
 SHOWN = 60  # letters of an id or a prompt in a sentence

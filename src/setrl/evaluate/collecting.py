@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setrl.evaluate.sample_file import SampleFile
-from setrl.judges.serving.generators import Ask, Completion, Failure, Generator
-from setrl.samples.recording import record
-from setrl.samples.records import read_records
+from setrl.logs.recording import record
+from setrl.logs.records import read_records
+from setrl.models.generators import Ask, Completion, Failure, Generator
+from setrl.models.sample_file import SampleFile
 from setrl.samples.types import Sample
 from setrl.samples.values import DEGENERATE, was_cut_by
 from setrl.support import files
@@ -77,7 +77,7 @@ def draw_and_read(
         generator: Draws the samples.
         n: Samples of a problem.
         seed: Decides the samples, as far as the generator honours it.
-        out_path: The evaluation file (see `setrl.samples.records`).
+        out_path: The evaluation file (see `setrl.logs.records`).
         show_progress: Whether to draw a progress bar.
 
     Raises:

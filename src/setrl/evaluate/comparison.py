@@ -42,7 +42,7 @@ from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.sides import Side, common_split, load_side
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
-from setrl.samples.options import LogOptions
+from setrl.logs.options import LogOptions
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.wording import short_names

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import isnan
 
 from setrl.evaluate.samples import VERIFY
-from setrl.samples.recording import Graded
+from setrl.logs.recording import Graded
 from setrl.samples.values import is_same, written_number
 from setrl.support.wording import are, count
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from setrl.core.advantages import AnyMethod
 from setrl.evaluate.agreement import Labeling, agreement
 from setrl.judges.base import Group, Judge
-from setrl.samples.strategies import by_first_appearance
+from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.progress import watched
 

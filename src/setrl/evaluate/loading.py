@@ -9,10 +9,10 @@ from typing import cast
 
 from setrl.evaluate.disputes import Disputes
 from setrl.evaluate.samples import Evaluation, contradiction, evaluation_of
-from setrl.samples.log import Log, open_log
-from setrl.samples.options import Fate, LogOptions
-from setrl.samples.recording import graded_groups
-from setrl.samples.row_reader import RowReader
+from setrl.logs.log import Log, open_log
+from setrl.logs.options import Fate, LogOptions
+from setrl.logs.recording import graded_groups
+from setrl.logs.row_reader import RowReader
 from setrl.support.errors import ConfigError, DataError
 
 warnings = logging.getLogger(__name__)

@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.samples.options import Fate
-from setrl.samples.recording import Graded
-from setrl.samples.samples import KEYS, Samples
-from setrl.samples.settings import Settings
+from setrl.logs.options import Fate
+from setrl.logs.recording import Graded
+from setrl.logs.settings import Settings
+from setrl.samples.columns import KEYS
+from setrl.samples.samples import Samples
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import DataError

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from setrl.evaluate.loading import load_evaluation, load_samples
 from setrl.evaluate.samples import Evaluation
-from setrl.samples.importers.tools import tool_of
-from setrl.samples.options import LogOptions
+from setrl.logs.importers.tools import tool_of
+from setrl.logs.options import LogOptions
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.run_folder import evaluation_files, find_arms, seed_folders
 from setrl.support.wording import first_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.evaluate.samples import Evaluation
-from setrl.samples.options import Fate
+from setrl.logs.options import Fate
 from setrl.support.wording import count, percent
 
 

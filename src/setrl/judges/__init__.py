@@ -4,8 +4,8 @@ from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.lm import LMJudge
 from setrl.judges.retry_rule import RetryRule
-from setrl.judges.serving.endpoint import Endpoint, Limits, Prices
-from setrl.samples.strategies import by_first_appearance
+from setrl.models.served.endpoint import Endpoint, Limits, Prices
+from setrl.samples.labels import by_first_appearance
 
 __all__ = [
     "BackgroundJudge",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from setrl.judges.naming import name_of
-from setrl.samples.strategies import by_first_appearance
+from setrl.samples.labels import by_first_appearance
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE, read_label
 from setrl.support.errors import RunError

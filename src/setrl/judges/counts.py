@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from setrl.judges.serving.usage import Usage
+from setrl.models.served.usage import Usage
 from setrl.support.wording import count
 
 

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.rewards.grading import final_boxes, normal_text
-from setrl.samples.strategies import by_first_appearance
+from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.loading import load_function
 

@@ -28,9 +28,9 @@ from setrl.judges.parsing import ReplyError, read_reply
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
-from setrl.judges.serving.client import Choice, Client, RequestError
-from setrl.judges.serving.endpoint import ChatMessage, Endpoint, Limits, Prices
-from setrl.samples.strategies import by_first_appearance
+from setrl.models.served.client import Choice, Client, RequestError
+from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits, Prices
+from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import LENGTH
 from setrl.support import names
 from setrl.support.errors import RunError

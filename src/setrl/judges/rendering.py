@@ -13,8 +13,8 @@ from pathlib import Path
 
 from setrl.judges.base import Group
 from setrl.judges.fences import harmless, mark, short_mark
-from setrl.judges.serving.endpoint import ChatMessage
 from setrl.judges.shortening import shorten_together
+from setrl.models.served.endpoint import ChatMessage
 from setrl.support.names import look_up
 
 NO_STRATEGY = 0  # what a judge answers for a degenerate sample; strategies count from 1

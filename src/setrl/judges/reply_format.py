@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from setrl.judges.rendering import NO_STRATEGY
-from setrl.judges.serving.client import Body, Choice, Client, RequestError
-from setrl.judges.serving.endpoint import ChatMessage
+from setrl.models.served.client import Body, Choice, Client, RequestError
+from setrl.models.served.endpoint import ChatMessage
 
 FORMATS = ("json_schema", "json_object", "plain")  # strictest first; every server accepts the last
 

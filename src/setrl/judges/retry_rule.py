@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setrl.judges.serving.client import SERVICE
+from setrl.models.served.client import SERVICE
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.judges.serving.usage import approximate_tokens
+from setrl.models.served.usage import approximate_tokens
 
 
 def shorten_together(texts: Sequence[str], budget: int) -> list[str]:

@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from setrl.samples.columns import FIELDS, KEYS, LABELS, VECTORS
+from setrl.samples.labels import Coder
 from setrl.samples.types import Group
 from setrl.samples.values import (
     DEGENERATE,
     Label,
-    in_order,
     no_outcomes,
-    read_answer,
-    read_label,
-    read_number,
-    read_outcome,
 )
-
-READER_OF: dict[str, Callable[[Any], Any]] = {
-    "rewards": read_number,
-    "correct": read_outcome,
-    "strategies": read_label,
-    "answers": read_answer,
-    "proxy": read_number,
-    "second": read_number,
-    "families": read_label,
-}
-"""Column → how one value of it is read."""
-
-LABELS = ("strategies", "answers", "families")  # columns whose numbers are only names
-VECTORS = tuple(READER_OF)  # columns with one value for each sample
-FIELDS = (*VECTORS, "pairs")  # what a method can read about samples
-FURTHER = tuple(name for name in FIELDS if name not in ("rewards", "correct", "strategies"))
-KEYS = {
-    "rewards": "reward",
-    "correct": "correct",
-    "strategies": "strategy",
-    "answers": "answer",
-    "proxy": "proxy",
-    "second": "second",
-    "families": "family",
-}
-"""Column → what one value of it is called in the record of a sample."""
 
 Places = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
@@ -232,66 +201,6 @@ class Samples:
     def _given(self, names: Iterable[str]) -> dict[str, Any]:
         named = ((name, getattr(self, name)) for name in names)
         return {name: value for name, value in named if value is not None}
-
-
-class Coder:
-    """Numbers labels as they come, and says in the end what they stand for.
-
-    The last numbers follow the order of the labels (`in_order`), so that the order of samples
-    changes no bit of credit.
-
-    >>> coder = Coder()
-    >>> codes = coder.add(["formula", 3, "factor", "3", -1, None])
-    >>> coder.in_order(codes), coder.names
-    (array([ 2.,  0.,  1.,  0., -1., nan]), (3, 'factor', 'formula'))
-    """
-
-    def __init__(self, column: str = "strategies") -> None:
-        self._read = READER_OF[column]
-        self._code: dict[Label, float] = {None: math.nan}
-        if column != "answers":  # −1 may be an answer
-            self._code[DEGENERATE] = DEGENERATE
-        self._first = len(self._code)
-
-    def add(self, labels: Iterable[Any]) -> np.ndarray:
-        """Return the numbers of some labels, in the order of first appearance."""
-        code = self._code
-        return np.array([code[x] if x in code else self._new(x) for x in labels], np.float64)
-
-    def _new(self, label: Any) -> float:
-        return self._code.setdefault(self._read(label), len(self._code) - self._first)
-
-    @cached_property
-    def names(self) -> tuple[Label, ...]:
-        """The labels, in their order; asked for when all have come."""
-        labels = [one for one, code in self._code.items() if code >= 0]
-        return tuple(in_order(labels))
-
-    @cached_property
-    def _places(self) -> np.ndarray:
-        """The place in `names` of each number that `add` gave; last, of `DEGENERATE`."""
-        return np.array([*np.argsort([self._code[one] for one in self.names]), DEGENERATE], float)
-
-    def in_order(self, codes: np.ndarray) -> np.ndarray:
-        """Return numbers that `add` gave as places in `names`."""
-        found, is_known = codes.copy(), ~np.isnan(codes)
-        found[is_known] = self._places[codes[is_known].astype(np.int64)]
-        return found
-
-
-def coded(
-    labels: Iterable[Any], column: str = "strategies"
-) -> tuple[np.ndarray, tuple[Label, ...]]:
-    """Return the labels of a column as places in their names; unknown is NaN.
-
-    −1 stays where it marks a sample of no strategy.
-
-    >>> coded(["formula", 3, "factor", -1, None])
-    (array([ 2.,  0.,  1., -1., nan]), (3, 'factor', 'formula'))
-    """
-    coder = Coder(column)
-    codes = coder.add(labels)
-    return coder.in_order(codes), coder.names
 
 
 def right_by_reward(rewards: np.ndarray) -> np.ndarray:

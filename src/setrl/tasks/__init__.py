@@ -4,12 +4,12 @@ Everything above this package (training, evaluation, commands) calls a `Task` an
 of the two it is.
 """
 
+from setrl.models.prompting import PromptForm
 from setrl.tasks.base import Strategy, Task
 from setrl.tasks.config import from_config, read_config
 from setrl.tasks.domains import Problem
 from setrl.tasks.from_domain import DomainTask
 from setrl.tasks.from_file import FileTask
-from setrl.tasks.prompting import PromptForm
 
 __all__ = [
     "DomainTask",

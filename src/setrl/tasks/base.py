@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from setrl.models.prompting import PromptForm
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.tasks.domains import Author, Problem
 from setrl.tasks.problem_sets import ProblemSet
-from setrl.tasks.prompting import PromptForm
 
 TRAIN: Final = "train"  # the split that is trained on; all others are for evaluation
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from typing_extensions import override
 
+from setrl.models.prompting import PromptForm
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.support.errors import ConfigError
@@ -14,7 +15,6 @@ from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.domains import SPLITS, Author, Domain, Problem
 from setrl.tasks.domains.verifier import Verifier
 from setrl.tasks.problem_sets import ProblemSet, domain_problems, drawn_problems
-from setrl.tasks.prompting import PromptForm
 
 PROBLEMS = 100  # of an evaluation without a number; a domain can make more
 

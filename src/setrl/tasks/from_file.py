@@ -11,6 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from setrl.models.prompting import PromptForm
 from setrl.rewards.answers import MathAnswer
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
@@ -27,7 +28,6 @@ from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
 from setrl.tasks.domains import Problem, Reading
 from setrl.tasks.duplicates import contradicting, repeated, shared
 from setrl.tasks.problem_sets import ProblemSet
-from setrl.tasks.prompting import PromptForm
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.tables import ProblemTable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from setrl.models.prompting import PromptForm
 from setrl.rewards.config import RewardSet
 from setrl.rewards.interface import as_samples
 from setrl.samples.conversation import Text, plain_text
@@ -12,7 +13,6 @@ from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
 from setrl.tasks.domains import Problem
-from setrl.tasks.prompting import PromptForm
 
 ANSWER = "final_answer"
 FORMS = "final_answer, {function: module:name}, {judge: …} or none"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from setrl.samples import parquet
+from setrl.logs import parquet
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import csv_rows, json_lines
 from setrl.support.files.gzipped import open_gzip

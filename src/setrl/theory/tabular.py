@@ -21,7 +21,8 @@ from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.credit.estimators import score_sets
 from setrl.core.inputs import check_given, read_samples
 from setrl.core.objectives.base import Objective
-from setrl.samples.samples import FIELDS, Samples
+from setrl.samples.columns import FIELDS
+from setrl.samples.samples import Samples
 from setrl.theory.multisets import Multisets, multisets
 from setrl.theory.policies import check_policy
 

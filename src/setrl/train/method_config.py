@@ -19,7 +19,7 @@ from setrl.core.adjusting import Gate
 from setrl.core.method import AnyMethod, Method, MethodSum
 from setrl.core.objectives import Objective
 from setrl.core.objectives.base import Sum
-from setrl.samples.samples import FIELDS
+from setrl.samples.columns import FIELDS
 from setrl.support import names
 from setrl.support.files.loading import is_reference, load
 

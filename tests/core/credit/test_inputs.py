@@ -17,7 +17,7 @@ from setrl import (
     set_advantages,
 )
 from setrl.core.inputs import Fields
-from setrl.samples.samples import FIELDS
+from setrl.samples.columns import FIELDS
 from setrl.theory.tabular import ActionTable
 
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])

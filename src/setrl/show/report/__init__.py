@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from setrl.samples.options import LogOptions
+from setrl.logs.options import LogOptions
 from setrl.support.errors import ConfigError
 from setrl.support.files.run_folder import CONFIG, kind_of
 from setrl.support.installing import install

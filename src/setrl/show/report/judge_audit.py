@@ -12,7 +12,7 @@ from setrl.evaluate.agreement import Labeling
 from setrl.evaluate.intervals import mean_over_problems
 from setrl.evaluate.judge_audit import JudgeFindings
 from setrl.judges.base import Group
-from setrl.samples.strategies import by_first_appearance
+from setrl.samples.labels import by_first_appearance
 from setrl.show.lab import Page
 from setrl.support import files
 from setrl.support.wording import markdown_table, percent, plain

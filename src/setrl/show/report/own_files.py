@@ -13,8 +13,8 @@ from setrl.evaluate.problems import on_common
 from setrl.evaluate.samples import contradiction
 from setrl.evaluate.sides import is_samples
 from setrl.evaluate.summary import summarise
-from setrl.samples.importers.tools import READERS
-from setrl.samples.options import LogOptions
+from setrl.logs.importers.tools import READERS
+from setrl.logs.options import LogOptions
 from setrl.show.report.run import GIVEN, ArmRun, RunData
 from setrl.support.errors import ConfigError
 from setrl.support.wording import short_names

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.inputs import check_given
-from setrl.samples.log import Log
-from setrl.samples.samples import FURTHER, KEYS, Samples
+from setrl.logs.log import Log
+from setrl.samples.columns import FURTHER, KEYS
+from setrl.samples.samples import Samples
 from setrl.samples.types import Group
 from setrl.support.errors import usage_errors
 from setrl.train.scoring import ScoredBatch

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.samples.samples import FURTHER, READER_OF
+from setrl.samples.columns import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError

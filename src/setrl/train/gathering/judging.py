@@ -10,8 +10,8 @@ from pathlib import Path
 
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
-from setrl.judges.serving.endpoint import Prices
-from setrl.judges.serving.usage import Usage
+from setrl.models.served.endpoint import Prices
+from setrl.models.served.usage import Usage
 from setrl.train.scoring.batch import JudgingTimes
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from setrl.evaluate.model_folder import is_adapter
+from setrl.models.folder import is_adapter
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
 

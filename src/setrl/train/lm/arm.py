@@ -8,9 +8,9 @@ from pathlib import Path
 
 from transformers import AutoTokenizer, PrinterCallback
 
+from setrl.models.small import sampler
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun, write_status
-from setrl.tasks.models import sampler
 from setrl.train.gathering.judging import make_judge
 from setrl.train.lm.adapter import peft_config
 from setrl.train.lm.callbacks import Recorder, Steps

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausalLM
 
+from setrl.models.small.imitation import Course, TextExample, taught_model
+from setrl.models.small.sampler import sample
+from setrl.models.small.tokenizer import make_tokenizer
 from setrl.support import files
 from setrl.support.wording import count
 from setrl.tasks.domains import corpus
-from setrl.tasks.models.imitation import Course, TextExample, taught_model
-from setrl.tasks.models.sampler import sample
-from setrl.tasks.models.tokenizer import make_tokenizer
 from setrl.train.lm.base_spec import BaseSpec
 
 LOOKED_AT = 64  # problems on which a new base is tried

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setrl.evaluate.sampling import load_tokenizer
 from setrl.judges import Judge
+from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import Problem

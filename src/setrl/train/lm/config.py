@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Le, MultipleOf
 
+from setrl.models.small import HEAD_DIM
 from setrl.support.files.sections import (
     Count,
     NotNegative,
@@ -20,7 +21,6 @@ from setrl.support.files.sections import (
 )
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks.config import is_of_files, located, written_out
-from setrl.tasks.models import HEAD_DIM
 from setrl.train.lm import fields
 from setrl.train.lm.engine import check_engine
 from setrl.train.runs.config import RunConfig, located_arms

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setrl.samples.samples import FURTHER
+from setrl.samples.columns import FURTHER
 from setrl.samples.values import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from setrl.evaluate.model_folder import hub_commit
+from setrl.models.folder import hub_commit
 from setrl.support.files.digests import Digests
 from setrl.support.files.run_folder import BASE
 from setrl.train.lm.resolved import ResolvedConfig

@@ -19,8 +19,8 @@ from accelerate import PartialState
 from typing_extensions import override
 
 from setrl.evaluate.collecting import draw_and_read
-from setrl.evaluate.sampling import LocalModel, refuse_damaged_weights
 from setrl.evaluate.summary import write_checkpoint_summary
+from setrl.models.local import LocalModel, refuse_damaged_weights
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.digests import Digests

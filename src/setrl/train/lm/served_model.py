@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from transformers import GenerationConfig
 
-from setrl.evaluate.sampling import load_tokenizer
-from setrl.judges.serving.generators import Ask, Completion, problem_seed
+from setrl.models.generators import Ask, Completion, problem_seed
+from setrl.models.local import load_tokenizer
+from setrl.models.small.sampler import end_ids
 from setrl.samples.values import LENGTH
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks import PromptForm
-from setrl.tasks.models.sampler import end_ids
 from setrl.train.lm.engine import EngineSpec
 from setrl.train.lm.resolved import ResolvedConfig
 

@@ -12,7 +12,9 @@ import numpy as np
 from setrl import Advantages, AnyMethod
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
-from setrl.samples.samples import LABELS, READER_OF, Samples, coded
+from setrl.samples.columns import LABELS, READER_OF
+from setrl.samples.labels import coded
+from setrl.samples.samples import Samples
 from setrl.samples.values import Label, read_label, read_number, read_pairs
 from setrl.train.scoring.batch import Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from setrl.judges.serving.client import without_key
+from setrl.models.served.client import without_key
 from setrl.samples.values import was_cut_by
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.support.installing import install

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     Trainer = object  # the trainer's class follows in the order of resolution
 
-Sampler = Callable[..., list[list[list[int]]]]  # see setrl.tasks.models.sampler.sample_ids
+Sampler = Callable[..., list[list[list[int]]]]  # see setrl.models.small.sampler.sample_ids
 
 
 class Sampling(Trainer):

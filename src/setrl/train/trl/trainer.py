@@ -33,8 +33,8 @@ from setrl import AnyMethod
 from setrl.core import methods
 from setrl.core.schedules import Scheduled
 from setrl.judges import Judge
+from setrl.logs.importers.trl import LABEL_COLUMN
 from setrl.rewards import Combine, Truncation
-from setrl.samples.importers.trl import LABEL_COLUMN
 from setrl.samples.values import Label
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions

@@ -27,7 +27,7 @@ from typing import Any
 from setrl.core import methods
 from setrl.core.inputs import check_given
 from setrl.core.method import AnyMethod
-from setrl.samples.samples import KEYS
+from setrl.samples.columns import KEYS
 from setrl.samples.values import is_outcome
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train import method_config

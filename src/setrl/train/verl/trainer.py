@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core.method import AnyMethod
-from setrl.samples.samples import KEYS, READER_OF
+from setrl.samples.columns import KEYS, READER_OF
 from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics

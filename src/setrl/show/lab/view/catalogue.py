@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from setrl.samples.credit_record import credit_record
-from setrl.samples.importers import tinker_cookbook
-from setrl.samples.importers.tools import READERS, for_tool
-from setrl.samples.log import open_log
-from setrl.samples.options import LogOptions
-from setrl.samples.records import is_evaluation_file
+from setrl.logs.credit_record import credit_record
+from setrl.logs.importers import tinker_cookbook
+from setrl.logs.importers.tools import READERS, for_tool
+from setrl.logs.log import open_log
+from setrl.logs.options import LogOptions
+from setrl.logs.records import is_evaluation_file
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
 from setrl.show.lab.view.marks import NAME as MARKS

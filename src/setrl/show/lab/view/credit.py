@@ -14,10 +14,10 @@ import numpy as np
 from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.evaluate.prefixes import common_prefix
+from setrl.logs.rollouts import name_of
 from setrl.rewards.why_wrong import why_wrong
+from setrl.samples.labels import coded
 from setrl.samples.outcomes import GRADED_NOTE, against
-from setrl.samples.rollouts import name_of
-from setrl.samples.samples import coded
 from setrl.samples.types import Group, Sample
 from setrl.show.lab.view.explained import credit_of, explained, means, parts
 from setrl.show.lab.view.origin import Origin

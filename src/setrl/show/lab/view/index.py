@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from setrl.logs.rollouts import name_of
 from setrl.samples.outcomes import against
-from setrl.samples.rollouts import name_of
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import DEGENERATE
 from setrl.show.lab.view.logs import GroupLog

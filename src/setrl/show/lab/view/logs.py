@@ -12,13 +12,13 @@ from zipfile import ZipFile, is_zipfile
 
 from typing_extensions import override
 
-from setrl.samples.credit_record import credit_record, is_of_method
-from setrl.samples.importers.importing import LogReader, merged
-from setrl.samples.importers.tools import READERS
-from setrl.samples.log import Log, open_log
-from setrl.samples.options import LogOptions
+from setrl.logs.credit_record import credit_record, is_of_method
+from setrl.logs.importers.importing import LogReader, merged
+from setrl.logs.importers.tools import READERS
+from setrl.logs.log import Log, open_log
+from setrl.logs.options import LogOptions
+from setrl.logs.rollouts import group_of_rollout
 from setrl.samples.outcomes import with_outcomes
-from setrl.samples.rollouts import group_of_rollout
 from setrl.samples.types import Group
 from setrl.show.lab.view.origin import Origin
 from setrl.support.files import json_lines
@@ -193,7 +193,7 @@ class ToolLog(_ByStep):
 
 
 class FileLog:
-    """Any log that `setrl.samples.open_log` reads; a group's place is its number in the log.
+    """Any log that `setrl.logs.open_log` reads; a group's place is its number in the log.
 
     The log is read as a whole once, in the background; until then its first rows stand for it. A
     group has one number in both, because groups come in the order of their first rows.

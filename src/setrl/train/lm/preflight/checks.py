@@ -9,9 +9,9 @@ from typing import Any
 
 from transformers import AutoConfig
 
-from setrl.evaluate.model_folder import is_adapter
-from setrl.evaluate.sampling import load_tokenizer, refuse_missing_model
-from setrl.judges.serving.reachable import refuse_unreachable
+from setrl.models.folder import is_adapter
+from setrl.models.local import load_tokenizer, refuse_missing_model
+from setrl.models.served.reachable import refuse_unreachable
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.judging import make_judge
 from setrl.train.lm.adapter import check_adapter

@@ -14,7 +14,7 @@ from transformers import TrainerState
 
 from setrl.core import methods
 from setrl.core.advantages import AnyMethod
-from setrl.evaluate.sampling import LocalModel
+from setrl.models.local import LocalModel
 from setrl.samples.conversation import prompt_text
 from setrl.samples.values import shown_label, was_cut
 from setrl.support.errors import RunError

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluate.sampling import refuse_damaged_weights
 from setrl.judges.config import Config, spelled_out
+from setrl.models.local import refuse_damaged_weights
 from setrl.support.errors import RunError
 from setrl.support.files import read_lines
 from setrl.support.files.run_folder import BASE, evaluation_files, training_run

@@ -89,7 +89,7 @@ class _TaskChecking:
             self._read_model(self.model)
 
     def _read_model(self, model: str) -> None:
-        from setrl.evaluate.sampling import load_tokenizer
+        from setrl.models.local import load_tokenizer
         from setrl.train.lm.preflight.checks import check_model, context_of, too_long
 
         check_model(model)

@@ -1,0 +1,154 @@
+"""What the readers of other tools' logs share: each yields groups, one sample after another."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import translate
+from pathlib import Path
+
+from setrl.logs.options import LogOptions
+from setrl.samples.types import Group
+from setrl.support.errors import ConfigError
+from setrl.support.wording import count
+
+ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
+
+
+def nothing(groups: list[Group]) -> list[str]:
+    """Return no notes."""
+    return []
+
+
+def unknown(_path: Path, _start: bytes) -> bool:
+    """Return that a file may be any tool's."""
+    return False
+
+
+def _stem(path: Path) -> str:
+    return path.stem
+
+
+def _whole(path: Path) -> str:
+    return str(path.with_suffix(""))
+
+
+@dataclass(frozen=True)
+class LogReader:
+    """How the log of one tool is read.
+
+    Attributes:
+        patterns: The names of its files in a folder.
+        groups: A file, the options, and a list for notes → its groups. A group may come in several
+            parts, which have one id.
+        by_step: Whether it is a log of training, whose samples come from policies of many steps.
+        notice: All parts of groups that are read → notes.
+        fields: Which of reward, strategy, answer and gold `groups` reads from `options.fields`. A
+            user who names another one is refused.
+        shared_ids: Whether equal ids in different files are one group. Otherwise an id gets the
+            name of its `source`.
+        source: A file → the name that its ids get where no two of the files share it: without the
+            time of the run, so that the same problems of two runs have the same ids.
+        opens: A file and its first bytes → whether only this tool writes such a file, so that a
+            single file is read without naming the tool.
+        known: A regular expression of the names that tell the tool, if patterns also match files of
+            other tools. If it has a group, the group is the step of a file.
+    """
+
+    patterns: tuple[str, ...]
+    groups: Callable[[Path, LogOptions, list[str]], Iterable[Group]]
+    by_step: bool = False
+    notice: Callable[[list[Group]], list[str]] = nothing
+    fields: tuple[str, ...] = ("reward",)
+    shared_ids: bool = False
+    source: Callable[[Path], str] = _stem
+    opens: Callable[[Path, bytes], bool] = unknown
+    known: str | None = None
+
+    def knows(self, name: str) -> re.Match[str] | None:
+        """Return the match of a file's name, if only this tool writes such names."""
+        named = [translate(Path(pattern).name) for pattern in self.patterns]
+        return re.fullmatch("|".join(named) if self.known is None else self.known, name)
+
+    def read(self, files: Sequence[Path], options: LogOptions, notes: list[str]) -> Iterator[Group]:
+        """Yield the groups of all files, with ids that only the parts of one group share."""
+        for file, name in zip(files, self._names(files), strict=True):
+            for group in self.groups(file, options, notes):
+                yield group if self.shared_ids else replace(group, id=f"{name}/{group.id}")
+
+    def _names(self, files: Sequence[Path]) -> list[str]:
+        ways = [(way, Counter(map(way, files))) for way in (self.source, _stem, _whole)]
+        return [
+            next((name for way, times in ways if times[name := way(file)] == 1), str(file))
+            for file in files
+        ]
+
+
+def merged(parts: Iterable[Group]) -> list[Group]:
+    """Return the groups whose parts these are, in the order of their first parts."""
+    by_id: dict[str, list[Group]] = {}
+    for part in parts:
+        by_id.setdefault(part.id, []).append(part)
+    return [
+        replace(parts[0], samples=tuple(one for part in parts for one in part.samples))
+        for parts in by_id.values()
+    ]
+
+
+def of_one_size(groups: list[Group], notes: list[str], verify: bool) -> list[Group]:
+    """Return the groups with the commonest number n of samples, of two the smaller.
+
+    The surplus of larger groups and all smaller groups are left out, and counted: a log of a tool
+    may hold one group for two problems, or end within a group. A sample without a score makes no
+    group small, and is not a surplus: what becomes of such samples is the same for every log.
+
+    Args:
+        groups: The groups.
+        notes: Gets sentences about what was left out.
+        verify: Whether all samples are scored later.
+    """
+    counts = Counter(map(len, groups))
+    n = max(counts, key=lambda size: (counts[size], -size), default=0)
+    large = [sum(verify or one.reward is not None for one in g.samples) > n for g in groups]
+    if surplus := sum(len(group) - n for group, cut in zip(groups, large, strict=True) if cut):
+        notes.append(f"left out: {count(surplus, 'sample')} beyond n = {n} of their group")
+    if small := sum(times for size, times in counts.items() if size < n):
+        notes.append(f"left out: {count(small, 'group')} of fewer than n = {n} samples")
+    return [
+        replace(group, samples=group.samples[:n]) if cut else group
+        for group, cut in zip(groups, large, strict=True)
+        if len(group) >= n
+    ]
+
+
+def choose_steps(
+    groups: list[Group], steps: tuple[int, int] | None, notes: list[str]
+) -> list[Group]:
+    """Return the groups of the last step, or of a range of steps; then each prompt's latest group.
+
+    The groups of one prompt at several steps are samples of different policies: only the latest
+    one is kept.
+    """
+    there = sorted({group.step for group in groups if group.step is not None})
+    if not there:
+        return groups
+    first, last = steps or (there[-1], there[-1])
+    if steps is None and len(there) > 1:
+        notes.append(f"only step {last} is read, of steps {there[0]} to {last}; "
+                     "setrl import reads more with --steps FIRST:LAST")  # fmt: skip
+    chosen = [one for one in groups if one.step is not None and first <= one.step <= last]
+    if not chosen:
+        raise ConfigError(f"the log has no steps {first} to {last}: it has {there[0]} to "
+                          f"{there[-1]}")  # fmt: skip
+    latest: dict[str, int] = {}
+    for group in chosen:
+        latest[group.prompt] = max(latest.get(group.prompt, 0), group.step or 0)
+    kept = [group for group in chosen if group.step == latest[group.prompt]]
+    if len(kept) < len(chosen):
+        left_out = sum(map(len, chosen)) - sum(map(len, kept))
+        notes.append(
+            f"left out: {count(left_out, 'sample')} of prompts that come again at a later step"
+        )
+    return kept

@@ -1,0 +1,175 @@
+"""inspect_ai: its logs, .json or .eval (a zip of JSON files).
+
+A sample is one epoch of a problem: id, epoch, input, target, output, scores (scorer → value,
+answer), error. The .eval format may change: if the file is not a zip of samples/*.json that can be
+read here, the error names inspect_ai's own command, which writes .json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setrl.logs import parquet
+from setrl.logs.fields import choose_score, field, number, reading, text_of
+from setrl.logs.importers.importing import LogReader
+from setrl.logs.options import LogOptions
+from setrl.samples.conversation import message_text, prompt_text
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import read_answer, read_tokens
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.gzipped import most_unpacked
+from setrl.support.files.kinds import ZIP, refuse_other_kinds
+
+# As in inspect_ai's own value_to_float; C and I (correct, incorrect) are words of every log.
+LETTERS = {"P": 0.5, "N": 0.0}  # partially correct, no answer
+HEADER = "header.json"
+ZSTANDARD = 93  # a compression of zip
+LEAST_SAMPLE, MOST_RATIO = 20_000_000, 50  # bytes, and times: a sample is in memory as objects
+LOCAL_HEADER = struct.Struct("<26xHH")  # of a file in a zip: ends with the sizes of name and extra
+ATTACHMENT = "attachment://"
+NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[A-Za-z0-9]{22}")  # time, task, id of the run
+OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
+
+
+def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+    place = -1
+    for place, sample in enumerate(_logged(path, notes)):
+        where = f"{path}, sample {place}"
+        with reading(where):
+            yield _sample(sample, options, where)
+    if place < 0:
+        raise DataError(f"{path}: has no samples")
+
+
+def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log; of a zip, one is in memory at a time."""
+    try:
+        yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
+    except NotImplementedError as error:  # compressed in a way that is not known here
+        raise DataError(
+            f"{path}: {error}; or write it as .json with `inspect log convert`"
+        ) from None
+    except DataError:
+        raise
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply to be read") from None
+    except (ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        refuse_other_kinds(path, but=ZIP)
+        raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
+
+
+def _in_json(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    log = json.loads(path.read_bytes())
+    _note_status(path, log.get("status", "success"), notes)
+    yield from log.get("samples") or ()
+
+
+def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+    with zipfile.ZipFile(path) as archive:
+        _refuse_bomb(path, archive)
+        names = sorted(archive.namelist())
+        # The header is written when the evaluation ends.
+        header = json.loads(_member(archive, HEADER)) if HEADER in names else {"status": "started"}
+        _note_status(path, header.get("status", "success"), notes)
+        for name in names:
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield json.loads(_member(archive, name))
+
+
+def _refuse_bomb(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that would unpack to more than memory; no file unpacks beyond its header.
+
+    Raises:
+        DataError: Naming the file in the archive.
+    """
+    left = most_unpacked(path.stat().st_size)
+    for one in archive.infolist():
+        left -= one.file_size
+        if left < 0 or one.file_size > max(LEAST_SAMPLE, MOST_RATIO * one.compress_size):
+            raise DataError(
+                f"{path}: {one.filename} unpacks to {one.file_size:,} bytes from "
+                f"{one.compress_size:,}, which no sample does: unpack the log yourself, or write "
+                "it as .json with `inspect log convert`, if it is right"
+            )
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a file of an archive; newer logs use Zstandard, which zipfile does not know.
+
+    Raises:
+        NotImplementedError: If the compression is unknown.
+    """
+    about = archive.getinfo(name)
+    if about.compress_type != ZSTANDARD:
+        return archive.read(name)
+    with open(str(archive.filename), "rb") as file:
+        file.seek(about.header_offset)
+        sizes = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+        file.seek(sum(sizes), 1)
+        data = file.read(about.compress_size)
+    try:
+        return parquet.decompressed(data, about.file_size)
+    except ConfigError as error:
+        raise NotImplementedError(str(error)) from None
+
+
+def _note_status(path: Path, status: str, notes: list[str]) -> None:
+    """Note a status other than success: cancelled, error or started."""
+    if status != "success":
+        notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
+
+
+def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
+    attached = sample.get("attachments") or {}
+    scores = sample.get("scores") or {}
+    failed = sample.get("error") is not None or not scores
+    scorer = None
+    if not failed and not options.verify:
+        scorer = choose_score(list(scores), options.fields.reward, where)
+    target = field(sample, "target", where)
+    text = _resolved(_completion(sample), attached)
+    answer = read_answer(scores[scorer].get("answer")) if scorer else None
+    one = Sample(
+        text,
+        reward=_reward(scores[scorer].get("value"), where) if scorer else None,
+        # Some scorers read no answer, and log the whole text in its place.
+        answer=None if answer is not None and answer.strip() == text.strip() else answer,
+        tokens=read_tokens(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
+    )
+    prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
+    gold = text_of(target[0] if isinstance(target, list) and target else target)
+    return Group(str(field(sample, "id", where)), prompt, (one,), gold)
+
+
+def _completion(sample: dict[str, Any]) -> str:
+    output = sample.get("output") or {}
+    choices = output.get("choices") or []
+    return message_text(choices[0]["message"]) if choices else str(output.get("completion") or "")
+
+
+def _reward(value: Any, where: str) -> float | None:
+    return number(LETTERS.get(value, value) if isinstance(value, str) else value, where)
+
+
+def _resolved(text: str, attached: dict[str, str]) -> str:
+    """Return the text itself: long texts are stored elsewhere in the log, under their hash."""
+    if text.startswith(ATTACHMENT):
+        return attached.get(text.removeprefix(ATTACHMENT), text)
+    return text
+
+
+def _opens(path: Path, start: bytes) -> bool:
+    return path.suffix == ".eval" or OPENING.match(start) is not None
+
+
+def _task(path: Path) -> str:
+    return found[1] if (found := NAME.fullmatch(path.stem)) else path.stem
+
+
+READER = LogReader(("*.json", "*.eval"), _groups, opens=_opens, known=r".*\.eval", source=_task)

@@ -1,0 +1,335 @@
+"""A log → its groups, one in memory at a time: the only reader of samples on disk.
+
+A first pass over the file recognises its fields and remembers, for each problem, where its rows
+are; that takes some 40 bytes a row. Groups are then read in the order of their first rows, although
+their rows may be anywhere in the file.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setrl.logs.evaluation_reader import EvaluationReader
+from setrl.logs.field_names import STRATEGIES
+from setrl.logs.options import LOSS, LogOptions
+from setrl.logs.recognition import SNIFFED, OddValueError, recognise
+from setrl.logs.records import is_record
+from setrl.logs.roles import FieldNames
+from setrl.logs.row_reader import Item, Record, RowReader, explained
+from setrl.logs.rows import Row, Rows
+from setrl.logs.strategies import DEGENERATE_NOTE, MarksOf100
+from setrl.samples.types import Group
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.progress import watched
+from setrl.support.wording import count
+
+SEEN_EVERY = 1_000  # rows
+
+
+class Reader(Protocol):
+    """How the rows of one kind of file are read."""
+
+    settings: dict[str, Counter[str]]
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """What samples have: strategy, answer, proxy, …, or a reward other than 0 and 1."""
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """What the rows do not hold → what the user can do."""
+
+    @property
+    def list_path(self) -> str | None:
+        """The field of a row that is a list of the objects; None if the row is the object."""
+
+    def items(self, record: Record) -> list[Record]:
+        """Return the objects of a row that hold samples."""
+
+    def name(self, item: Record, row: int) -> str:
+        """Return the name of the problem of an object."""
+
+    def check(self, item: Record) -> None:
+        """Look at an object in the first pass."""
+
+    def group(self, items: Sequence[Item]) -> Group:
+        """Return the problem of some objects."""
+
+    def size(self, item: Record) -> int | None:
+        """How many samples the lists of an object hold; None if the object is one sample."""
+
+    def notes(self) -> list[str]:
+        """Return what was noticed, in sentences."""
+
+
+class Log:
+    """The groups of a file.
+
+    Attributes:
+        path: The file.
+        head: What the file is taken for, and what each field is taken for.
+        reader: How its rows are read.
+        is_evaluation: Whether it is an evaluation file.
+        source: The tool that wrote it; "jsonl" for other files.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        reader: Reader,
+        head: str,
+        options: LogOptions,
+        *,
+        numbered: bool = False,
+        source: str = "jsonl",
+    ):
+        self.path, self.head, self.reader, self.source = rows.path, head, reader, source
+        self.is_evaluation = isinstance(reader, EvaluationReader)
+        self.rows, self.options, self.numbered = rows, options, numbered
+        self._notes: list[str] = []
+        self._equal = 0
+        self._most = 0
+        self._marks = MarksOf100()
+        self._last: tuple[int, list[Record]] = (-1, [])
+        self._row_I: NDArray[Any] = np.empty(0, np.uint32)
+        self._item_I: NDArray[Any] = np.empty(0, np.uint32)
+        self._end_G: NDArray[Any] = np.empty(0, np.int64)
+        self._is_read = bytearray()  # 1 for each group that was read
+
+    def __len__(self) -> int:
+        return len(self._end_G)
+
+    def __iter__(self) -> Iterator[Group]:
+        self._most, self._marks = 0, MarksOf100()
+        places = range(len(self))
+        for place in watched(places, f"read {self.path.name}", len(self), unit="problem"):
+            group = self[place]
+            self._most = max(self._most, len(group))
+            self._marks.add([sample.strategy for sample in group.samples])
+            yield group
+
+    def __getitem__(self, place: int) -> Group:
+        counted = getattr(self.reader, "counted", None)
+        before = dict(counted or {})
+        group = self.reader.group(list(self.items(place)))
+        if counted is not None and self._is_read[place]:  # notes count a group once
+            counted.clear()
+            counted.update(before)
+        self._is_read[place] = 1
+        return group
+
+    def items(self, place: int) -> Iterator[Item]:
+        """Yield the objects that hold the samples of a group, with the numbers of their rows."""
+        start = int(self._end_G[place - 1]) if place else 0
+        for i in range(start, int(self._end_G[place])):
+            row = int(self._row_I[i])
+            if self._last[0] != row:
+                self._last = (row, self.reader.items(self.rows.record(row)))
+            yield row, self._last[1][self._item_I[i]]
+
+    def notes(self) -> list[str]:
+        """Return what was noticed while all groups were read, in sentences."""
+        notes = [*self._notes, *self.reader.notes()]
+        if self.rows.damage:
+            notes.append(f"{LOSS}{self.rows.damage_note}")
+        if self._equal:
+            rows = count(self._equal, "row")
+            notes.append(
+                f"{LOSS}{rows} equal to an earlier one, also in the number of the sample"
+                if self.numbered
+                else f"counted as further samples: {rows} equal to an earlier one; {self._how}"
+            )
+        if self._most == 1 and len(self) > 1 and self.source == "jsonl":
+            notes.append("every problem has one sample: if that is not so, name the field that the "
+                         "samples of one problem share with --group")  # fmt: skip
+        if self.options.degenerate is None and self._marks.found:
+            notes.append(DEGENERATE_NOTE)
+        return notes
+
+    @property
+    def _how(self) -> str:
+        """What leaves out rows that come again."""
+        if numbers := getattr(getattr(self.reader, "recognised", None), "numbers", ()):
+            return f"--sample-number {numbers[0]} leaves them out"
+        return "a field that numbers the samples, named with --sample-number, leaves such rows out"
+
+    @property
+    def repeated(self) -> int:
+        """Rows that count, and that are equal to an earlier one, in texts or in several samples.
+
+        Rows of one sample without its text may well be equal.
+        """
+        has_lists = getattr(getattr(self.reader, "recognised", None), "lists", False)
+        is_known = "text" in self.reader.columns or has_lists or self._item_I.any()
+        return self._equal if is_known and not self.numbered else 0
+
+    def add_note(self, note: str) -> None:
+        """Add what a reader of the groups has noticed."""
+        self._notes.append(note)
+
+    def index(self, first: Sequence[Row], rest: Iterator[Row]) -> None:
+        """Find where the samples of each problem are.
+
+        Raises:
+            DataError: Naming the line that cannot be read.
+        """
+        hashes, digests = array("q"), array("q")
+        rows_of, items_of = array("I"), array("I")
+        for number, row in enumerate(chain(first, rest)):
+            digests.append(row.digest)
+            try:
+                for place, item in enumerate(self.reader.items(row.record)):
+                    hashes.append(hash(self.reader.name(item, number)))
+                    rows_of.append(number)
+                    items_of.append(place)
+                    self.reader.check(item)
+            except (KeyError, TypeError, ValueError) as error:
+                raise explained(error, self.rows.where(number)) from None
+        row_I, item_I = (np.frombuffer(one, np.uint32) for one in (rows_of, items_of))
+        hash_I = np.frombuffer(hashes, np.int64)
+        kept_I = None
+        if self.is_evaluation:
+            kept_I = _first_of_equal(hash_I)
+            self._refuse_repeated(hash_I, row_I, kept_I)
+        else:
+            kept_R = _first_of_equal(np.frombuffer(digests, np.int64))
+            self._equal = int((~kept_R).sum())
+            if self.numbered and self._equal:
+                kept_I = kept_R[row_I]
+        if kept_I is not None:
+            row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
+        order_I, self._end_G = _by_group(hash_I)
+        self._row_I, self._item_I = row_I[order_I], item_I[order_I]
+        self._is_read = bytearray(len(self))
+
+    def _refuse_repeated(
+        self, hash_I: NDArray[np.int64], row_I: NDArray[Any], kept_I: NDArray[np.bool_]
+    ) -> None:
+        """Refuse an evaluation file that holds a problem twice, unless damage is allowed."""
+        again = np.flatnonzero(~kept_I)
+        if not len(again):
+            return
+        first = int(np.flatnonzero(hash_I == hash_I[again[0]])[0])
+        lines = [self.rows.where(int(row_I[place])) for place in (again[0], first)]
+        said = f"{lines[0]} has the problem of {lines[1]}"
+        if not self.options.allow_damaged:
+            more = f", the first of {len(again)} such lines" if len(again) > 1 else ""
+            raise DataError(f"{said}{more}: repair the file, or leave such lines out with "
+                            "--allow-damaged")  # fmt: skip
+        self.rows.damage += [said] * len(again)
+
+
+def _first_of_equal(digest_R: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each row is the first one with its digest."""
+    kept_R = np.zeros(len(digest_R), dtype=np.bool_)
+    kept_R[np.unique(digest_R, return_index=True)[1]] = True
+    return kept_R
+
+
+def _by_group(hash_I: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order of objects by groups, in the order of their first ones; and their ends."""
+    _, first_G, group_I, size_G = np.unique(
+        hash_I, return_index=True, return_inverse=True, return_counts=True
+    )
+    order_G = np.argsort(first_G)
+    rank_G = np.empty_like(order_G)
+    rank_G[order_G] = np.arange(len(order_G))
+    return np.argsort(rank_G[group_I.ravel()], kind="stable"), np.cumsum(size_G[order_G])
+
+
+def open_log(
+    path: str | Path,
+    options: LogOptions | None = None,
+    needs: Collection[str] = (),
+    *,
+    tool: str | None = None,
+    strategies: Sequence[str] = STRATEGIES,
+    first: int | None = None,
+    seen: Callable[[int], object] | None = None,
+    as_logged: bool = False,
+) -> Log:
+    """Return the groups of any file of samples.
+
+    Args:
+        path: A log in JSON Lines, JSON or Parquet, a file of evaluations or rollouts, or the log of
+            another tool.
+        options: How it is read.
+        needs: What the caller cannot do without: correct, reward, text, prompt or strategy.
+        tool: The tool that wrote it; by default recognised, where names of files tell.
+        strategies: The names that a field of strategies may have.
+        first: Read only so many rows; by default all.
+        seen: Called now and then, with the bytes of rows that are read.
+        as_logged: Keep groups of all sizes of a tool's log. By default groups have the commonest
+            number of samples, and the others are left out, with a note.
+
+    Raises:
+        ConfigError: When a field that is needed cannot be recognised, or an option does not fit.
+        DataError: When the file cannot be read.
+    """
+    from setrl.logs.importers import tools
+
+    path, options = Path(path), options or LogOptions()
+    tool = tool or tools.tool_of(path)
+    notes: list[str] = []
+    if tool is None:
+        rows, given = Rows(path, options.allow_damaged), options.fields
+    else:
+        records, given = tools.rows_of(tool, path, options, notes, as_logged)
+        rows = Rows(path, records=records)
+    scan = _watched(rows, islice(rows.scan(), first), seen)
+    start = list(islice(scan, SNIFFED))
+    if not start:
+        why = f" that can be read: {rows.damage_note}" if rows.damage else ""
+        raise DataError(f"{path}: holds no rows{why}")
+    if tool is None and is_record(start[0].record):
+        _refuse_names(path, given)
+        log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
+                  options)  # fmt: skip
+        log.index(start, scan)
+        return log
+    try:
+        found = recognise(
+            [row.record for row in start], given, options.verify is not None, needs, strategies
+        )
+        # A tool's reader has said already what a missing label means.
+        read = options if tool is None else replace(options, degenerate=None)
+        reader = RowReader(found, read, needs, rows.where)
+        numbered = found.fields.sample_number is not None
+        head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
+        log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl")
+        log.index(start, scan)
+        for note in notes:  # the last of them came with the last row
+            log.add_note(note)
+        if "correct" in needs:
+            reader.refuse_graded()
+            reader.refuse_opposite()
+    except OddValueError as error:
+        raise DataError(f"{rows.where(error.row)}: {error}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}{'' if tool else tools.command_for(path)}") from None
+    return log
+
+
+def _watched(
+    rows: Rows, scan: Iterator[Row], seen: Callable[[int], object] | None
+) -> Iterator[Row]:
+    for number, row in enumerate(scan):
+        if seen is not None and number % SEEN_EVERY == 0:
+            seen(rows.place)
+        yield row
+
+
+def _refuse_names(path: Path, given: FieldNames) -> None:
+    if given.named():
+        names = ", ".join(f"--{role.replace('_', '-')}" for role in given.named())
+        raise ConfigError(f"{path} is an evaluation file, whose fields are known: {names} is for "
+                          "another program's log")  # fmt: skip

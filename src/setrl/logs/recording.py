@@ -1,0 +1,125 @@
+"""The groups of a log with the samples that figures count, and the only writer of their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from setrl.logs.log import Log
+from setrl.logs.options import Fate
+from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, Record
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import DEGENERATE, Label
+from setrl.support.errors import DataError
+from setrl.support.wording import count
+
+
+class Graded(NamedTuple):
+    """A group, and the samples of it that figures count.
+
+    Attributes:
+        group: The group.
+        samples: The samples that have a grade; with `--ungraded wrong` all.
+        ungraded: How many samples of the problem have no grade.
+        are: Whether these are left out, or count as wrong.
+        as_wrong: The places of those that count as wrong.
+        texts: The texts of the first samples, where they are known.
+    """
+
+    group: Group
+    samples: Sequence[Sample]
+    ungraded: int
+    are: Fate
+    as_wrong: Sequence[int]
+    texts: Sequence[str]
+
+
+def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
+    """Yield the groups of a log; what is left out is added to its notes.
+
+    Args:
+        log: The log.
+        keep_bare: Also yield problems without a graded sample.
+
+    Raises:
+        DataError: When no sample is scored.
+    """
+    missing = empty = 0
+    for group in log:
+        one = _graded(group, log)
+        missing += 0 if log.is_evaluation else one.ungraded
+        empty += not one.samples
+        if one.samples or keep_bare:
+            yield one
+    if empty == len(log):
+        raise DataError(f"{log.path}: holds no sample that is scored")
+    if missing:
+        fate = "counted as wrong" if log.options.ungraded == "wrong" else "left out"
+        log.add_note(f"{fate}: {count(missing, 'sample')} without a score (null or NaN)")
+    if empty and not keep_bare:
+        log.add_note(f"left out: {count(empty, 'problem')} without a scored sample")
+
+
+def _graded(group: Group, log: Log) -> Graded:
+    if log.is_evaluation:  # which has left out what is not graded
+        known, are = group.more, group.more.get("ungraded_are", "left-out")
+        return Graded(group, group.samples, known.get("ungraded", 0), are,
+                      known.get("as_wrong", ()), known["texts"])  # fmt: skip
+    are = log.options.ungraded
+    places = [i for i, one in enumerate(group.samples) if one.correct is None]
+    kept: Sequence[Sample] = group.samples
+    if places and are == "left-out":
+        kept = [one for one in group.samples if one.correct is not None]
+    texts = [one.text for one in kept[:TEXTS_KEPT]] if "text" in log.reader.columns else []
+    return Graded(group, kept, len(places), are, places if are == "wrong" else (), texts)
+
+
+def log_records(log: Log) -> Iterator[Record]:
+    """Yield the records that an evaluation file holds of a log.
+
+    Raises:
+        DataError: When no sample is scored.
+    """
+    split = log.path.name.partition(".")[0] if log.source == "jsonl" else log.source
+    for one in graded_groups(log):
+        group, columns = one.group, log.reader.columns
+        more: Record = {"split": split, "source": log.source}
+        more |= {k: v for k in ("step", "gold") if (v := getattr(group, k)) is not None}
+        if "reward" in columns:
+            more["rewards"] = [sample.reward for sample in one.samples]
+        if "proxy" in columns:
+            more["proxy"] = [sample.value("proxy") for sample in one.samples]
+        if one.ungraded:
+            more["ungraded"] = one.ungraded
+        if one.ungraded and one.are == "wrong":
+            more |= {"ungraded_are": "wrong", "as_wrong": list(one.as_wrong)}
+        yield record(group.id, group.prompt, one.samples, one.texts, **more)
+
+
+def record(
+    name: str, prompt: str, samples: Sequence[Sample], texts: Sequence[str], **more: Any
+) -> Record:
+    """Return the record of a problem.
+
+    Args:
+        name: The id of the problem.
+        prompt: What the model was given.
+        samples: All samples; one without a grade is written as wrong.
+        texts: The texts of the first samples.
+        more: Further keys.
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": name,
+        "prompt": prompt,
+        "n": len(samples),
+        **more,
+        "correct": [int(bool(one.correct)) for one in samples],
+        "strategies": [_written(one.strategy) for one in samples],
+        "answers": [one.answer for one in samples],
+        "texts": list(texts[:TEXTS_KEPT]),
+    }
+
+
+def _written(strategy: Label) -> Label:
+    return strategy if strategy is None or strategy == DEGENERATE else str(strategy)

@@ -1,0 +1,263 @@
+"""The rows of a file: JSON Lines, a JSON array or object, CSV, Parquet, with or without gzip.
+
+Every row can be read again from the byte where it begins. A file that is not JSON Lines is copied
+to a temporary one, so that only the rows that are wanted are in memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import shutil
+import tempfile
+import weakref
+from array import array
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from setrl.samples.values import plain
+from setrl.support.errors import DataError
+from setrl.support.files import csv_rows, json_lines
+from setrl.support.files.gzipped import open_gzip
+from setrl.support.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
+from setrl.support.files.progress import watched
+from setrl.support.wording import count
+
+
+class Row(NamedTuple):
+    """One object of a file.
+
+    Attributes:
+        record: The object.
+        digest: Equal for rows that are equal.
+    """
+
+    record: dict[str, Any]
+    digest: int
+
+
+class Rows:
+    """The rows of a file.
+
+    Args:
+        path: The file.
+        allow_damaged: Leave out lines that cannot be read.
+        records: The rows, if `path` only names where they came from.
+
+    Attributes:
+        damage: What is wrong with each line that is left out.
+
+    Raises:
+        DataError: If there is no such file.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        allow_damaged: bool = False,
+        records: Iterable[dict[str, Any]] | None = None,
+    ):
+        self.path, self.allow_damaged = path, allow_damaged
+        self.damage: list[str] = []
+        self._given = records
+        self._places, self._numbers = array("q"), array("I")
+        self._copy: BinaryIO | None = None
+        self._handle: BinaryIO | None = None
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def damage_note(self) -> str:
+        """How many lines are left out, and what is wrong with the first."""
+        lines = count(len(self.damage), "damaged line")
+        return f"{lines} of {self.path.name}, the first: {self.damage[0]}"
+
+    @property
+    def place(self) -> int:
+        """The byte at which the last row begins that was read."""
+        return self._places[-1] if self._places else 0
+
+    def scan(self) -> Iterator[Row]:
+        """Read all rows, in order and once, and remember where each begins.
+
+        Raises:
+            DataError: Naming the file, and the line that is not an object.
+        """
+        if self._given is not None:
+            yield from self._copied(enumerate(self._given, start=1))
+            return
+        if _is_pipe(self.path):
+            yield from self._piped()
+            return
+        kind = _opening(self.path)
+        if kind == PARQUET:
+            from setrl.logs import parquet
+
+            yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
+        else:
+            is_gzip = kind == GZIP
+            rows = self._text(_opened(self.path, is_gzip), is_copied=is_gzip)
+            size = None if is_gzip else self.path.stat().st_size
+            yield from watched(rows, f"read {self.path.name}", size, at=lambda: self._places[-1])
+
+    def record(self, row: int) -> dict[str, Any]:
+        """Read a row again."""
+        if self._handle is None:
+            self._handle = self._copy or self.path.open("rb")
+            weakref.finalize(self, self._handle.close)
+        self._handle.seek(self._places[row])
+        return json_lines.parse(self._handle.readline())
+
+    def where(self, row: int) -> str:
+        """Return the file and the line of a row, for messages."""
+        mark = ", row " if self._copy is not None and not _is_lines(self.path) else ":"
+        return f"{self.path}{mark}{self._numbers[row]}"
+
+    def _piped(self) -> Iterator[Row]:
+        """Read a pipe, which gives its bytes only once."""
+        with self.path.open("rb") as pipe, tempfile.TemporaryFile() as whole:
+            shutil.copyfileobj(pipe, whole)
+            whole.seek(0)
+            yield from self._text(cast("BinaryIO", whole), is_copied=True)
+
+    def _text(self, file: BinaryIO, is_copied: bool) -> Iterator[Row]:
+        try:
+            with file:
+                start = file.read(OPENING)
+                separator = _separator(self.path, start)
+                mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
+                file.seek(mark)
+                if separator:
+                    yield from self._copied(csv_rows.read(self.path, file, separator))
+                elif _is_whole(start):
+                    yield from self._copied(_whole(self.path, file))
+                elif is_copied:
+                    yield from self._copied(
+                        (number, record) for number, _, record, _ in self._lines(file, mark)
+                    )
+                else:
+                    for number, place, record, line in self._lines(file, mark):
+                        self._add(number, place)
+                        yield Row(record, hash(line.strip()))
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise DataError(f"{self.path}: its gzip data are damaged or cut off: {error}") from None
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+
+    def _lines(
+        self, file: BinaryIO, place: int
+    ) -> Iterator[tuple[int, int, dict[str, Any], bytes]]:
+        for number, line in enumerate(file, start=1):
+            start, place = place, place + len(line)
+            if not line.strip():
+                continue
+            try:
+                record = json_lines.parse(line)
+                json_lines.refuse_double_keys(line, record)
+            except ValueError as error:
+                if not self.allow_damaged:
+                    seems = "" if line.endswith(b"\n") else ": the last line seems to be cut off"
+                    raise DataError(f"{self.path}:{number}: {error}{seems}; --allow-damaged leaves "
+                                    "such lines out") from None  # fmt: skip
+                self.damage.append(f"line {number} {error}")
+                continue
+            yield number, start, record, line
+
+    def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
+        """Copy rows to a temporary file while they are read."""
+        copy = self._copy = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+        weakref.finalize(self, copy.close)
+        place = 0
+        for number, record in numbered:
+            line = json.dumps(record, default=_in_json).encode() + b"\n"
+            copy.seek(place)  # a reader may have moved it
+            copy.write(line)
+            self._add(number, place)
+            place += len(line)
+            yield Row(record, hash(line))
+
+    def _add(self, number: int, place: int) -> None:
+        self._numbers.append(number)
+        self._places.append(place)
+
+
+def _in_json(value: Any) -> Any:
+    """Return what JSON has for a value of Parquet; bytes and times become objects.
+
+    No reader takes an object for a value of a sample, so that b"1" is no label in any log.
+    """
+    if isinstance(value, Decimal):
+        return plain(value)
+    return {type(value).__name__: str(value)}
+
+
+def _opened(path: Path, is_gzip: bool) -> Any:
+    return open_gzip(path) if is_gzip else path.open("rb")
+
+
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _opening(path: Path) -> bytes:
+    """Return how a file begins, if that is the mark of Parquet or gzip."""
+    if not path.is_file():
+        what = "is a folder, and a file was expected" if path.is_dir() else "no such file"
+        raise DataError(f"{path}: {what}")
+    with path.open("rb") as file:
+        start = file.read(len(PARQUET))
+    return PARQUET if start == PARQUET else GZIP if start.startswith(GZIP) else b""
+
+
+def _is_lines(path: Path) -> bool:
+    return ".jsonl" in path.suffixes
+
+
+def _separator(path: Path, start: bytes) -> str | None:
+    """Return what separates the fields of a table in text; None if the file is JSON."""
+    refuse_other_kinds(path, start)
+    text = text_of(start)
+    if not text:
+        raise DataError(f"{path}: is empty")
+    if text[:1] in b"[{":
+        return None
+    line = text.splitlines()[0].decode("utf-8", errors="replace")
+    if (separator := csv_rows.separator_of(line)) is None:
+        raise DataError(f"{path}: is not JSON, and no table with commas; it begins with "
+                        f"{line[:80]!r}: give JSON Lines, JSON, CSV or Parquet")  # fmt: skip
+    return separator
+
+
+def _is_whole(start: bytes) -> bool:
+    """Return whether a file is one array or one object, and not lines of objects."""
+    text = text_of(start)
+    if text.startswith(b"["):
+        return True
+    line, _, more = text.partition(b"\n")
+    try:
+        json.loads(line)
+    except ValueError:
+        # A first line longer than the opening, or cut off, is still one line of an object.
+        return bool(more.strip()) and not line.rstrip().endswith(b"}")
+    except RecursionError:  # which the reader of lines explains
+        return False
+    return False
+
+
+def _whole(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    text = file.read()
+    try:
+        content = json.loads(text.decode("utf-8"), object_pairs_hook=json_lines.once)
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply to be read") from None
+    except ValueError as error:
+        raise DataError(f"{path}: is not JSON: {error}") from None
+    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
+        if not isinstance(record, dict):
+            raise DataError(f"{path}, row {number}: must be an object, got "
+                            f"{type(record).__name__}")  # fmt: skip
+        yield number, record

@@ -1,0 +1,84 @@
+"""What the samples of a log were drawn with: settings that its rows name."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from setrl.logs.field_values import plain_name
+from setrl.logs.fields import text_of
+from setrl.samples.values import written_number
+
+NAMES = {  # setting → the names of its fields in plain letters
+    "temperature": ("temperature", "temp", "samplingtemperature"),
+    "top_p": ("topp",),
+    "top_k": ("topk",),
+    "max_tokens": ("maxtokens", "maxnewtokens", "maxcompletiontokens", "maxcompletionlength",
+                   "maxoutputtokens", "tokenlimit"),
+    "model": ("model", "modelname", "modelid", "modelpath"),
+    "revision": ("revision", "modelrevision"),
+    "system prompt": ("systemprompt", "system", "systemmessage"),
+    "dataset": ("dataset", "datasetname"),
+    "task": ("task", "taskname"),
+    "split": ("split",),
+}  # fmt: skip
+OF_A_FILE = ("temperature", "top_p", "top_k", "max_tokens", "model", "revision", "system prompt")
+SHOWN = 40  # letters of a value in a sentence
+
+Settings = Mapping[str, Counter[str]]  # setting → value → how many rows have it
+
+
+def setting_of(path: str) -> str | None:
+    """Return the setting that a field's name stands for.
+
+    >>> setting_of("config.max_new_tokens"), setting_of("score")
+    ('max_tokens', None)
+    """
+    name = plain_name(path)
+    return next((setting for setting, names in NAMES.items() if name in names), None)
+
+
+def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
+    """Count the values of settings in one row; what is not text or a number is left out."""
+    for setting, value in values:
+        if isinstance(value, str | int | float):
+            number = written_number(str(value))
+            text = text_of(value if math.isnan(number) else number)
+            if text is not None:
+                found.setdefault(setting, Counter())[text] += 1
+
+
+def mixed(settings: Settings) -> list[str]:
+    """Say which settings have several values in one file, where one is expected."""
+    return [
+        f"{name} is {_values(settings[name])}: these are samples of several settings"
+        for name in OF_A_FILE
+        if len(settings.get(name, ())) > 1
+    ]
+
+
+def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", "B")) -> str:
+    """Say which settings differ between two files that both name them; empty if none does."""
+    parts = [
+        f"{setting} ({_few(first[setting])} and {_few(second[setting])})"
+        for setting in NAMES
+        if setting in first
+        and setting in second
+        and first[setting].keys() != second[setting].keys()
+    ]
+    if not parts:
+        return ""
+    return (f"{names[0]} and {names[1]} differ in {', '.join(parts)}: this can be the reason why "
+            "the results differ")  # fmt: skip
+
+
+def _values(counts: Counter[str]) -> str:
+    shown = [f"{value[:SHOWN]} in {times:,}" for value, times in counts.most_common(3)]
+    return f"{', '.join(shown)}{', …' if len(counts) > 3 else ''} rows"
+
+
+def _few(counts: Counter[str]) -> str:
+    shown = [value if len(value) <= SHOWN else f"{value[:SHOWN]}…" for value in list(counts)[:3]]
+    return f"{' or '.join(shown)}{' or …' if len(counts) > 3 else ''}"

@@ -1,0 +1,67 @@
+"""A label in a log, and the marks of samples of no strategy that users and other codes have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from setrl.samples.values import DEGENERATE, Label, read_label
+
+NULL = "null"  # what --degenerate calls a label that is null or missing
+POLY_EPO_DEGENERATE = 100  # the label of degenerate samples in the published code of Poly-EPO
+DEGENERATE_NOTE = (
+    "the labels have 100 and small numbers: if it marks degenerate samples, as in Poly-EPO's "
+    "code, give --degenerate 100; now it counts as one more strategy"
+)
+
+
+def strategy_of(value: Any, degenerate: str | None = None) -> Label:
+    """Return the label that a value in a log is, where a user says what means no strategy.
+
+    Null and NaN are unknown, unless `degenerate` is "null". −1 and the label `degenerate` mean that
+    the sample is of no strategy.
+
+    >>> strategy_of(100, degenerate="100"), strategy_of(None, degenerate="null")
+    (-1, -1)
+
+    Raises:
+        ValueError: If it is not a label; see `read_label`.
+    """
+    label = read_label(value)
+    if label is None:
+        return DEGENERATE if degenerate == NULL else None
+    return DEGENERATE if str(label) == degenerate else label
+
+
+class MarksOf100:
+    """A search for the label 100 among small ones: degenerate samples in Poly-EPO's code.
+
+    All labels but 100 must be whole numbers from 0 to the size of the group, as a judge gives them.
+
+    >>> MarksOf100.found_in([[1, 2, 100], [1, 1, 2]]), MarksOf100.found_in([[12, 40, 100]])
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._possible, self._seen = True, False
+
+    @classmethod
+    def found_in(cls, groups: Iterable[Sequence[Label]]) -> bool:
+        """Return the answer for the labels of some groups."""
+        marks = cls()
+        for labels in groups:
+            marks.add(labels)
+        return marks.found
+
+    def add(self, labels: Sequence[Label]) -> None:
+        """Take the labels of a group into account."""
+        known = [one for one in labels if one is not None and one != DEGENERATE]
+        others = [one for one in known if one != POLY_EPO_DEGENERATE]
+        if any(not isinstance(one, int) or not 0 <= one <= len(labels) < 100 for one in others):
+            self._possible = False
+        self._seen = self._seen or 0 < len(others) < len(known)
+
+    @property
+    def found(self) -> bool:
+        """Whether a label 100 seems to mark degenerate samples."""
+        return self._possible and self._seen

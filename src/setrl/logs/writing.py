@@ -1,0 +1,111 @@
+"""The rows of a log as the user wrote them, with values of the samples added: the only writer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from setrl.logs.log import Log
+from setrl.logs.recognition import SNIFFED
+from setrl.logs.records import Record
+from setrl.samples.types import Group
+from setrl.support.errors import DataError
+from setrl.support.wording import plural
+
+
+def rows_with(
+    log: Log,
+    place: int,
+    group: Group,
+    columns: Mapping[str, Sequence[Any]],
+    mark: str,
+    about: Mapping[str, Any],
+) -> Iterator[Record]:
+    """Yield the rows of a group with values of its samples added.
+
+    A value goes under its key where a sample has its own row or object, and in a list under the
+    plural of the key where a row holds lists of its samples. Other fields and their order stay.
+
+    Args:
+        log: The log.
+        place: The place of the group in the log.
+        group: The group.
+        columns: Key → a value for each sample.
+        mark: The key for facts about the row itself; facts that the row has under this key stay.
+        about: What is said there.
+    """
+    start = 0
+    for row, items in _items_by_row(log, place, group).items():
+        record = log.rows.record(row)
+        objects, start = _with_values(log, items, columns, start)
+        said = record.get(mark)
+        kept = said if isinstance(said, dict) else {}
+        yield {**_with_objects(record, objects, log.reader.list_path), mark: {**kept, **about}}
+
+
+def refuse_taken(log: Log, keys: Collection[str]) -> None:
+    """Refuse keys that the first rows of a log have already; later rows are checked when written.
+
+    Raises:
+        DataError: Naming the option that names another key.
+    """
+    for row in range(min(len(log.rows), SNIFFED)):
+        for item in log.reader.items(log.rows.record(row)):
+            _refuse_taken(log, _sample_object(item, log.reader.list_path), keys)
+
+
+def _refuse_taken(log: Log, sample: Record, keys: Collection[str]) -> None:
+    for key in keys:
+        if not (_is_empty(sample.get(key)) and _is_empty(sample.get(plural(key)))):
+            raise DataError(f"{log.path} has {key!r} already: name another key with --into")
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether a field holds nothing: null, or a list of nulls as in evaluation files."""
+    return value is None or (isinstance(value, list) and all(one is None for one in value))
+
+
+def _items_by_row(log: Log, place: int, group: Group) -> dict[int, list[Record]]:
+    found: dict[int, list[Record]] = {row: [] for row in group.rows}
+    for row, item in log.items(place):
+        found[row].append(item)
+    for row, items in found.items():
+        if len(items) < len(log.reader.items(log.rows.record(row))):
+            raise DataError(f"{log.rows.where(row)}: holds samples of several problems: write one "
+                            "problem or one sample a row")  # fmt: skip
+    return found
+
+
+def _with_values(
+    log: Log, items: Sequence[Record], columns: Mapping[str, Sequence[Any]], start: int
+) -> tuple[list[Record], int]:
+    """Return the objects that hold samples with their values, and where the next ones begin."""
+    objects = []
+    for item in items:
+        size = log.reader.size(item)
+        end = start + (1 if size is None else size)
+        values = {
+            (key if size is None else plural(key)): (
+                column[start] if size is None else list(column[start:end])
+            )
+            for key, column in columns.items()
+        }
+        sample = _sample_object(item, log.reader.list_path)
+        _refuse_taken(log, sample, columns)
+        objects.append({**sample, **values})
+        start = end
+    return objects, start
+
+
+def _sample_object(item: Record, path: str | None) -> Record:
+    return item if path is None else item[path]
+
+
+def _with_objects(record: Record, objects: Sequence[Record], path: str | None) -> Record:
+    """Return a row whose list of objects is another one; without a list, the object itself."""
+    if path is None:
+        return objects[0]
+    first, dot, rest = path.partition(".")
+    if path in record or not dot:
+        return {**record, path: list(objects)}
+    return {**record, first: _with_objects(record[first], objects, rest)}

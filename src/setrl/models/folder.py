@@ -1,0 +1,102 @@
+"""Where a model is: a folder, or a name on a hub. It needs no PyTorch, so it answers at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from setrl.models.served.reachable import refuse_unreachable
+from setrl.support import files, wording
+from setrl.support.errors import ConfigError, DataError, RunError
+
+ADAPTER, CONFIG = "adapter_config.json", "config.json"
+HF_HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+
+
+def refuse_missing(model_dir: str | Path) -> None:
+    """Refuse a model that cannot be loaded: no such folder, or a name that no hub can give.
+
+    A hub is asked only for a name that cannot be a path, and only whether it answers at all: the
+    library behind it tries again for half a minute.
+
+    Raises:
+        ConfigError: If the model does not exist.
+    """
+    name = base_of(model_dir)
+    path = Path(name)
+    if path.is_dir():
+        _refuse_other_folder(path)
+    elif name.startswith((".", "~")) or path.is_absolute() or len(path.parts) > 2:
+        raise ConfigError(f"{name} is not a model's folder or name: {_instead(path)}")
+    elif not _is_cached(name):
+        try:
+            refuse_unreachable(HF_HUB)
+        except RunError as error:
+            reason = str(error).partition(": start the server")[0]
+            raise ConfigError(
+                f"{name} is not a model's folder or name: {reason}, the cache of this machine "
+                f"lacks it, and {_instead(path)}"
+            ) from None
+
+
+def is_adapter(model_dir: str | Path) -> bool:
+    """Return whether a folder holds an adapter (PEFT) of a model, and not a model."""
+    return (Path(model_dir) / ADAPTER).is_file()
+
+
+def base_of(model_dir: str | Path) -> str:
+    """Return the name or folder of the whole model: for an adapter, of its base model.
+
+    Raises:
+        ConfigError: If the adapter does not say.
+    """
+    if not is_adapter(model_dir):
+        return str(model_dir)
+    base = files.read_json(Path(model_dir) / ADAPTER).get("base_model_name_or_path")
+    if not base:
+        raise ConfigError(f"{Path(model_dir) / ADAPTER} does not name the model of the adapter")
+    return str(base)
+
+
+def _refuse_other_folder(path: Path) -> None:
+    """Refuse a folder whose config names no kind of model."""
+    try:
+        kind = files.read_json(path / CONFIG).get("model_type")
+    except (DataError, OSError):
+        kind = None
+    if kind is None:
+        inside = sorted(one.name for one in path.iterdir())
+        raise ConfigError(
+            f"{path} is not a model's folder or name: its {CONFIG} is missing or names no "
+            f"model_type; it has {wording.first_of(inside) if inside else 'no file'}"
+        )
+
+
+def _instead(path: Path) -> str:
+    """Say which folders there are where one is missing."""
+    where = next(one for one in path.absolute().parents if one.is_dir())
+    inside = sorted(one.name for one in where.iterdir() if one.is_dir() and one.name[0] != ".")
+    return (
+        f"there is no such folder, and {where} has "
+        f"{wording.first_of(inside) if inside else 'no folder'}"
+    )
+
+
+def _is_cached(name: str) -> bool:
+    """Return whether the config of a name is in the cache of Hugging Face's library."""
+    try:
+        return hub_commit(name) is not None
+    except ModuleNotFoundError:
+        return True  # the extra is missing: whoever loads the model says so
+
+
+def hub_commit(name: str) -> str | None:
+    """Return the commit of a name on the hub that this machine's cache has; None if it has none."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        kept = try_to_load_from_cache(name, CONFIG)
+    except HFValidationError:
+        return None
+    return Path(kept).parent.name if isinstance(kept, str) else None

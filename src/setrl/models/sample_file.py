@@ -1,0 +1,126 @@
+"""Samples on disk: JSON Lines that may be cut at any byte and then continued.
+
+    {"schema_version": 1, "settings": {"task": "aime_2024", "model": "…", "n": 64, "seed": 0, …}}
+    {"id": "aime_2024/60/3", "problem": 0, "sample": 3, "text": "…", "finish": "stop"}
+
+The first line says what the samples were drawn with; each further line is one sample, in order of
+arrival. A sample's id, the problem's id and its number, stays the same however often a call was
+interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from setrl.models.generators import Completion
+from setrl.support import files
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.files import json_lines
+
+SCHEMA_VERSION = 1
+
+
+class SampleFile:
+    """The samples of one task that have been drawn so far.
+
+    Only the place of each sample in the file is kept in memory.
+
+    Args:
+        path: The file; made, with its folder, by `make` or at the first sample.
+        problem_ids: The ids of the task's problems.
+        settings: What the samples are drawn with; a file of other settings is refused.
+
+    Raises:
+        ConfigError: When the file was made with other settings.
+        DataError: When a whole line is not a sample.
+    """
+
+    def __init__(self, path: Path, problem_ids: Sequence[str], settings: dict[str, Any]) -> None:
+        self.path = path
+        self._ids = tuple(problem_ids)
+        self._settings = settings
+        self._offsets: dict[int, dict[int, int]] = {}
+        if path.exists():
+            self._index()
+
+    @property
+    def count(self) -> int:
+        """Samples in the file."""
+        return sum(map(len, self._offsets.values()))
+
+    def missing(self, problem: int, n: int) -> tuple[int, ...]:
+        """Return the numbers of the missing samples of a problem."""
+        known = self._offsets.get(problem, {})
+        return tuple(number for number in range(n) if number not in known)
+
+    def make(self) -> None:
+        """Make the file if it is not there: that it can be written is known before samples are.
+
+        Raises:
+            OSError: When it cannot.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.open("ab").close()
+
+    def append(self, sample: Completion) -> None:
+        """Add a sample, unless the file has it already."""
+        offsets = self._offsets.setdefault(sample.problem, {})
+        if sample.number in offsets:
+            return
+        self.make()
+        if not self.path.stat().st_size:
+            files.append_line(
+                self.path, {"schema_version": SCHEMA_VERSION, "settings": self._settings}
+            )
+        offset = self.path.stat().st_size
+        record = {
+            "id": f"{self._ids[sample.problem]}/{sample.number}",
+            "problem": sample.problem,
+            "sample": sample.number,
+            "text": sample.text,
+            "finish": sample.finish,
+        }
+        files.append_line(self.path, record)
+        offsets[sample.number] = offset
+
+    def samples(self, problem: int) -> list[Completion]:
+        """Return the samples of one problem, by number."""
+        offsets = sorted(self._offsets.get(problem, {}).items())
+        if not offsets:
+            return []
+        with self.path.open("rb") as file:
+            return [_sample_at(file, offset) for _, offset in offsets]
+
+    def _index(self) -> None:
+        for number, offset, record in json_lines.read(self.path, torn="cut"):
+            if number == 1:
+                self._check_settings(record)
+                continue
+            try:
+                problem, sample = int(record["problem"]), int(record["sample"])
+                known_id = f"{self._ids[problem]}/{sample}"
+            except (KeyError, TypeError, ValueError, IndexError):
+                raise DataError(f"{self.path}:{number}: is not a sample of this task") from None
+            if record.get("id") != known_id:
+                raise DataError(f"{self.path}:{number}: is sample {record.get('id')}, "
+                                f"not {known_id} of this task")  # fmt: skip
+            self._offsets.setdefault(problem, {}).setdefault(sample, offset)
+
+    def _check_settings(self, header: dict[str, Any]) -> None:
+        found = header.get("settings")
+        if not isinstance(found, dict):
+            raise DataError(f"{self.path}:1: is not the first line of a file of samples")
+        for key, wanted in self._settings.items():
+            if found.get(key) != wanted:
+                raise ConfigError(
+                    f"{self.path} was made with {key} = {found.get(key)}, not {wanted}: "
+                    "give another path or remove the file"
+                )
+
+
+def _sample_at(file: Any, offset: int) -> Completion:
+    file.seek(offset)
+    record = json_lines.parse(file.readline())
+    return Completion(record["problem"], record["sample"], record["text"], record["finish"])
