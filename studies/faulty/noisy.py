@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,12 +62,12 @@ class NoisyJudge(Judge, sees_copies=True):
         rng = np.random.default_rng(entropy(self.seed, group))
         moved_N = rng.random(len(group.texts)) < self.flips
         sizes = Counter(judgement.labels_N)
-        labels = list(judgement.labels_N)
-        for place in np.flatnonzero(moved_N):
+        labels: list[Any] = list(judgement.labels_N)
+        for place in np.flatnonzero(moved_N & np.array([n is not None for n in labels], bool)):
             own = judgement.labels_N[place]
-            places = [label for label in sizes if label not in (own, DEGENERATE)]
+            places = [label for label in sizes if label not in (own, DEGENERATE, None)]
             if own == DEGENERATE or sizes[own] > 1:
-                places.append(max(labels) + 1)
+                places.append(max(label for label in labels if label is not None) + 1)
             if places:
                 labels[place] = places[rng.integers(len(places))]
         return Judgement(by_first_appearance(labels))

@@ -16,7 +16,7 @@ from setrl.tasks.domains import by_name
 from setrl.train.gathering.credit import credit_groups
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
-LISTS = {"problem": "p", "completions": ["a", "b", None, "a"], "rewards": [1, 1, 1, 1]}
+LISTS = {"problem": "p", "completions": ["a", "b", "", "a"], "rewards": [1, 1, 1, 1]}
 LINES = [{"prompt": "p", "text": t, "reward": 1} for t in ("a", "b", "", "a")]
 SHAPES = {"objects": [OBJECTS], "lists": [LISTS], "lines": LINES}
 
@@ -61,6 +61,18 @@ def test_labels_stand_where_credit_looks_for_them(tmp_path, shape):
     (group,) = open_log(tmp_path / "out.jsonl")
     assert [one.strategy for one in group.samples] == [0, 1, -1, 0]
     assert all(line["judged"] == {"strategy": {"judge": "exact"}} for line in lines)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_sample_without_a_text_is_unknown_and_of_no_strategy_only_if_it_wrote_nothing(
+    tmp_path, shape
+):
+    records = json.loads(json.dumps(SHAPES[shape]).replace('"b"', "null"))
+    counts, _ = label(tmp_path, records)
+    assert (counts.without_text, counts.degenerate, counts.strategies) == (1, 1, 1)
+    assert "1 of 4 samples degenerate, 1 without text (null)" in counts.summary()
+    (group,) = open_log(tmp_path / "out.jsonl")
+    assert [sample.strategy for sample in group.samples] == [0, None, -1, 0]
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from setrl import DEGENERATE
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement, by_first_appearance, pairwise
 from setrl.judges.exact import ExactJudge
+from setrl.samples import Sample
 from setrl.support.errors import RunError
 from setrl.train.gathering.judging import JudgeQueue
 from studies.faulty import NoisyJudge
@@ -152,7 +153,6 @@ class SaysAlone:
         (Judgement((-2, 0, 0)), "names or integers from 0 .* got -2"),
         (Judgement((0, 2**60, 0)), "names or integers from 0 .* got 1152921504606846976"),
         (Judgement(("a", 0, 0)), r"numbers as labels, and names beside them, got \('a', 0, 0\)"),
-        (Judgement((0, None, 0)), "numbers as labels, and names beside them"),
         (Judgement((0, 1, 1), (1.5, "b", "b")), r"names or integers from 0 .* got 1\.5"),
         (Judgement((0, 1)), "3 samples one label each, got 2"),
         (Judgement((0, 1, 1), ("a", "b", "b", "b")), "3 samples one label each, got 4"),
@@ -162,6 +162,22 @@ def test_what_a_judge_gives_is_read_where_it_is_taken(kind, judgement, message):
     group = Group.of_texts("p", ("a", "b", "c"))
     with pytest.raises(RunError, match=f"the judge 'mine' must give {message}"):
         JudgeQueue(kind(judgement)).collect([group])
+
+
+@pytest.mark.parametrize("kind", [Says, SaysOfAll, SaysAlone])
+def test_a_judge_may_not_know_a_sample(kind):
+    [[found], _] = JudgeQueue(kind(Judgement((0, None, -1)))).collect(
+        [Group.of_texts("p", ("a", "b", "c"))]
+    )
+    assert found.labels_N == (0, None, -1)
+
+
+@pytest.mark.parametrize(("kind", "label"), [(Says, (0, 1)), (SaysOfAll, (0, 1, 0))])
+def test_a_judge_is_not_asked_about_a_text_that_is_unknown(kind, label):
+    samples = tuple(Sample(text) for text in ("a", None, "c", "a"))
+    [found] = kind(Judgement(label, tuple(map(str, label)))).judge([Group("p", "p", samples)])
+    assert found.labels_N == (0, None, 1, 0)
+    assert found.names_N == ("0", None, "1", "0")
 
 
 def test_labels_of_a_judge_may_be_numbers_of_any_library():

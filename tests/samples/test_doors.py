@@ -588,14 +588,14 @@ def test_no_door_disagrees(found, kind):
 
 
 def test_what_a_reader_takes_is_refused_by_no_door(found):
-    """Except for a judge, and for the outcomes of an evaluation file, which are all known."""
+    """Except for the outcomes of an evaluation file, which are all known."""
     odd = {
         (kind, value, door)
         for kind, rows in found.items()
         for value, row in rows.items()
         for door, result in row.items()
         if result == REFUSED != row["reader"]
-        and not (row["reader"] == "unknown" and (door == "judge" or (kind, door) == NO_NULL))
+        and not (row["reader"] == "unknown" and (kind, door) == NO_NULL)
     }
     assert not odd
 
@@ -623,8 +623,8 @@ The doors are an argument of `set_advantages`, as objects (core), an array of nu
 tensor (tensor), what a function of yours returns to a trainer (function), a column of its data
 (column), a log of any program (log; CSV, Parquet), an evaluation file (evaluation), the logs of
 other tools (import TOOL), the rollouts of our own runs (rollout), a judge, verl's reward function
-(verl), and the label of a control task (control). A judge refuses a label that is unknown: it has a
-reason instead. An evaluation file refuses an unknown outcome. CSV holds texts only.
+(verl), and the label of a control task (control). An evaluation file refuses an unknown outcome.
+CSV holds texts only.
 """
 LONG = 40  # characters of a result that are shown
 

@@ -166,6 +166,7 @@ class JudgeLog(JudgeOptions):
         groups: The number of groups.
         unknown: Reason → the number of groups without labels.
         samples: The number of samples.
+        without_text: The number of samples whose text is unknown, and so their label.
         degenerate: The number of samples without a strategy.
         strategies: The number of strategies of all judged groups together.
     """

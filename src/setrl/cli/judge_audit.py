@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,11 @@ from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
 from setrl.logs.field_names import STRATEGIES
 from setrl.logs.log import Log, open_log
+from setrl.logs.options import LOSS
 from setrl.samples.types import Group
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import read_json, refuse_file_of_others, refuse_own_input
+from setrl.support.wording import count
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
@@ -71,9 +73,11 @@ class JudgeAudit(JudgeOptions):
         self._check(folder)
         log = open_log(self.file, self.log_options, ["text", "prompt"], strategies=GOLD_NAMES)
         self.say([log.head])
-        groups = list(log)
+        groups = [_with_texts(group) for group in log]
         gold, rewards = self._gold(log, groups), _rewards(log, groups)
         self.note(log.notes())
+        if bare := sum(map(len, log)) - sum(map(len, groups)):
+            self.note([f"{LOSS}{count(bare, 'sample')} without text"])
         if rewards is not None and max(map(len, rewards)) <= self.set_size:
             print(f"note: no group has more than --set-size {self.set_size} samples: the effect on "
                   "advantages is unknown", file=sys.stderr)  # fmt: skip
@@ -137,6 +141,11 @@ class JudgeAudit(JudgeOptions):
         from setrl.samples.labels import by_first_appearance
 
         return [list(by_first_appearance(labels)) for labels in labels_G]
+
+
+def _with_texts(group: Group) -> Group:
+    """Return the samples of a group that a judge can see."""
+    return replace(group, samples=tuple(s for s in group.samples if s.text is not None))
 
 
 def _rewards(log: Log, groups: list[Group]) -> list[list[float]] | None:

@@ -36,6 +36,7 @@ class Labelled:
         groups: Groups in all.
         unknown: Groups without labels, by reason.
         samples: Samples in all.
+        without_text: Samples of judged groups whose text is unknown, so that their label is null.
         degenerate: Samples without a strategy.
         strategies: Strategies of all known groups together.
     """
@@ -43,6 +44,7 @@ class Labelled:
     groups: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
     samples: int = 0
+    without_text: int = 0
     degenerate: int = 0
     strategies: int = 0
 
@@ -53,17 +55,19 @@ class Labelled:
         if judgement.labels_N is None:
             self.unknown[judgement.reason or "unknown"] += 1
         else:
+            self.without_text += sum(sample.text is None for sample in group.samples)
             self.degenerate += judgement.labels_N.count(DEGENERATE)
-            self.strategies += len({*judgement.labels_N} - {DEGENERATE})
+            self.strategies += len({*judgement.labels_N} - {DEGENERATE, None})
 
     def summary(self) -> str:
         """Return a summary in two lines."""
         known = self.groups - self.unknown.total()
         mean = f"{self.strategies / known:.2f} strategies per group" if known else "no labels"
         reasons = ", ".join(f"{times} {reason}" for reason, times in self.unknown.most_common())
+        bare = f", {self.without_text} without text (null)" if self.without_text else ""
         return (
             f"{count(self.groups, 'group')}, {mean}, "
-            f"{self.degenerate} of {count(self.samples, 'sample')} degenerate\n"
+            f"{self.degenerate} of {count(self.samples, 'sample')} degenerate{bare}\n"
             f"unknown: {count(self.unknown.total(), 'group')}"
             + (f" ({reasons})" if reasons else "")
         )
@@ -76,8 +80,9 @@ def label_log(
 
     A sample's label goes under `into` where the sample has its own row or object, and under its
     plural where a row has lists: integers, −1 for degenerate, null for a group that could not be
-    judged. Strategies' names, from judges that have them, go under `into` + "_name". Every row
-    names its judge under "judged", and the reason if the group could not be judged.
+    judged and for a sample without a text. Strategies' names, from judges that have them, go under
+    `into` + "_name". Every row names its judge under "judged", and the reason if the group could
+    not be judged.
 
     A second call writes the file again. A language model is asked only about groups that its cache
     lacks. The rows of a group are written together, at the place of its first row.

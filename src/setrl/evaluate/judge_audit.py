@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from setrl.core.advantages import AnyMethod
 from setrl.evaluate.agreement import Labeling, agreement
-from setrl.judges.base import Group, Judge
+from setrl.judges.base import Group, Judge, Judgement
 from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.progress import watched
@@ -87,7 +87,7 @@ def audit(
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders}")
     labelings_GR = rejudge(groups, judge_for, orders, seed)
-    others = [one.labels_N for one in pairwise.judge(groups)] if pairwise else None
+    others = [_whole(one) for one in pairwise.judge(groups)] if pairwise else None
     tables: dict[str, list[dict[str, float]]] = {"itself": [], "pairwise": [], "gold": []}
     for place, labelings in enumerate(labelings_GR):
         other = others[place] if others else None
@@ -124,7 +124,7 @@ def rejudge(
         ]
         judged = judge_for(number).judge(asked)
         for labelings, order, judgement in zip(labelings_GR, shuffles, judged, strict=True):
-            labelings.append(_put_back(judgement.read(len(order)).labels_N, order))
+            labelings.append(_put_back(_whole(judgement.read(len(order))), order))
     return labelings_GR
 
 
@@ -213,6 +213,12 @@ def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64
     if number == 0:
         return np.arange(len(group.texts))
     return np.random.default_rng([seed, number, place]).permutation(len(group.texts))
+
+
+def _whole(judgement: Judgement) -> Labeling | None:
+    """Return the labels of a group; None if that of a sample is unknown: pairs need both."""
+    labels_N = judgement.labels_N
+    return None if labels_N is None or None in labels_N else labels_N  # type: ignore[return-value]
 
 
 def _put_back(labels: Labeling | None, order: NDArray[np.int64]) -> Labeling | None:

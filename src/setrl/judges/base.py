@@ -22,14 +22,14 @@ class Judgement:
     """The strategies of one prompt's samples, or why they are unknown.
 
     Attributes:
-        labels_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample of none;
-            None if the group could not be judged.
+        labels_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample of none, None for
+            one that is unknown; None if the group could not be judged.
         names_N: The name of each sample's strategy, if the judge gives names.
         reason: Why they are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
     """
 
-    labels_N: tuple[int, ...] | None
+    labels_N: tuple[int | None, ...] | None
     names_N: tuple[str | None, ...] | None = None
     reason: str | None = None
     detail: str | None = field(default=None, compare=False)
@@ -38,7 +38,7 @@ class Judgement:
         """Return the judgement with its labels as every door reads them.
 
         Raises:
-            RunError: Naming the judge, unless it gives each sample a number or −1.
+            RunError: Naming the judge, unless it gives each sample a number, −1 or None.
         """
         if self.labels_N is None:
             return self
@@ -51,59 +51,69 @@ class Judgement:
 
 def _labels_of(
     labels_N: Sequence[Any], names_N: Sequence[Any] | None, num_samples: int
-) -> tuple[int, ...]:
+) -> tuple[int | None, ...]:
     sizes = {len(labels_N), len(labels_N if names_N is None else names_N)}
     if sizes != {num_samples}:
         raise ValueError(f"{num_samples} samples one label each, got {max(sizes - {num_samples})}")
     read: list[Any] = [read_label(one) for one in (*labels_N, *(names_N or ()))][:num_samples]
-    if not all(isinstance(label, int) for label in read):
+    if any(isinstance(label, str) for label in read):
         raise ValueError(f"numbers as labels, and names beside them, got {labels_N!r:.80}")
     return tuple(read)
 
 
-def _judge_each_text_once(judge: Callable[..., list[Judgement]]) -> Any:
+Places = Sequence[int | None]  # of samples' texts among those that a judge is asked about
+
+
+def _judge_known_texts(judge: Callable[..., list[Judgement]], sees_copies: bool) -> Any:
     @functools.wraps(judge)
-    def once(self: Judge, groups: Sequence[Group]) -> list[Judgement]:
-        found = [_different_texts(group) for group in groups]
-        judgements = judge(self, [group for group, _ in found])
-        places = (places_N for _, places_N in found)
+    def of_known(self: Judge, groups: Sequence[Group]) -> list[Judgement]:
+        asked = [_asked(group, sees_copies) for group in groups]
+        judgements = judge(self, [group for group, _ in asked])
+        places = (places_N for _, places_N in asked)
         return [_for_all(one, own, self) for one, own in zip(judgements, places, strict=True)]
 
-    return once
+    return of_known
 
 
-def _submit_once(submit: Callable[..., Future[Judgement]]) -> Any:
+def _submit_known_texts(submit: Callable[..., Future[Judgement]], sees_copies: bool) -> Any:
     @functools.wraps(submit)
-    def once(self: BackgroundJudge, group: Group) -> Future[Judgement]:
-        different, places_N = _different_texts(group)
-        answer = submit(self, different)
-        return answer if different is group else _later(answer, places_N, self)
+    def of_known(self: BackgroundJudge, group: Group) -> Future[Judgement]:
+        asked, places_N = _asked(group, sees_copies)
+        answer = submit(self, asked)
+        return answer if asked is group else _later(answer, places_N, self)
 
-    return once
-
-
-def _different_texts(group: Group) -> tuple[Group, list[int]]:
-    """Return the group without copies, and the place there of each sample's text."""
-    place: dict[str, int] = {}
-    places_N = [place.setdefault(text, len(place)) for text in group.texts]
-    is_whole = len(place) == len(group.texts)
-    return (group if is_whole else Group.of_texts(group.prompt, tuple(place))), places_N
+    return of_known
 
 
-def _for_all(judgement: Judgement, places_N: Sequence[int], judge: Judge) -> Judgement:
+def _asked(group: Group, sees_copies: bool) -> tuple[Group, Places]:
+    """Return what a judge is asked about, and the place there of each sample's text.
+
+    A sample whose text is unknown has no place: its strategy is unknown, too.
+    """
+    place: dict[Any, int] = {}
+    keys = ((sample.text, i if sees_copies else 0) for i, sample in enumerate(group.samples))
+    places_N = [None if k[0] is None else place.setdefault(k, len(place)) for k in keys]
+    is_whole = len(place) == len(group)
+    return (group if is_whole else Group.of_texts(group.prompt, [k[0] for k in place])), places_N
+
+
+def _for_all(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     """Give each sample what its text got."""
-    judgement = judgement.read(max(places_N, default=-1) + 1, judge)
+    num_asked = max((i for i in places_N if i is not None), default=-1) + 1
+    judgement = judgement.read(num_asked, judge)
     labels_N, names_N = judgement.labels_N, judgement.names_N
     if labels_N is None:
         return judgement
     return replace(
         judgement,
-        labels_N=tuple(labels_N[i] for i in places_N),
-        names_N=None if names_N is None else tuple(names_N[i] for i in places_N),
+        labels_N=tuple(None if i is None else labels_N[i] for i in places_N),
+        names_N=None
+        if names_N is None
+        else tuple(None if i is None else names_N[i] for i in places_N),
     )
 
 
-def _later(answer: Future[Judgement], places_N: Sequence[int], judge: Judge) -> Future[Judgement]:
+def _later(answer: Future[Judgement], places_N: Places, judge: Judge) -> Future[Judgement]:
     """Return a future that gives each sample what its text gets."""
     whole: Future[Judgement] = Future()
     whole.set_running_or_notify_cancel()  # only the question itself can be cancelled
@@ -124,18 +134,19 @@ class Judge(Protocol):
 
     Inherit from it, or write all three members yourself. A subclass is asked about the different
     texts of each group only, and equal texts get one label: no judge can tell them apart. With
-    `class Mine(Judge, sees_copies=True)` it is asked about all samples. A subclass that is a
+    `class Mine(Judge, sees_copies=True)` it is asked about copies, too. It is not asked about
+    samples whose text is unknown, and their labels are unknown. A subclass that is a
     dataclass has a name: its kind, and its fields without those with `compare=False`.
     """
 
     def __init_subclass__(cls, *, sees_copies: bool = False, **others: Any) -> None:
         super().__init_subclass__(**others)
-        ways: dict[str, Callable[[Any], Any]] = {
-            "judge": _judge_each_text_once,
-            "submit": _submit_once,
+        ways: dict[str, Callable[[Any, bool], Any]] = {
+            "judge": _judge_known_texts,
+            "submit": _submit_known_texts,
         }
-        for name in set() if sees_copies else ways.keys() & vars(cls):
-            setattr(cls, name, ways[name](vars(cls)[name]))
+        for name in ways.keys() & vars(cls):
+            setattr(cls, name, ways[name](vars(cls)[name], sees_copies))
 
     @property
     def name(self) -> str:
@@ -167,16 +178,14 @@ class BackgroundJudge(Judge, Protocol):
 
 
 def judgement_by_names(names: Sequence[Any]) -> Judgement:
-    """Give equal names one label; −1 is of no strategy.
+    """Give equal names one label; −1 is of no strategy, None unknown.
 
-    >>> judgement_by_names(["factoring", -1, "formula", "factoring"]).labels_N
-    (0, -1, 1, 0)
+    >>> judgement_by_names(["factoring", -1, "formula", None, "factoring"]).labels_N
+    (0, -1, 1, None, 0)
 
     Raises:
-        ValueError: If a name is unknown, or no label.
+        ValueError: If a name is no label.
     """
     read = list(map(read_label, names))
-    if None in read:
-        raise ValueError("a judge must give each sample a label, or −1 (no strategy), got None")
-    shown = tuple(None if name == DEGENERATE else str(name) for name in read)
+    shown = tuple(None if name in (None, DEGENERATE) else str(name) for name in read)
     return Judgement(by_first_appearance(read), shown)

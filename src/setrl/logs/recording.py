@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from setrl.logs.log import Log
@@ -70,8 +71,13 @@ def _graded(group: Group, log: Log) -> Graded:
     kept: Sequence[Sample] = group.samples
     if places and are == "left-out":
         kept = [one for one in group.samples if one.correct is not None]
-    texts = [one.text for one in kept[:TEXTS_KEPT]] if "text" in log.reader.columns else []
-    return Graded(group, kept, len(places), are, places if are == "wrong" else (), texts)
+    return Graded(group, kept, len(places), are, places if are == "wrong" else (), _texts(kept))
+
+
+def _texts(samples: Sequence[Sample]) -> list[str]:
+    """Return the texts of the first samples, up to one that is unknown."""
+    texts = (sample.text for sample in samples[:TEXTS_KEPT])
+    return [*takewhile(lambda text: text is not None, texts)]  # type: ignore[list-item]
 
 
 def log_records(log: Log) -> Iterator[Record]:

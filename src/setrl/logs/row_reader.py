@@ -414,21 +414,17 @@ class RowReader:
         if gold is None:
             return samples
         try:
-            readings = self._verify(gold, [self._graded_text(one) for one in samples])
+            readings = self._verify(gold, [_graded_text(one) or "" for one in samples])
         except DataError:
             self.counted["unfit"] += 1
             self._unfit = self._unfit or gold
             return samples
         return [
+            one if _graded_text(one) is None else
             one._replace(correct=found.correct, reward=one.reward if "reward" in self.paths else
                          float(found.correct), answer=found.answer)
             for one, found in zip(samples, readings, strict=True)
         ]  # fmt: skip
-
-    @staticmethod
-    def _graded_text(sample: Sample) -> str:
-        """Return the answer of a sample in a box, or the text where no answer is known."""
-        return sample.last_text if sample.answer is None else f"\\boxed{{{sample.answer}}}"
 
 
 def explained(error: Exception, where: str) -> Exception:
@@ -439,16 +435,21 @@ def explained(error: Exception, where: str) -> Exception:
     return DataError(f"{where}: {what}")
 
 
-def _text(value: Any) -> tuple[str, tuple[Any, ...]]:
+def _text(value: Any) -> tuple[str | None, tuple[Any, ...]]:
     if isinstance(value, str):
         return value, ()
     if value is None or value is MISSING:
-        return "", ()
+        return None, ()
     if isinstance(value, int | float):
         return str(value), ()
     if not is_messages(value):
         raise TypeError(f"neither text nor messages: {str(value)[:80]!r}")
     return Sample.of(value)[0], tuple(value)
+
+
+def _graded_text(sample: Sample) -> str | None:
+    """Return the answer of a sample in a box, or the text where no answer is known."""
+    return sample.last_text if sample.answer is None else f"\\boxed{{{sample.answer}}}"
 
 
 def _is_list(value: Any) -> bool:

@@ -73,11 +73,11 @@ def coded(
     return coder.in_order(codes), coder.names
 
 
-def by_first_appearance(labels: Iterable[Hashable]) -> tuple[int, ...]:
-    """Rename labels 0, 1, … in the order of their first samples; `DEGENERATE` stays.
+def by_first_appearance(labels: Iterable[Hashable]) -> tuple[Any, ...]:
+    """Rename labels 0, 1, … in the order of their first samples; `DEGENERATE` and None stay.
 
-    >>> by_first_appearance([7, -1, 3, 7])
-    (0, -1, 1, 0)
+    >>> by_first_appearance([7, -1, 3, None, 7])
+    (0, -1, 1, None, 0)
     """
-    number: dict[Hashable, int] = {DEGENERATE: DEGENERATE}
-    return tuple(number.setdefault(label, len(number) - 1) for label in labels)
+    number: dict[Hashable, Any] = {DEGENERATE: DEGENERATE, None: None}
+    return tuple(number.setdefault(label, len(number) - 2) for label in labels)

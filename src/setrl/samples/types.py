@@ -15,7 +15,8 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
     """One sample of a prompt; None is unknown.
 
     Attributes:
-        text: What the model wrote; a conversation of several turns as readable text.
+        text: What the model wrote; a conversation of several turns as readable text. An empty text
+            is known: the model wrote nothing.
         correct: Whether it is correct.
         reward: Its reward; 1 or 0 for a right or a wrong sample where a log has no other.
         strategy: A name or a number, equal for samples of one strategy; `setrl.DEGENERATE` (−1) for
@@ -27,7 +28,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
         tokens: How many tokens it has, where a log counts them.
     """
 
-    text: str = ""
+    text: str | None = None
     correct: bool | None = None
     reward: float | None = None
     strategy: Label = None
@@ -41,7 +42,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
     def of(cls, written: Text | None, **known: Any) -> Self:
         """Return a sample whose text is given, or the messages of a conversation."""
         if written is None or isinstance(written, str):
-            return cls(written or "", **known)
+            return cls(written, **known)
         return cls(sample_text(written), turns=tuple(written), **known)
 
     def value(self, key: str) -> Any:
@@ -49,7 +50,7 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
         return getattr(self, key) if key in self._fields else (self.more or {}).get(key)
 
     @property
-    def last_text(self) -> str:
+    def last_text(self) -> str | None:
         """The text of the last turn, where a final answer is expected."""
         return message_text(self.turns[-1]) if self.turns else self.text
 
@@ -96,5 +97,5 @@ class Group:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The texts of the samples."""
-        return tuple(sample.text for sample in self.samples)
+        """The texts of the samples, empty where one is unknown: a judge sees no such sample."""
+        return tuple(sample.text or "" for sample in self.samples)

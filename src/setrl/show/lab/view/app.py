@@ -130,7 +130,7 @@ class Questions:
         """Return a part of a long sample."""
         start = max(0, _whole(request.query_params.get("from", "0")))
         index, step, place, sample = self._sample(request)
-        text = index.log.group(step, place).samples[sample].text
+        text = index.log.group(step, place).texts[sample]
         return {"text": text[start : start + TEXT_PART], "from": start, "length": len(text)}
 
     def raw(self, request: Request) -> dict[str, Any]:

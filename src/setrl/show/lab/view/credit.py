@@ -63,7 +63,7 @@ def group_page(
     used_N = np.array([_number(sample.advantage) for sample in samples])
     name, agrees = explained(origin, used_N, others, chosen) or ("", None)
     one = methods_of.get(name)
-    texts = [sample.text for sample in samples]
+    texts = group.texts
     shown = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
     found = {
         "step": group.step,
@@ -102,8 +102,8 @@ def _number(value: float | None) -> float:
 
 def _sample(sample: Sample, label: int | None, branch: int, shown: int) -> dict[str, Any]:
     return {
-        "text": sample.text[:shown],
-        "length": len(sample.text),
+        "text": (sample.text or "")[:shown],
+        "length": len(sample.text or ""),
         "reward": sample.reward,
         "correct": sample.correct,
         "advantage": sample.advantage,

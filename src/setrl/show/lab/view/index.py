@@ -343,7 +343,7 @@ class Search:
             step, place = int(row["step"]), int(row["place"])
             with suppress(LookupError, DataError, OSError):
                 group = self._log.group(step, place)
-                if any(self.text in sample.text.lower() for sample in group.samples):
+                if any(self.text in text.lower() for text in group.texts):
                     self.hits.add((step, place))
             self._seen += 1
 
