@@ -117,7 +117,18 @@ def test_samples_without_a_grade_are_in_every_output(setrl, tmp_path):
     imported = tmp_path / "imported.jsonl"
     setrl("import", "jsonl", a, "--output", imported)
     assert json.loads(setrl("evaluate", imported, "--json")[1])["ungraded"] == expected
-    code, _, err = setrl("evaluate", imported, "--ungraded", "wrong")
+    as_wrong = json.loads(setrl("evaluate", imported, "--ungraded", "wrong", "--json")[1])
+    assert as_wrong["ungraded"] == {**expected, "are": "wrong"}
+
+
+def test_a_file_of_setrl_0_7_says_what_was_left_out_at_its_import(setrl, tmp_path):
+    old = {"schema_version": 1, "prompt": "p", "split": "s", "n": 2, "ungraded": 2,
+           "correct": [1, 0], "strategies": [None] * 2, "answers": [None] * 2}  # fmt: skip
+    path = tmp_path / "old.jsonl"
+    path.write_text(json.dumps(old) + "\n")
+    found = json.loads(setrl("evaluate", path, "--json")[1])["ungraded"]
+    assert (found["samples"], found["are"]) == (2, "left-out")
+    code, _, err = setrl("evaluate", path, "--ungraded", "wrong")
     assert (code, "2 samples without a grade were left out at its import" in err) == (2, True)
 
 

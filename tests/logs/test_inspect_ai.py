@@ -76,11 +76,12 @@ def test_partly_correct_is_graded(tmp_path):
     assert first["correct"] == [1, 0]
 
 
-def test_samples_that_failed_are_left_out_and_said(tmp_path):
+def test_samples_that_failed_are_null_and_said(tmp_path):
     failed = sample(1, 3, "", "I", error={"message": "timeout"}, scores=None)
     imported = read(write(tmp_path / "log.json", [*SAMPLES, failed]))
-    assert imported.notes == ["left out: 1 sample without a score (null or NaN)"]
-    assert imported.records[0]["n"] == 2
+    assert imported.notes == ["kept as null: 1 sample without a score (null or NaN)"]
+    assert imported.records[0]["n"] == 3
+    assert imported.records[0]["correct"].count(None) == 1
 
 
 def test_messages_and_attachments(tmp_path):

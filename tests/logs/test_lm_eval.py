@@ -51,14 +51,14 @@ def test_two_runs_of_a_task_share_ids_except_in_one_folder(tmp_path):
     assert ids == [["samples_gsm8k/0"], ["samples_gsm8k/0"], names]
 
 
-def test_a_missing_score_is_left_out_or_wrong_as_in_every_log(tmp_path):
-    """One row a sample: a null score takes away its sample, and never the whole problem."""
+def test_a_missing_score_is_null_and_counts_as_wrong_if_asked(tmp_path):
+    """One row a sample: a null score concerns its sample, and never the whole problem."""
     scores = {0: [1.0, None], 1: [0.0, 1.0], 2: [None, None]}
     path = write(tmp_path, *(line(p, ["7"], ["7"], s) for p, of in scores.items() for s in of))
-    assert [one["correct"] for one in read(path).records] == [[1], [0, 1]]
-    assert [one["correct"] for one in read(path, ungraded="wrong").records] == [
-        [1, 0], [0, 1], [0, 0],
-    ]  # fmt: skip
+    for ungraded, fate in (("left-out", None), ("wrong", "wrong")):
+        records = read(path, ungraded=ungraded).records
+        assert [record["correct"] for record in records] == [[1, None], [0, 1], [None, None]]
+        assert {record.get("ungraded_are") for record in records} == {fate}
 
 
 def test_arguments_of_older_versions(tmp_path):

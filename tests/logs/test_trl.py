@@ -121,9 +121,9 @@ def test_conversations_are_read(tmp_path):
     path = tmp_path / "completions_00001.parquet"
     pq.write_table(pa.Table.from_pylist([row, {**row, "reward": 1.0}]), path)
     imported = read(path, reward=None)
-    assert imported.notes == ["left out: 1 sample without a score (null or NaN)"]
+    assert imported.notes == ["kept as null: 1 sample without a score (null or NaN)"]
     [record] = imported.records
-    assert (record["prompt"], record["texts"], record["correct"]) == ("q", ["a"], [1])
+    assert (record["prompt"], record["texts"], record["correct"]) == ("q", ["a", "a"], [None, 1])
 
 
 def test_what_is_wrong_is_named(tmp_path):

@@ -76,11 +76,11 @@ def test_groups_of_other_sizes_are_left_out_and_said(tmp_path):
     lines = [line(name, str(i), 1.0) for name, size in sizes.items() for i in range(size)]
     missing = [line("e", "0", 1.0), line("e", "none", None)]
     imported = read(write(tmp_path / "1.jsonl", *lines, *missing))
-    assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3 + [["0"]]
+    assert [record["texts"] for record in imported.records] == [["0", "1"]] * 3 + [["0", "none"]]
     assert imported.notes == [
         "left out: 1 sample beyond n = 2 of their group",
         "left out: 1 group of fewer than n = 2 samples",
-        "left out: 1 sample without a score (null or NaN)",
+        "kept as null: 1 sample without a score (null or NaN)",
     ]
 
 
@@ -122,13 +122,12 @@ def test_what_is_wrong_is_named(tmp_path, text, message):
         read(path)
 
 
-def test_samples_of_a_gold_that_cannot_be_graded_are_left_out(tmp_path):
+def test_samples_of_a_gold_that_cannot_be_graded_are_null(tmp_path):
     lines = [line("a", "\\boxed{7}", None), line("b", "\\boxed{7}", None, gts=" ")]
     imported = read(write(tmp_path / "10.jsonl", *lines), verify=True)
-    assert [record["correct"] for record in imported.records] == [[1]]
+    assert [record["correct"] for record in imported.records] == [[1], [None]]
     assert imported.notes == [
-        "left out: 1 sample without a score (null or NaN)",
-        "left out: 1 problem without a scored sample",
+        "kept as null: 1 sample without a score (null or NaN)",
         "1 problem has a right answer that cannot be used for grading, such as ' ': such "
         "samples have no grade",
     ]

@@ -21,6 +21,9 @@ def of_chat(prompts, completions, **_):
     return [float(p[-1]["role"] == "user" and c[0]["content"] == "7")
             for p, c in zip(prompts, completions, strict=True)]
 
+def some(completions, **_):
+    return [None if c == "?" else float(c == "7") for c in completions]
+
 seen = []
 """
 
@@ -90,6 +93,13 @@ def test_a_function_reads_a_problem_with_its_columns(folder):
     assert [r.answer for r in readings] == ["7", "8"]
     assert [r.reason for r in readings] == ["", "reward 0"]
     assert sys.modules["own"].seen == [("3 + 4", ["easy", "easy"])]
+
+
+def test_what_a_function_does_not_know_is_unknown(folder):
+    rewards = rewards_from_config({"function": "own:some"}, None, folder)
+    readings = rewards.read(SUM, ["7", "8", "?"])
+    assert [reading.correct for reading in readings] == [True, False, None]
+    assert readings[2].reason == "the reward function gave no reward"
 
 
 def test_a_function_of_conversations(folder):

@@ -172,9 +172,6 @@ def the_same(first: Any, codes: Any, others: Sequence[Any]) -> Any:
     return same[0] if len(same) == 1 else f"the same as {same}"
 
 
-NO_NULL = ("outcome", "evaluation")
-
-
 def in_core(field: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What `set_advantages` makes of a value in an array of objects."""
 
@@ -588,14 +585,12 @@ def test_no_door_disagrees(found, kind):
 
 
 def test_what_a_reader_takes_is_refused_by_no_door(found):
-    """Except for the outcomes of an evaluation file, which are all known."""
     odd = {
         (kind, value, door)
         for kind, rows in found.items()
         for value, row in rows.items()
         for door, result in row.items()
         if result == REFUSED != row["reader"]
-        and not (row["reader"] == "unknown" and (kind, door) == NO_NULL)
     }
     assert not odd
 
@@ -623,8 +618,8 @@ The doors are an argument of `set_advantages`, as objects (core), an array of nu
 tensor (tensor), what a function of yours returns to a trainer (function), a column of its data
 (column), a log of any program (log; CSV, Parquet), an evaluation file (evaluation), the logs of
 other tools (import TOOL), the rollouts of our own runs (rollout), a judge, verl's reward function
-(verl), and the label of a control task (control). An evaluation file refuses an unknown outcome.
-CSV holds texts only.
+(verl), and the label of a control task (control). CSV holds texts
+only.
 """
 LONG = 40  # characters of a result that are shown
 

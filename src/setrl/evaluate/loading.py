@@ -80,6 +80,7 @@ def load_samples(
     evaluation = _evaluation(log, keep_bare, disputes)
     if log.is_evaluation:
         _refuse_left_out(options.ungraded, evaluation, path)
+        evaluation = replace(evaluation, options=("--ungraded wrong",))
         return LoadedSamples(evaluation, _notes(*log.notes(), contradiction(evaluation)))
     fields = cast("RowReader", log.reader).fields
     can_verify = ("--verify",) if fields.gold and not options.verify else ()

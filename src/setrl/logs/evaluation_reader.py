@@ -129,10 +129,8 @@ def _samples(
     record: Mapping[str, Any], texts: Sequence[str], strategies: Sequence[Label]
 ) -> tuple[Sample, ...]:
     correct = _each(record, "correct", read_outcome)
-    if None in correct:
-        raise ValueError("correct must say of each sample whether it is right, got null")
     columns = (
-        [*texts, *[""] * (len(correct) - len(texts))],
+        [*texts, *[None] * (len(correct) - len(texts))],
         correct,
         _each(record, "rewards" if "rewards" in record else "correct", read_score),
         strategies,

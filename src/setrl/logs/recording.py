@@ -48,7 +48,7 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
     missing = empty = 0
     for group in log:
         one = _graded(group, log)
-        missing += 0 if log.is_evaluation else one.ungraded
+        missing += sum(sample.correct is None for sample in group.samples)
         empty += not one.samples
         if one.samples or keep_bare:
             yield one
@@ -62,16 +62,15 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
 
 
 def _graded(group: Group, log: Log) -> Graded:
-    if log.is_evaluation:  # which has left out what is not graded
-        known, are = group.more, group.more.get("ungraded_are", "left-out")
-        return Graded(group, group.samples, known.get("ungraded", 0), are,
-                      known.get("as_wrong", ()), known["texts"])  # fmt: skip
-    are = log.options.ungraded
+    said = group.more  # by the command that made an evaluation file of a log
+    are: Fate = said.get("ungraded_are", "left-out" if "ungraded" in said else log.options.ungraded)
     places = [i for i, one in enumerate(group.samples) if one.correct is None]
     kept: Sequence[Sample] = group.samples
     if places and are == "left-out":
         kept = [one for one in group.samples if one.correct is not None]
-    return Graded(group, kept, len(places), are, places if are == "wrong" else (), _texts(kept))
+    as_wrong = [*said.get("as_wrong", ()), *(places if are == "wrong" else ())]
+    ungraded = said.get("ungraded", 0) + len(places)
+    return Graded(group, kept, ungraded, are, as_wrong, _texts(kept))
 
 
 def _texts(samples: Sequence[Sample]) -> list[str]:
@@ -87,19 +86,24 @@ def log_records(log: Log) -> Iterator[Record]:
         DataError: When no sample is scored.
     """
     split = log.path.name.partition(".")[0] if log.source == "jsonl" else log.source
-    for one in graded_groups(log):
-        group, columns = one.group, log.reader.columns
+    ungraded = samples = 0
+    for group in log:
+        columns = log.reader.columns
         more: Record = {"split": split, "source": log.source}
         more |= {k: v for k in ("step", "gold") if (v := getattr(group, k)) is not None}
         if "reward" in columns:
-            more["rewards"] = [sample.reward for sample in one.samples]
+            more["rewards"] = [sample.reward for sample in group.samples]
         if "proxy" in columns:
-            more["proxy"] = [sample.value("proxy") for sample in one.samples]
-        if one.ungraded:
-            more["ungraded"] = one.ungraded
-        if one.ungraded and one.are == "wrong":
-            more |= {"ungraded_are": "wrong", "as_wrong": list(one.as_wrong)}
-        yield record(group.id, group.prompt, one.samples, one.texts, **more)
+            more["proxy"] = [sample.value("proxy") for sample in group.samples]
+        if log.options.ungraded == "wrong":
+            more["ungraded_are"] = "wrong"
+        ungraded += sum(sample.correct is None for sample in group.samples)
+        samples += len(group)
+        yield record(group.id, group.prompt, group.samples, _texts(group.samples), **more)
+    if ungraded == samples:
+        raise DataError(f"{log.path}: holds no sample that is scored")
+    if ungraded:
+        log.add_note(f"kept as null: {count(ungraded, 'sample')} without a score (null or NaN)")
 
 
 def record(
@@ -110,7 +114,7 @@ def record(
     Args:
         name: The id of the problem.
         prompt: What the model was given.
-        samples: All samples; one without a grade is written as wrong.
+        samples: All samples.
         texts: The texts of the first samples.
         more: Further keys.
     """
@@ -120,7 +124,7 @@ def record(
         "prompt": prompt,
         "n": len(samples),
         **more,
-        "correct": [int(bool(one.correct)) for one in samples],
+        "correct": [None if one.correct is None else int(one.correct) for one in samples],
         "strategies": [_written(one.strategy) for one in samples],
         "answers": [one.answer for one in samples],
         "texts": list(texts[:TEXTS_KEPT]),

@@ -6,11 +6,13 @@
 
 `correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy is a
 name, −1 for a sample in no strategy, or null where it is unknown; an answer that cannot be read is
-null, never a value. `correct` has no null: samples that were not judged are not in the file. There
-may be two further lists: graded `rewards`, and `proxy`, the scores of a selector that cannot see
-the rewards; there null is missing. `ungraded` is how many samples of the problem had no grade; they
-are left out, or, if `ungraded_are` is "wrong", counted as wrong; then `as_wrong` has their places
-in the lists, from 0. Each value is read as in any log (`setrl.samples.values`).
+null, never a value. A sample without a grade has null in `correct`: it is left out and counted,
+or counts as wrong if `ungraded_are` is "wrong". There may be two further lists: graded `rewards`,
+and `proxy`, the scores of a selector that cannot see the rewards. Each value is read as in any log
+(`setrl.samples.values`).
+
+Files of setrl up to 0.7 have no null in `correct`: `ungraded` is how many samples of the problem
+were left out, and `as_wrong` has the places of those that count as wrong.
 """
 
 from __future__ import annotations

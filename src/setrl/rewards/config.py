@@ -275,7 +275,7 @@ def stated_text(text: str) -> str | None:
 
 def _reading(answer: str | None, value: float | None, name: str) -> Reading:
     if value is None:
-        return Reading(False, None, answer, "the reward function gave no reward")
+        return Reading(None, None, answer, "the reward function gave no reward")
     if not is_outcome(value):
         raise RunError(
             f"the reward function {name!r} gave {value:g}, which is neither right (1) nor wrong "

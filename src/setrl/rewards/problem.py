@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from setrl.samples.values import Label
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -37,16 +39,16 @@ class Problem:
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of the verifier and the strategy reader for one sample.
+    """What is read from the text of one sample: fields of a `Sample`, where None is unknown.
 
     Attributes:
         correct: Whether every step that is checked holds and the answer is right.
-        strategy: The strategy used; None if no strategy can be read (a degenerate sample).
-        answer: The final answer in its normal form; None if there is no answer.
+        strategy: The strategy used; `setrl.DEGENERATE` (−1) for a sample of none.
+        answer: The final answer in its normal form; None, too, if there is none.
         reason: Why the sample is not correct, in words; empty when it is.
     """
 
-    correct: bool
-    strategy: str | None
+    correct: bool | None
+    strategy: Label = None
     answer: str | None = None
     reason: str = ""
