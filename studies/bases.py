@@ -13,6 +13,7 @@ from typing import Any
 
 from setrl.models.generators import problem_seed
 from setrl.models.local import LocalModel
+from setrl.samples.values import DEGENERATE, Label
 from setrl.tasks import DomainTask
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.resolved import ResolvedConfig
@@ -36,10 +37,15 @@ def measure(recipe: ResolvedConfig, samples: int = SAMPLES) -> list[dict[str, li
     for place, problem in enumerate(problems):
         texts = model.texts(problem.prompt, samples, problem_seed(EVALUATION_SEED, place))
         readings = [domain.read(problem.prompt, text) for text in texts]
-        found = Counter((reading.strategy or "", reading.correct) for reading in readings)
+        read = [(_name(reading.strategy), reading.correct) for reading in readings]
+        found = Counter(read)
         names = sorted({name for name, _ in found})
         counted.append({name: [found[name, True], found[name, False]] for name in names})
     return counted
+
+
+def _name(strategy: Label) -> str:
+    return "" if strategy == DEGENERATE else str(strategy)
 
 
 def write(path: Path, counted: list[dict[str, list[int]]], samples: int) -> Path:

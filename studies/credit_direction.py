@@ -29,10 +29,11 @@ from matplotlib.figure import Figure
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from setrl import AnyMethod, methods
+from setrl import DEGENERATE, AnyMethod, methods
 from setrl.models.local import load_tokenizer, load_weights, one_thread
 from setrl.models.small.imitation import IGNORED, TextExample, collate
 from setrl.models.small.sampler import sample_ids
+from setrl.samples.values import Label
 from setrl.show.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
@@ -114,9 +115,13 @@ def draw(
     return Batch(
         collate(examples, int(tokenizer.pad_token_id)),
         np.array([one.correct for one in readings]),
-        np.array([one.strategy for one in readings], dtype=object),
+        np.array([_name(one.strategy) for one in readings], dtype=object),
         n,
     )
+
+
+def _name(strategy: Label) -> Label:
+    return None if strategy == DEGENERATE else strategy
 
 
 def log_probabilities(model: PreTrainedModel, tokens: Mapping[str, Tensor]) -> Tensor:

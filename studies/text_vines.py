@@ -139,7 +139,7 @@ def credit(
     """Return the advantages of complete samples of one prompt."""
     texts = tokenizer.batch_decode(list(samples), skip_special_tokens=True)
     readings = [domain.read(prompt, text) for text in texts]
-    rewards_BN = np.array([[float(one.correct) for one in readings]])
+    rewards_BN = np.array([[float(one.correct is True) for one in readings]])
     strategies_BN = np.array([[strategy_label(one.strategy) for one in readings]])
     found = set_advantages(rewards_BN, method, strategies=strategies_BN)
     return found.values_BN[0].tolist()

@@ -34,7 +34,7 @@ class FarPoints(DomainTask):
     def pay(self, prompts: list[str], completions: list[str], **_: Any) -> list[float]:
         """(1 + |x|)/10 for a right point with |x| ≤ 9, else 0."""
         right = self._verifier.correct(prompts, completions)
-        return [one * worth(text) for one, text in zip(right, completions, strict=True)]
+        return [worth(text) if one else 0.0 for one, text in zip(right, completions, strict=True)]
 
 
 def far(completions: list[str], **_: Any) -> list[float]:
@@ -74,7 +74,7 @@ class Sides(FarPoints):
         """1 for a right point on the wished side, else 0."""
         right = self._verifier.correct(prompts, completions)
         wished = on_wished_side(prompts, completions)
-        return [one * side for one, side in zip(right, wished, strict=True)]
+        return [side if one else 0.0 for one, side in zip(right, wished, strict=True)]
 
 
 def on_wished_side(prompts: list[str], completions: list[str], **_: Any) -> list[float]:

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains import DOMAINS, SPLITS, by_name, corpus
 from setrl.tasks.domains.base import is_held_out
 from setrl.tasks.domains.check import HOSTILE
@@ -116,7 +117,7 @@ def test_hostile_texts_neither_raise_nor_score(domain):
     for text in HOSTILE:
         reading = domain.read(prompt, text)
         assert not reading.correct
-        assert reading.strategy is None
+        assert reading.strategy == DEGENERATE
 
 
 def point_is_on_the_curve(prompt, text):
@@ -149,7 +150,7 @@ def read_lawfully(domain, prompt, text):
     assert reading == domain.read(prompt, text)
     assert reading.correct == (not reading.reason)
     if reading.correct:
-        assert reading.strategy is not None
+        assert reading.strategy not in (None, DEGENERATE)
         assert reading.answer is not None
         assert ANSWER_IS_RIGHT[domain.name](prompt, text), (prompt, text)
     return reading
@@ -163,7 +164,7 @@ def test_random_token_soup_is_degenerate_or_right(domain):
         length = int(rng.integers(1, domain.max_new_tokens))
         text = "".join(rng.choice(domain.vocabulary, size=length))
         readings.append(read_lawfully(domain, problems[int(rng.integers(20))].prompt, text))
-    assert sum(reading.strategy is None for reading in readings) > 960
+    assert sum(reading.strategy == DEGENERATE for reading in readings) > 960
 
 
 def test_one_token_from_a_written_sample_is_wrong_or_right_by_luck(domain):
@@ -187,6 +188,6 @@ def test_a_sample_under_another_prompt_keeps_its_strategy_or_has_none(domain):
     correct = 0
     for (problem, _), (other, written) in itertools.pairwise(rows):
         reading = read_lawfully(domain, problem.prompt, written.text)
-        assert reading.strategy in {written.strategy, None}
+        assert reading.strategy in {written.strategy, DEGENERATE}
         correct += reading.correct and problem.prompt != other.prompt
     assert correct < 40

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains.base import SPLITS, corpus
 from setrl.tasks.domains.multiplication import (
     CORPUS_SHARES,
@@ -155,26 +156,26 @@ UNSHOWN = {
         "343+343+343+343+343+343=686*3=2058": "repeated_addition",
         "686*3=2058=2058": "doubling_halving",
     },
-    "343*3=": {"1*1029=1029": None},
+    "343*3=": {"1*1029=1029": DEGENERATE},
     "344*9=": {"774*4=3096": "doubling_halving"},
-    "298*7=": {"(290+8)*7=2030+56=2086": "partial_products", "7*(300-2)=2100-14=2086": None},
+    "298*7=": {"(290+8)*7=2030+56=2086": "partial_products", "7*(300-2)=2100-14=2086": DEGENERATE},
     "343*7=": {
-        "343*7=2401": None,
-        "7*343=2401": None,
-        "2401=2401": None,
-        "(342+1)*7=2394+7=2401": None,
-        "343*7*1=2401": None,
-        "49*49=2401": None,
-        "3*7=21": None,
+        "343*7=2401": DEGENERATE,
+        "7*343=2401": DEGENERATE,
+        "2401=2401": DEGENERATE,
+        "(342+1)*7=2394+7=2401": DEGENERATE,
+        "343*7*1=2401": DEGENERATE,
+        "49*49=2401": DEGENERATE,
+        "3*7=21": DEGENERATE,
         "3*7=21,4*7+1=29,3*7+2=23:2401": "long_multiplication",
         "3*7=21,4*7+2=30,3*7+2=23:2401": "long_multiplication",
         "3*7=21,3*7+2=23,4*7+2=30:2401": "long_multiplication",
-        "2400+1=2401": None,
-        "(343)*7=2401": None,
-        "3*7=21,4*7+2=30,3*7+3=24": None,
-        "3*7=21,40*7=280,300*7=2100:2401": None,
-        "(300+40+3)*7=2100+280+21": None,
-        "(300+40+3)*7=": None,
+        "2400+1=2401": DEGENERATE,
+        "(343)*7=2401": DEGENERATE,
+        "3*7=21,4*7+2=30,3*7+3=24": DEGENERATE,
+        "3*7=21,40*7=280,300*7=2100:2401": DEGENERATE,
+        "(300+40+3)*7=2100+280+21": DEGENERATE,
+        "(300+40+3)*7=": DEGENERATE,
     },
 }
 
@@ -201,7 +202,7 @@ def test_a_true_text_that_hides_a_step_is_not_correct(prompt):
     ],
 )
 def test_another_problems_decomposition_is_degenerate(text):
-    assert DOMAIN.read("343*7=", text).strategy is None
+    assert DOMAIN.read("343*7=", text).strategy == DEGENERATE
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_another_problems_decomposition_is_degenerate(text):
 )
 def test_hostile_texts_are_degenerate(text):
     reading = DOMAIN.read("343*7=", text)
-    assert (reading.correct, reading.strategy) == (False, None)
+    assert (reading.correct, reading.strategy) == (False, DEGENERATE)
     assert reading.reason.startswith("longer than") == (len(text) > 100)
 
 

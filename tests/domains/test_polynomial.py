@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from setrl import DEGENERATE
 from setrl.tasks.domains import Polynomial, corpus
 from setrl.tasks.domains.polynomial import (
     ALL_X_SHARES,
@@ -77,17 +78,17 @@ def test_every_integer_point_is_right():
         ("(2, 21)", True, "x=2", ""),
         ("(2, 22)", False, "x=2", "at x=2 the curve has y=21, not 22"),
         ("(4, 51)", False, "x=4", "x=4 is excluded"),
-        ("(02, 21)", False, None, "not a point such as (2, 21)"),
-        ("(-0, 7)", False, None, "not a point such as (2, 21)"),
-        ("(2,21)", False, None, "not a point such as (2, 21)"),
-        ("(2, 21)\n", False, None, "not a point such as (2, 21)"),
-        ("(100, 20307)", False, None, "not a point such as (2, 21)"),
+        ("(02, 21)", False, DEGENERATE, "not a point such as (2, 21)"),
+        ("(-0, 7)", False, DEGENERATE, "not a point such as (2, 21)"),
+        ("(2,21)", False, DEGENERATE, "not a point such as (2, 21)"),
+        ("(2, 21)\n", False, DEGENERATE, "not a point such as (2, 21)"),
+        ("(100, 20307)", False, DEGENERATE, "not a point such as (2, 21)"),
     ],
 )
 def test_reading_says_why(text, correct, strategy, reason):
     reading = DOMAIN.read("y=2x^2+3x+7, x!=4: ", text)
     assert (reading.correct, reading.strategy, reading.reason) == (correct, strategy, reason)
-    assert reading.answer == (text if strategy else None)
+    assert reading.answer == (text if strategy != DEGENERATE else None)
 
 
 def test_a_slip_is_the_same_choice_of_x_but_another_point():

@@ -64,6 +64,27 @@ def whole(tmp_path):
     return path
 
 
+def read_some(problem, texts):
+    """Of sample i of four: an unknown grade, an unknown strategy, no strategy, all known."""
+    known = Reading(True, "s", "7")
+    partly = (Reading(None, "s", "7"), Reading(True, None, None), Reading(False, -1, "7"), known)
+    return [partly[int(text.partition("/")[2][0])] for text in texts]
+
+
+def test_what_is_unknown_of_a_sample_is_unknown_in_the_record_and_counted(tmp_path):
+    task = ProblemSet("t", "test", PROBLEMS[:1], read_some)
+    path = draw(tmp_path / "t.jsonl", task=task).path
+    [record] = read_records(path)
+    assert record["correct"] == [None, 1, 0, 1]
+    assert record["strategies"] == ["s", None, -1, "s"]
+    assert record["answers"] == ["7", None, "7", "7"]
+    found = load_evaluation(path)
+    assert found.ungraded_P.tolist() == [1]
+    assert found.samples.correct.tolist() == [[1, 0, 1]]
+    assert found.samples.labels("strategies") == [[None, -1, "s"]]
+    assert found.samples.labels("answers") == [[None, "7", "7"]]
+
+
 def test_records_and_samples(whole):
     records = read_records(whole)
     assert [record["id"] for record in records] == ["t/0", "t/1", "t/2"]

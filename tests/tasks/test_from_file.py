@@ -66,7 +66,7 @@ def test_samples_are_read_by_the_reward_and_the_strategy(tmp_path):
     texts = [rf"\boxed{{{problem.gold}.0}}", r"\boxed{-1}", "no idea"]
     readings = found.read(problem, texts)
     assert [one.correct for one in readings] == [True, False, False]
-    assert [one.strategy for one in readings] == [f"{problem.gold}.0", "-1", None]
+    assert [one.strategy for one in readings] == [int(problem.gold), "answer -1", -1]
 
 
 def test_training_goes_through_all_problems_in_a_new_order(tmp_path):

@@ -14,7 +14,7 @@ from setrl.logs.records import read_records
 from setrl.models.generators import Ask, Completion, Failure, Generator
 from setrl.models.sample_file import SampleFile
 from setrl.samples.types import Sample
-from setrl.samples.values import DEGENERATE, was_cut_by
+from setrl.samples.values import was_cut_by
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.progress import progress_bar
@@ -173,12 +173,7 @@ def _known_records(
 def _record(problem: Problem, samples: list[Completion], task: ProblemSet) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
     read = [
-        Sample(
-            text,
-            one.correct,
-            strategy=DEGENERATE if one.strategy is None else one.strategy,
-            answer=one.answer,
-        )
+        Sample(text, one.correct, strategy=one.strategy, answer=one.answer)
         for text, one in zip(texts, task.read(problem, texts), strict=True)
     ]
     gold = {} if problem.gold is None else {"gold": problem.gold}

@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement, judgement_by_names
 from setrl.rewards.problem import Reading
-from setrl.samples.values import DEGENERATE
 
 OTHER_DOMAIN = "other_domain"
 
@@ -29,7 +28,7 @@ class OracleJudge(Judge):
     A group whose prompt does not belong to the domain is unknown ("other_domain").
 
     Attributes:
-        domain: Reads the samples (`setrl.tasks.domains`); what it cannot read is degenerate.
+        domain: Reads the samples (`setrl.tasks.domains`); −1 is degenerate.
 
     >>> from setrl.tasks.domains import by_name
     >>> group = Group.of_texts("x^2-5x+6=0: ", ("factor (x-2)(x-3)=0 x=2,3", "I do not know"))
@@ -48,6 +47,4 @@ class OracleJudge(Judge):
             readings = [self.domain.read(group.prompt, text) for text in group.texts]
         except ValueError:
             return Judgement(None, reason=OTHER_DOMAIN)
-        return judgement_by_names(
-            [DEGENERATE if one.strategy is None else one.strategy for one in readings]
-        )
+        return judgement_by_names([reading.strategy for reading in readings])

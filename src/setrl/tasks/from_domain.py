@@ -57,7 +57,7 @@ class DomainTask(Task):
     @property
     @override
     def rewards(self) -> tuple[Reward, ...]:
-        return (self._verifier.correct,)  # type: ignore[return-value]
+        return (self._verifier.correct,)
 
     @property
     @override
@@ -67,8 +67,7 @@ class DomainTask(Task):
     @property
     @override
     def strategy(self) -> Strategy:
-        reading = self._verifier.reading
-        return Strategy(self._verifier.strategy, name_of=lambda p, text: reading(p, text).strategy)
+        return Strategy(self._verifier.strategy, name_of=self._verifier.name)
 
     @property
     @override

@@ -350,10 +350,10 @@ class FileTask(Task):
         function = self.strategy.function
         if function is None:
             return readings
-        named = strategies.names(function, problem, texts, self.form, chat)
+        labels = strategies.labels(function, problem, texts, self.form, chat)
         return [
-            dataclasses.replace(reading, strategy=name)
-            for reading, name in zip(readings, named, strict=True)
+            dataclasses.replace(reading, strategy=label)
+            for reading, label in zip(readings, labels, strict=True)
         ]
 
 

@@ -9,7 +9,7 @@ from setrl.models.prompting import PromptForm
 from setrl.rewards.config import RewardSet
 from setrl.rewards.interface import as_samples
 from setrl.samples.conversation import Text, plain_text
-from setrl.samples.values import DEGENERATE
+from setrl.samples.values import DEGENERATE, Label, read_label
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks.base import Labels, Strategy
 from setrl.tasks.domains import Problem
@@ -18,8 +18,8 @@ ANSWER = "final_answer"
 FORMS = "final_answer, {function: module:name}, {judge: …} or none"
 
 
-def final_answers(rewards: Callable[[], RewardSet]) -> Callable[..., list[str | int]]:
-    """Return a function in TRL's interface that reads what samples answer; −1 without an answer.
+def final_answers(rewards: Callable[[], RewardSet]) -> Labels:
+    """Return a function in TRL's interface that reads what samples answer; None without an answer.
 
     Equal answers are equal texts.
 
@@ -27,12 +27,29 @@ def final_answers(rewards: Callable[[], RewardSet]) -> Callable[..., list[str | 
         rewards: Returns the rewards, which say where the answer is (`RewardSet.read_answer`).
     """
 
-    def final_answer(*, completions: Sequence[Text], **_: Any) -> list[str | int]:
+    def final_answer(*, completions: Sequence[Text], **_: Any) -> list[str | None]:
         read = rewards().read_answer
-        found = [read(plain_text(text)) for text in completions]
-        return [DEGENERATE if answer is None else answer for answer in found]
+        return [read(plain_text(text)) for text in completions]
 
     return final_answer
+
+
+def by_answer(answers: Labels) -> Labels:
+    """Return a function that names the strategy of samples by their answers; −1 without one.
+
+    The answer −1 is a strategy, too, with a name that does not read as the label of none.
+    """
+
+    def strategy(**arguments: Any) -> list[Label]:
+        return [_strategy_of(answer) for answer in answers(**arguments)]
+
+    return strategy
+
+
+def _strategy_of(answer: Label) -> Label:
+    if answer is None:
+        return DEGENERATE
+    return f"answer {answer}" if read_label(answer) == DEGENERATE else answer
 
 
 def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
@@ -49,7 +66,7 @@ def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
     if spec in (None, "none"):
         return Strategy()
     if spec == ANSWER:
-        return Strategy(answers)
+        return Strategy(by_answer(answers))
     if isinstance(spec, Mapping) and set(spec) == {"function"}:
         return Strategy(load(spec["function"]))
     if isinstance(spec, Mapping) and "judge" in spec:
@@ -58,10 +75,14 @@ def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
     raise ConfigError(f"strategy must be {FORMS}, got {spec!r}")
 
 
-def names(
+def labels(
     function: Labels, problem: Problem, texts: Sequence[str], form: PromptForm, chat: bool
-) -> list[str | None]:
-    """Return the strategies of a problem's samples in evaluation; None: no strategy."""
+) -> list[Label]:
+    """Return the strategies of a problem's samples in evaluation, read as in training.
+
+    Raises:
+        RunError: If the function does not return a label, −1 or None for each sample.
+    """
     count = len(texts)
     columns = {key: [value] * count for key, value in problem.columns.items()}
     prompts = [form.prompt(problem.prompt, chat)] * count
@@ -70,4 +91,7 @@ def names(
         raise RunError(
             f"the strategy function must return one value per sample, {count}, got {len(found)}"
         )
-    return [None if label is None or label == DEGENERATE else str(label) for label in found]
+    try:
+        return [read_label(label) for label in found]
+    except ValueError as error:
+        raise RunError(f"the strategy function must return {error}") from None

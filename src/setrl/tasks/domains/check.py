@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from setrl.samples.values import Label
 from setrl.support.wording import are, count
 from setrl.tasks.domains.base import Domain, Problem, Written, corpus
 
@@ -136,7 +137,7 @@ def _first(what: str, found: Sequence[str]) -> Iterator[str]:
         yield f"{len(found)} of {SAMPLES} {what}; the first: {found[0]}"
 
 
-def _said(correct: bool, strategy: str | None) -> str:
+def _said(correct: bool | None, strategy: Label) -> str:
     return f"{'correct' if correct else 'wrong'}, {strategy}"
 
 

@@ -42,6 +42,7 @@ from itertools import zip_longest
 import numpy as np
 from typing_extensions import override
 
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains.base import (
     SPLITS,
     Domain,
@@ -368,7 +369,7 @@ class Multiplication(Domain):
         """
         a, b = _factors(prompt)
         if len(text) > LONGEST_TEXT:
-            return Reading(False, None, reason=f"longer than {LONGEST_TEXT} characters")
+            return Reading(False, DEGENERATE, reason=f"longer than {LONGEST_TEXT} characters")
         for name, form in FORMS.items():
             found = form.fullmatch(text)
             if found is not None and _is_about(found, a, b):
@@ -377,7 +378,7 @@ class Multiplication(Domain):
                 if not reason and answer != str(a * b):
                     reason = f"{answer} is not {a}*{b}"
                 return Reading(not reason, name, answer, reason)
-        return Reading(False, None, reason=f"not in the form of any strategy for {a}*{b}")
+        return Reading(False, DEGENERATE, reason=f"not in the form of any strategy for {a}*{b}")
 
 
 def _is_about(found: re.Match[str], a: int, b: int) -> bool:

@@ -23,6 +23,7 @@ from typing import Literal
 import numpy as np
 from typing_extensions import override
 
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains.base import (
     Domain,
     Problem,
@@ -152,7 +153,7 @@ class Polynomial(Domain):
         relation = _parse(prompt)
         match = POINT.fullmatch(text)
         if match is None:
-            return Reading(False, None, reason="not a point such as (2, 21)")
+            return Reading(False, DEGENERATE, reason="not a point such as (2, 21)")
         x, y = int(match[1]), int(match[2])
         if x in relation.excluded:
             reason = f"x={x} is excluded"

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setrl.samples.columns import FURTHER
-from setrl.samples.values import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError
 from setrl.support.files.loading import check_reference, load_function
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks import Task
-from setrl.tasks.base import Labels
 from setrl.train.gathering.functions import Source
 from setrl.train.scoring.fields import PAIRS
 from setrl.train.scoring.ngrams import NgramDistance
@@ -92,7 +90,7 @@ def _source(spec: Any, task: Task) -> Source | MeanLogprob:
     if spec == FINAL_ANSWER:
         if task.answers is None:
             raise ConfigError(f"fields: {task.name} reads no answers: give answers {FORMS}")
-        return _final_answers(task.answers)
+        return task.answers
     if spec == MEAN_LOGPROB:
         from setrl.train.trl.policy import MeanLogprob  # here: configs must not wait for PyTorch
 
@@ -103,12 +101,3 @@ def _source(spec: Any, task: Task) -> Source | MeanLogprob:
         column: str = spec["column"]
         return column
     return load_function(spec["function"], spec.get("folder", ".")).value
-
-
-def _final_answers(read: Labels) -> Source:
-    """Return the answers that a task reads as a field; None where a sample has no answer."""
-
-    def final_answers(**arguments: Any) -> list[Any]:
-        return [None if answer == DEGENERATE else answer for answer in read(**arguments)]
-
-    return final_answers

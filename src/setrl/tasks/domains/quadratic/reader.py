@@ -14,6 +14,7 @@ from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
+from setrl.samples.values import DEGENERATE
 from setrl.tasks.domains.base import Reading
 from setrl.tasks.domains.quadratic.equation import Equation, Roots, coefficients
 
@@ -45,7 +46,7 @@ def read(equation: Equation, text: str) -> Reading:
     form = FORMS.get(text[:32].partition(" ")[0])
     match = form.pattern.fullmatch(text) if form else None
     if form is None or match is None:
-        return Reading(False, None, reason="not written as any of the methods")
+        return Reading(False, DEGENERATE, reason="not written as any of the methods")
     # A method that extracts a root writes x=centre+-root, then the answer if that differs.
     expression, answer = match.groupdict().get("expression"), match["answer"]
     final = answer or expression

@@ -1,0 +1,117 @@
+"""What a user's function does not know is unknown in training, in evaluation, and in every output.
+
+The same functions judge the samples of a run's training and of its evaluation: what they say of a
+text must stand in its record, and the same number of unknown samples in whatever reads the record.
+"""
+
+import json
+
+import pytest
+
+from setrl.evaluate.loading import load_evaluation
+from setrl.support.files.run_folder import evaluation_files, training_run
+from setrl.train.lm.config import ComparisonConfig
+from setrl.train.lm.resolved import resolve
+from setrl.train.lm.run import LanguageModelArms
+from setrl.train.runs.pool import Stop
+from tests.tasks import models
+
+FUNCTIONS = """
+OUTCOMES, STRATEGIES, ANSWERS = (None, 0, 1), (None, -1, "a", "b"), (None, "7")
+
+def of(text, values):
+    return values[sum(map(ord, text)) % len(values)]
+
+def right(completions, **_):
+    return [of(text, OUTCOMES) for text in completions]
+
+def way(completions, **_):
+    return [of(text, STRATEGIES) for text in completions]
+
+right.read_answer = lambda text: of(text, ANSWERS)
+"""
+
+
+@pytest.fixture(scope="module")
+def said():
+    found = {}
+    exec(FUNCTIONS, found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unknown")
+    (folder / "unknowns.py").write_text(FUNCTIONS)
+    rows = [{"question": f"{i} + {i} ="} for i in range(12)]
+    (folder / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    task = {
+        "data": "own.jsonl",
+        "folder": str(folder),
+        "prompt": "question",
+        "splits": {"train": 8, "test": 4},
+        "reward": {"function": "unknowns:right"},
+        "strategy": {"function": "unknowns:way"},
+    }
+    config = {
+        "name": "own",
+        "model": str(models.make(folder / "model", chat=False)),
+        "task": task,
+        "arms": {"maxpo": {"method": "maxpo", "set_size": 2}},
+        "steps": 1,
+        "prompts_per_step": 4,
+        "samples_per_prompt": 8,
+        "max_new_tokens": 8,
+        "eval_problems": 4,
+        "eval_samples": 8,
+        "stop_rule": None,
+    }
+    run = training_run(folder / "run", "maxpo", 0)
+    arms = LanguageModelArms(resolve(ComparisonConfig(**config)), folder / "run", folder)
+    arms.train("maxpo", 0, run, lambda _: None, Stop())
+    return run
+
+
+@pytest.fixture(scope="module")
+def evaluation(run):
+    return evaluation_files(run.path)["test"]
+
+
+@pytest.fixture(scope="module")
+def counts(evaluation, said):
+    """How many samples of the evaluation have an unknown outcome, strategy and answer."""
+    texts = [text for record in lines(evaluation) for text in record["texts"]]
+    assert len(texts) == 32
+    values = {name: [said["of"](text, said[name]) for text in texts] for name in NAMES}
+    return {name: found.count(None) for name, found in values.items()}
+
+
+NAMES = ("OUTCOMES", "STRATEGIES", "ANSWERS")
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_training(run, said):
+    samples = [sample for group in lines(run.rollouts(1)) for sample in group["samples"]]
+    assert {sample["reward"] for sample in samples} == {None, 0, 1}
+    assert {sample["strategy"] for sample in samples} == {None, -1, "a", "b"}
+    for sample in samples:
+        outcome, strategy = (said["of"](sample["text"], said[name]) for name in NAMES[:2])
+        assert (sample["reward"], sample["correct"]) == (outcome, outcome)
+        assert sample["strategy"] == strategy
+
+
+def test_the_evaluation_of_the_run_says_the_same_of_a_text(evaluation, said, counts):
+    for record in lines(evaluation):
+        of_texts = [[said["of"](text, said[name]) for text in record["texts"]] for name in NAMES]
+        assert [record["correct"], record["strategies"], record["answers"]] == of_texts
+    assert all(0 < number < 32 for number in counts.values())
+
+
+def test_every_command_counts_the_same_unknown_samples(setrl, evaluation, counts):
+    found = json.loads(setrl("evaluate", evaluation, "--json")[1])
+    assert found["ungraded"]["samples"] == counts["OUTCOMES"]
+    read = load_evaluation(evaluation)
+    assert read.ungraded_P.sum() == counts["OUTCOMES"]
