@@ -74,8 +74,10 @@ def write(evaluation: Evaluation, path: Path) -> None:
                 "split": "test",
                 "n": evaluation.n,
                 "correct": evaluation.correct_PN[row].astype(int).tolist(),
-                "strategies": [str(s) if s >= 0 else None for s in evaluation.strategies_PN[row]],
-                "answers": [str(a) for a in evaluation.answers_PN[row]],
+                "strategies": [
+                    str(s) if s >= 0 else None for s in evaluation.counted("strategies")[row]
+                ],
+                "answers": [str(a) for a in evaluation.counted("answers")[row]],
             }
             file.write(json.dumps(record) + "\n")
 
@@ -106,8 +108,8 @@ def main() -> None:
         path = Path(folder) / "test.jsonl"
         write(drawn, path)
         evaluation = timed("reading the file", lambda: load_evaluation(path))
-    correct_PN, strategies_PN = evaluation.correct_PN, evaluation.strategies_PN
-    votes = {"answers": evaluation.answers_PN}
+    correct_PN, strategies_PN = evaluation.correct_PN, evaluation.counted("strategies")
+    votes = {"answers": evaluation.counted("answers")}
     strategies = {"strategies": strategies_PN}
     asked: list[tuple[str, objectives.Objective, dict[str, Any]]] = [
         ("pass@k", objectives.any_correct(), {}),

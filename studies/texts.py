@@ -56,7 +56,7 @@ def of_model(evaluation_file: Path) -> dict[str, float]:
         raise ConfigError(f"{evaluation_file}: the run has kept no texts in its folder")
     found = [of_problem(own) for own in texts.values()]
     means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-    labels_PN = load_evaluation(evaluation_file).strategies_PN
+    labels_PN = load_evaluation(evaluation_file).counted("strategies")
     counts_PC = np.stack(
         [(labels_PN == c).sum(axis=1) for c in range(max(1, labels_PN.max() + 1))], axis=1
     )

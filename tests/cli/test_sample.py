@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from setrl.cli.evaluate import Evaluate
@@ -43,7 +44,9 @@ def test_prints_what_the_file_holds_and_summarises_it(tiny_checkpoint, tmp_path,
     rows = {line.split()[0]: line for line in over_k.splitlines()}
     for k in (1, 2, 4, 8):
         assert f"{100 * values[f'pass@{k}'].mean():.1f}% [" in rows[str(k)]
-    assert "strategies@k" not in printed  # a random model has none, and 0 would say that it has
+    assert "strategies@k" in printed  # 0: a random model writes texts of no strategy, as was read
+    assert values["degenerate"].tolist() == [1, 1, 1]
+    assert np.isnan(values["top_share"]).all()
     summary = json.loads((path.parent / "summary.json").read_text())
     assert summary["splits"]["test"]["arms"]["model"]["n"] == 8
 

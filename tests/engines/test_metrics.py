@@ -89,6 +89,12 @@ def test_what_was_never_judged_is_nan():
     assert metrics["advantage/skipped"] == 1 / 2
 
 
+def test_samples_of_no_strategy_are_degenerate_and_have_no_commonest_one():
+    metrics = batch_metrics(make_batch(methods.dr_grpo(), strategies_BN=np.full((2, 4), -1.0)))
+    assert (metrics["strategies/degenerate"], metrics["strategies/per_prompt"]) == (1, 0)
+    assert math.isnan(metrics["strategies/top_share"])
+
+
 def test_without_strategies():
     batch = make_batch(methods.dr_grpo(), strategies_BN=None)
     assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]

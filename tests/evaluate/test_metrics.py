@@ -88,7 +88,11 @@ def with_columns(one, **columns):
 
 def statistics(one, p):
     """The definition of each metric at k: what a set of samples of problem p scores."""
-    correct, answers, strategies = one.correct_PN[p], one.answers_PN[p], one.strategies_PN[p]
+    correct, answers, strategies = (
+        one.correct_PN[p],
+        one.counted("answers")[p],
+        one.counted("strategies")[p],
+    )
     verified = set(answers[correct].tolist())
 
     def votes(s):
@@ -151,3 +155,25 @@ def test_labels_that_nobody_read_have_no_metrics():
     assert values["top_share"][0] == pytest.approx(2 / 3)
     assert np.isnan([values["degenerate"][1], values["top_share"][1]]).all()
     assert values["majority@4"].tolist() == [0, 0]
+
+
+def test_samples_of_no_strategy_are_degenerate_and_have_no_commonest_one():
+    """As in training: 1 is of no strategy, and what needs a strategy is unknown of that problem."""
+    labels_PN = np.array([[-1, -1, np.nan], [0, 0, -1], [np.nan] * 3])
+    values = metric_values(
+        Evaluation(Samples(np.zeros((3, 3)), labels_PN, correct=np.zeros((3, 3))))
+    )
+    np.testing.assert_array_equal(values["degenerate"], [1, 1 / 3, np.nan])
+    np.testing.assert_array_equal(values["top_share"], [np.nan, 2 / 3, np.nan])
+    np.testing.assert_array_equal(values["effective_number"], [np.nan, 1, np.nan])
+    np.testing.assert_array_equal(values["strategies@1"], [np.nan, 2 / 3, np.nan])
+
+
+def test_samples_without_answers_and_strategies_have_the_other_metrics():
+    correct_PN = np.array([[1.0, 0], [0, 0]])
+    values = metric_values(Evaluation(Samples(np.full((2, 2), np.nan), correct=correct_PN)))
+    assert values["pass@1"].tolist() == [0.5, 0]
+    lacks = {"majority", "vote_share", "strategies", "correct_strategies", "top_share",
+             "degenerate", "effective_number"}  # fmt: skip
+    unknown = {name.partition("@")[0] for name in values if np.isnan(values[name]).all()}
+    assert unknown == lacks

@@ -3,7 +3,7 @@
 import pytest
 
 from setrl.support.files import progress
-from tests.cli.conftest import setrl  # noqa: F401
+from tests.conftest import setrl  # noqa: F401
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """The command line, as in the tests of `cli`."""
 
-from tests.cli.conftest import setrl
+from tests.conftest import setrl
 
 __all__ = ["setrl"]

@@ -7,8 +7,11 @@ text must stand in its record, and the same number of unknown samples in whateve
 import json
 
 import pytest
+from starlette.testclient import TestClient
 
-from setrl.evaluate.loading import load_evaluation
+from setrl.logs.log import open_log
+from setrl.show.lab.view.app import application
+from setrl.show.lab.view.catalogue import Catalogue
 from setrl.support.files.run_folder import evaluation_files, training_run
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.resolved import resolve
@@ -110,8 +113,31 @@ def test_the_evaluation_of_the_run_says_the_same_of_a_text(evaluation, said, cou
     assert all(0 < number < 32 for number in counts.values())
 
 
-def test_every_command_counts_the_same_unknown_samples(setrl, evaluation, counts):
+def test_every_command_counts_the_same_unknown_samples(setrl, evaluation, counts, tmp_path):
+    unknown = counts["OUTCOMES"]
     found = json.loads(setrl("evaluate", evaluation, "--json")[1])
-    assert found["ungraded"]["samples"] == counts["OUTCOMES"]
-    read = load_evaluation(evaluation)
-    assert read.ungraded_P.sum() == counts["OUTCOMES"]
+    assert (found["ungraded"]["samples"], found["ungraded"]["of_all"]) == (unknown, 32)
+    arm = evaluation.parents[2]
+    found = json.loads(setrl("compare", arm, arm, "--k", 1, "--json")[1])
+    assert found["ungraded"]["A"]["samples"] == unknown
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(evaluation.read_bytes())
+    setrl("report", evaluation, copy, "--output", tmp_path / "report")
+    summary = json.loads((tmp_path / "report" / "summary.json").read_text())
+    for arm in summary["splits"]["given"]["arms"].values():
+        assert arm["ungraded"]["samples"] == unknown
+
+
+def test_a_log_and_a_page_show_the_same_unknown_samples(evaluation, counts):
+    samples = [sample for group in open_log(evaluation) for sample in group.samples]
+    roles = {"OUTCOMES": "correct", "STRATEGIES": "strategy", "ANSWERS": "answer"}
+    for name, role in roles.items():
+        assert [getattr(sample, role) for sample in samples].count(None) == counts[name]
+    client = TestClient(application(Catalogue(evaluation)), base_url="http://localhost")
+    [run] = client.get("/api/runs").json()["runs"]
+    about = {"run": run["id"], "split": "given", "arm": run["samples"][0]["arms"][0]["name"]}
+    pages = [client.get("/api/group", params=about | {"seed": 0, "step": 0, "place": place}).json()
+             for place in range(4)]  # fmt: skip
+    shown = [sample for page in pages for sample in page["samples"]]
+    for name, role in {**roles, "STRATEGIES": "label"}.items():
+        assert [sample[role] for sample in shown].count(None) == counts[name]

@@ -81,10 +81,10 @@ def test_every_shape_of_file_is_the_same_samples(tmp_path, name):
     assert found.ids == found.prompts == ("a", "b", "c")
     assert found.sizes.tolist() == [3, 2, 3]
     assert found.correct_PN.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
-    assert found.strategy_names == ("0", "1")
-    assert found.strategies_PN.tolist() == [[0, 1, 0], [0, 1, -1], [0, 1, 0]]
+    assert found.samples.names["strategies"] == (0, 1)
+    assert found.counted("strategies").tolist() == [[0, 1, 0], [0, 1, -1], [0, 1, 0]]
     assert found.samples.texts[1] == ("text b 0", "text b 1")
-    assert len(np.unique(found.answers_PN)) == 9  # 8 answers and what pads
+    assert len(np.unique(found.counted("answers"))) == 9  # 8 answers and what pads
     assert "settings: " in loaded.reading[0] or name in ("lists.jsonl", "samples.jsonl",
                                                        "unknown list.jsonl")  # fmt: skip
 

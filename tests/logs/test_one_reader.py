@@ -275,7 +275,7 @@ def of_evaluation(found):
         [row[:n].astype(int).tolist() for row, n in zip(found.correct_PN, sizes, strict=True)],
         [
             ways([int(s) for s in row[:n]])
-            for row, n in zip(found.strategies_PN, sizes, strict=True)
+            for row, n in zip(found.counted("strategies"), sizes, strict=True)
         ],
     )
 

@@ -39,8 +39,8 @@ def test_arrays_and_labels(tmp_path):
     assert evaluation.prompts == ("p", "q")
     assert evaluation.n == 3
     assert evaluation.temperature == 0.7
-    assert evaluation.strategies_PN.tolist() == [[0, -1, 1], [1, 1, -1]]
-    assert evaluation.answers_PN.tolist() == [[0, 1, -1], [0, 1, -1]]
+    assert evaluation.counted("strategies").tolist() == [[0, -1, 1], [1, 1, -1]]
+    assert evaluation.counted("answers").tolist() == [[0, 1, -1], [0, 1, -1]]
     assert evaluation.correct_count_P.tolist() == [2, 2]
 
 
@@ -52,7 +52,7 @@ def test_graded_rewards_and_proxy_scores_are_read_where_they_are(tmp_path):
     evaluation = load_evaluation(write(tmp_path / "graded.jsonl", *lines))
     np.testing.assert_array_equal(evaluation.samples.rewards, [[0.5, np.nan, 1], [0, 0, 0]])
     assert evaluation.choose([1]).samples.proxy.tolist() == [[1, 1, 1]]
-    assert evaluation.strategy_names == ("a", "b")
+    assert evaluation.samples.names["strategies"] == ("a", "b")
     plain = load_evaluation(write(tmp_path / "plain.jsonl", record()))
     assert not plain.has_rewards
     assert plain.choose([0]).samples.proxy is None
@@ -125,7 +125,7 @@ def test_line_separators_inside_a_string_do_not_end_a_line(tmp_path):
     [
         ([], "test.jsonl: is empty"),
         (["{]\n"], "jsonl:1: is not JSON"),
-        ([record(), record(schema_version=2)], "jsonl:2: .* schema_version 1"),
+        ([record(), record(schema_version=3)], "jsonl:2: .* schema_version 2"),
         ([record(correct=[1])], "jsonl:1: 'correct' must have n = 3 entries, got 1"),
         ([record(correct=[1, 0.5, 0])], r"jsonl:1: correct must be True or False .*, got 0.5"),
         ([record(prompt=["p"])], r"jsonl:1: 'prompt' must be text, got \[\"p\"\]"),
@@ -158,7 +158,7 @@ def test_problems_may_differ_in_their_number_of_samples(tmp_path):
     assert (found.n, found.most, found.sizes.tolist()) == (1, 3, [3, 1])
     assert found.correct_count_P.tolist() == [2, 1]
     assert found.present_PN.tolist() == [[True, True, True], [True, False, False]]
-    assert found.strategies_PN.tolist() == [[0, -1, 1], [0, -1, -1]]
+    assert found.counted("strategies").tolist() == [[0, -1, 1], [0, -1, -1]]
     assert np.isnan(found.samples.rewards[1]).all()
     assert on_common({"t": [found]}, 2).arms["t"][0].prompts == ("p",)
     assert found.on(["q"]).n == 1

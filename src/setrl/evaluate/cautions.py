@@ -78,13 +78,13 @@ def _is_equal(a: Evaluation, b: Evaluation) -> bool:
 
 def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
     """Yield all that is known of the samples of each problem, in an order of no file."""
-    known = [one.correct_PN, np.nan_to_num(one.graded_PN, nan=-np.inf)]
-    for names, labels_PN in ((one.strategy_names, one.strategies_PN),
-                             (one.answer_names, one.answers_PN)):  # fmt: skip
-        known.append(np.array([*names, ""])[labels_PN])  # −1, no label, is the last name
+    known = [one.correct_PN.tolist(), np.nan_to_num(one.graded_PN, nan=-np.inf).tolist()]
+    for column in ("strategies", "answers"):
+        labels = one.samples.labels(column) or [[None] * one.most] * len(one)
+        known.append([[repr(label) for label in row] for row in labels])
     every = one.samples.texts or [()] * len(one)
     for row, (n, texts) in enumerate(zip(one.size_P, every, strict=True)):
-        columns = [values_PN[row, :n].tolist() for values_PN in known]
+        columns = [values[row][:n] for values in known]
         yield sorted(zip(*columns, texts if len(texts) == n else ("",) * n, strict=True))
 
 

@@ -83,17 +83,17 @@ METRICS: dict[str, Metric] = {
 
 
 READ_FROM = {  # labels → metrics of them, which are unknown where no sample has a label
-    "strategies_PN": ("strategies", "correct_strategies", "top_share", "degenerate"),
-    "answers_PN": ("majority", "vote_share"),
+    "strategies": ("strategies", "correct_strategies", "top_share", "degenerate"),
+    "answers": ("majority", "vote_share"),
 }
 
 LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
     **dict.fromkeys(
-        READ_FROM["strategies_PN"],
+        READ_FROM["strategies"],
         "no sample has a strategy; --strategy names the field of a log, and `setrl judge` adds one",
     ),
     **dict.fromkeys(
-        READ_FROM["answers_PN"], "no sample has an answer; --answer names the field of a log"
+        READ_FROM["answers"], "no sample has an answer; --answer names the field of a log"
     ),
     "max": "all rewards are 0 or 1 (max@k is pass@k then), or every problem lacks one; --reward "
     "names the field of a log",
@@ -177,15 +177,17 @@ def _of_strategies(evaluation: Evaluation, asked: Collection[str]) -> dict[str, 
     """Return the metrics of strategies that are one number; shares are of the labelled samples."""
     if not {"effective_number", "top_share", "degenerate"} & {*asked}:
         return {}
-    labels_PN, count_PC = evaluation.samples.strategies, count_labels(evaluation.strategies_PN)
+    labels_PN = evaluation.column("strategies")
+    count_PC = count_labels(evaluation.counted("strategies"))
     known_P = np.isfinite(labels_PN).sum(axis=1)
     labelled_P = np.where(known_P, known_P, np.nan)
-    found = {
+    most_P = count_PC.max(axis=1)
+    values = {
         "effective_number": effective_number(count_PC),
-        "top_share": count_PC.max(axis=1) / labelled_P,
+        "top_share": np.where(most_P, most_P / labelled_P, np.nan),
         "degenerate": (labels_PN == DEGENERATE).sum(axis=1) / labelled_P,
     }
-    return {name: values_P for name, values_P in found.items() if name in asked}
+    return {name: values_P for name, values_P in values.items() if name in asked}
 
 
 def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -193,7 +195,7 @@ def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str
     unread = {
         metric
         for labels, metrics in READ_FROM.items()
-        if (getattr(evaluation, labels) < 0).all()
+        if not evaluation.knows(labels)
         for metric in metrics
     }
     return {
@@ -220,8 +222,7 @@ def _set_scores(
 
 def _votes(evaluation: Evaluation) -> dict[str, Any]:
     """Return the answers: a sample without one is among the k, but votes for no answer."""
-    answers_PN = evaluation.answers_PN
-    return {"answers": np.where(answers_PN < 0, np.nan, answers_PN), "abstain": True}
+    return {"answers": evaluation.column("answers"), "abstain": True}
 
 
 def _best_of(evaluation: Evaluation) -> SetScore:
@@ -241,9 +242,9 @@ def _labelled(
     evaluation: Evaluation, objective: objectives.Objective, read_PN: NDArray[np.bool_]
 ) -> SetScore:
     """Leave out problems in which a sample has no label that the objective reads."""
-    unread_PN = read_PN & np.isnan(evaluation.samples.strategies)
+    unread_PN = read_PN & np.isnan(evaluation.column("strategies"))
     correct_PN = _complete(evaluation, np.where(unread_PN, np.nan, evaluation.correct_PN))
-    return correct_PN, objective, {"strategies": evaluation.strategies_PN}
+    return correct_PN, objective, {"strategies": evaluation.counted("strategies")}
 
 
 SetScore = tuple[Any, objectives.Objective, dict[str, Any]]  # rewards (None: not known), fields
@@ -259,7 +260,7 @@ SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
 
 def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
     """Whether each sample's answer is right: some sample that gave it was verified correct."""
-    answers = find_labels(evaluation.answers_PN)
+    answers = find_labels(evaluation.counted("answers"))
     verified_CB = answers.total(evaluation.correct_PN) > 0
     return answers.of_own(verified_CB) > 0
 

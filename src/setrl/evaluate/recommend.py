@@ -93,7 +93,7 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
     low, middle, high = np.quantile(right_P / n_P, [0.1, 0.5, 0.9]).tolist()
     metrics = metric_values(found, only=("effective_number", "top_share"))
     of = {name: mean_over_problems(x_P) for name, x_P in metrics.items() if not np.isnan(x_P).all()}
-    labels_PN = found.strategies_PN
+    labels_PN = found.counted("strategies")
     is_large_P = n_P >= group_size
     alike_P = alike(right_P[is_large_P], n_P[is_large_P], group_size)
     right_PC = count_labels(np.where(found.correct_PN, labels_PN, -1))
@@ -110,7 +110,7 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
         alike_prompts=int(is_large_P.sum()),
         effective_number=of.get("effective_number"),
         top_share=of.get("top_share"),
-        degenerate=_share_degenerate(found.samples.strategies),
+        degenerate=_share_degenerate(found.column("strategies")),
         right_strategies=dict(zip(numbers.tolist(), times.tolist(), strict=True)),
         are_answers=_are_answers(found),
     )
@@ -134,9 +134,10 @@ def alike(right_P: np.ndarray, n_P: np.ndarray, num: int) -> Floats:
 
 def _are_answers(found: Evaluation) -> bool:
     """Whether strategies divide the samples of every prompt as answers do, some of them in two."""
-    both_PN = (found.strategies_PN >= 0) & (found.answers_PN >= 0)
+    strategies_PN, answers_PN = found.counted("strategies"), found.counted("answers")
+    both_PN = (strategies_PN >= 0) & (answers_PN >= 0)
     prompt = np.nonzero(both_PN)[0]
-    table = np.stack([prompt, found.strategies_PN[both_PN], found.answers_PN[both_PN]])
+    table = np.stack([prompt, strategies_PN[both_PN], answers_PN[both_PN]])
     sizes = {np.unique(table[rows], axis=1).shape[1] for rows in ([0, 1], [0, 2], [0, 1, 2])}
     return len(sizes) == 1 and sizes != {len(np.unique(prompt))}
 

@@ -59,30 +59,24 @@ class Evaluation:
         """Whether each sample is correct."""
         return self.samples.correct == 1
 
-    @property
-    def strategies_PN(self) -> NDArray[np.int64]:
-        """The number of each sample's strategy; −1 where none is known."""
-        return _or_none(self.samples.strategies)
+    def column(self, name: str) -> NDArray[np.float64]:
+        """Return a column of the samples; all unknown where nobody gave it."""
+        values_PN = getattr(self.samples, name)
+        return np.full(self.samples.rewards.shape, np.nan) if values_PN is None else values_PN
 
-    @property
-    def answers_PN(self) -> NDArray[np.int64]:
-        """The number of each sample's final answer; −1 for a sample without one."""
-        return _or_none(self.samples.answers)
+    def knows(self, name: str) -> bool:
+        """Return whether a column has a value of any sample."""
+        return not np.isnan(self.column(name)).all()
+
+    def counted(self, name: str) -> NDArray[np.int64]:
+        """Return labels as integers for counting; −1 for a sample that counts for none of them."""
+        values_PN = self.column(name)
+        return np.where(np.isnan(values_PN), DEGENERATE, values_PN).astype(np.int64)
 
     @property
     def prompts(self) -> Sequence[str]:
         """P prompts. Problems may share one."""
         return self.samples.prompts
-
-    @property
-    def strategy_names(self) -> tuple[str, ...]:
-        """What the numbers of strategies stand for."""
-        return tuple(map(str, self.samples.names.get("strategies", ())))
-
-    @property
-    def answer_names(self) -> tuple[str, ...]:
-        """What the numbers of answers stand for."""
-        return tuple(map(str, self.samples.names.get("answers", ())))
 
     @property
     def temperature(self) -> float:
@@ -140,7 +134,7 @@ class Evaluation:
     @property
     def has_rewards(self) -> bool:
         """Whether the file has rewards besides grades."""
-        return not np.isnan(self.samples.rewards).all()
+        return self.knows("rewards")
 
     @property
     def graded_PN(self) -> NDArray[np.float64]:
@@ -205,19 +199,15 @@ def _ids(groups: Sequence[Group]) -> tuple[str, ...]:
     return tuple(one.id for one in groups)
 
 
-def _or_none(labels_PN: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.where(np.isnan(labels_PN), DEGENERATE, labels_PN).astype(np.int64)
-
-
 def contradiction(evaluation: Evaluation) -> str:
     """Say how many answers the log marks both right and wrong, with an example; empty for 0.
 
     A sample that only counts as wrong, because it has no grade, contradicts nothing.
     """
-    names = evaluation.answer_names
-    answers_PN = evaluation.samples.answers
+    names = evaluation.samples.names.get("answers", ())
+    answers_PN = evaluation.counted("answers")
     problem, sample = np.nonzero(answers_PN >= 0)
-    key = problem * len(names) + answers_PN[problem, sample].astype(np.int64)
+    key = problem * len(names) + answers_PN[problem, sample]
     is_right = evaluation.correct_PN[problem, sample]
     is_wrong = ~is_right
     if evaluation.as_wrong_PN is not None:
@@ -229,6 +219,6 @@ def contradiction(evaluation: Evaluation) -> str:
     verify = f"; {VERIFY}" if "--verify" in evaluation.options else ""
     return (
         f"{count(len(both), 'answer')} of a problem marked both right and wrong, the first: "
-        f"{names[label]!r} of {evaluation.ids[row][:60]!r}; votes take it as right, so "
+        f"{str(names[label])!r} of {evaluation.ids[row][:60]!r}; votes take it as right, so "
         f"majority@1 is not pass@1{verify}"
     )

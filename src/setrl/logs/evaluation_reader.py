@@ -85,7 +85,10 @@ class EvaluationReader:
         named = (key for key in NAMES if not (key == "split" and "source" in item))
         count_settings(self.settings, ((key, item[key]) for key in named if key in item))
         if not self._has_strategies:
-            self._has_strategies = any(one not in (None, DEGENERATE) for one in _strategies(item))
+            labels = {*_strategies(item)} - {None}
+            # Until version 2, −1 was also written where nobody had read strategies.
+            is_read = item["schema_version"] > 1 or "judged" in item
+            self._has_strategies = bool(labels if is_read else labels - {DEGENERATE})
 
     def size(self, item: dict[str, Any]) -> int | None:
         """Return how many samples a problem has."""

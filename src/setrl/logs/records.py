@@ -1,6 +1,6 @@
 """Evaluation files: one JSON object a problem, with what was read from each of its samples.
 
-    {"schema_version": 1, "prompt": "y=2x^2+3x+7, x!=4:", "kind": "quadratic", "split": "test",
+    {"schema_version": 2, "prompt": "y=2x^2+3x+7, x!=4:", "kind": "quadratic", "split": "test",
      "n": 256, "seed": 0, "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", -1, …],
      "answers": ["(2, 21)", null, …], "texts": [the first few samples]}
 
@@ -11,8 +11,9 @@ or counts as wrong if `ungraded_are` is "wrong". There may be two further lists:
 and `proxy`, the scores of a selector that cannot see the rewards. Each value is read as in any log
 (`setrl.samples.values`).
 
-Files of setrl up to 0.7 have no null in `correct`: `ungraded` is how many samples of the problem
-were left out, and `as_wrong` has the places of those that count as wrong.
+Version 1, of setrl up to 0.7, has no null in `correct`: `ungraded` is how many samples of the
+problem were left out, and `as_wrong` has the places of those that count as wrong. There −1 for all
+samples of a file also means that nobody read strategies.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from setrl.support.files import json_lines
 
 Record = dict[str, Any]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+EARLIER = (1,)  # versions that are read, too
 TEXTS_KEPT = 8  # samples of a problem whose text is in its record
 PER_SAMPLE = ("correct", "strategies", "answers")
 GRADED = ("rewards", "proxy")
@@ -70,7 +72,7 @@ def checked(record: Record, where: str) -> Record:
     Raises:
         DataError: Naming the key that is wrong, and the line.
     """
-    if record.get("schema_version") != SCHEMA_VERSION:
+    if record.get("schema_version") not in (*EARLIER, SCHEMA_VERSION):
         raise DataError(f"{where}: must be an object with schema_version {SCHEMA_VERSION}")
     for key in ("prompt", "split", "n", *PER_SAMPLE):
         if key not in record:

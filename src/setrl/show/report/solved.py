@@ -14,6 +14,7 @@ import numpy as np
 from setrl.evaluate.problems import on_common
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.summary import SplitSummary
+from setrl.samples.values import DEGENERATE
 from setrl.show.report.run import RunData, shown_split
 from setrl.show.report.style import cut, main_arms
 from setrl.support.files import json_lines
@@ -110,14 +111,15 @@ def _prompt(found: Mapping[str, Sequence[Evaluation]], p: int) -> str:
 
 def _different(one: Evaluation, p: int, places: Sequence[int]) -> list[int]:
     """Correct samples with different strategies first."""
-    first = {int(one.strategies_PN[p, place]): place for place in reversed(places)}
+    first = {_strategy(one, p, place): place for place in reversed(places)}
     ahead = sorted(first.values())
     return [*ahead, *(place for place in places if place not in ahead)][:MOST_WINNERS]
 
 
 def _strategy(one: Evaluation, p: int, place: int) -> str | None:
-    found = int(one.strategies_PN[p, place])
-    return one.strategy_names[found] if 0 <= found < len(one.strategy_names) else None
+    labels = one.samples.of_prompts([p]).labels("strategies")
+    label = labels[0][place] if labels else None
+    return None if label in (None, DEGENERATE) else str(label)
 
 
 def _seed_folders(data: RunData, arm: str) -> Mapping[int, Path]:
@@ -131,6 +133,8 @@ def _text(one: Evaluation, p: int, place: int, folder: Path | None, split: str) 
     """Return a sample's text: the first few are in the evaluation, others in a file of samples."""
     if one.samples.texts and place < len(one.samples.texts[p]):
         return cut(one.samples.texts[p][place])
+    if one.ungraded_P is not None and one.ungraded_P[p]:
+        return None  # samples without a grade are left out here, and are in that file
     evaluation = None if folder is None else evaluation_files(folder).get(split)
     if evaluation is None:
         return None

@@ -92,7 +92,7 @@ def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, floa
     readable_BN = known_BN & (judged_BN != DEGENERATE)
     counts = _counts(judged_BN, readable_BN)
     correct = _counts(judged_BN, readable_BN & correct_BN)
-    most = np.array([max(count.values(), default=0) for count in counts])
+    most = np.array([max(count.values(), default=np.nan) for count in counts])
     is_right_BN = correct_BN & known_BN
     of_correct = {
         "strategies/correct_per_prompt": _mean([len(count) for count in correct]),
