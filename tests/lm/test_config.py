@@ -74,7 +74,7 @@ def test_an_arm_that_ignores_a_reward_is_told_in_the_words_of_a_config(path):
     (path.parent / "problems.jsonl").write_text("\n".join(rows))
     (path.parent / "forms.py").write_text("def formatted(completions, **_):\n    return [0.0]\n")
     reward = "[number, {function: forms:formatted, weight: 0.5}]"
-    keys = "data: problems.jsonl, splits: {test: 1}, strategy: final_answer"
+    keys = "data: problems.jsonl, splits: {test: 1}, strategy: final_answer, correct: number"
     task = f"task={{{keys}, reward: {reward}}}"
     [note] = load(path, [*arms, "domain=null", "model=m", task]).ignored_rewards
     assert "arm counts: concave_counts reads only which samples are right: formatted has" in note
@@ -187,7 +187,8 @@ def test_truncated_samples(path):
 
 TASK = """\
 name: small
-task: {data: problems.jsonl, reward: {rewards: [number, {function: own:f}], normalize: group}}
+task: {data: problems.jsonl, correct: number,
+       reward: {rewards: [number, {function: own:f}], normalize: group}}
 model: none
 arms:
   grpo: {method: grpo}

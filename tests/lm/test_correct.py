@@ -40,13 +40,14 @@ def read(task, texts=TEXTS):
     return [one.correct for one in task.reward_set.read(problem, texts)]
 
 
-def test_the_first_reward_says_it_unless_another_is_named(make):
-    assert make(reward=BOTH).combine == Combine((1.0, 0.5), outcome=0)
+def test_one_of_several_rewards_must_be_named(make):
+    with pytest.raises(ConfigError, match=r"of several rewards .* none is known to say"):
+        make(reward=BOTH)
     for name in ("score", "own:score"):
         assert make(reward=BOTH, correct=name).combine == Combine((1.0, 0.5), outcome=1)
     assert make(reward=["exact", "number"], correct="number").combine.outcome == 1
     assert read(make(reward=["exact", "number"], correct="number"), ["2.0", "3"]) == [True, False]
-    assert make(reward=BOTH).correct is None
+    assert make(reward=BOTH, correct="score").correct is None
 
 
 def test_a_graded_function_needs_a_function_that_says_it(make):

@@ -81,6 +81,7 @@ def test_a_reward_that_fails_in_the_middle_loses_nothing(folder, monkeypatch, ca
         "checkpoint_every": 1,
         "eval_splits": "[]",
         "task.reward": "{function: failing:score}",
+        "task.correct": "null",
         "arms": "{grpo: {method: grpo}}",
     }
     options = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]

@@ -28,7 +28,7 @@ def test_replies_are_the_oracles_in_the_order_shown():
         prompt, *shown = tokenizer.decode(example.prompt).removesuffix("\n").split("\n#")
         names = [domain.read(prompt, text.partition("\n")[2]).strategy for text in shown]
         labels = read_reply(tokenizer.decode(example.sample[:-1]), len(names))
-        first = [DEGENERATE if name is None else names.index(name) for name in names]
+        first = [DEGENERATE if name == DEGENERATE else names.index(name) for name in names]
         assert list(labels) == first
 
 

@@ -76,7 +76,8 @@ def test_two_updates_of_one_judged_batch(model, tmp_path):
     """TRL trains the tiny model; the judge is asked once a prompt, with the recipe's settings."""
     half = "[math, {function: 'tests.lm.fields_of_mine:half_are_right'}]"  # math alone gives 0
     with FaultyServer() as server:
-        changed = rehearse.changes(model, judge=server.url) | {"task.reward": half}
+        changed = rehearse.changes(model, judge=server.url)
+        changed |= {"task.reward": half, "task.correct": "math"}
         resolved = rehearsal("trl.yaml", changed)
         run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
         assert train_arm(resolved, "poly_epo", 0, str(model), run, lambda _: None, Stop())

@@ -67,7 +67,10 @@ def test_a_bad_gold_is_no_wrong_answer(folder, kind):
 
 def test_several_rewards(folder):
     spec = ["number", {"function": "own:long", "weight": 0.2, "timeout": 5, "on_error": "unknown"}]
-    rewards = rewards_from_config(spec, "answer", folder)
+    said = r"of several rewards \(number, long\) none .* add the line 'correct: number' to the task"
+    with pytest.raises(ConfigError, match=said):
+        rewards_from_config(spec, "answer", folder)
+    rewards = rewards_from_config(spec, "answer", folder, "number")
     assert [function.__name__ for function in rewards.functions] == ["number", "long"]
     assert rewards.combine == Combine((1.0, 0.2), outcome=0)
     own = rewards.functions[1]
@@ -77,9 +80,9 @@ def test_several_rewards(folder):
 def test_gates_and_normalisation(folder):
     entries = ["math", {"function": "own:long", "weight": 0.2, "gate": "group"}]
     gated = Combine((1.0, 0.2), (None, "group"), outcome=0)
-    assert rewards_from_config(entries, "answer", folder).combine == gated
+    assert rewards_from_config(entries, "answer", folder, "math").combine == gated
     spec = {"rewards": entries, "normalize": "group"}
-    assert combine_of(spec) == replace(gated, normalize="group")
+    assert combine_of(spec, "math") == replace(gated, normalize="group")
     assert combine_of("math") == Combine((1.0,))
 
 

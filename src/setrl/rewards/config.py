@@ -7,8 +7,8 @@
       - {function: my_rewards:brevity, weight: 0.2, gate: group}
     reward: {normalize: group, rewards: [math, {function: my_rewards:brevity, weight: 0.2}]}
 
-The first reward is the *outcome*: it decides which samples are correct, with 1 and 0, and it opens
-the gates. The key `correct` of the task names another reward, or a function.
+The *outcome* decides which samples are correct, with 1 and 0, and it opens the gates: the only
+reward, or what the key `correct` of the task names, one of several rewards or a function.
 """
 
 from __future__ import annotations
@@ -76,6 +76,11 @@ class Term(Section):
             raise ConfigError(
                 f"timeout and on_error belong to a function, not to the reward {self.reward!r}"
             )
+
+    @property
+    def called(self) -> str:
+        """What logs call it."""
+        return self.name or self.reward or str(self.function).partition(":")[2]
 
 
 @dataclass(frozen=True)
@@ -180,18 +185,29 @@ def combine_of(spec: Any, correct: str | None = None) -> Combine:
 
     Args:
         spec: The rewards.
-        correct: The reward that says which samples are correct, or a function; None for the first.
+        correct: The reward that says which samples are correct, or a function; None for the only
+            one.
 
     Raises:
         ConfigError: Naming what is wrong.
     """
     terms, normalize = _parts(spec)
+    names_R = [term.called for term in terms]
+    if twice := {name for name in names_R if names_R.count(name) > 1}:
+        raise ConfigError(f"two rewards are called {min(twice)!r}: give one of them a 'name'")
+    if correct is None and len(terms) > 1:
+        raise ConfigError(
+            f"of several rewards ({', '.join(names_R)}) none is known to say which samples are "
+            f"correct: add the line 'correct: {names_R[0]}' to the task, or the name of another "
+            "one, or of a function (module:name) that returns True, False or None"
+        )
     gates = tuple(term.gate for term in terms)
     weights = tuple(float(term.weight) for term in terms)
     place = _place(terms, correct)
     if correct is not None and place is None:
         check_reference(correct)
-    return Combine(weights, gates if any(gates) else (), normalize, outcome=place or 0)
+    outcome = 0 if correct is None else place
+    return Combine(weights, gates if any(gates) else (), normalize, outcome=outcome)
 
 
 def _place(terms: Sequence[Term], correct: str | None) -> int | None:
@@ -214,7 +230,7 @@ def rewards_from_config(
         gold: The column of the gold answers; None if the data have none.
         config_dir: The folder of the config, where modules are looked up first.
         correct: The name of the reward that says which samples are correct, or `module:name`, a
-            function that does; None for the first reward.
+            function that does; None for the only reward.
 
     Raises:
         ConfigError: If the spec is wrong, a function cannot be loaded, a reward by name has no
@@ -222,9 +238,6 @@ def rewards_from_config(
     """
     terms, combine = terms_of(spec), combine_of(spec, correct)
     functions = tuple(_made(term, gold, Path(config_dir)) for term in terms)
-    called = [function.__name__ for function in functions]
-    if twice := {name for name in called if called.count(name) > 1}:
-        raise ConfigError(f"two rewards are called {min(twice)!r}: give one of them a 'name'")
     says = None
     if correct is not None and _place(terms, correct) is None:
         says = _made(Term(function=correct), gold, Path(config_dir))
@@ -257,8 +270,7 @@ def _term(entry: Any) -> Term:
 def _made(term: Term, gold: str | None, folder: Path) -> Reward:
     if term.function is not None:
         loaded = load_function(term.function, folder)
-        name = term.name or term.function.partition(":")[2]
-        return GuardedReward(loaded.value, name, loaded.path, term.timeout, term.on_error)
+        return GuardedReward(loaded.value, term.called, loaded.path, term.timeout, term.on_error)
     if gold is None:
         raise ConfigError(
             f"the reward {term.reward!r} compares samples with gold answers: name their field with "

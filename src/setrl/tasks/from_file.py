@@ -122,7 +122,7 @@ class FileTask(Task):
     @cached_property
     @override
     def answers(self) -> Labels:
-        """The final answers, read as the first reward reads them."""
+        """The final answers, read as the outcome reads them."""
         return strategies.final_answers(lambda: self.reward_set)
 
     @cached_property

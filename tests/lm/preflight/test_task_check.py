@@ -56,7 +56,10 @@ def own(tmp_path, model, monkeypatch):
         files.write_lines(tmp_path / "test.jsonl", test)
         splits = {"train": "train.jsonl", "test": "test.jsonl"}
         reward = ["number", {"function": "my_rewards:digits", "weight": 0.5}]
-        usual = {"splits": splits, "reward": reward, "strategy": "final_answer"}
+        usual = {"splits": splits, "reward": reward, "correct": "number"}
+        usual |= {"strategy": "final_answer"}
+        if "reward" in (task or {}) and not isinstance(task["reward"], list):
+            del usual["correct"]
         values = {
             "name": "own",
             "model": str(model),

@@ -104,24 +104,13 @@ class ResolvedConfig:
     @property
     def notes(self) -> list[str]:
         """What people should know about the problems and the arms before training."""
-        return [*self.task.notes(self.used_splits), *self._assumed_right, *self.ignored_rewards]
+        return [*self.task.notes(self.used_splits), *self.ignored_rewards]
 
     @property
     def says_right(self) -> str:
         """The name of the function that says which samples are right."""
         says = self.task.correct or self.task.rewards[self.task.combine.place() or 0]
         return str(getattr(says, "__name__", says))
-
-    @property
-    def _assumed_right(self) -> list[str]:
-        """Say which reward says which samples are right, if the config does not say it."""
-        stated = isinstance(self.config.task, Mapping) and self.config.task.get("correct")
-        if stated or len(self.task.rewards) < 2:
-            return []
-        return [
-            f"which samples are right is what {self.says_right} says, the first of "
-            f"{len(self.task.rewards)} rewards: the key `correct` of the task names another"
-        ]
 
     @property
     def ignored_rewards(self) -> list[str]:
