@@ -15,7 +15,7 @@ from setrl.show.report.drawing import (
 )
 from setrl.show.report.over_steps import rolling_mean, share_fills, stacked_shares
 from setrl.show.report.page import charts
-from setrl.show.report.run import read_run
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.style import DARK, LIGHT, canvas, main_arms, strategy_fills
 from tests import fake_run
 
@@ -97,7 +97,7 @@ def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path, theme):
     betas = tuple(f"grpo_kl_{beta}" for beta in (0.01, 0.1))
     arms = ("grpo", "maxpo", "poly_epo", "grpo_div", "mine", *betas)
     run = fake_run.make(tmp_path / "r", arms, (0,), steps=3, problems=3, n=4)
-    for chart in charts(read_run(run)):
+    for chart in charts(ReportedRun(run)):
         figure = chart.draw(theme)
         figure.draw_without_rendering()
         written = [text.get_text().replace("\n", " ") for text in figure.texts]
@@ -105,6 +105,6 @@ def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path, theme):
 
 
 def test_stacked_shares_never_exceed_one(tmp_path):
-    data = read_run(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
+    data = ReportedRun(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
     _, stack = stacked_shares(data, "grpo", share_fills(data))
     assert 0 < sum(stack.values()).max() <= 1 + 1e-9

@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from setrl.support import files
-from setrl.support.files.run_folder import BASE
+from setrl.logs.run import BASE
 from setrl.support.wording import between, in_a_row, in_words
 
 QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
@@ -39,15 +37,6 @@ class OverSeeds:
     stderr: float
     low: float
     high: float
-
-
-def read_outcome(path: Path) -> dict[str, float]:
-    """Read the metrics of an evaluation.json: NaN for what is not a number, {} without a file."""
-    metrics = files.read_json(path).get("metrics", {})
-    return {
-        str(name): float(value) if isinstance(value, int | float) else math.nan
-        for name, value in (metrics.items() if isinstance(metrics, dict) else ())
-    }
 
 
 def over_seeds(values: Sequence[float]) -> OverSeeds:

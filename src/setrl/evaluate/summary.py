@@ -34,13 +34,11 @@ from setrl.evaluate.metrics import seed_values
 from setrl.evaluate.problems import comparable
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.ungraded import Ungraded
+from setrl.logs.run import BASE, Run, is_base
 from setrl.support import files
 from setrl.support.errors import DataError
-from setrl.support.files.run_folder import BASE, evaluation_files, find_arms, is_base
 
 SCHEMA_VERSION = 1
-
-Evaluations = Mapping[str, Mapping[str, Mapping[int, Evaluation]]]  # by split, arm and seed
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ class Summary:
 
 
 def summarise(
-    evaluations: Evaluations,
+    evaluations: Mapping[str, Mapping[str, Mapping[int, Evaluation]]],
     reference: str | None,
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
@@ -184,30 +182,32 @@ def summarise_run(
         intervals: How intervals are made.
         allow_damaged: See `setrl.evaluate.load_evaluation`.
     """
-    run_dir = Path(run_dir)
-    evaluations = run_evaluations(run_dir, allow_damaged)
-    return summarise(evaluations, run_reference(run_dir, reference), intervals)
+    run = Run(Path(run_dir))
+    evaluations = evaluations_of(run, allow_damaged)
+    return summarise(evaluations, reference_of(run, reference), intervals)
 
 
-def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
-    """All evaluation files of a run directory: split → arm → seed → evaluation.
+def evaluations_of(
+    run: Run, allow_damaged: bool = False
+) -> dict[str, dict[str, dict[int, Evaluation]]]:
+    """All evaluation files of a run: split → arm → seed → evaluation.
 
     Args:
-        run_dir: The comparison's folder.
+        run: The comparison.
         allow_damaged: See `setrl.evaluate.load_evaluation`.
     """
     evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
-    for arm in find_arms(run_dir):
-        for seed, folder in arm.seeds.items():
-            for split, path in evaluation_files(folder).items():
-                of_arm = evaluations.setdefault(split, {}).setdefault(arm.arm, {})
-                of_arm[seed] = load_evaluation(path, allow_damaged)
+    for name, arm in run.arms.items():
+        for number, seed in arm.seeds.items():
+            for split, path in seed.evaluations.items():
+                of_arm = evaluations.setdefault(split, {}).setdefault(name, {})
+                of_arm[number] = load_evaluation(path, allow_damaged)
     return evaluations
 
 
-def run_reference(run_dir: Path, reference: str) -> str | None:
+def reference_of(run: Run, reference: str) -> str | None:
     """Return the arm that others are compared with: this arm, or else the first trained arm."""
-    trained = [arm.arm for arm in find_arms(run_dir) if not is_base(arm.arm)]
+    trained = [name for name in run.arms if not is_base(name)]
     return reference if reference in trained else next(iter(trained), None)
 
 

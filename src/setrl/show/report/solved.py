@@ -6,7 +6,6 @@ A list says how many problems there are, so that a reader can tell an example fr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,18 @@ import numpy as np
 from setrl.evaluate.problems import on_common
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.summary import SplitSummary
+from setrl.logs.run import Seed, is_base
 from setrl.samples.values import DEGENERATE
-from setrl.show.report.run import RunData, shown_split
+from setrl.show.report.run import ReportedRun, shown_split
 from setrl.show.report.style import cut, main_arms
 from setrl.support.files import json_lines
-from setrl.support.files.run_folder import evaluation_files, find_arms, is_base
 
 MOST_PROBLEMS = 4  # of a split
 MOST_WINNERS = 3  # samples of a problem
 MOST_SAMPLE_BYTES = 200_000_000  # of a file of samples that is searched for texts
 
 
-def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
+def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     """Return problems that only one arm solved, or else problems on which the arms differ most.
 
     A problem is solved if at least one sample of any seed is correct. Problems that not all arms
@@ -34,7 +33,7 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
     arms = main_arms(list(split.arms))
     if len(arms) < 2:
         return {}
-    given = data.problems[split.split]
+    given = run.evaluations[split.split]
     found = on_common({arm: list(given[arm].values()) for arm in arms}).arms
     rates_AP = np.array(
         [np.mean([one.correct_count_P / one.sizes for one in found[arm]], axis=0) for arm in arms]
@@ -52,7 +51,7 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
         "unsolved": int((~solved_AP.any(axis=0)).sum()),
         "numbers": {arm: winners.count(arm) for arm in arms},
         "examples": [
-            _example(data, split.split, p, found, dict(zip(arms, rates_AP[:, p], strict=True)))
+            _example(run, split.split, p, found, dict(zip(arms, rates_AP[:, p], strict=True)))
             for p in chosen
         ],
     }
@@ -72,7 +71,7 @@ def _spread(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list
 
 
 def _example(
-    data: RunData,
+    run: ReportedRun,
     split: str,
     p: int,
     found: Mapping[str, Sequence[Evaluation]],
@@ -80,17 +79,17 @@ def _example(
 ) -> dict[str, Any]:
     """Describe a problem: each arm's share of correct samples, and samples of the best arm."""
     best = max(rates, key=lambda arm: rates[arm])
-    folders = _seed_folders(data, best)
+    seeds = run.arms[best].seeds
     samples: dict[tuple[str | None, str | None], dict[str, Any]] = {}
     number = 0
-    for seed, one in zip(data.problems[split][best], found[best], strict=True):
+    for seed, one in zip(run.evaluations[split][best], found[best], strict=True):
         places = np.flatnonzero(one.correct_PN[p]).tolist()
         number += len(places)
         for place in _different(one, p, places):
             strategy = _strategy(one, p, place)
-            text = _text(one, p, place, folders.get(seed), split)
+            text = _text(one, p, place, seeds.get(seed), split)
             samples.setdefault((strategy, text), {
-                "seed": seed if folders and not is_base(best) else None,
+                "seed": seed if seeds and not is_base(best) else None,
                 "strategy": strategy, "text": text,
             })  # fmt: skip
     return {
@@ -122,20 +121,13 @@ def _strategy(one: Evaluation, p: int, place: int) -> str | None:
     return None if label in (None, DEGENERATE) else str(label)
 
 
-def _seed_folders(data: RunData, arm: str) -> Mapping[int, Path]:
-    """Seed → folder of an arm of a run; empty for files that were given."""
-    if not (data.arms.get(arm) and data.folder.is_dir()):
-        return {}
-    return next((found.seeds for found in find_arms(data.folder) if found.arm == arm), {})
-
-
-def _text(one: Evaluation, p: int, place: int, folder: Path | None, split: str) -> str | None:
+def _text(one: Evaluation, p: int, place: int, seed: Seed | None, split: str) -> str | None:
     """Return a sample's text: the first few are in the evaluation, others in a file of samples."""
     if one.samples.texts and place < len(one.samples.texts[p]):
         return cut(one.samples.texts[p][place])
     if one.ungraded_P is not None and one.ungraded_P[p]:
         return None  # samples without a grade are left out here, and are in that file
-    evaluation = None if folder is None else evaluation_files(folder).get(split)
+    evaluation = None if seed is None else seed.evaluations.get(split)
     if evaluation is None:
         return None
     path = evaluation.parent / "samples" / evaluation.name

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from transformers import AutoTokenizer, PrinterCallback
 
+from setrl.logs.run import Seed
 from setrl.models.small import sampler
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun, write_status
 from setrl.train.gathering.judging import make_judge
 from setrl.train.lm.adapter import peft_config
 from setrl.train.lm.callbacks import Recorder, Steps
@@ -19,6 +19,7 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.trackers import keep_events_in
 from setrl.train.lm.trl_arguments import grpo_config
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import end, is_done, remove_incomplete, usable_checkpoint, write_status
 from setrl.train.trl import SetGRPOTrainer
 from setrl.train.trl.adam_moments import log_adam_moments
 from setrl.train.trl.sampling import Sampler
@@ -29,7 +30,7 @@ def train_arm(
     arm: str,
     seed: int,
     base: str | Path,
-    run: TrainingRun,
+    run: Seed,
     on_step: Callable[[int], None],
     stop: Stop,
     draw: Sampler | None = None,
@@ -50,14 +51,14 @@ def train_arm(
         Whether all steps are done; False if it was stopped.
     """
     steps, method = resolved.config.steps, resolved.arms[arm].method
-    if run.is_done(run.final, steps):
+    if is_done(run, run.final, steps):
         on_step(steps)
         return True
-    checkpoint = run.usable_checkpoint()
+    checkpoint = usable_checkpoint(run)
     trainer = make_trainer(resolved, arm, seed, base, run, draw)
     trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
     if trainer.is_world_process_zero():
-        run.remove_incomplete()
+        remove_incomplete(run)
         write_status(
             run.path,
             "running",
@@ -66,13 +67,13 @@ def train_arm(
             method=repr(method),
             correct=resolved.says_right,
         )
-    with files.disk_errors(run.checkpoints):
+    with files.disk_errors(run.checkpoint_folder):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     finished = trainer.state.global_step == steps
     if finished:
         _save(trainer, run.final)
     if trainer.is_world_process_zero():
-        run.end(finished, trainer.state.global_step)
+        end(run, finished, trainer.state.global_step)
     return finished
 
 
@@ -88,7 +89,7 @@ def make_trainer(
     arm: str,
     seed: int,
     base: str | Path,
-    run: TrainingRun,
+    run: Seed,
     draw: Sampler | None = None,
 ) -> SetGRPOTrainer:
     """Return the trainer of an arm, with its data set, reward functions and records."""
@@ -101,7 +102,7 @@ def make_trainer(
     trainer = SetGRPOTrainer(
         str(base),
         list(resolved.rewards),
-        grpo_config(resolved, own, seed, run.checkpoints),
+        grpo_config(resolved, own, seed, run.checkpoint_folder),
         training_prompts(task, resolved.training_problems(seed), is_chat=is_chat),
         processing_class=tokenizer,
         callbacks=[recorder],

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from setrl.logs.run import RECORD
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.digests import Digests, digest
 from setrl.support.files.loading import code_of
-from setrl.support.files.run_folder import RECORD
 
 INPUTS, ACCEPTED = "inputs", "accepted_changes"  # in the record of a run
 NO_INPUTS = (RECORD, "base.json", "evaluation.json", "training_args.bin", "traceback.txt")

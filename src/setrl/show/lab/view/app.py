@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -19,8 +19,9 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from setrl.evaluate.looks import looks
+from setrl.logs.run import Seed
 from setrl.show.lab.view import metrics
-from setrl.show.lab.view.catalogue import Catalogue, CatalogueEntry, Found, Seed
+from setrl.show.lab.view.catalogue import Catalogue, Entry, Found
 from setrl.show.lab.view.credit import group_page
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
 from setrl.show.lab.view.guard import Guard
@@ -159,7 +160,7 @@ class Questions:
         return {"marks": marks.of_group(address, group), "file": marks.path.name}
 
     def _marks(self, request: Request) -> Marks:
-        path = self.entry(request).path
+        path = self.entry(request).run.path
         return self._all_marks.setdefault(path, Marks.beside(path))
 
     def _sample(self, request: Request) -> tuple[LogIndex, int, int, int]:
@@ -187,21 +188,23 @@ class Questions:
             self._search = Search(index, found, text)
         return self._search.wait(self.patience), self._search.hits
 
-    def entry(self, request: Request) -> CatalogueEntry:
+    def entry(self, request: Request) -> Entry:
         """Return the run that a request names."""
         return self._known().entries[request.query_params["run"]]
 
     def seed(self, request: Request) -> Seed:
         """Return the training run that a request names."""
         query = request.query_params
-        return self.entry(request).training_run(query["arm"], _whole(query.get("seed", "0")))
+        arm = self.entry(request).run.arms[query["arm"]]
+        return arm.seeds[_whole(query.get("seed", "0"))]
 
     def _index(self, request: Request) -> LogIndex:
         query = request.query_params
-        split, entry = query.get("split", ""), self.entry(request)
-        if not split and self.seed(request).index is None:
+        logs = self.entry(request).logs
+        log = query.get("split", ""), query["arm"], _whole(query.get("seed", "0"))
+        if log not in logs and not log[0] and self.seed(request):
             raise DataError("this training run has logged no groups")
-        return entry.indexes(split)[query["arm"], _whole(query.get("seed", "0"))]
+        return logs[log]
 
     def _known(self) -> Found:
         if self._found is None:
@@ -325,11 +328,11 @@ def _cut(value: Any) -> Any:
 def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
-            path = (await run_in_threadpool(ask.seed, request)).metrics
+            path = (await run_in_threadpool(ask.seed, request)).metrics_file
             cursor = _whole(request.headers.get("last-event-id", "0"))
         except (LookupError, ConfigError):
             return _problem(404, "there is no such training run")
-        if path is None:
+        if not path.exists():
             return _problem(422, "this log holds no metrics")
         follow = request.query_params.get("follow", "1") == "1"
 
@@ -362,46 +365,38 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _described(entry: CatalogueEntry) -> dict[str, Any]:
-    about = {key: entry.about.get(key) for key in ("status", "created", "error", "command")}
+def _described(entry: Entry) -> dict[str, Any]:
+    run = entry.run
+    about = {key: run.record.get(key) for key in ("status", "created", "error", "command")}
     return {
         "id": entry.id,
-        "name": entry.name,
+        "name": run.name,
         "where": entry.where,
-        "kind": entry.kind,
+        "kind": run.kind,
         **about,
-        "arms": [_arm(entry, arm) for arm in entry.arms],
-        "looks": {arm: look.on_page() for arm, look in looks(entry.all_arms).items()},
-        "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
-    }
-
-
-def _arm(entry: CatalogueEntry, arm: str) -> dict[str, Any]:
-    """Return an arm: its settings, and each seed's steps with logged groups."""
-    return {
-        "name": arm,
-        "set_size": _set_size(entry, arm),
-        "seeds": [
-            {
-                "seed": seed,
-                "has_metrics": run.metrics is not None,
-                "steps": list(run.index.log.files) if run.index is not None else [],
-            }
-            for seed, run in entry.arms[arm].items()
+        "arms": _arms(entry, {key: entry.logs.get(("", *key)) for key in entry.trained}),
+        "looks": {arm: look.on_page() for arm, look in looks(entry.arms).items()},
+        "samples": [
+            {"split": split, "arms": _arms(entry, entry.of_split(split))} for split in entry.splits
         ],
     }
 
 
-def _sampled(entry: CatalogueEntry, split: str) -> list[dict[str, Any]]:
-    """Return the arms of a split that have samples, with the steps of each seed."""
+def _arms(
+    entry: Entry, logs: Mapping[tuple[str, int], LogIndex | None]
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return arms with their settings, and of each seed the steps whose samples are logged."""
     arms: dict[str, dict[str, Any]] = {}
-    for (arm, seed), index in entry.indexes(split).items():
-        found = arms.setdefault(arm, {"name": arm, "set_size": _set_size(entry, arm), "seeds": []})
-        found["seeds"].append({"seed": seed, "steps": list(index.log.files)})
+    for (arm, seed), index in logs.items():
+        about: dict[str, Any] = {"name": arm, "set_size": _set_size(entry, arm), "seeds": []}
+        steps = [] if index is None else list(index.log.files)
+        has_metrics = (arm, seed) in entry.with_metrics
+        found = {"seed": seed, "has_metrics": has_metrics, "steps": steps}
+        arms.setdefault(arm, about)["seeds"].append(found)
     return list(arms.values())
 
 
-def _set_size(entry: CatalogueEntry, arm: str) -> int | None:
-    settings = (entry.config.get("arms") or {}).get(arm) or {}
+def _set_size(entry: Entry, arm: str) -> int | None:
+    settings = (entry.run.config.get("arms") or {}).get(arm) or {}
     size = settings.get("set_size") if isinstance(settings, dict) else None
     return size if isinstance(size, int) else None

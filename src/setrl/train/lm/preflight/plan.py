@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from setrl.judges.config import Config, spelled_out
+from setrl.logs.run import BASE, Run, Seed
 from setrl.models.local import refuse_damaged_weights
 from setrl.support.errors import RunError
-from setrl.support.files import read_lines
-from setrl.support.files.run_folder import BASE, evaluation_files, training_run
 from setrl.support.wording import count, size, table
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN
 from setrl.train.lm.config import ComparisonConfig
@@ -24,6 +23,7 @@ from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.claim import is_claimed, refuse_other_run
 from setrl.train.runs.inputs import check_inputs
+from setrl.train.runs.resume import last_checkpoint
 from setrl.train.runs.run import cache_folder
 
 
@@ -171,11 +171,9 @@ def requests(judge: Config | None, samples: int) -> int:
 
 def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
     """Return the median time of all steps that the folder holds."""
-    arms = ((arm, seed) for arm in resolved.arms for seed in resolved.config.seeds)
-    logs = (training_run(run_dir, *one).metrics for one in arms)
-    rows = (row for path in logs if path.exists() for row in read_lines(path))
-    found = [row["time/step"] for row in rows if row.get("time/step") is not None]
-    return float(np.median(found)) if found else None
+    seeds = (Run(run_dir).seed(arm, s) for arm in resolved.arms for s in resolved.config.seeds)
+    found = np.concatenate([seed.metrics.get("time/step", np.zeros(0)) for seed in seeds])
+    return float(np.nanmedian(found)) if np.isfinite(found).any() else None
 
 
 def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
@@ -193,27 +191,26 @@ def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool)
 
 
 def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
-    config, splits = resolved.config, resolved.eval_splits
+    config, splits, run = resolved.config, resolved.eval_splits, Run(run_dir)
 
-    def missing(folder: Path) -> tuple[str, ...]:
-        known = {} if overwrite else evaluation_files(folder)
+    def missing(seed: Seed) -> tuple[str, ...]:
+        known = {} if overwrite else seed.evaluations
         return tuple(split for split in splits if split not in known)
 
-    base = {BASE: run_dir / BASE}
+    def done(seed: Seed) -> int:
+        if overwrite:
+            return 0
+        return config.steps if seed.final.exists() else last_checkpoint(seed) or 0
+
+    bases = {BASE: run.base}
     if config.cold_base is not None:
         heat = f"temperature_{config.cold_base:g}"
-        base[f"{BASE}_{heat}"] = run_dir / BASE / heat
-    found = [Planned(name, None, 0, missing(at)) for name, at in base.items()] if splits else []
-    for seed in config.seeds:
-        for arm in config.arms:
-            run = training_run(run_dir, arm, seed)
-            step = 0
-            if not overwrite and run.final.exists():
-                step = config.steps
-            elif not overwrite and (last := run.last_checkpoint()) is not None:
-                step = int(last.name.rpartition("-")[2])
-            found.append(Planned(arm, seed, step, missing(run.path)))
-    return tuple(found)
+        bases[f"{BASE}_{heat}"] = Seed(run.base.path / heat)
+    planned = [Planned(name, None, 0, missing(base)) for name, base in bases.items() if splits]
+    for number in config.seeds:
+        seeds = {arm: run.seed(arm, number) for arm in config.arms}
+        planned += [Planned(arm, number, done(s), missing(s)) for arm, s in seeds.items()]
+    return tuple(planned)
 
 
 def plan_json(found: Plan) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""What a training run writes about itself, and from where it goes on after an interruption."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from setrl.logs.run import RECORD, SCHEMA_VERSION, Seed
+from setrl.support import files
+from setrl.support.errors import DataError, RunError
+from setrl.support.files import json_lines
+from setrl.support.files.digests import changed_file, digest, digests
+
+COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that it continues
+
+log = logging.getLogger(__name__)
+
+Status = Literal["running", "finished", "failed", "interrupted"]
+
+
+def write_status(folder: Path, status: Status, **about: Any) -> None:
+    """Write a folder's run.json: when it was created, its status, and further facts."""
+    path = folder / RECORD
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    known = files.read_json(path)
+    created = {"schema_version": SCHEMA_VERSION, "created": known.get("created", now)}
+    error = {} if status == "failed" else {"error": None}
+    files.write_json(path, {**known, **created, "status": status, "changed": now, **error, **about})
+
+
+def last_checkpoint(seed: Seed) -> int | None:
+    """Return the step of the latest complete checkpoint, or None."""
+    complete = [step for step, folder in seed.checkpoints.items() if _is_complete(folder)]
+    return complete[-1] if complete else None
+
+
+def usable_checkpoint(seed: Seed) -> Path | None:
+    """Return the latest complete checkpoint that can be resumed, or None.
+
+    Its files, and the metrics until its step, are what they were when it was written. Later
+    checkpoints are given up, with a warning that says what is wrong.
+    """
+    whole, damaged = _newest_whole(seed)
+    for folder, file in damaged.items():
+        (folder / COMPLETE).unlink(missing_ok=True)
+        after = whole.name if whole else "the start"
+        log.warning("%s is damaged: training repeats the steps after %s", file, after)
+    return whole
+
+
+def _newest_whole(seed: Seed) -> tuple[Path | None, dict[Path, Path]]:
+    """Return the latest checkpoint without damage, and for each later one a damaged file."""
+    damaged: dict[Path, Path] = {}
+    for folder in filter(_is_complete, reversed(seed.checkpoints.values())):
+        if (file := _damaged_by(seed, folder)) is None:
+            return folder, damaged
+        damaged[folder] = file
+    return None, damaged
+
+
+def _damaged_by(seed: Seed, checkpoint: Path) -> Path | None:
+    """Return the first file that is not what it was when a checkpoint was written."""
+    metrics = seed.metrics_file
+    try:
+        written = files.read_json(checkpoint / COMPLETE)
+        rows = written["metrics"]
+        if (name := changed_file(checkpoint, written["files"])) is not None:
+            return checkpoint / name
+        is_whole = digest(metrics, rows["bytes"]) == rows["digest"]
+    except (OSError, DataError, KeyError, TypeError):
+        return checkpoint / COMPLETE if metrics.is_file() else metrics
+    return None if is_whole else metrics
+
+
+def is_done(seed: Seed, mark: Path, step: int) -> bool:
+    """Return whether training is done, and its files are what they were.
+
+    If a file is damaged, the steps after the last usable checkpoint are to be done again, which
+    writes it again.
+
+    Args:
+        seed: The training run.
+        mark: What is there once training is done.
+        step: The last step.
+
+    Raises:
+        RunError: Naming the damaged file, if no checkpoint is left.
+    """
+    if not mark.exists():
+        return False
+    wrote = files.read_json(seed.path / RECORD).get("wrote")
+    damaged = None if wrote is None else changed_file(seed.path, wrote)
+    if damaged is None:  # a process may have been killed between the last file and the record
+        if wrote is None:
+            end(seed, True, step)
+        else:
+            write_status(seed.path, "finished", step=step)
+        return True
+    said = f"{seed.path / damaged} is missing, or is not what this run wrote"
+    checkpoint, _ = _newest_whole(seed)
+    if checkpoint is None:
+        raise RunError(
+            f"{said}, and no checkpoint is left: put the file back, or remove {seed.path} to "
+            "train this arm with this seed again"
+        )
+    log.warning("%s: it is made again from %s", said, checkpoint.name)
+    return False
+
+
+def end(seed: Seed, finished: bool, step: int) -> None:
+    """Record that training ended; of a finished run, also what it wrote, to notice damage."""
+    if not finished:
+        write_status(seed.path, "interrupted", step=step)
+        return
+    ours = [path for path in seed.final.rglob("*") if path.is_file() and path.suffix != ".md"]
+    ours += [path for path in (seed.metrics_file, seed.outcome_file) if path.is_file()]
+    write_status(seed.path, "finished", step=step, wrote=digests(seed.path, ours))
+
+
+def remove_incomplete(seed: Seed) -> None:
+    """Remove the checkpoints that were not written completely."""
+    for folder in seed.checkpoints.values():
+        if not _is_complete(folder):
+            shutil.rmtree(folder)
+
+
+def mark_complete(seed: Seed, step: int) -> None:
+    """Record that the checkpoint of a step was written completely, and what belongs to it."""
+    folder, metrics = seed.checkpoint(step), seed.metrics_file
+    rows = {"bytes": metrics.stat().st_size, "digest": digest(metrics)}
+    ours = digests(folder, filter(_is_ours, folder.iterdir()))
+    files.write_json(folder / COMPLETE, {"files": ours, "metrics": rows})
+
+
+def truncate(seed: Seed, step: int) -> None:
+    """Remove the records of later steps, so that a resumed run records them once."""
+    seed.metrics_file.touch()
+    for line in json_lines.read(seed.metrics_file, torn="cut"):
+        if line.record["step"] > step:
+            os.truncate(seed.metrics_file, line.start)
+            break
+    for later, path in seed.rollouts.items():
+        if later > step:
+            path.unlink()
+
+
+def _is_complete(checkpoint: Path) -> bool:
+    return (checkpoint / COMPLETE).exists()
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether the process that completes a checkpoint wrote this file of it."""
+    return path.is_file() and path.name != COMPLETE and not path.match("rng_state_*.pth")
