@@ -58,11 +58,11 @@ def evaluation_curves(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     """Return metrics over k of each arm on a split, and paired differences to the reference."""
     arms = main_arms(list(split.arms))
     reference = run.summary.reference
-    found = [_over_k(split, arms, reference, name) for name in OVER_K]
+    curves = [_over_k(split, arms, reference, name) for name in OVER_K]
     return {
         "split": shown_split(split.split),
         "reference": reference,
-        "metrics": [metric for metric in found if metric],
+        "metrics": [metric for metric in curves if metric],
     }
 
 
@@ -77,8 +77,8 @@ def _over_k(
         return None
     differences = {}
     for arm in arms:
-        found = difference_to(split, arm, reference)
-        if found and (rows := _rows(found, name)):
+        metrics = difference_to(split, arm, reference)
+        if metrics and (rows := _rows(metrics, name)):
             differences[arm] = rows
     is_pass = name == "pass"
     return {
@@ -97,18 +97,18 @@ def _over_k(
 def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> CurveRows:
     """[k, value, low, high] of a metric over k, smallest k first."""
     ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
-    found = [(k, metrics[f"{name}@{k}"]) for k in ks]
-    return [[k, each.value, each.low, each.high] for k, each in found]
+    estimates = [(k, metrics[f"{name}@{k}"]) for k in ks]
+    return [[k, estimate.value, estimate.low, estimate.high] for k, estimate in estimates]
 
 
 def _bands(bands: Mapping[str, Band | None]) -> dict[str, CurveRows]:
     """[k, low, high] of the bands that hold for all k at once; where there are many k, some."""
-    found = {}
+    rows_of = {}
     for arm, band in bands.items():
         if band is not None and band.is_known:
-            rows = zip(band.ks, band.low, band.high, strict=True)
-            found[arm] = [list(row) for row in rows if _is_shown(row[0])]
-    return found
+            at_k = zip(band.ks, band.low, band.high, strict=True)
+            rows_of[arm] = [list(row) for row in at_k if _is_shown(row[0])]
+    return rows_of
 
 
 def _is_shown(k: int) -> bool:
@@ -187,15 +187,15 @@ def _over_environment_steps(
     run: ReportedRun, key: str, title: str, over: str = "step"
 ) -> dict[str, Any] | None:
     """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
-    found = {arm: on_common_steps(seeds, key, over) for arm, seeds in run.trained.items()}
-    known = {arm: one for arm, one in found.items() if one is not None}
+    by_arm = {arm: on_common_steps(seeds, key, over) for arm, seeds in run.trained.items()}
+    known = {arm: curve for arm, curve in by_arm.items() if curve is not None}
     if not known:
         return None
     first, last = (pick(s[end] for s, _ in known.values()) for pick, end in ((min, 0), (max, -1)))
     most = MOST_POINTS_OF_MANY if len(known) > MANY_ARMS else MOST_POINTS
     longest = max(len(steps_T) for steps_T, _ in known.values())
     grid = np.linspace(first, last, max(2, min(most, longest)))
-    curves = {arm: _on_grid(grid, *one) for arm, one in known.items()}
+    curves = {arm: _on_grid(grid, *curve) for arm, curve in known.items()}
     panel = {"key": key, "label": title, "share": False, "curves": curves}
     if over == RESETS:
         panel |= {"key": f"{key} over resets", "x": {"label": "resets", "name": "reset"}}
@@ -215,17 +215,17 @@ def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]
 
 def control_times(run: ReportedRun) -> list[dict[str, Any]]:
     """Environment steps and seconds of each arm's training, all seeds together."""
-    found = []
+    times = []
     for arm, seeds in run.trained.items():
         clocks = [seed.metrics["time/time_elapsed"] for seed in seeds
                   if "time/time_elapsed" in seed.metrics]  # fmt: skip
-        found.append({
+        times.append({
             "arm": arm,
             "runs": len(seeds),
             "steps": float(sum(seed.last_step for seed in seeds)),
             "seconds": sum(map(_elapsed, clocks)) if len(clocks) == len(seeds) else math.nan,
         })  # fmt: skip
-    return found
+    return times
 
 
 def _elapsed(seconds_T: Floats) -> float:
@@ -244,15 +244,15 @@ def _elapsed(seconds_T: Floats) -> float:
 def share_curves(run: ReportedRun) -> list[dict[str, Any]]:
     """Shares of the strategies over the steps of each arm, in the order of the stack."""
     fills = share_fills(run)
-    found = []
+    arms = []
     for arm in main_arms(list(run.trained)):
         steps_T, stack = stacked_shares(run, arm, fills)
         if not stack:
             continue
         at = thinned(len(steps_T))
         rows = {name: np.round(shares_T[at], 5).tolist() for name, shares_T in stack.items()}
-        found.append({"arm": arm, "steps": steps_T[at].tolist(), "shares": rows})
-    return [{"fills": {**fills, "other": OTHER_FILL}, "arms": found}] if found else []
+        arms.append({"arm": arm, "steps": steps_T[at].tolist(), "shares": rows})
+    return [{"fills": {**fills, "other": OTHER_FILL}, "arms": arms}] if arms else []
 
 
 def step_times(run: ReportedRun) -> dict[str, Any] | None:
@@ -287,7 +287,7 @@ def _mean_seconds(run: ReportedRun, arm: str, key: str) -> float:
 def _totals(run: ReportedRun, arm: str) -> dict[str, float]:
     """Seconds and samples of all seeds together, and what a judge was asked."""
     seconds = [seed.metrics["time/step"] for seed in run.seeds(arm) if "time/step" in seed.metrics]
-    found = {
+    totals = {
         "seeds": len(seconds),
         "seconds": float(sum(np.nansum(row) for row in seconds)),
         "steps": int(sum(len(row) for row in seconds)),
@@ -302,7 +302,7 @@ def _totals(run: ReportedRun, arm: str) -> dict[str, float]:
             for name in ("requests", "prompt_tokens", "reply_tokens", "cost")
         },
     }
-    return found | {name: value for name, value in known.items() if not math.isnan(value)}
+    return totals | {name: value for name, value in known.items() if not math.isnan(value)}
 
 
 def _tokens(run: ReportedRun, arm: str) -> float:
@@ -325,9 +325,9 @@ def _over_runs(run: ReportedRun, arm: str, key: str, of: Callable[[Floats], floa
 def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, Any]:
     """Every arm's pass@1 against its correct strategies and its pass@k, with intervals."""
     names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
+    metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
     points = {
-        arm: {name: [found.metrics[name].value, found.metrics[name].low, found.metrics[name].high]
-              for name in names if name in found.metrics}
-        for arm, found in split.arms.items()
-    }  # fmt: skip
+        arm: {n: [known[n].value, known[n].low, known[n].high] for n in names if n in known}
+        for arm, known in metrics.items()
+    }
     return {"split": shown_split(split.split), "k": k, "points": points}

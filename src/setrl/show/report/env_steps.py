@@ -37,11 +37,11 @@ def unequal(run: ReportedRun) -> list[str]:
 
 def _steps(run: ReportedRun) -> dict[str, list[int]]:
     """Arm → the environment steps of each evaluated training run."""
-    found = {
+    by_arm = {
         arm: [seed.last_step for seed in run.seeds(arm) if seed.outcome and seed.metrics]
         for arm in run.arms
     }
-    return {arm: steps for arm, steps in found.items() if steps and run.kind == "control"}
+    return {arm: steps for arm, steps in by_arm.items() if steps and run.kind == "control"}
 
 
 def _are_close(every: list[int]) -> bool:

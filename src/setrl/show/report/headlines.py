@@ -47,9 +47,9 @@ def headline_k(split: SplitSummary) -> int:
 def pass_at_k_title(run: ReportedRun, split: SplitSummary) -> str:
     """For which k each arm is above or below the reference, all of them at once, where known."""
     together: dict[str, list[str]] = {}
-    for found in (one for one in differences_to_reference(run, split) if one.band):
-        where = place(found.band, run.looks[found.against].label)
-        together.setdefault(where, []).append(run.looks[found.arm].label)
+    for difference in (d for d in differences_to_reference(run, split) if d.band):
+        where = place(difference.band, run.looks[difference.against].label)
+        together.setdefault(where, []).append(run.looks[difference.arm].label)
     if not together:
         only = ", ".join(run.looks[arm].label for arm in main_arms(list(split.arms)))
         return f"pass@k{on_split(split.split)}: {only}"
@@ -80,17 +80,17 @@ def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
         f"correct strategies in {k} samples": means_of(split, f"correct_strategies@{k}"),
         f"pass@{k}": means_of(split, f"pass@{k}"),
     }
-    what, found = next((what, found) for what, found in by_metric.items() if found)
+    what, means = next((what, means) for what, means in by_metric.items() if means)
     across = means_of(split, "pass@1")
-    best = [run.looks[a].label for a in unbeaten({a: (across[a], y) for a, y in found.items()})]
+    best = [run.looks[a].label for a in unbeaten({a: (across[a], y) for a, y in means.items()})]
     where = "" if split.split == GIVEN else f" ({split.split} split)"
     return f"On the frontier of pass@1 and {what}{where}: {in_a_row(best)}"
 
 
 def means_of(split: SplitSummary, metric: str) -> dict[str, float]:
     """Arm → its mean of a metric, for the arms that have one."""
-    known = split.arms.items()
-    return {arm: one.metrics[metric].value for arm, one in known if metric in one.metrics}
+    metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
+    return {arm: known[metric].value for arm, known in metrics.items() if metric in known}
 
 
 def credit_share(run: ReportedRun, arm: str) -> float:
@@ -116,7 +116,7 @@ def differences_to_reference(run: ReportedRun, split: SplitSummary) -> list[ArmD
     if reference is None:
         return []
     arms = [a for a in main_arms(list(split.arms)) if a != reference and not is_base(a)]
-    return [found for arm in arms if (found := split.difference(arm, reference))]
+    return [difference for arm in arms if (difference := split.difference(arm, reference))]
 
 
 def _mean(values: np.ndarray) -> float:

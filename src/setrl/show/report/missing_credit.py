@@ -21,13 +21,13 @@ def warnings_of(run: ReportedRun) -> list[str]:
     In a control run, also say whether the arms had different numbers of environment steps.
     """
     kinds = (_failures, _left_out, _without_signal, _without_set_credit)
-    found = [
+    sentences = [
         sentence
         for arm in run.arms
         for kind in kinds
         for sentence in kind(run, arm, run.seeds(arm))
     ]
-    return [*found, *unequal(run)]
+    return [*sentences, *unequal(run)]
 
 
 def _failures(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
@@ -78,12 +78,12 @@ def _without_set_credit(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[s
 
 
 def _never_had_set_credit(seed: Seed) -> bool:
-    sizes = [seed.metrics[key] for key in SET_CREDIT if key in seed.metrics]
-    return bool(sizes) and all(bool(np.isnan(one).all()) for one in sizes)
+    logged = [seed.metrics[key] for key in SET_CREDIT if key in seed.metrics]
+    return bool(logged) and all(bool(np.isnan(sizes_T).all()) for sizes_T in logged)
 
 
 def share_left_out(seed: Seed) -> float | None:
     """Return the share of the prompts of a run without credit; None if not logged."""
-    found = seed.metrics.get(SKIPPED, np.zeros(0))
-    known = found[~np.isnan(found)]
-    return float(known.mean()) if known.size else None
+    shares_T = seed.metrics.get(SKIPPED, np.zeros(0))
+    known_T = shares_T[~np.isnan(shares_T)]
+    return float(known_T.mean()) if known_T.size else None

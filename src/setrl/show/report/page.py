@@ -103,8 +103,8 @@ def charts(run: ReportedRun) -> list[Chart]:
 
 def render(run: ReportedRun) -> str:
     """Write the page's HTML. Text from the run is escaped, or in the JSON that the script reads."""
-    found = page_data(run)
-    parts = embedded("report", found)
+    on_page = page_data(run)
+    parts = embedded("report", on_page)
     shown = tables(run)
     environment = Environment(
         loader=PackageLoader("setrl.show.report"),
@@ -120,7 +120,7 @@ def render(run: ReportedRun) -> str:
         progress=progress_of(run),
         warnings=warnings_of(run),
         warning_style=WARNING,
-        verdict=found["verdict"],
+        verdict=on_page["verdict"],
         marks=MARKS,
         tables=shown,
         measured={name.partition("@")[0] for table in shown for name in table.columns},

@@ -52,12 +52,12 @@ def progress_of(run: ReportedRun) -> RunProgress | None:
 
 def _steps_done(run: ReportedRun) -> dict[str, int]:
     """Arm and seed → last step in the metrics, of all training runs that the config names."""
-    found = {}
+    done = {}
     for arm in run.config.get("arms") or ():
         last = {seed.number: seed.last_step for seed in run.seeds(arm)}
         for seed in run.config.get("seeds") or ():
-            found[f"{label(arm)} seed {seed}"] = last.get(seed, 0)
-    return found
+            done[f"{label(arm)} seed {seed}"] = last.get(seed, 0)
+    return done
 
 
 def is_running(folder: Path) -> bool:

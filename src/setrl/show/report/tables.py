@@ -57,13 +57,14 @@ class Table:
 def tables(run: ReportedRun) -> list[Table]:
     """Return the tables that the run has data for."""
     if run.kind == "control":
-        found = [control_table(run)]
+        all_tables = [control_table(run)]
     else:
-        found = [evaluation_table(run, split) for split in run.splits]
-        found += [difference_table(run, split) for split in run.splits]
-        found.append(training_table(run))
+        all_tables = [evaluation_table(run, split) for split in run.splits]
+        all_tables += [difference_table(run, split) for split in run.splits]
+        all_tables.append(training_table(run))
     is_log = GIVEN in run.summary.splits
-    return [_without_empty_columns(one) if is_log else one for one in found if one.rows]
+    full = [table for table in all_tables if table.rows]
+    return [_without_empty_columns(table) for table in full] if is_log else full
 
 
 def _without_empty_columns(table: Table) -> Table:
@@ -90,8 +91,8 @@ def evaluation_table(run: ReportedRun, split: SplitSummary) -> Table:
     reference = run.summary.reference
 
     def to_reference(arm: str) -> Differences:
-        found = split.difference(arm, reference) if reference else None
-        return found.metrics if found else {}
+        difference = split.difference(arm, reference) if reference else None
+        return difference.metrics if difference else {}
 
     rows = tuple(
         (
@@ -114,11 +115,11 @@ def difference_table(run: ReportedRun, split: SplitSummary) -> Table:
     shares = ["pass@1", f"pass@{k}", f"majority@{k}"]
     numbers = [f"correct_strategies@{k}", "effective_number"]
     rows = []
-    for found in split.differences:
-        name = f"{run.looks[found.arm].label} − {run.looks[found.against].label}"
-        cells = [_difference(found.metrics.get(metric), 100) for metric in shares]
-        cells += [_difference(found.metrics.get(metric), 1) for metric in numbers]
-        at_k = found.metrics.get(f"pass@{k}")
+    for difference in split.differences:
+        name = f"{run.looks[difference.arm].label} − {run.looks[difference.against].label}"
+        cells = [_difference(difference.metrics.get(metric), 100) for metric in shares]
+        cells += [_difference(difference.metrics.get(metric), 1) for metric in numbers]
+        at_k = difference.metrics.get(f"pass@{k}")
         cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
         rows.append((name, tuple(cells)))
     higher = f"problems with a higher pass@{k}"
@@ -161,20 +162,20 @@ def control_table(run: ReportedRun) -> Table:
             run.looks[arm].label,
             (
                 *(_outcome(run.outcome(arm, metric)) for metric in metrics),
-                Cell(str(len(found)), value=len(found)),
+                Cell(str(len(outcomes)), value=len(outcomes)),
             ),
         )
-        for arm, found in run.outcomes.items()
+        for arm, outcomes in run.outcomes.items()
     )
     caption = "Evaluation of the last policy: mean ± standard error over seeds"
     return Table(caption, (*map(in_words, metrics), "seeds"), rows)
 
 
-def _outcome(found: OverSeeds) -> Cell:
-    if np.isnan(found.value):
+def _outcome(mean: OverSeeds) -> Cell:
+    if np.isnan(mean.value):
         return NONE
-    error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)
-    return Cell(_digits(found.value), error, found.value)
+    error = () if np.isnan(mean.stderr) else (f"± {_digits(mean.stderr)}",)
+    return Cell(_digits(mean.value), error, mean.value)
 
 
 def _number(value: float, show: Callable[[float], str]) -> Cell:

@@ -70,18 +70,18 @@ def _kept(run: ReportedRun, split: SplitSummary) -> list[str]:
     """How many of the base's correct strategies each arm keeps."""
     k = headline_k(split)
     means = means_of(split, f"correct_strategies@{k}")
-    found = {run.looks[arm].label: means[arm] for arm in main_arms(list(split.arms))
+    kept = {run.looks[arm].label: means[arm] for arm in main_arms(list(split.arms))
              if arm in means and not is_base(arm)}  # fmt: skip
-    if not found:
+    if not kept:
         return []
     where = f"in {count(k, 'sample')}{on_split(split.split)}"
     if BASE not in means:
-        parts = [f"{name} finds {plain(value)}" for name, value in found.items()]
+        parts = [f"{name} finds {plain(value)}" for name, value in kept.items()]
         return [f"Correct strategies {where}: {'; '.join(parts)}."]
     base = means[BASE]
     parts = [
         f"{name} {'keeps' if value <= base else 'rises to'} {plain(value)}"
-        for name, value in found.items()
+        for name, value in kept.items()
     ]
     return [f"Of the base's {plain(base)} correct strategies {where}, {'; '.join(parts)}."]
 
@@ -108,11 +108,12 @@ def _strategies(run: ReportedRun) -> list[str]:
     if split is None:
         return []
     sentences = []
-    for found in differences_to_reference(run, split):
-        one, other = (split.arms[arm] for arm in (found.arm, found.against))
-        values = {m: (one.metrics[m].value, other.metrics[m].value) for m in found.metrics}
-        name, against = run.looks[found.arm].label, run.looks[found.against].label
-        sentences.append(strategies_in_words(name, against, values, found.metrics, found.band))
+    for difference in differences_to_reference(run, split):
+        arms, metrics = (difference.arm, difference.against), difference.metrics
+        first, second = (split.arms[arm].metrics for arm in arms)
+        values = {name: (first[name].value, second[name].value) for name in metrics}
+        label, other = (run.looks[arm].label for arm in arms)
+        sentences.append(strategies_in_words(label, other, values, metrics, difference.band))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -120,8 +121,8 @@ def _compared(run: ReportedRun, name: str, k: int) -> list[str]:
     """Which arms solve more problems in k tries than the reference, and which fewer."""
     split = run.summary.splits[name]
     together: dict[str, list[ArmDifference]] = {}
-    for found in differences_to_reference(run, split):
-        together.setdefault(verdict(found.at_once(f"pass@{k}")), []).append(found)
+    for difference in differences_to_reference(run, split):
+        together.setdefault(verdict(difference.at_once(f"pass@{k}")), []).append(difference)
     return [
         _sentence(run, split, k, shows, together[shows])
         for shows in ("above", "below", "unclear")
