@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from setrl.evaluate.intervals import WithInterval
 from setrl.logs.run import BASE
 from setrl.support.wording import between, in_a_row, in_words
 
@@ -24,19 +25,14 @@ Outcomes = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 
 @dataclass(frozen=True)
-class OverSeeds:
-    """A metric of an arm: its mean over seeds, and the standard error.
+class OverSeeds(WithInterval):
+    """A metric's mean over the seeds where it is defined, one standard error below and above.
 
     Attributes:
-        value: Over the seeds where it is defined; NaN without any.
-        stderr: NaN with fewer than two seeds.
-        low, high: One standard error below and above.
+        stderr: The standard error; NaN with fewer than two seeds.
     """
 
-    value: float
     stderr: float
-    low: float
-    high: float
 
 
 def over_seeds(values: Sequence[float]) -> OverSeeds:
@@ -48,7 +44,7 @@ def over_seeds(values: Sequence[float]) -> OverSeeds:
     known = np.array([value for value in values if not math.isnan(value)])
     mean = float(known.mean()) if len(known) else math.nan
     stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
-    return OverSeeds(mean, stderr, mean - stderr, mean + stderr)
+    return OverSeeds(mean, mean - stderr, mean + stderr, stderr)
 
 
 def metric_names(found: Outcomes) -> list[str]:
@@ -98,9 +94,7 @@ def outcome_table(found: Outcomes, label: Callable[[str], str] = str) -> dict[st
 
 def _numbers(seeds: Mapping[int, Mapping[str, float]], name: str) -> dict[str, Any]:
     values = [metrics.get(name, math.nan) for metrics in seeds.values()]
-    one = over_seeds(values)
-    return {"value": one.value, "stderr": one.stderr, "low": one.low, "high": one.high,
-            "seeds": values}  # fmt: skip
+    return {**asdict(over_seeds(values)), "seeds": values}
 
 
 def _sentences(

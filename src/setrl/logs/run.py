@@ -129,7 +129,7 @@ class Run(_Folder):
         models = [base, *sorted(base.glob("temperature_*"))]
         named = {"_".join(model.relative_to(self.path).parts): model for model in models}
         arms = [Arm(model, name) for name, model in named.items() if model.is_dir()]
-        trained = [arm for folder in self.path.iterdir() if (arm := Arm(folder)).is_trained]
+        trained = [arm for folder in self.path.iterdir() if (arm := Arm(folder)).trained]
         order = [*(self.config.get("arms") or ())]
         trained.sort(key=lambda arm: (order.index(arm.name) if arm.name in order else len(order),
                                       arm.name))  # fmt: skip
@@ -161,16 +161,12 @@ class Arm(_Folder):
 
     @cached_property
     def seeds(self) -> dict[int, Seed]:
-        """Seed → training run; the base has no seed, and is under 0."""
-        return self._trained or {0: Seed(self.path)}
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether it holds training runs; the base does not."""
-        return bool(self._trained)
+        """Seed → training run; a model that no seed trained, such as the base, is under 0."""
+        return self.trained or {0: Seed(self.path)}
 
     @cached_property
-    def _trained(self) -> dict[int, Seed]:
+    def trained(self) -> dict[int, Seed]:
+        """Seed → training run; none of the base."""
         if not self.path.is_dir() or self.name == BASE:
             return {}
         named = ((re.fullmatch(r"seed_(\d+)", path.name), path) for path in self.path.iterdir())

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluate.bands import Band
-from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.intervals import Difference, Estimate, WithInterval
 from setrl.evaluate.looks import Look
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluate.summary import SplitSummary
 from setrl.logs.run import BASE
 from setrl.show.report import env_steps, headlines
-from setrl.show.report.drawing import Chart, Interval, interval_curve, label_ends
+from setrl.show.report.drawing import Chart, interval_curve, label_ends
 from setrl.show.report.front import draw_front, front_legend
 from setrl.show.report.run import ReportedRun, titled
 from setrl.show.report.style import (
@@ -138,7 +138,7 @@ class _Panel:
     """One axis of a frontier: what is up, and the place of each arm."""
 
     title: str
-    points: Mapping[str, tuple[Interval, Interval]]
+    points: Mapping[str, tuple[WithInterval, WithInterval]]
     is_pass: bool = False
 
 

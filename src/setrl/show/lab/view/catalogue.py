@@ -160,20 +160,22 @@ class Catalogue:
         logs: dict[LogKey, LogIndex] = {}
         for name, arm in run.arms.items():
             for number, seed in arm.seeds.items():
-                if (index := self._rollouts(run, name, seed)) is not None:
-                    logs["", name, number] = index
+                logs |= self._rollouts(run, name, seed)
                 steps = {f"{name}, step {step}": Seed(at) for step, at in seed.checkpoints.items()}
                 for shown, model in {name: seed, **steps}.items():
                     for split, file in model.evaluations.items():
                         logs[split, shown, number] = self._file_index(file)
         return self._entry(run, logs)
 
-    def _rollouts(self, run: Run, arm: str, seed: Seed) -> LogIndex | None:
+    def _rollouts(self, run: Run, arm: str, seed: Seed) -> dict[LogKey, LogIndex]:
         if run.kind == "control":  # its rollouts are trunks and vines, which have no prompts
-            return None
+            return {}
         method = (run.config.get("arms") or {}).get(arm)
         log = Rollouts(seed.rollouts, method if isinstance(method, dict) else {})
-        return self._index(seed.path, log)
+        return self._training(arm, seed, log)
+
+    def _training(self, arm: str, seed: Seed, log: GroupLog) -> dict[LogKey, LogIndex]:
+        return {("", arm, seed.number): self._index(seed.path, "", log)} if log.files else {}
 
     def _entry(self, run: Run, logs: Mapping[LogKey, LogIndex]) -> Entry:
         path = run.path
@@ -190,23 +192,19 @@ class Catalogue:
             steps = {int(match[1]): folder / match[0] for match in found}
             options = replace(self.options, fields=for_tool(tool, self.options.fields))
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
-            logs |= self._training_of(name, folder, log)
+            logs |= self._training(name, Seed(folder), log)
         return self._entry(_foreign(given, "log", name, f"a log of {tool}", folder), logs)
 
     def _tinker_log(self, folder: Path, steps: dict[int, Path]) -> Entry:
         """Return a log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
         name, last = folder.name, tuple(steps.values())[-1]
         log = ToolLog(steps, READERS["tinker"], self.options)
-        logs = self._training_of(name, folder, log)
+        logs = self._training(name, Seed(folder), log)
         logs["tinker", name, 0] = self._file_index(last, "tinker")
         for split, of_steps in tinker_cookbook.evaluations(folder).items():
             for step, path in of_steps.items():
                 logs[split, f"iteration {step}", 0] = self._file_index(path, "tinker")
         return self._entry(_foreign(folder, "log", name, "a log of tinker-cookbook", folder), logs)
-
-    def _training_of(self, arm: str, folder: Path, log: ToolLog) -> dict[LogKey, LogIndex]:
-        index = self._index(folder, log)
-        return {} if index is None else {("", arm, 0): index}
 
     def _files(self, folder: Path, paths: list[Path]) -> Entry:
         """Return files of samples, one arm each; credited files next to other files are not arms.
@@ -240,21 +238,15 @@ class Catalogue:
                 self._known[key] = "" if is_long else _samples_of(path)
         return self._known[key]
 
-    def _index(self, path: Path, log: Rollouts | ToolLog) -> LogIndex | None:
-        """Return the index of a training run; of a known one only the list of files is renewed."""
-        if not log.files:
-            return None
-        index = self._kept(path, "", log)
+    def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
+        return self._index(path, f"file {tool}", FileLog(path, self.options, tool))
+
+    def _index(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
+        """Return the index that is kept from one look to the next, with the files of now."""
+        index = self._indexes.setdefault((path, kind), LogIndex(log))
         if index.log.files != log.files:
             index.log = log
         return index
-
-    def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
-        return self._kept(path, f"file {tool}", FileLog(path, self.options, tool))
-
-    def _kept(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
-        """Return the index that is kept from one look to the next."""
-        return self._indexes.setdefault((path, kind), LogIndex(log))
 
 
 def _foreign(
