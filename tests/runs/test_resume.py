@@ -124,15 +124,15 @@ def finished(run):
 def test_a_damaged_file_of_a_finished_run_is_made_again_or_refused(tmp_path, caplog, name, spoil):
     run = Seed(tmp_path)
     finished(run)
-    assert is_done(run, run.final, 3)
+    assert is_done(run, run.final)
     spoil(tmp_path / name)
     wrong = f"{tmp_path / name} is missing, or is not what this run wrote"
     if name != "metrics.jsonl":
-        assert not is_done(run, run.final, 3)
+        assert not is_done(run, run.final)
         assert caplog.messages == [f"{wrong}: it is made again from checkpoint-2"]
     shutil.rmtree(run.checkpoint_folder)
     with pytest.raises(RunError, match=f"{wrong}, and no checkpoint is left: put the file back"):
-        is_done(run, run.final, 3)
+        is_done(run, run.final)
 
 
 def test_what_came_after_the_checkpoint_is_dropped(tmp_path):

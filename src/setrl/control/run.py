@@ -18,14 +18,7 @@ from setrl.support import files
 from setrl.support.files.digests import Digests
 from setrl.train.runs.inputs import inputs_of
 from setrl.train.runs.pool import OnProgress, Stop
-from setrl.train.runs.resume import (
-    end,
-    is_done,
-    remove_incomplete,
-    truncate,
-    usable_checkpoint,
-    write_status,
-)
+from setrl.train.runs.resume import train_on, truncate
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
 
@@ -136,24 +129,23 @@ def train_arm(
     Returns:
         Whether all steps are done; False if training was stopped.
     """
-    if is_done(run, run.outcome_file, files.read_json(run.outcome_file).get("steps", 0)):
-        on_step(resolved.steps)
-        return True
-    checkpoint = usable_checkpoint(run)
-    remove_incomplete(run)
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
-    given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
-    learner: Learner = engine(resolved).Learner(*given)
-    truncate(run, learner.steps)
-    learner.learn()
-    finished = learner.steps >= resolved.steps
-    if finished:
-        with files.writing_folder(run.final) as folder:
-            learner.write_final(folder)
-        _write_evaluation(learner, arm, seed)
-        on_step(learner.steps)
-    end(run, finished, learner.steps)
-    return finished
+
+    def train(checkpoint: Path | None) -> int:
+        given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
+        learner: Learner = engine(resolved).Learner(*given)
+        truncate(run, learner.steps)
+        learner.learn()
+        if learner.steps >= resolved.steps:
+            with files.writing_folder(run.final) as folder:
+                learner.write_final(folder)
+            _write_evaluation(learner, arm, seed)
+            on_step(learner.steps)
+        return learner.steps
+
+    method = repr(resolved.arms[arm].method)
+    return train_on(
+        run, run.outcome_file, resolved.steps, on_step, train, arm=arm, seed=seed, method=method
+    )
 
 
 def _write_evaluation(learner: Learner, arm: str, seed: int | None) -> None:

@@ -47,9 +47,9 @@ def over_seeds(values: Sequence[float]) -> OverSeeds:
     return OverSeeds(mean, mean - stderr, mean + stderr, stderr)
 
 
-def metric_names(found: Outcomes) -> list[str]:
+def metric_names(outcomes: Outcomes) -> list[str]:
     """Return the metrics of all evaluations, in the order of their task."""
-    rows = [metrics for seeds in found.values() for metrics in seeds.values()]
+    rows = [metrics for seeds in outcomes.values() for metrics in seeds.values()]
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
@@ -66,14 +66,14 @@ def diversity_metrics(names: Sequence[str]) -> list[str]:
     return [*(effective or rooms)[-1:], *tries[-1:]]
 
 
-def outcome_table(found: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:
+def outcome_table(outcomes: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:
     """Every metric of every arm, as JSON, with what it shows in sentences.
 
     Args:
-        found: The evaluations; arms without any are left out.
+        outcomes: The evaluations; arms without any are left out.
         label: Arm → its name for readers.
     """
-    arms = {arm: seeds for arm, seeds in found.items() if any(seeds.values())}
+    arms = {arm: seeds for arm, seeds in outcomes.items() if any(seeds.values())}
     names = metric_names(arms)
     quality, diversity = quality_metric(names), diversity_metrics(names)
     return {

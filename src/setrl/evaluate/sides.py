@@ -81,13 +81,13 @@ def load_side(
         return Side(str(path), path.stem, evaluations, loaded.reading, is_log=loaded.is_log)
     arm = Arm(path)
     files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}
-    found = {seed: load_evaluation(file, allow_damaged) for seed, file in files.items() if file}
-    if not found:
+    by_seed = {seed: load_evaluation(file, allow_damaged) for seed, file in files.items() if file}
+    if not by_seed:
         raise _no_evaluation(arm, split)
-    sizes = sorted({evaluation.n for evaluation in found.values()})
+    sizes = sorted({evaluation.n for evaluation in by_seed.values()})
     if len(sizes) > 1:
         raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
-    return Side(str(path), split, tuple(found.values()), seeds=tuple(found))
+    return Side(str(path), split, tuple(by_seed.values()), seeds=tuple(by_seed))
 
 
 def common_split(*paths: Path) -> str:

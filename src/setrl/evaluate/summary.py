@@ -91,9 +91,9 @@ class ArmDifference:
 
         A sentence about pass@k at one k then agrees with every sentence about its curve.
         """
-        found, (name, _, k) = self.metrics[metric], metric.partition("@")
+        difference, (name, _, k) = self.metrics[metric], metric.partition("@")
         low, high = self.band.at(int(k)) if self.band and name == "pass" else (np.nan, np.nan)
-        return found if np.isnan(low) else dataclasses.replace(found, low=low, high=high)
+        return difference if np.isnan(low) else dataclasses.replace(difference, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class SplitSummary:
 
     def difference(self, arm: str, against: str) -> ArmDifference | None:
         """Return the difference of two arms, or None."""
-        found = (d for d in self.differences if (d.arm, d.against) == (arm, against))
-        return next(found, None)
+        differences = (d for d in self.differences if (d.arm, d.against) == (arm, against))
+        return next(differences, None)
 
 
 @dataclass(frozen=True)

@@ -170,8 +170,8 @@ class Arm(_Folder):
         if not self.path.is_dir() or self.name == BASE:
             return {}
         named = ((re.fullmatch(r"seed_(\d+)", path.name), path) for path in self.path.iterdir())
-        found = sorted((int(match[1]), path) for match, path in named if match)
-        return {number: Seed(path, number) for number, path in found}
+        folders = sorted((int(match[1]), path) for match, path in named if match)
+        return {number: Seed(path, number) for number, path in folders}
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class Seed(_Folder):
     @property
     def rollouts(self) -> dict[int, Path]:
         """Step → file of its samples, for the steps that have one."""
-        found = (self.path / "rollouts").glob("step_*.jsonl")
-        return dict(sorted((int(path.stem.removeprefix("step_")), path) for path in found))
+        paths = (self.path / "rollouts").glob("step_*.jsonl")
+        return dict(sorted((int(path.stem.removeprefix("step_")), path) for path in paths))
 
     @property
     def evaluations(self) -> dict[str, Path]:
@@ -241,8 +241,8 @@ class Seed(_Folder):
     def outcome(self) -> dict[str, float]:
         """Metric → value of a control policy: NaN for what is not a number, {} without a file."""
         metrics = files.read_json(self.outcome_file).get("metrics", {})
-        found = metrics.items() if isinstance(metrics, dict) else ()
-        return {str(name): number_or_nan(value) for name, value in found}
+        items = metrics.items() if isinstance(metrics, dict) else ()
+        return {str(name): number_or_nan(value) for name, value in items}
 
     @property
     def checkpoint_folder(self) -> Path:
@@ -256,8 +256,8 @@ class Seed(_Folder):
     @property
     def checkpoints(self) -> dict[int, Path]:
         """Step → folder of every checkpoint, complete or not."""
-        found = self.checkpoint_folder.glob("checkpoint-*")
-        return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in found))
+        paths = self.checkpoint_folder.glob("checkpoint-*")
+        return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in paths))
 
     @property
     def final(self) -> Path:

@@ -63,14 +63,14 @@ class ReportedRun(Run):
     @property
     def trained(self) -> dict[str, list[Seed]]:
         """Arm → its training runs, for the arms that have logged training steps."""
-        found = {name: self.seeds(name) for name in self.arms}
-        return {arm: seeds for arm, seeds in found.items() if any(len(s.steps) for s in seeds)}
+        seeds_of = {name: self.seeds(name) for name in self.arms}
+        return {arm: seeds for arm, seeds in seeds_of.items() if any(len(s.steps) for s in seeds)}
 
     @property
     def splits(self) -> list[SplitSummary]:
         """The evaluated splits, the hardest first."""
-        found = self.summary.splits
-        return [found[name] for name in dict.fromkeys([*SPLIT_ORDER, *found]) if name in found]
+        splits = self.summary.splits
+        return [splits[name] for name in dict.fromkeys([*SPLIT_ORDER, *splits]) if name in splits]
 
     def seeds(self, arm: str) -> list[Seed]:
         """Return the training runs of an arm, none of an arm that is not there; the base is one."""
@@ -90,11 +90,11 @@ class ReportedRun(Run):
     @property
     def outcomes(self) -> dict[str, dict[int, dict[str, float]]]:
         """Arm → seed → metric → value, of the evaluations of a control run."""
-        found = {
+        by_arm = {
             name: {number: seed.outcome for number, seed in arm.seeds.items() if seed.outcome}
             for name, arm in self.arms.items()
         }
-        return {arm: seeds for arm, seeds in found.items() if seeds}
+        return {arm: seeds for arm, seeds in by_arm.items() if seeds}
 
     def outcome(self, arm: str, metric: str) -> OverSeeds:
         """Mean and standard error of a control run's metric over seeds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,7 +20,7 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.trackers import keep_events_in
 from setrl.train.lm.trl_arguments import grpo_config
 from setrl.train.runs.pool import Stop
-from setrl.train.runs.resume import end, is_done, remove_incomplete, usable_checkpoint, write_status
+from setrl.train.runs.resume import train_on
 from setrl.train.trl import SetGRPOTrainer
 from setrl.train.trl.adam_moments import log_adam_moments
 from setrl.train.trl.sampling import Sampler
@@ -51,30 +52,20 @@ def train_arm(
         Whether all steps are done; False if it was stopped.
     """
     steps, method = resolved.config.steps, resolved.arms[arm].method
-    if is_done(run, run.final, steps):
-        on_step(steps)
-        return True
-    checkpoint = usable_checkpoint(run)
-    trainer = make_trainer(resolved, arm, seed, base, run, draw)
-    trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
-    if trainer.is_world_process_zero():
-        remove_incomplete(run)
-        write_status(
-            run.path,
-            "running",
-            arm=arm,
-            seed=seed,
-            method=repr(method),
-            correct=resolved.says_right,
-        )
-    with files.disk_errors(run.checkpoint_folder):
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    finished = trainer.state.global_step == steps
-    if finished:
-        _save(trainer, run.final)
-    if trainer.is_world_process_zero():
-        end(run, finished, trainer.state.global_step)
-    return finished
+
+    def train(checkpoint: Path | None) -> int:
+        trainer = make_trainer(resolved, arm, seed, base, run, draw)
+        trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
+        with files.disk_errors(run.checkpoint_folder):
+            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        if trainer.state.global_step == steps:
+            _save(trainer, run.final)
+        return trainer.state.global_step
+
+    return train_on(
+        run, run.final, steps, on_step, train, os.environ.get("RANK", "0") == "0",
+        arm=arm, seed=seed, method=repr(method), correct=resolved.says_right,
+    )  # fmt: skip
 
 
 def _save(trainer: SetGRPOTrainer, folder: Path) -> None:

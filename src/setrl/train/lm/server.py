@@ -19,7 +19,7 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.resolved_arm import ResolvedArm
 from setrl.train.lm.served_model import SAVED, ServedPolicy, connector
 from setrl.train.runs.pool import Stop
-from setrl.train.runs.resume import end, is_done, truncate, write_status
+from setrl.train.runs.resume import train_on, truncate
 
 if TYPE_CHECKING:
     from setrl.train.tinker.client import ClientSettings
@@ -52,35 +52,29 @@ def train_on_server(
     from setrl.train.tinker.client import SetTinkerTrainer
 
     steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
-    if is_done(run, run.final, steps):
-        on_step(steps)
-        return True
-    write_status(
-        run.path,
-        "running",
-        arm=arm,
-        seed=seed,
-        method=repr(own.method),
-        correct=resolved.says_right,
-    )
-    recorder = _Recorder(run, on_step)
-    with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
-        trainer = SetTinkerTrainer(
-            connect or connector(engine.tinker),
-            server_settings(resolved, seed),
-            journal(resolved, own, seed, run),
-            maker.make,
-            ServedPolicy.of(resolved).sampler,
-            on_batch=recorder.on_batch,
-            on_restored=recorder.on_restored,
-            stop=lambda: stop.asked,
-        )
-        saved = trainer.train()
-    finished = saved.step == steps
-    if finished:
-        _write_final(trainer.final_sampler(), saved.path, run.final)
-    end(run, finished, saved.step)
-    return finished
+
+    def train(_: Path | None) -> int:
+        recorder = _Recorder(run, on_step)
+        with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
+            trainer = SetTinkerTrainer(
+                connect or connector(engine.tinker),
+                server_settings(resolved, seed),
+                journal(resolved, own, seed, run),
+                maker.make,
+                ServedPolicy.of(resolved).sampler,
+                on_batch=recorder.on_batch,
+                on_restored=recorder.on_restored,
+                stop=lambda: stop.asked,
+            )
+            saved = trainer.train()
+        if saved.step == steps:
+            _write_final(trainer.final_sampler(), saved.path, run.final)
+        return saved.step
+
+    return train_on(
+        run, run.final, steps, on_step, train,
+        arm=arm, seed=seed, method=repr(own.method), correct=resolved.says_right,
+    )  # fmt: skip
 
 
 def engine_of(resolved: ResolvedConfig) -> EngineSpec:

@@ -121,8 +121,8 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
     _refuse_undecodable(run_dir)
     if run_dir.exists() and not run_dir.is_dir():
         raise ConfigError(f"{run_dir} is a file: give a folder for the run")
-    found = run_dir.iterdir() if run_dir.is_dir() else ()
-    content = sorted(path.name for path in found if path.name != LOCK)
+    paths = run_dir.iterdir() if run_dir.is_dir() else ()
+    content = sorted(path.name for path in paths if path.name != LOCK)
     if not content:
         return None
     kind = Run(run_dir).kind

@@ -54,14 +54,14 @@ def check_inputs(
 
 def inputs_of(config: Any) -> Digests:
     """Return the fingerprints of the code that a config names, and of its judges' files."""
-    found = code_of(vars(config))
+    inputs = code_of(vars(config))
     for text in _texts(config.arms):
         path = Path(text)
         if path.suffix and path.is_file():  # the instructions of a judge
-            found[f"file {text}"] = digest(path)
+            inputs[f"file {text}"] = digest(path)
         elif (path / "config.json").is_file():
-            found |= model_digests(text, path)
-    return found
+            inputs |= model_digests(text, path)
+    return inputs
 
 
 def _texts(value: Any) -> Iterator[str]:

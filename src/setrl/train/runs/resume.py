@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -32,19 +33,19 @@ def write_status(folder: Path, status: Status, **about: Any) -> None:
     files.write_json(path, {**known, **created, "status": status, "changed": now, **error, **about})
 
 
-def last_checkpoint(seed: Seed) -> int | None:
+def last_checkpoint(run: Seed) -> int | None:
     """Return the step of the latest complete checkpoint, or None."""
-    complete = [step for step, folder in seed.checkpoints.items() if _is_complete(folder)]
+    complete = [step for step, folder in run.checkpoints.items() if _is_complete(folder)]
     return complete[-1] if complete else None
 
 
-def usable_checkpoint(seed: Seed) -> Path | None:
+def usable_checkpoint(run: Seed) -> Path | None:
     """Return the latest complete checkpoint that can be resumed, or None.
 
     Its files, and the metrics until its step, are what they were when it was written. Later
     checkpoints are given up, with a warning that says what is wrong.
     """
-    whole, damaged = _newest_whole(seed)
+    whole, damaged = _newest_whole(run)
     for folder, file in damaged.items():
         (folder / COMPLETE).unlink(missing_ok=True)
         after = whole.name if whole else "the start"
@@ -52,19 +53,19 @@ def usable_checkpoint(seed: Seed) -> Path | None:
     return whole
 
 
-def _newest_whole(seed: Seed) -> tuple[Path | None, dict[Path, Path]]:
+def _newest_whole(run: Seed) -> tuple[Path | None, dict[Path, Path]]:
     """Return the latest checkpoint without damage, and for each later one a damaged file."""
     damaged: dict[Path, Path] = {}
-    for folder in filter(_is_complete, reversed(seed.checkpoints.values())):
-        if (file := _damaged_by(seed, folder)) is None:
+    for folder in filter(_is_complete, reversed(run.checkpoints.values())):
+        if (file := _damaged_by(run, folder)) is None:
             return folder, damaged
         damaged[folder] = file
     return None, damaged
 
 
-def _damaged_by(seed: Seed, checkpoint: Path) -> Path | None:
+def _damaged_by(run: Seed, checkpoint: Path) -> Path | None:
     """Return the first file that is not what it was when a checkpoint was written."""
-    metrics = seed.metrics_file
+    metrics = run.metrics_file
     try:
         written = files.read_json(checkpoint / COMPLETE)
         rows = written["metrics"]
@@ -76,74 +77,110 @@ def _damaged_by(seed: Seed, checkpoint: Path) -> Path | None:
     return None if is_whole else metrics
 
 
-def is_done(seed: Seed, mark: Path, step: int) -> bool:
+def train_on(
+    run: Seed,
+    mark: Path,
+    steps: int,
+    on_step: Callable[[int], None],
+    train: Callable[[Path | None], int],
+    writes: bool = True,
+    **about: Any,
+) -> bool:
+    """Train from the last usable checkpoint, unless all steps are done, and record how it ended.
+
+    Args:
+        run: The training run.
+        mark: What is there once training is done.
+        steps: How many steps there are.
+        on_step: Called with the number of steps, if all are done.
+        train: Trains from a checkpoint, or from the start, and returns how many steps are done;
+            once all are, it writes the mark.
+        writes: Whether this process writes the record; of several, one does.
+        about: What else the record says.
+
+    Returns:
+        Whether all steps are done; False if training was stopped.
+    """
+    if is_done(run, mark):
+        on_step(steps)
+        return True
+    checkpoint = usable_checkpoint(run)
+    if writes:
+        remove_incomplete(run)
+        write_status(run.path, "running", **about)
+    done = train(checkpoint)
+    if writes:
+        end(run, done >= steps, done)
+    return done >= steps
+
+
+def is_done(run: Seed, mark: Path) -> bool:
     """Return whether training is done, and its files are what they were.
 
     If a file is damaged, the steps after the last usable checkpoint are to be done again, which
     writes it again.
 
     Args:
-        seed: The training run.
+        run: The training run.
         mark: What is there once training is done.
-        step: The last step.
 
     Raises:
         RunError: Naming the damaged file, if no checkpoint is left.
     """
     if not mark.exists():
         return False
-    wrote = files.read_json(seed.path / RECORD).get("wrote")
-    damaged = None if wrote is None else changed_file(seed.path, wrote)
+    wrote = files.read_json(run.path / RECORD).get("wrote")
+    damaged = None if wrote is None else changed_file(run.path, wrote)
     if damaged is None:  # a process may have been killed between the last file and the record
         if wrote is None:
-            end(seed, True, step)
+            end(run, True, run.last_step)
         else:
-            write_status(seed.path, "finished", step=step)
+            write_status(run.path, "finished")
         return True
-    said = f"{seed.path / damaged} is missing, or is not what this run wrote"
-    checkpoint, _ = _newest_whole(seed)
+    said = f"{run.path / damaged} is missing, or is not what this run wrote"
+    checkpoint, _ = _newest_whole(run)
     if checkpoint is None:
         raise RunError(
-            f"{said}, and no checkpoint is left: put the file back, or remove {seed.path} to "
+            f"{said}, and no checkpoint is left: put the file back, or remove {run.path} to "
             "train this arm with this seed again"
         )
     log.warning("%s: it is made again from %s", said, checkpoint.name)
     return False
 
 
-def end(seed: Seed, finished: bool, step: int) -> None:
+def end(run: Seed, finished: bool, step: int) -> None:
     """Record that training ended; of a finished run, also what it wrote, to notice damage."""
     if not finished:
-        write_status(seed.path, "interrupted", step=step)
+        write_status(run.path, "interrupted", step=step)
         return
-    ours = [path for path in seed.final.rglob("*") if path.is_file() and path.suffix != ".md"]
-    ours += [path for path in (seed.metrics_file, seed.outcome_file) if path.is_file()]
-    write_status(seed.path, "finished", step=step, wrote=digests(seed.path, ours))
+    ours = [path for path in run.final.rglob("*") if path.is_file() and path.suffix != ".md"]
+    ours += [path for path in (run.metrics_file, run.outcome_file) if path.is_file()]
+    write_status(run.path, "finished", step=step, wrote=digests(run.path, ours))
 
 
-def remove_incomplete(seed: Seed) -> None:
+def remove_incomplete(run: Seed) -> None:
     """Remove the checkpoints that were not written completely."""
-    for folder in seed.checkpoints.values():
+    for folder in run.checkpoints.values():
         if not _is_complete(folder):
             shutil.rmtree(folder)
 
 
-def mark_complete(seed: Seed, step: int) -> None:
+def mark_complete(run: Seed, step: int) -> None:
     """Record that the checkpoint of a step was written completely, and what belongs to it."""
-    folder, metrics = seed.checkpoint(step), seed.metrics_file
+    folder, metrics = run.checkpoint(step), run.metrics_file
     rows = {"bytes": metrics.stat().st_size, "digest": digest(metrics)}
     ours = digests(folder, filter(_is_ours, folder.iterdir()))
     files.write_json(folder / COMPLETE, {"files": ours, "metrics": rows})
 
 
-def truncate(seed: Seed, step: int) -> None:
+def truncate(run: Seed, step: int) -> None:
     """Remove the records of later steps, so that a resumed run records them once."""
-    seed.metrics_file.touch()
-    for line in json_lines.read(seed.metrics_file, torn="cut"):
+    run.metrics_file.touch()
+    for line in json_lines.read(run.metrics_file, torn="cut"):
         if line.record["step"] > step:
-            os.truncate(seed.metrics_file, line.start)
+            os.truncate(run.metrics_file, line.start)
             break
-    for later, path in seed.rollouts.items():
+    for later, path in run.rollouts.items():
         if later > step:
             path.unlink()
 

@@ -148,9 +148,9 @@ class Catalogue:
             yield self._tinker_log(folder, steps)
             return
         for tool, reader in READERS.items():
-            found = [match for name in names if (match := reader.knows(name))]
-            if found:
-                yield self._tool_log(folder, tool, found)
+            matches = [match for name in names if (match := reader.knows(name))]
+            if matches:
+                yield self._tool_log(folder, tool, matches)
                 return
         given = [folder / name for name in names if self._holds(folder / name)]
         if given:
@@ -183,13 +183,13 @@ class Catalogue:
         name = str(path).encode("utf-8", "surrogateescape")
         return Entry(hashlib.sha256(name).hexdigest()[:12], where, run, logs)
 
-    def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> Entry:
+    def _tool_log(self, folder: Path, tool: str, matches: list[re.Match[str]]) -> Entry:
         name = folder.parent.name if folder.name == "completions" else folder.name
         name = self.root.stem if self.root.is_file() else name
         given = self.root if self.root.is_file() else folder
         logs = {(tool, name, 0): self._file_index(given, tool)}
-        if READERS[tool].by_step and found[0].re.groups:
-            steps = {int(match[1]): folder / match[0] for match in found}
+        if READERS[tool].by_step and matches[0].re.groups:
+            steps = {int(match[1]): folder / match[0] for match in matches}
             options = replace(self.options, fields=for_tool(tool, self.options.fields))
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
             logs |= self._training(name, Seed(folder), log)
