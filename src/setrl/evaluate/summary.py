@@ -13,14 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluate.bands import (
-    Band,
-    FirstLoss,
-    every_k,
-    first_loss,
-    pass_values,
-    simultaneous_band,
-)
+from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     Difference,
@@ -85,6 +78,13 @@ class ArmDifference:
     metrics: dict[str, Difference]
     band: Band | None = None
     first_loss: FirstLoss | None = None
+
+    def negated(self) -> ArmDifference:
+        """Return the difference with the arms swapped."""
+        metrics = {name: difference.negated() for name, difference in self.metrics.items()}
+        band = self.band and self.band.negated()
+        lost = None if band is None else first_loss(band)
+        return ArmDifference(self.against, self.arm, metrics, band, lost)
 
     def at_once(self, metric: str) -> Difference:
         """Return a difference; of pass@k with the ends of the band, if it has ends at this k.
@@ -250,7 +250,7 @@ def _summarise_split(
             arm,
             against,
             _differences(values[arm], values[against], intervals),
-            band := _band(found[arm], found[against], intervals),
+            band := pass_band(found[arm], found[against], intervals),
             first_loss(band),
         )
         for arm, against in pairs
@@ -276,7 +276,7 @@ def _arm_summary(
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
         metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
-        band=_band(evaluations, None, intervals) if has_pass else None,
+        band=pass_band(evaluations, None, intervals) if has_pass else None,
         ungraded=ungraded,
     )
 
@@ -289,13 +289,3 @@ def _differences(
         for name in first
         if name in second
     }
-
-
-def _band(
-    first: Sequence[Evaluation], second: Sequence[Evaluation] | None, intervals: IntervalConfig
-) -> Band:
-    """Return the band of pass@k of one arm, or of its difference to another arm."""
-    ks = every_k(min(e.n for e in (*first, *(second or ()))))
-    subtracted = None if second is None else pass_values(second, ks)
-    bounds = (0.0 if second is None else -1.0, 1.0)
-    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, bounds)

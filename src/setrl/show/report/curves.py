@@ -13,7 +13,7 @@ from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS
 from setrl.evaluate.summary import SplitSummary
-from setrl.show.report.figures_evaluation import band_to, difference_to
+from setrl.show.report.figures_evaluation import difference_to
 from setrl.show.report.headlines import time_title
 from setrl.show.report.over_steps import (
     CONTROL_RETURN,
@@ -75,11 +75,8 @@ def _over_k(
     shows_something = any(row[1] > 0 for rows in values.values() for row in rows)
     if not values or not (shows_something or name == "pass"):
         return None
-    differences = {}
-    for arm in arms:
-        metrics = difference_to(split, arm, reference)
-        if metrics and (rows := _rows(metrics, name)):
-            differences[arm] = rows
+    to = {arm: d for arm in arms if (d := difference_to(split, arm, reference))}
+    differences = {arm: rows for arm, d in to.items() if (rows := _rows(d.metrics, name))}
     is_pass = name == "pass"
     return {
         "name": name,
@@ -88,9 +85,7 @@ def _over_k(
         "values": values,
         "differences": differences,
         "bands": _bands({arm: split.arms[arm].band for arm in arms}) if is_pass else {},
-        "difference_bands": _bands({arm: band_to(split, arm, reference) for arm in differences})
-        if is_pass and reference is not None
-        else {},
+        "difference_bands": _bands({arm: to[arm].band for arm in differences}) if is_pass else {},
     }
 
 

@@ -14,7 +14,7 @@ from setrl.evaluate.bands import Band
 from setrl.evaluate.intervals import Difference, Estimate, WithInterval
 from setrl.evaluate.looks import Look
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
-from setrl.evaluate.summary import SplitSummary
+from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.logs.run import BASE
 from setrl.show.report import env_steps, headlines
 from setrl.show.report.drawing import Chart, interval_curve, label_ends
@@ -63,7 +63,7 @@ def pass_at_k(run: ReportedRun, split: SplitSummary) -> Chart:
 
 def _draw_pass_curves(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Theme) -> None:
     curves = {arm: _over_k(split.arms[arm].metrics) for arm in main_arms(list(split.arms))}
-    ends = [interval_curve(ax, *found, run.looks[arm]) for arm, found in curves.items()]
+    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in curves.items()]
     for arm in curves:
         _draw_band(ax, split.arms[arm].band, run.looks[arm])
     ks = max((ks for ks, _ in curves.values()), key=len)
@@ -76,18 +76,16 @@ def _draw_pass_curves(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Th
 
 def _draw_differences(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Theme) -> None:
     reference = run.summary.reference
-    found = {
-        arm: _over_k(metrics)
-        for arm in main_arms(list(split.arms))
-        if (metrics := difference_to(split, arm, reference))
-    }
-    if not found or reference is None:
+    arms = main_arms(list(split.arms))
+    differences = {arm: d for arm in arms if (d := difference_to(split, arm, reference))}
+    if not differences or reference is None:
         ax.set_axis_off()
         return
-    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in found.items()]
-    for arm in found:
-        _draw_band(ax, band_to(split, arm, reference), run.looks[arm])
-    ks = max((ks for ks, _ in found.values()), key=len)
+    curves = {arm: _over_k(difference.metrics) for arm, difference in differences.items()}
+    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in curves.items()]
+    for arm, difference in differences.items():
+        _draw_band(ax, difference.band, run.looks[arm])
+    ks = max((ks for ks, _ in curves.values()), key=len)
     ax.axhline(0, color=theme.muted, linewidth=1)
     k_axis(ax, ks)
     points_axis(ax)
@@ -95,26 +93,14 @@ def _draw_differences(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Th
     label_ends(ax, ks[-1], ends, theme)
 
 
-def difference_to(
-    split: SplitSummary, arm: str, reference: str | None
-) -> dict[str, Difference] | None:
+def difference_to(split: SplitSummary, arm: str, reference: str | None) -> ArmDifference | None:
     """Arm minus reference; for the base, the reference's difference to it with the sign changed."""
     if reference is None or arm == reference:
         return None
     if arm != BASE:
-        found = split.difference(arm, reference)
-        return found.metrics if found else None
-    found = split.difference(reference, BASE)
-    return {name: d.negated() for name, d in found.metrics.items()} if found else None
-
-
-def band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
-    """Return the band of the difference arm − reference."""
-    pair = (reference, arm) if arm == BASE else (arm, reference)
-    found = split.difference(*pair)
-    if found is None or found.band is None:
-        return None
-    return found.band.negated() if arm == BASE else found.band
+        return split.difference(arm, reference)
+    difference = split.difference(reference, BASE)
+    return difference and difference.negated()
 
 
 def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
