@@ -179,51 +179,6 @@ it("one warning in words for each method that goes against correctness", async (
   await page.context().close();
 });
 
-/** The panel of formulas audits when it is on the screen; its table is full when all audits are done. */
-async function audited(page: Page): Promise<void> {
-  const panel = page.locator("#estimator");
-  await panel.locator("details.folded").evaluate((folded) => folded.setAttribute("open", ""));
-  await panel.scrollIntoViewIfNeeded();
-  await page.waitForFunction(() => {
-    const cells = [...document.querySelectorAll(".estimators td")].map((cell) => cell.textContent);
-    return cells.length >= 50 && !cells.includes("…");
-  });
-  await page.waitForSelector(".verdict-line");
-}
-
-it("a formula is audited as it is typed, and stays through the address", async () => {
-  const { page, misdeeds } = await open(browser, address);
-  await audited(page);
-  const formula = page.getByLabel("The advantage of a sample");
-  const says = (what: string) =>
-    page.waitForFunction((text) => document.querySelector(".verdict-line")!.textContent!.includes(text), what);
-  await says("the nearest is 5.65·∇pass@1, 1.2% off (groups of 4 samples");
-  await formula.fill("r - mean(r)");
-  await says("optimises pass@1: its mean update is 3·∇pass@1, exactly");
-  await page.getByLabel("samples in a group, N").fill("8");
-  await says("its mean update is 7·∇pass@1, exactly (groups of 8 samples");
-  await page.getByRole("button", { name: "Only the best sample is paid: pass@N" }).click();
-  expect(await formula.inputValue()).toContain("nth(r, 2)");
-  await says("2.83·∇pass@8");
-  for (const wrong of ["r - avg(r)", "<img src=x onerror=alert(1)>", "r & m"]) {
-    await formula.fill(wrong);
-    const status = page.locator(".formula [role=status]");
-    expect(await status.innerText()).toMatch(/“(avg|=|&)” is/);
-    expect(await formula.getAttribute("aria-invalid")).toBe("true");
-  }
-  await says("2.83·∇pass@8"); // the last formula that could be read
-  await formula.fill("where(r > 0, 1 / m, 0)");
-  await says("∇concave_counts(α=0)@8, exactly");
-  expect(await page.locator(".estimators tr.pointed").count()).toBe(1);
-  await page.waitForFunction(() => location.hash.includes("1%20/%20m"));
-  await page.reload();
-  await audited(page);
-  expect(await formula.inputValue()).toBe("where(r > 0, 1 / m, 0)");
-  await says("∇concave_counts(α=0)@8, exactly");
-  expect(misdeeds).toEqual([]);
-  await page.context().close();
-});
-
 const LOOKS = [
   { width: 1440, colorScheme: "light" },
   { width: 1440, colorScheme: "dark" },
@@ -244,9 +199,7 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   }
   await page.getByText("The sets one by one").click();
   await page.locator("#credit").getByText("show the Python code").click();
-  await page.getByText("Names and functions of a formula").click();
   await page.waitForSelector(".draws");
-  await audited(page);
   await page.evaluate(AXE);
   expect(await violations(page, "main")).toEqual([]);
   for (const scene of await page.locator("#story .segments button").all()) {
