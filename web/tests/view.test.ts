@@ -64,7 +64,6 @@ const group = (
   prompt: "",
   gold: null,
   by_step: true,
-  marks: {},
   all_methods: {},
   set_size: 4,
   largest_set_size: 7,
