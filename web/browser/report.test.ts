@@ -210,21 +210,6 @@ it("shares of strategies are told at a step", async () => {
   await page.context().close();
 });
 
-it("what the training cost is said, and what was not logged", async () => {
-  const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
-  const head = await page.locator("table.cost thead th").allInnerTexts();
-  const cells = await page.locator("table.cost tbody tr").first().locator("td").allInnerTexts();
-  expect(cells[head.indexOf("sampled tokens") - 1]).toMatch(/^[\d,]+$|^not logged$/);
-  await page.getByLabel(/Price of an hour/).fill("3600");
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll("table.cost th")].some((one) => one.textContent === "time × price"),
-  );
-  const priced = await page.locator("table.cost tbody tr").first().locator("td").last().innerText();
-  expect(Number(priced)).toBeGreaterThan(0);
-  expect(misdeeds).toEqual([]);
-  await page.context().close();
-});
-
 it("a control run's page has hover, choices, switches and files", async () => {
   const { page, misdeeds } = await open(browser, other("maze/report.html"), { acceptDownloads: true }, ".chart svg");
   const summary = JSON.parse(readFileSync(join(folder, "maze", "summary.json"), "utf8")) as {

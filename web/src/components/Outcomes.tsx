@@ -8,7 +8,7 @@ import { Scatter, type Spot } from "./Scatter";
 import { visible } from "./visible";
 
 /** A metric of an arm: the mean over seeds, one standard error below and above, and each seed. */
-export interface Outcome {
+interface Outcome {
   readonly value: number | null;
   readonly stderr: number | null;
   readonly low: number | null;

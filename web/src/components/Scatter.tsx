@@ -5,7 +5,7 @@ import { Chart } from "./Chart";
 import type { Look } from "./Curves";
 import { placesOfNames } from "./names";
 
-export interface Range {
+interface Range {
   readonly value: number;
   readonly low?: number | null | undefined;
   readonly high?: number | null | undefined;

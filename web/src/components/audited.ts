@@ -2,7 +2,7 @@
 
 import { decimal } from "./format";
 
-export interface Estimate {
+interface Estimate {
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;

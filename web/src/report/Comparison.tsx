@@ -115,7 +115,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         </Panel>
       ) : null}
       {data.time ? (
-        <Panel id="time" title="Where the time goes, and what it cost" lead={`${data.time.headline}.`}>
+        <Panel id="time" title="Where the time goes" lead={`${data.time.headline}.`}>
           <TimeOfAStep arms={data.time.arms} />
         </Panel>
       ) : null}

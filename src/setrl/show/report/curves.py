@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -256,7 +256,7 @@ def share_curves(data: RunData) -> list[dict[str, Any]]:
 
 
 def step_times(data: RunData) -> dict[str, Any] | None:
-    """How the seconds of a step are spent, and what the whole training took; None if unknown.
+    """How the seconds of a step are spent; None if unknown.
 
     Parts that a run logged under other names are shown, too; the rest is what no part explains.
     """
@@ -269,7 +269,7 @@ def step_times(data: RunData) -> dict[str, Any] | None:
         parts = {name: _mean_seconds(data, arm, f"time/{name}") for name in names}
         parts = {name: seconds for name, seconds in parts.items() if not math.isnan(seconds)}
         parts["rest"] = max(step - sum(parts.values()), 0.0)
-        arms.append({"arm": arm, "step": step, "parts": parts, **_totals(data, arm)})
+        arms.append({"arm": arm, "step": step, "parts": parts})
     return {"headline": time_title(data), "arms": arms} if arms else None
 
 
@@ -281,47 +281,11 @@ def _logged_parts(data: RunData, arm: str) -> list[str]:
 
 
 def _mean_seconds(data: RunData, arm: str, key: str) -> float:
-    return _over_runs(data, arm, key, lambda values: float(values.mean()))
-
-
-def _totals(data: RunData, arm: str) -> dict[str, float]:
-    """Seconds and samples of all seeds together, and what a judge was asked."""
-    seconds = [run.metrics["time/step"] for run in data.arms[arm] if "time/step" in run.metrics]
-    found = {
-        "seeds": len(seconds),
-        "seconds": float(sum(np.nansum(row) for row in seconds)),
-        "steps": int(sum(len(row) for row in seconds)),
-    }
-    known = {
-        "tokens": _tokens(data, arm),
-        "judge_unknown": _over_runs(
-            data, arm, "judge/unknown", lambda values: float(values.mean())
-        ),
-        **{
-            f"judge_{name}": _over_runs(
-                data, arm, f"judge/{name}", lambda values: float(values.sum())
-            )
-            for name in ("requests", "prompt_tokens", "reply_tokens", "cost")
-        },
-    }
-    return found | {name: value for name, value in known.items() if not math.isnan(value)}
-
-
-def _tokens(data: RunData, arm: str) -> float:
-    """Return the sampled tokens of all seeds: speed × time of generation; NaN if not logged."""
-    keys = ("speed/tokens_per_second", "time/generation")
-    runs = [run.metrics for run in data.arms[arm] if "step" in run.metrics]
-    if not runs or any(key not in metrics for metrics in runs for key in keys):
-        return math.nan
-    return float(sum(np.nansum(metrics[keys[0]] * metrics[keys[1]]) for metrics in runs))
-
-
-def _over_runs(data: RunData, arm: str, key: str, of: Callable[[Floats], float]) -> float:
-    """Reduce all values that an arm's runs logged under a key to one number; NaN without values."""
+    """Return the mean over all steps of all seeds; NaN if it was not logged."""
     rows = [run.metrics[key] for run in data.arms[arm] if key in run.metrics]
     values = np.concatenate(rows) if rows else np.array([])
     known = values[~np.isnan(values)]
-    return of(known) if known.size else math.nan
+    return float(known.mean()) if known.size else math.nan
 
 
 def frontier_points(data: RunData, split: SplitSummary, k: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Panel } from "../../components/Controls";
+import { toggled } from "../../components/toggled";
 import { pieces, visible } from "../../components/visible";
 import type { Group, Query } from "../api";
 import { stepping, useKeys } from "../keys";
@@ -104,12 +105,6 @@ export function Samples({ group, about, bys, by, piles, order, selection, focuse
       ))}
     </Panel>
   );
-}
-
-function toggled(known: ReadonlySet<number>, place: number): ReadonlySet<number> {
-  const next = new Set(known);
-  if (!next.delete(place)) next.add(place);
-  return next;
 }
 
 const hits = ({ samples }: Group, search: string): string =>
