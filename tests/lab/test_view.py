@@ -20,7 +20,8 @@ from setrl.samples.outcomes import against
 from setrl.show.lab.view import metrics, serve
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
-from setrl.show.lab.view.credit import branch_points, group_page, shared_prefix
+from setrl.show.lab.view.explained import methods_in_log
+from setrl.show.lab.view.group_page import branch_points, group_page, shared_prefix
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, Rollouts
 from setrl.show.lab.view.origin import Origin
@@ -655,19 +656,34 @@ def test_why_explains_the_method_of_the_log():
     arm = {"method": "rloo", "judge": {"name": "exact"}}
     found = page(methods.rloo(), origin=Origin("loss", arm))
     one = found["explained"]
-    assert (one["method"], one["agrees"], found["parts"]) == ("rloo", True, {})
+    assert (one["method"], found["in_log"], found["parts"]) == ("rloo", ["rloo"], {})
     right = REWARDS[0]
     assert (one["with"][0], one["all"]) == (right, pytest.approx(np.mean(REWARDS)))
     assert one["without"][0] == pytest.approx((sum(REWARDS) - right) / (len(REWARDS) - 1))
     assert one["values"] == pytest.approx(found["others"]["rloo"])
     assert page(methods.dr_grpo())["explained"]["method"] == "dr_grpo"  # by its values
-    other = page(methods.rloo(), [0.1] * len(REWARDS), Origin("loss", arm))["explained"]
-    assert (other["method"], other["agrees"]) == ("rloo", False)
+    other = page(methods.rloo(), [0.1] * len(REWARDS), Origin("loss", arm))
+    assert (other["explained"]["method"], other["in_log"]) == ("rloo", [])
     assert page(methods.rloo(), [0.1] * len(REWARDS))["explained"] is None
     assert page(methods.rloo(), [None] * len(REWARDS))["explained"]["method"] == "poly_epo"
     assert (
         page(methods.rloo(), [None] * len(REWARDS), chosen="rloo")["explained"]["method"] == "rloo"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "logged", "grpo", "same"),
+    [
+        ("loss", [0.1, -0.2], [1, -1], ["poly_epo"]),
+        ("loss", [0.1, -0.2], [0.1, -0.2], ["grpo", "poly_epo"]),
+        ("loss", [0.1, 0.2], [1, -1], []),
+        ("loss", [None, -0.2], [0, -0.2], []),  # what is unknown is not 0
+        ("log", [None, None], [None, None], []),
+    ],
+)
+def test_the_methods_that_give_what_the_log_has(kind, logged, grpo, same):
+    credits = {"grpo": np.array(grpo, float), "poly_epo": np.array([0.1, -0.2])}
+    assert methods_in_log(Origin(kind), np.array(logged, float), credits) == same
 
 
 @pytest.mark.parametrize(("kind", "left_out"), [("credit", None), ("loss", 0.0)])
@@ -680,18 +696,18 @@ def test_a_sample_without_a_label_does_not_make_the_credit_another(kind, left_ou
     samples = [*map(made, "abcdef", map(float, REWARDS), given, known)]
     origin = Origin(kind, {"method": "poly_epo", "set_size": 2})
     found = group_page(Group("p", "p", tuple(samples)), origin=origin)
-    assert found["explained"]["agrees"]
+    assert "poly_epo" in found["in_log"]
     assert found["others"]["poly_epo"][-1] is None
     other = [one._replace(advantage=0.5) if one.strategy is None else one for one in samples]
     found = group_page(Group("p", "p", tuple(other)), origin=origin)
-    assert not found["explained"]["agrees"]
+    assert found["in_log"] == []
 
 
 def test_the_k_of_the_log_is_the_usual_one():
     credit = Origin("credit", {"method": "poly_epo", "set_size": 3, "skipped": False})
     assert page(methods.poly_epo(3), origin=credit)["set_size"] == 3
     found = page(methods.poly_epo(3), origin=credit, set_size=5)
-    assert (found["set_size"], found["explained"]["agrees"]) == (5, False)
+    assert (found["set_size"], found["in_log"]) == (5, [])
     assert found["origin"] == {"kind": "credit", "method": "poly_epo", "set_size": 3}
     shrinking = {"schedule": "linear", "first": 6, "last": 2}
     assert Origin("loss", {"method": "maxpo", "set_size": shrinking}).method().set_size == 6
@@ -719,7 +735,7 @@ def test_credited_samples_are_no_arm_beside_their_own_log(tmp_path, setrl):
     about = {"run": run["id"], "split": "credited", "arm": "credited_log", "step": 0, "place": 0}
     found = client.get("/api/group", params=about).json()
     assert found["origin"] == {"kind": "credit", "method": "poly_epo", "set_size": 2}
-    assert found["explained"]["agrees"]
+    assert found["in_log"] == ["poly_epo"]
     alone = Catalogue(credited).look().entries
     assert [*next(iter(alone.values())).evaluations] == ["given"]
 

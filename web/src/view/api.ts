@@ -141,8 +141,6 @@ export interface Origin {
 /** The mean scores of the sets that a method compares. */
 export interface Explained {
   readonly method: string;
-  /** Whether the log's advantages are this method's; null if the log has no advantages. */
-  readonly agrees: boolean | null;
   readonly set_size: number;
   readonly baseline: string;
   readonly is_scaled: boolean;
@@ -175,6 +173,8 @@ export interface Group {
   /** The methods that compare sets. */
   readonly sized: readonly string[];
   readonly origin: Origin;
+  /** The methods that give the advantages of the log: none, one, or several that agree. */
+  readonly in_log: readonly string[];
   readonly explained: Explained | null;
 }
 

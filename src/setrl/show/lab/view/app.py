@@ -19,8 +19,8 @@ from starlette.routing import Route
 from setrl.evaluate.looks import looks
 from setrl.show.lab.view import metrics
 from setrl.show.lab.view.catalogue import Catalogue, CatalogueEntry, Found, Seed
-from setrl.show.lab.view.credit import group_page
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
+from setrl.show.lab.view.group_page import group_page
 from setrl.show.lab.view.guard import Guard
 from setrl.show.lab.view.index import FileIndex, LogIndex, Search
 from setrl.show.lab.view.table import ROWS_SHOWN, PageTable

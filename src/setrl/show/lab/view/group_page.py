@@ -1,0 +1,258 @@
+"""The page of one group: its samples, what entered the loss, and what the core computes for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from inspect import signature
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from setrl.core import methods
+from setrl.core.method import AnyMethod
+from setrl.evaluate.prefixes import common_prefix
+from setrl.logs.rollouts import name_of
+from setrl.rewards.why_wrong import why_wrong
+from setrl.samples.labels import coded
+from setrl.samples.outcomes import GRADED_NOTE, against
+from setrl.samples.types import Group, Sample
+from setrl.show.lab.view.explained import credit_of, explained, means, methods_in_log, parts
+from setrl.show.lab.view.origin import Origin
+from setrl.support import files
+
+TEXT_SHOWN = 20_000  # letters of a sample that come with its group, at most
+PAGE_SHOWN, LEAST_SHOWN = 1_000_000, 400  # letters of all samples together, and of each at least
+USUAL_SET_SIZE = 4
+
+
+@dataclass(frozen=True)
+class GroupColumns:
+    """What methods read of one group: columns of its N samples, NaN where the log has no value.
+
+    Attributes:
+        rewards_1N: The rewards.
+        strategies_1N: The number of each sample's strategy.
+        known: The other columns that have a value, by the names that methods give them.
+        used_N: The advantages of the log.
+    """
+
+    rewards_1N: np.ndarray
+    strategies_1N: np.ndarray
+    known: Mapping[str, np.ndarray]
+    used_N: np.ndarray
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample], labels: Sequence[int | None]) -> GroupColumns:
+        """Return the columns of samples whose strategies have these labels."""
+        strategies_1N = _column(labels)
+        correct_1N = _column([sample.correct for sample in samples])
+        columns = {"strategies": strategies_1N, "correct": correct_1N}
+        return cls(
+            _column([sample.reward for sample in samples]),
+            strategies_1N,
+            {name: column for name, column in columns.items() if not np.isnan(column).all()},
+            _column([sample.advantage for sample in samples])[0],
+        )
+
+    @property
+    def largest_set_size(self) -> int:
+        """The largest K for which a sample is outside the set; below 1, no method has credit."""
+        return int((~np.isnan(self.rewards_1N)).sum()) - 1
+
+    def credit(self, method: AnyMethod) -> np.ndarray:
+        """Return what a method gives to each sample."""
+        read: Any = {name: column for name, column in self.known.items() if name in method.reads}
+        return credit_of(method.advantages(self.rewards_1N, **read))
+
+
+def group_page(
+    group: Group,
+    set_size: int | None = None,
+    chosen: str | None = None,
+    origin: Origin = Origin("loss"),  # noqa: B008  it is frozen
+) -> dict[str, Any]:
+    """Everything about one group, as JSON.
+
+    Args:
+        group: The group.
+        set_size: K of the methods that compare sets; made to fit the group. By default K of the
+            method of the log.
+        chosen: The name of one more method.
+        origin: Where the advantages of the log come from.
+    """
+    labels = labels_of(group.samples)
+    columns = GroupColumns.of(group.samples, labels)
+    most = max(1, columns.largest_set_size)
+    k = max(1, min(set_size or _usual_set_size(origin), most))
+    page = {
+        **{key: getattr(group, key) for key in ("step", "id", "prompt", "gold")},
+        "set_size": k,
+        "largest_set_size": most,
+        "shared_prefix": shared_prefix(group.texts),
+        "all_methods": _offered(),
+        "samples": _samples(group, labels),
+        "origin": {"kind": origin.kind, "method": origin.name, "set_size": origin.set_size},
+        **_credit(columns, k, chosen, origin),
+    }
+    page["notes"] = [*group.notes, *_missing(group.samples, origin), *page["notes"]]
+    return files.plain_json(page)
+
+
+def _usual_set_size(origin: Origin) -> int:
+    """Return K of the method of the log, if it compares sets."""
+    logged = origin.set_size
+    return logged if logged is not None and logged > 1 else USUAL_SET_SIZE
+
+
+def _column(values: Sequence[float | None]) -> np.ndarray:
+    """Return the values of N samples as a batch of one prompt, (1, N)."""
+    return np.array([[math.nan if value is None else float(value) for value in values]])
+
+
+def labels_of(samples: Sequence[Sample]) -> list[int | None]:
+    """Return a number for each strategy: the log's own where all are numbers; None is unknown."""
+    labels = [sample.strategy for sample in samples]
+    if all(label is None or isinstance(label, int) for label in labels):
+        return labels  # type: ignore[return-value]
+    return [None if math.isnan(number) else int(number) for number in coded(labels)[0]]
+
+
+def _samples(group: Group, labels: Sequence[int | None]) -> list[dict[str, Any]]:
+    """Return what is shown of each sample; of many, only the beginnings of their texts."""
+    samples = group.samples
+    letters = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
+    branches = branch_points(group.texts)
+    return [
+        {**_sample(sample, label, branch, letters), "why_wrong": why_wrong(group, sample)}
+        for sample, label, branch in zip(samples, labels, branches, strict=True)
+    ]
+
+
+def _sample(sample: Sample, label: int | None, branch: int, letters: int) -> dict[str, Any]:
+    return {
+        "text": (sample.text or "")[:letters],
+        "length": len(sample.text or ""),
+        "reward": sample.reward,
+        "correct": sample.correct,
+        "advantage": sample.advantage,
+        "against": against(sample) > 0,
+        "strategy": name_of(sample),
+        "answer": sample.answer,
+        "label": label,
+        "branch": branch,
+        "tokens": sample.tokens,
+    }
+
+
+def _credit(columns: GroupColumns, k: int, chosen: str | None, origin: Origin) -> dict[str, Any]:
+    """Return what methods give to the samples, and how the credit of one of them comes about."""
+    is_creditable = columns.largest_set_size >= 1
+    compared = _methods(columns.known, k, chosen, origin) if is_creditable else {}
+    credits = {name: columns.credit(method) for name, method in compared.items()}
+    in_log = methods_in_log(origin, columns.used_N, credits)
+    name = explained(origin, columns.used_N, in_log, credits, chosen)
+    method = compared.get(name or "")
+    is_product = method is not None and name == "poly_epo"
+    return {
+        "methods": {name: methods.labels[name] for name in credits},
+        "others": {name: credit_N.tolist() for name, credit_N in credits.items()},
+        "sized": [name for name, method in compared.items() if method.set_size > 1],
+        "in_log": in_log,
+        "explained": None if method is None else {
+            "method": name, **means(method, columns.rewards_1N, columns.known)},
+        "parts": parts(columns.rewards_1N, columns.strategies_1N, k) if is_product else {},
+        "notes": _uncredited(chosen) if is_creditable and chosen and chosen not in credits else [],
+    }  # fmt: skip
+
+
+def _uncredited(chosen: str) -> list[str]:
+    return [f"{methods.labels.get(chosen, chosen)} cannot credit this group: the log does not hold "
+            "what the method reads."]  # fmt: skip
+
+
+def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
+    """Return what the log does not hold, in sentences."""
+    notes = []
+    if not any(sample.text for sample in samples):
+        notes.append("No text of these samples is read from the log: --text names the field of "
+                     "texts, if there is one.")  # fmt: skip
+    if all(sample.advantage is None for sample in samples):
+        notes.append("The log does not hold the advantages that entered the loss."
+                     if origin.kind == "loss" else "The log does not hold advantages.")  # fmt: skip
+    if all(sample.reward is None for sample in samples):
+        notes.append("The log does not hold rewards: no method's credit can be computed.")
+    if all(sample.strategy is None for sample in samples):
+        notes.append("The log does not hold strategies: methods that read them are left out.")
+    elif any(sample.strategy is None for sample in samples):
+        notes.append("Some samples have no strategy in the log: methods that read them leave "
+                     "these samples out.")  # fmt: skip
+    if any(sample.reward is not None and sample.correct is None for sample in samples):
+        notes.append(f"{GRADED_NOTE} Methods that need to know it are left out.")
+    return notes
+
+
+def _methods(
+    known: Mapping[str, np.ndarray], k: int, chosen: str | None, origin: Origin
+) -> dict[str, AnyMethod]:
+    """Return the methods whose credit is shown: those that read what the log holds."""
+    shown: dict[str, AnyMethod] = {
+        "grpo": methods.grpo(),
+        "dr_grpo": methods.dr_grpo(),
+        "maxpo": methods.maxpo(k),
+        "poly_epo": methods.poly_epo(k),
+        "grpo_div": methods.grpo_div(),
+        "concave_counts": methods.concave_counts(alpha=0),
+    }
+    if chosen in _offered():
+        shown.setdefault(str(chosen), _of_name(str(chosen), k))
+    if (own := origin.method(k)) is not None:
+        shown[str(origin.name)] = own
+    return {
+        name: method for name, method in shown.items() if set(method.reads) <= {"rewards", *known}
+    }
+
+
+@cache
+def _offered() -> dict[str, str]:
+    """Return name → label of the methods that need no further argument."""
+    return {
+        name: methods.labels[name]
+        for name, make in methods.by_name.items()
+        if all(argument.default is not argument.empty or argument.name == "set_size"
+               for argument in signature(make).parameters.values())
+    }  # fmt: skip
+
+
+def _of_name(name: str, k: int) -> AnyMethod:
+    make = methods.by_name[name]
+    return make(set_size=k) if "set_size" in signature(make).parameters else make()
+
+
+def shared_prefix(texts: Sequence[str]) -> int:
+    """How many first letters all texts share.
+
+    >>> shared_prefix(["x=1, y", "x=1; y"]), shared_prefix([])
+    (3, 0)
+    """
+    return common_prefix(min(texts), max(texts)) if texts else 0
+
+
+def branch_points(texts: Sequence[str]) -> list[int]:
+    """For each text, the letters that it shares with the text that it shares most with.
+
+    Texts that share a prefix are neighbours in the order of the alphabet.
+
+    >>> branch_points(["abc", "x", "abd", "abd"])
+    [2, 0, 3, 3]
+    """
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    shared = [0] * len(texts)
+    for before, after in pairwise(order):
+        length = common_prefix(texts[before], texts[after])
+        shared[before] = max(shared[before], length)
+        shared[after] = max(shared[after], length)
+    return shared
