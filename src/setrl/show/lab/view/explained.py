@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from setrl.core.method import Advantages, AnyMethod
+from setrl.samples.samples import Samples
 from setrl.show.lab.view.origin import Origin
 from setrl.theory.decomposition import decompose_group
 
@@ -16,23 +17,23 @@ RTOL, FLOOR = 1e-5, 1e-8  # logs hold rounded numbers
 
 
 def methods_in_log(
-    origin: Origin, used_N: np.ndarray, credits: Mapping[str, np.ndarray]
+    origin: Origin, logged_N: np.ndarray, credits: Mapping[str, np.ndarray]
 ) -> list[str]:
     """Return the methods that give the advantages of the log: none, one, or several that agree.
 
     Args:
         origin: Where the advantages come from.
-        used_N: The advantages of the log; NaN where unknown.
+        logged_N: The advantages of the log; NaN where unknown.
         credits: Name of a method → what it gives.
     """
-    if np.isnan(used_N).all():
+    if np.isnan(logged_N).all():
         return []
-    return [name for name, credit_N in credits.items() if _agree(origin, used_N, credit_N)]
+    return [name for name, credit_N in credits.items() if _agree(origin, logged_N, credit_N)]
 
 
-def explained(
+def explained_method(
     origin: Origin,
-    used_N: np.ndarray,
+    logged_N: np.ndarray,
     in_log: Sequence[str],
     credits: Mapping[str, np.ndarray],
     chosen: str | None,
@@ -44,34 +45,36 @@ def explained(
 
     Args:
         origin: Where the advantages come from.
-        used_N: The advantages of the log; NaN where unknown.
+        logged_N: The advantages of the log; NaN where unknown.
         in_log: The methods that give them.
         credits: Name of a method → what it gives.
         chosen: The name of the method that a reader chose.
     """
-    if np.isnan(used_N).all():
+    if np.isnan(logged_N).all():
         return next((name for name in (chosen, "poly_epo", "grpo") if name in credits), None)
     if origin.name is not None:
         return origin.name
-    if len(in_log) == 1 and used_N.any():
+    if len(in_log) == 1 and logged_N.any():
         return in_log[0]
     return chosen if chosen in credits else None
 
 
-def _agree(origin: Origin, used_N: np.ndarray, credit_N: np.ndarray) -> bool:
+def _agree(origin: Origin, logged_N: np.ndarray, credit_N: np.ndarray) -> bool:
     if origin.kind == "loss":  # in a loss, a sample that is left out counts 0
-        credit_N = np.where(np.isnan(credit_N) & (used_N == 0), 0.0, credit_N)
-    return bool(np.allclose(used_N, credit_N, rtol=RTOL, atol=FLOOR, equal_nan=True))
+        credit_N = np.where(np.isnan(credit_N) & (logged_N == 0), 0.0, credit_N)
+    return bool(np.allclose(logged_N, credit_N, rtol=RTOL, atol=FLOOR, equal_nan=True))
 
 
-def means(method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndarray]) -> dict[
-    str, Any
-]:  # fmt: skip
+def credit_of(method: AnyMethod, samples: Samples) -> np.ndarray:
+    """Return what a method gives to each sample of a group, (N,); NaN if it leaves a sample out."""
+    return _credit(_advantages(method, samples))
+
+
+def means(method: AnyMethod, samples: Samples) -> dict[str, Any]:
     """Return the mean scores of sets that a method compares, as JSON."""
-    read: Any = {name: column for name, column in known.items() if name in method.reads}
-    advantages = method.advantages(rewards_1N, **read)
+    advantages = _advantages(method, samples)
     return {
-        "values": credit_of(advantages).tolist(),
+        "values": _credit(advantages).tolist(),
         "with": advantages.with_BN[0].tolist(),
         "without": advantages.without_BN[0].tolist(),
         "all": float(advantages.mean_B[0]),
@@ -82,24 +85,28 @@ def means(method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndar
     }
 
 
-def credit_of(advantages: Advantages) -> np.ndarray:
-    """Return the credit of each sample, (N,); NaN for a sample that is left out."""
+def _advantages(method: AnyMethod, samples: Samples) -> Advantages:
+    read: Any = {name: samples.columns[name] for name in method.reads if name != "rewards"}
+    return method.advantages(samples.rewards, **read)
+
+
+def _credit(advantages: Advantages) -> np.ndarray:
     known_BN = advantages.usable_BN & ~advantages.skipped_B[:, None]
     return np.asarray(np.where(known_BN, advantages.values_BN, math.nan)[0])
 
 
-def parts(rewards_1N: np.ndarray, strategies_1N: np.ndarray, k: int) -> dict[str, Any]:
+def parts(samples: Samples, k: int) -> dict[str, Any]:
     """Eq. 15 of Poly-EPO's advantages: three parts for each sample, which add up to the total."""
-    found = decompose_group(rewards_1N, set_size=k, strategies=strategies_1N)
-    reward = (found.reward_with - found.reward) * found.diversity_with
-    diversity = found.reward * (found.diversity_with - found.diversity)
+    group = decompose_group(samples.rewards, set_size=k, strategies=samples.strategies)
+    reward = (group.reward_with - group.reward) * group.diversity_with
+    diversity = group.reward * (group.diversity_with - group.diversity)
     return {
         "reward": reward[0].tolist(),
         "diversity": diversity[0].tolist(),
-        "covariance": found.covariance_part[0].tolist(),
-        "total": found.advantages[0].tolist(),
-        "reward_with": found.reward_with[0].tolist(),
-        "diversity_with": found.diversity_with[0].tolist(),
-        "covariance_with": found.covariance_with[0].tolist(),
-        "all": [float(x[0, 0]) for x in (found.reward, found.diversity, found.covariance)],
+        "covariance": group.covariance_part[0].tolist(),
+        "total": group.advantages[0].tolist(),
+        "reward_with": group.reward_with[0].tolist(),
+        "diversity_with": group.diversity_with[0].tolist(),
+        "covariance_with": group.covariance_with[0].tolist(),
+        "all": [float(mean[0, 0]) for mean in (group.reward, group.diversity, group.covariance)],
     }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from itertools import pairwise
@@ -19,54 +19,15 @@ from setrl.logs.rollouts import name_of
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.labels import coded
 from setrl.samples.outcomes import GRADED_NOTE, against
+from setrl.samples.samples import Samples
 from setrl.samples.types import Group, Sample
-from setrl.show.lab.view.explained import credit_of, explained, means, methods_in_log, parts
+from setrl.show.lab.view.explained import credit_of, explained_method, means, methods_in_log, parts
 from setrl.show.lab.view.origin import Origin
 from setrl.support import files
 
 TEXT_SHOWN = 20_000  # letters of a sample that come with its group, at most
 PAGE_SHOWN, LEAST_SHOWN = 1_000_000, 400  # letters of all samples together, and of each at least
 USUAL_SET_SIZE = 4
-
-
-@dataclass(frozen=True)
-class GroupColumns:
-    """What methods read of one group: columns of its N samples, NaN where the log has no value.
-
-    Attributes:
-        rewards_1N: The rewards.
-        strategies_1N: The number of each sample's strategy.
-        known: The other columns that have a value, by the names that methods give them.
-        used_N: The advantages of the log.
-    """
-
-    rewards_1N: np.ndarray
-    strategies_1N: np.ndarray
-    known: Mapping[str, np.ndarray]
-    used_N: np.ndarray
-
-    @classmethod
-    def of(cls, samples: Sequence[Sample], labels: Sequence[int | None]) -> GroupColumns:
-        """Return the columns of samples whose strategies have these labels."""
-        strategies_1N = _column(labels)
-        correct_1N = _column([sample.correct for sample in samples])
-        columns = {"strategies": strategies_1N, "correct": correct_1N}
-        return cls(
-            _column([sample.reward for sample in samples]),
-            strategies_1N,
-            {name: column for name, column in columns.items() if not np.isnan(column).all()},
-            _column([sample.advantage for sample in samples])[0],
-        )
-
-    @property
-    def largest_set_size(self) -> int:
-        """The largest K for which a sample is outside the set; below 1, no method has credit."""
-        return int((~np.isnan(self.rewards_1N)).sum()) - 1
-
-    def credit(self, method: AnyMethod) -> np.ndarray:
-        """Return what a method gives to each sample."""
-        read: Any = {name: column for name, column in self.known.items() if name in method.reads}
-        return credit_of(method.advantages(self.rewards_1N, **read))
 
 
 def group_page(
@@ -84,33 +45,41 @@ def group_page(
         chosen: The name of one more method.
         origin: Where the advantages of the log come from.
     """
-    labels = labels_of(group.samples)
-    columns = GroupColumns.of(group.samples, labels)
-    most = max(1, columns.largest_set_size)
-    k = max(1, min(set_size or _usual_set_size(origin), most))
+    samples = known_columns(group)
+    largest = int((~np.isnan(samples.rewards)).sum()) - 1  # one sample is outside the set
+    k = max(1, min(set_size or _usual_set_size(origin), largest))
     page = {
         **{key: getattr(group, key) for key in ("step", "id", "prompt", "gold")},
         "set_size": k,
-        "largest_set_size": most,
+        "largest_set_size": max(1, largest),
         "shared_prefix": shared_prefix(group.texts),
         "all_methods": _offered(),
-        "samples": _samples(group, labels),
+        "samples": _samples(group),
         "origin": {"kind": origin.kind, "method": origin.name, "set_size": origin.set_size},
-        **_credit(columns, k, chosen, origin),
+        "notes": [*group.notes, *_missing(group.samples, origin)],
     }
-    page["notes"] = [*group.notes, *_missing(group.samples, origin), *page["notes"]]
-    return files.plain_json(page)
+    compared = _methods(samples.columns, k, chosen, origin) if largest >= 1 else {}
+    if chosen and chosen not in compared and largest >= 1:
+        page["notes"].append(f"{methods.labels.get(chosen, chosen)} cannot credit this group: the "
+                             "log does not hold what the method reads.")  # fmt: skip
+    logged_N = np.array([math.nan if s.advantage is None else s.advantage for s in group.samples])
+    return files.plain_json(page | _credit(samples, logged_N, compared, chosen, origin))
+
+
+def known_columns(group: Group) -> Samples:
+    """Return the columns of a group that methods may read: those in which something is known."""
+    samples = Samples.of([group], ("rewards", "strategies", "correct"))
+    unknown: dict[str, Any] = {
+        name: None for name in ("strategies", "correct")
+        if np.isnan(getattr(samples, name)).all()
+    }  # fmt: skip
+    return replace(samples, **unknown)
 
 
 def _usual_set_size(origin: Origin) -> int:
     """Return K of the method of the log, if it compares sets."""
     logged = origin.set_size
     return logged if logged is not None and logged > 1 else USUAL_SET_SIZE
-
-
-def _column(values: Sequence[float | None]) -> np.ndarray:
-    """Return the values of N samples as a batch of one prompt, (1, N)."""
-    return np.array([[math.nan if value is None else float(value) for value in values]])
 
 
 def labels_of(samples: Sequence[Sample]) -> list[int | None]:
@@ -121,11 +90,11 @@ def labels_of(samples: Sequence[Sample]) -> list[int | None]:
     return [None if math.isnan(number) else int(number) for number in coded(labels)[0]]
 
 
-def _samples(group: Group, labels: Sequence[int | None]) -> list[dict[str, Any]]:
+def _samples(group: Group) -> list[dict[str, Any]]:
     """Return what is shown of each sample; of many, only the beginnings of their texts."""
     samples = group.samples
     letters = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
-    branches = branch_points(group.texts)
+    labels, branches = labels_of(samples), branch_points(group.texts)
     return [
         {**_sample(sample, label, branch, letters), "why_wrong": why_wrong(group, sample)}
         for sample, label, branch in zip(samples, labels, branches, strict=True)
@@ -148,30 +117,26 @@ def _sample(sample: Sample, label: int | None, branch: int, letters: int) -> dic
     }
 
 
-def _credit(columns: GroupColumns, k: int, chosen: str | None, origin: Origin) -> dict[str, Any]:
+def _credit(
+    samples: Samples,
+    logged_N: np.ndarray,
+    compared: Mapping[str, AnyMethod],
+    chosen: str | None,
+    origin: Origin,
+) -> dict[str, Any]:
     """Return what methods give to the samples, and how the credit of one of them comes about."""
-    is_creditable = columns.largest_set_size >= 1
-    compared = _methods(columns.known, k, chosen, origin) if is_creditable else {}
-    credits = {name: columns.credit(method) for name, method in compared.items()}
-    in_log = methods_in_log(origin, columns.used_N, credits)
-    name = explained(origin, columns.used_N, in_log, credits, chosen)
-    method = compared.get(name or "")
-    is_product = method is not None and name == "poly_epo"
+    credits = {name: credit_of(method, samples) for name, method in compared.items()}
+    in_log = methods_in_log(origin, logged_N, credits)
+    explained = explained_method(origin, logged_N, in_log, credits, chosen)
+    method = compared.get(explained or "")
     return {
         "methods": {name: methods.labels[name] for name in credits},
         "others": {name: credit_N.tolist() for name, credit_N in credits.items()},
         "sized": [name for name, method in compared.items() if method.set_size > 1],
         "in_log": in_log,
-        "explained": None if method is None else {
-            "method": name, **means(method, columns.rewards_1N, columns.known)},
-        "parts": parts(columns.rewards_1N, columns.strategies_1N, k) if is_product else {},
-        "notes": _uncredited(chosen) if is_creditable and chosen and chosen not in credits else [],
-    }  # fmt: skip
-
-
-def _uncredited(chosen: str) -> list[str]:
-    return [f"{methods.labels.get(chosen, chosen)} cannot credit this group: the log does not hold "
-            "what the method reads."]  # fmt: skip
+        "explained": None if method is None else {"method": explained, **means(method, samples)},
+        "parts": parts(samples, method.set_size) if method and explained == "poly_epo" else {},
+    }
 
 
 def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
@@ -196,7 +161,7 @@ def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
 
 
 def _methods(
-    known: Mapping[str, np.ndarray], k: int, chosen: str | None, origin: Origin
+    known: Collection[str], k: int, chosen: str | None, origin: Origin
 ) -> dict[str, AnyMethod]:
     """Return the methods whose credit is shown: those that read what the log holds."""
     shown: dict[str, AnyMethod] = {
