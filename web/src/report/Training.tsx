@@ -5,7 +5,7 @@ import { Chart } from "../components/Chart";
 import { type Curve, Curves } from "../components/Curves";
 import { Figure } from "../components/Figure";
 import { Key } from "../components/Key";
-import { fills, hues, other } from "../components/registry";
+import { fills, hues, other } from "./registry";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";

@@ -1,9 +1,9 @@
 /** What `setrl report` puts into the page. */
 
 import { signal } from "@preact/signals";
-import type { Found } from "../components/audited";
+import type { Found } from "./audited";
 import { toggled } from "../components/toggled";
-import type { OutcomeTable } from "../components/Outcomes";
+import type { OutcomeTable } from "./Outcomes";
 
 export interface Arm {
   readonly key: string;

@@ -130,7 +130,7 @@ class Questions:
     def raw(self, request: Request) -> dict[str, Any]:
         """Return a sample as the log has it."""
         index, step, place, sample = self._sample(request)
-        return {"fields": _cut(index.log.raw(step, place, sample))}
+        return {"fields": _shortened(index.log.raw(step, place, sample))}
 
     def elsewhere(self, request: Request) -> dict[str, Any]:
         """Return where the same problem was sampled: other arms, seeds, steps and runs."""
@@ -240,12 +240,12 @@ def _json(answer: Answer) -> Callable[[Request], Response]:
     return respond
 
 
-def _cut(value: Any) -> Any:
+def _shortened(value: Any) -> Any:
     """Return a value of a log whose long texts are cut."""
     if isinstance(value, dict):
-        return {str(key): _cut(one) for key, one in value.items()}
+        return {str(key): _shortened(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_cut(one) for one in value[:RAW_ITEMS]]
+        return [_shortened(item) for item in value[:RAW_ITEMS]]
     return (
         value if not isinstance(value, str) or len(value) <= RAW_SHOWN else f"{value[:RAW_SHOWN]} …"
     )

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { AGAINST, type Found, interval, MEASURES } from "./audited";
 import { AuditGroups } from "./AuditGroups";
-import { Choice } from "./Controls";
-import { visible } from "./visible";
+import { Choice } from "../components/Controls";
+import { visible } from "../components/visible";
 
 export function Findings({ found }: { found: Found }) {
   const comparisons = Object.keys(found.agreement);

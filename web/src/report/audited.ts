@@ -1,6 +1,6 @@
 /** What an audit of a judge holds, and how its comparisons and measures are called. */
 
-import { decimal } from "./format";
+import { decimal } from "../components/format";
 
 interface Estimate {
   readonly value: number | null;
