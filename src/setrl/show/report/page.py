@@ -32,7 +32,7 @@ from setrl.support.files.progress import watched
 from setrl.support.files.run_folder import CONFIG, FIGURES
 from setrl.train.runs.written import REPORT
 
-SUMMARY = "summary.json"
+NUMBERS = "summary.json"
 MARKS = {"above": "▲", "below": "▼"}
 
 
@@ -59,7 +59,7 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
 def write_data(data: RunData) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
     said = verdict_in_words(data)
-    files.write_json(data.folder / SUMMARY, {**_summary(data), "verdict": said})
+    files.write_json(data.folder / NUMBERS, {**_numbers(data), "verdict": said})
     (data.folder / FIGURES).mkdir(exist_ok=True)
     drawn = charts(data)
     for chart in watched(drawn, "draw", len(drawn), unit="figure"):
@@ -85,7 +85,7 @@ def publish(
     folder.mkdir(parents=True, exist_ok=True)
     shown = charts(data)
     pictures = [data.folder / FIGURES / f"{chart.name}.png" for chart in shown]
-    for path in (*pictures, data.folder / SUMMARY, data.folder / CONFIG):
+    for path in (*pictures, data.folder / NUMBERS, data.folder / CONFIG):
         if path.exists():
             shutil.copyfile(path, folder / path.name)
     page = folder / "README.md"
@@ -216,19 +216,17 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
     return "; ".join(f"{', '.join(names)}: {how}" for how, names in together.items()) + "."
 
 
-def _summary(data: RunData) -> dict[str, Any]:
+def _numbers(data: RunData) -> dict[str, Any]:
     """Return what summary.json holds: each arm's metrics with uncertainty and each seed's value."""
     if data.kind != "control":
         return data.summary.to_json()
+    arms = [arm for arm in data.arms if data.evaluations(arm)]
     metrics = metric_names(data.outcomes)
-    numbers = {
-        arm: {metric: _outcome_of_arm(data, arm, metric) for metric in metrics}
-        for arm in data.arms if data.evaluations(arm)
-    }  # fmt: skip
+    numbers = {arm: {metric: _outcome(data, arm, metric) for metric in metrics} for arm in arms}
     return {"schema_version": 1, "name": data.name, "arms": numbers}
 
 
-def _outcome_of_arm(data: RunData, arm: str, metric: str) -> dict[str, Any]:
+def _outcome(data: RunData, arm: str, metric: str) -> dict[str, Any]:
     found, runs = data.outcome(arm, metric), [run for run in data.arms[arm] if run.evaluation]
     seeds = {str(run.seed): run.evaluation.get(metric, math.nan) for run in runs}
     return {"mean": found.value, "stderr": found.stderr, "seeds": seeds}

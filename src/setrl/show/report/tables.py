@@ -96,7 +96,7 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
     rows = tuple(
         (
             data.looks[arm].label,
-            tuple(_estimate_cell(summary, to_reference(arm).get(name), name, *how)
+            tuple(_estimate(summary, to_reference(arm).get(name), name, *how)
                   for name, how in columns.items()),
         )
         for arm, summary in split.arms.items()
@@ -116,10 +116,10 @@ def difference_table(data: RunData, split: SplitSummary) -> Table:
     rows = []
     for found in split.differences:
         name = f"{data.looks[found.arm].label} − {data.looks[found.against].label}"
-        cells = [_difference_cell(found.metrics.get(metric), 100) for metric in shares]
-        cells += [_difference_cell(found.metrics.get(metric), 1) for metric in numbers]
+        cells = [_difference(found.metrics.get(metric), 100) for metric in shares]
+        cells += [_difference(found.metrics.get(metric), 1) for metric in numbers]
         at_k = found.metrics.get(f"pass@{k}")
-        cells.append(_number_cell(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
+        cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
         rows.append((name, tuple(cells)))
     higher = f"problems with a higher pass@{k}"
     columns = [*(f"{name}, points" for name in shares), *numbers, higher]
@@ -146,8 +146,8 @@ def training_table(data: RunData) -> Table:
     rows = []
     for arm in data.trained:
         ends = [(first_and_last(data, arm, key), show) for key, show in columns.values()]
-        cells = [_number_cell(end[1], show) if end else NONE for end, show in ends]
-        share = _number_cell(credit_share(data, arm), lambda x: percent(x, 2))
+        cells = [_number(end[1], show) if end else NONE for end, show in ends]
+        share = _number(credit_share(data, arm), lambda x: percent(x, 2))
         rows.append((data.looks[arm].label, (*cells, share)))
     caption = "Training: means over the last tenth of the steps and all seeds"
     return Table(caption, (*columns, "credit / step"), tuple(rows))
@@ -160,7 +160,7 @@ def control_table(data: RunData) -> Table:
         (
             data.looks[arm].label,
             (
-                *(_outcome_cell(data.outcome(arm, metric)) for metric in metrics),
+                *(_outcome(data.outcome(arm, metric)) for metric in metrics),
                 Cell(str(len(found)), value=len(found)),
             ),
         )
@@ -171,14 +171,14 @@ def control_table(data: RunData) -> Table:
     return Table(caption, (*map(in_words, metrics), "seeds"), rows)
 
 
-def _outcome_cell(found: OverSeeds) -> Cell:
+def _outcome(found: OverSeeds) -> Cell:
     if np.isnan(found.value):
         return NONE
     error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)
     return Cell(_digits(found.value), error, found.value)
 
 
-def _number_cell(value: float, show: Callable[[float], str]) -> Cell:
+def _number(value: float, show: Callable[[float], str]) -> Cell:
     return NONE if np.isnan(value) else Cell(show(value), value=value)
 
 
@@ -188,7 +188,7 @@ def _digits(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
-def _estimate_cell(
+def _estimate(
     arm: ArmSummary, difference: Difference | None, metric: str,
     show: Callable[[float], str], scale: int,
 ) -> Cell:  # fmt: skip
@@ -204,7 +204,7 @@ def _estimate_cell(
     return Cell(show(estimate.value), tuple(details), estimate.value, shows)
 
 
-def _difference_cell(difference: Difference | None, scale: int) -> Cell:
+def _difference(difference: Difference | None, scale: int) -> Cell:
     if difference is None:
         return NONE
     digits = DIGITS[scale]
