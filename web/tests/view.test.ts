@@ -79,7 +79,6 @@ const group = (used: readonly (number | null)[], in_log: readonly string[], more
     total: [0.1, 0],
     reward_with: [0.5, 0.6],
     diversity_with: [0.7, 0.4],
-    covariance_with: [0, 0],
     all: [0.6, 0.4, 0],
   },
   ...more,

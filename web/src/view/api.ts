@@ -127,7 +127,6 @@ export interface Parts {
   readonly total: Values;
   readonly reward_with: Values;
   readonly diversity_with: Values;
-  readonly covariance_with: Values;
   readonly all: Values;
 }
 

@@ -107,6 +107,5 @@ def parts(samples: Samples, k: int) -> dict[str, Any]:
         "total": group.advantages[0].tolist(),
         "reward_with": group.reward_with[0].tolist(),
         "diversity_with": group.diversity_with[0].tolist(),
-        "covariance_with": group.covariance_with[0].tolist(),
         "all": [float(mean[0, 0]) for mean in (group.reward, group.diversity, group.covariance)],
     }
