@@ -46,7 +46,7 @@ function Numbers({ found, measures }: { found: Found; measures: readonly string[
   );
   return (
     <div class="scroll" role="region" aria-label="Agreement in numbers" tabIndex={0}>
-      <table class="rows">
+      <table>
         <caption>Means over groups, with their 95% intervals</caption>
         <thead>
           <tr>
