@@ -79,18 +79,18 @@ class Questions:
         """Return a table of the groups of a step, or of all steps, sorted and filtered."""
         query = request.query_params
         index, step = self._index(request), query.get("step", "all")
-        found, progress = index.of_all(self.patience) if step == "all" else (
+        groups, progress = index.of_all(self.patience) if step == "all" else (
             index.of_step(_whole(step)), None)  # fmt: skip
         beside = self._beside(request)
         other = None if beside is None else beside.index.of_all(self.patience)[0]
         text = query.get("text", "")
-        searched, hits = self._searched(request, index, found, text)
-        table = PageTable.of(found, other)
+        searched, hits = self._searched(request, index, groups, text)
+        table = PageTable.of(groups, other)
         chosen = table.chosen(query.get("show") or "all", text, hits)
         chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
         start = max(0, _whole(query.get("from", "0")))
         return {
-            "total": len(found.rows),
+            "total": len(groups.rows),
             "chosen": len(chosen),
             "from": start,
             "rows": [table.row(number) for number in chosen[start : start + ROWS_SHOWN]],
@@ -107,12 +107,12 @@ class Questions:
         step, place = _whole(request.query_params["step"]), _whole(request.query_params["place"])
         size = request.query_params.get("set_size")
         index = self._index(request)
-        found = index.log.group(step, place)
+        group = index.log.group(step, place)
         rows = index.of_step(step, self.patience and SOON).rows["place"]
         number = int(np.searchsorted(rows, place)) if index.log.by_step else place
         k, method = None if size is None else _whole(size), request.query_params.get("method")
         return {
-            **group_page(found, k, method, index.log.origin(step, place)),
+            **group_page(group, k, method, index.log.origin(step, place)),
             "place": place,
             "number": number,
             "before": int(rows[number - 1]) if 0 < number <= len(rows) else None,
@@ -156,13 +156,13 @@ class Questions:
                        request.query_params["arm"])  # fmt: skip
 
     def _searched(
-        self, request: Request, index: LogIndex, found: FileIndex, text: str
+        self, request: Request, index: LogIndex, groups: FileIndex, text: str
     ) -> tuple[float | None, set[tuple[int, int]]]:
         """Return the share of groups whose samples are searched, and where the text occurs."""
         if not text or request.query_params.get("deep") != "1":
             return None, set()
-        if self._search is None or not self._search.is_for(index, found, text):
-            self._search = Search(index, found, text)
+        if self._search is None or not self._search.is_for(index, groups, text):
+            self._search = Search(index, groups, text)
         return self._search.wait(self.patience), self._search.hits
 
     def entry(self, request: Request) -> CatalogueEntry:
