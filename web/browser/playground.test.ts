@@ -1,13 +1,9 @@
 /** The playground in a real browser: keyboard, values, requests, accessibility. */
 
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { launch, open, PYTHON, written } from "./open";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { launch, open, overflow, PYTHON, violations, written } from "./open";
 
 let browser: Browser;
 let address: string;
@@ -182,7 +178,7 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   const { page } = await open(browser, `${address}#s=1A1A1A0A1B0C0-0B&g=1&sets=9,3&t=100`, {
     viewport: { width, height: 900 },
     colorScheme,
-    bypassCSP: true, // axe is not a part of the page
+    bypassCSP: true,
   });
   if (width < 700) {
     // A phone sees the story and the names of the other parts, which unfold.
@@ -192,24 +188,11 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
   await page.getByText("The sets one by one").click();
   await page.locator("#credit").getByText("show the Python code").click();
   await page.waitForSelector(".draws");
-  await page.evaluate(AXE);
   expect(await violations(page, "main")).toEqual([]);
   for (const scene of await page.locator("#story .segments button").all()) {
     await scene.click();
     expect(await violations(page, "#story"), await scene.innerText()).toEqual([]);
   }
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  expect(over).toBe(0);
+  expect(await overflow(page)).toBe(0);
   await page.context().close();
 });
-
-const violations = (page: Page, part: string): Promise<string[]> =>
-  page.evaluate(async (part) => {
-    const axe = (
-      window as unknown as {
-        axe: { run: (part: string) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-      }
-    ).axe;
-    const { violations: found } = await axe.run(part);
-    return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  }, part);

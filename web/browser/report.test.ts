@@ -2,15 +2,13 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { launch, open, PYTHON } from "./open";
+import { launch, open, overflow, PYTHON, violations } from "./open";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!--\u202e\u0000";
 const MAKE = `
 import fcntl, json, sys
@@ -280,14 +278,7 @@ async function axeFindsNothing(of: string, width: number, colorScheme: "light" |
   );
   for (const summary of await page.locator("summary").all()) await summary.click();
   await page.waitForTimeout(200);
-  await page.evaluate(AXE);
-  const violations = await page.evaluate(async () => {
-    const axe = (
-      window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
-    ).axe;
-    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  });
-  expect(violations).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   const small = await page.evaluate(
     () =>
       [...document.querySelectorAll("text, tspan, small, td, p, li")].filter(
@@ -295,8 +286,6 @@ async function axeFindsNothing(of: string, width: number, colorScheme: "light" |
       ).length,
   );
   expect(small).toBe(0);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(
-    0,
-  );
+  expect(await overflow(page)).toBe(0);
   await page.context().close();
 }

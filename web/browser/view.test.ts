@@ -1,16 +1,14 @@
 /** The run explorer in a real browser: keyboard, values, hostile samples, requests, accessibility. */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { launch, PYTHON, type Watched } from "./open";
+import { launch, overflow, PYTHON, violations, type Watched } from "./open";
 import { openServed, serve, type Served } from "./served";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ROOT = join(import.meta.dirname, "../..");
 
 let browser: Browser;
@@ -296,20 +294,8 @@ it.each(LOOKS)("axe finds nothing: $width pixels, $colorScheme", async ({ width,
       for (const summary of await page.locator("#sample-0 summary").all()) await summary.click();
     }
     if (name === "metrics") await page.waitForSelector(".chart svg");
-    await page.evaluate(AXE);
-    const violations = await page.evaluate(async () => {
-      const axe = (
-        window as unknown as {
-          axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-        }
-      ).axe;
-      return (await axe.run()).violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`,
-      );
-    });
-    expect(violations, name).toEqual([]);
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    expect(over, name).toBe(0);
+    expect(await violations(page), name).toEqual([]);
+    expect(await overflow(page), name).toBe(0);
     expect(misdeeds, name).toEqual([]);
     await page.context().close();
   }
