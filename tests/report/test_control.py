@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from setrl.evaluate.looks import looks, sweep
+from setrl.evaluate.looks import looks
 from setrl.show.report import env_steps, publish_report, write_report
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.page import charts, facts, render
@@ -136,7 +136,6 @@ def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:
 
 
 def test_sweeps_and_their_looks() -> None:
-    assert sweep("ppo_kl_start_0.03") == "ppo_kl_start_#"
     assert numbers("poly_n64_k32") == (64.0, 32.0)
     arms = ["ppo_ent_0", "ppo_ent_0.1", "poly_p3_w5", "poly_whole", "mine", "yours"]
     found = looks(arms)

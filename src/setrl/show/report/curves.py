@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -251,7 +251,7 @@ def share_curves(run: ReportedRun) -> list[dict[str, Any]]:
 
 
 def step_times(run: ReportedRun) -> dict[str, Any] | None:
-    """How the seconds of a step are spent, and what the whole training took; None if unknown.
+    """How the seconds of a step are spent; None if unknown.
 
     Parts that a run logged under other names are shown, too; the rest is what no part explains.
     """
@@ -264,7 +264,7 @@ def step_times(run: ReportedRun) -> dict[str, Any] | None:
         parts = {name: _mean_seconds(run, arm, f"time/{name}") for name in names}
         parts = {name: seconds for name, seconds in parts.items() if not math.isnan(seconds)}
         parts["rest"] = max(step - sum(parts.values()), 0.0)
-        arms.append({"arm": arm, "step": step, "parts": parts, **_totals(run, arm)})
+        arms.append({"arm": arm, "step": step, "parts": parts})
     return {"headline": time_title(run), "arms": arms} if arms else None
 
 
@@ -276,45 +276,11 @@ def _logged_parts(run: ReportedRun, arm: str) -> list[str]:
 
 
 def _mean_seconds(run: ReportedRun, arm: str, key: str) -> float:
-    return _over_runs(run, arm, key, lambda values: float(values.mean()))
-
-
-def _totals(run: ReportedRun, arm: str) -> dict[str, float]:
-    """Seconds and samples of all seeds together, and what a judge was asked."""
-    seconds = [seed.metrics["time/step"] for seed in run.seeds(arm) if "time/step" in seed.metrics]
-    totals = {
-        "seeds": len(seconds),
-        "seconds": float(sum(np.nansum(row) for row in seconds)),
-        "steps": int(sum(len(row) for row in seconds)),
-    }
-    known = {
-        "tokens": _tokens(run, arm),
-        "judge_unknown": _over_runs(run, arm, "judge/unknown", lambda values: float(values.mean())),
-        **{
-            f"judge_{name}": _over_runs(
-                run, arm, f"judge/{name}", lambda values: float(values.sum())
-            )
-            for name in ("requests", "prompt_tokens", "reply_tokens", "cost")
-        },
-    }
-    return totals | {name: value for name, value in known.items() if not math.isnan(value)}
-
-
-def _tokens(run: ReportedRun, arm: str) -> float:
-    """Return the sampled tokens of all seeds: speed × time of generation; NaN if not logged."""
-    keys = ("speed/tokens_per_second", "time/generation")
-    logged = [seed.metrics for seed in run.seeds(arm) if len(seed.steps)]
-    if not logged or any(key not in metrics for metrics in logged for key in keys):
-        return math.nan
-    return float(sum(np.nansum(metrics[keys[0]] * metrics[keys[1]]) for metrics in logged))
-
-
-def _over_runs(run: ReportedRun, arm: str, key: str, of: Callable[[Floats], float]) -> float:
-    """Reduce all values that an arm's runs logged under a key to one number; NaN without values."""
+    """Return the mean over all steps of all seeds; NaN if it was not logged."""
     rows = [seed.metrics[key] for seed in run.seeds(arm) if key in seed.metrics]
     values = np.concatenate(rows) if rows else np.array([])
     known = values[~np.isnan(values)]
-    return of(known) if known.size else math.nan
+    return float(known.mean()) if known.size else math.nan
 
 
 def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from setrl.logs.records import is_evaluation_file
 from setrl.logs.run import RECORD, Arm, Run, Seed
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
-from setrl.show.lab.view.marks import NAME as MARKS
 from setrl.support.errors import ConfigError, DataError, explain
 
 DEEPEST = 6  # folders below the one that is shown
@@ -226,7 +225,7 @@ class Catalogue:
         """Return what the first rows of a file are; empty if they are not samples."""
         if path == self.root:
             return "samples"
-        if not path.name.endswith(LOGS) or path.name.endswith(MARKS) or not path.is_file():
+        if not path.name.endswith(LOGS) or not path.is_file():
             return ""
         about = path.stat()
         key = (path, about.st_size, about.st_mtime_ns)
