@@ -8,9 +8,6 @@
 // work     time of the processor in the page's thread: script, style, layout and painting
 // picture  from the click until the frame with the new numbers was drawn; it includes waiting for the
 //          next frame (16.7 ms at 60 Hz) and, on a busy machine, for other processes
-//
-// Then it types formulas: the work until their audit, the same again for another formula, and the work for
-// the table of published ones. The first audit of a group size computes the gradients of all objectives.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, statSync } from "node:fs";
@@ -31,13 +28,6 @@ const GROUPS = [
   ["N = 16, K = 8, polychromic", `s=${samples(16)}&k=8`],
   ["N = 16, K = 8, majority", `s=${samples(16)}&k=8&f=majority`],
   ["N = 16, K = 8, polychromic, sets listed", `s=${samples(16)}&k=8`],
-];
-
-const FORMULAS = [
-  ["N = 4, without strategies", "r - mean(r)", "r - mean(r) + 0.01", 4],
-  ["N = 8, without strategies", "r - mean(r)", "r - mean(r) + 0.01", 8],
-  ["N = 4, with strategies", "where(r > 0, 1 / m, 0)", "where(r > 0, 1 / m, 0.01)", 4],
-  ["N = 8, with strategies", "where(r > 0, 1 / m, 0)", "where(r > 0, 1 / m, 0.01)", 8],
 ];
 
 /** In the page: some clicks, and the time from each until its frame was drawn. */
@@ -84,28 +74,6 @@ for (const [name, state] of GROUPS) {
     `${name}: work ${work.toFixed(0)} ms a click; picture after ${at(picture, 0.5)} ms (median), ` +
       `${at(picture, 0.9)} ms (nine of ten); opened in ${opened.toFixed(0)} ms`,
   );
-  await page.close();
-}
-for (const [name, formula, other, size] of FORMULAS) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce" });
-  await page.goto(`${pathToFileURL(file).href}#n=${size}&est=${encodeURIComponent(formula)}`);
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  const until = async (ready, value) => {
-    const before = await worked(session);
-    await page.waitForFunction(ready, value);
-    return ((await worked(session)) - before).toFixed(0);
-  };
-  const shown = (text) => document.querySelector("#estimator h3 > code")?.textContent === text;
-  await page.locator("#estimator").scrollIntoViewIfNeeded();
-  const first = await until(shown, formula);
-  const table = await until(() => {
-    const cells = [...document.querySelectorAll(".estimators td")];
-    return cells.length > 0 && cells.every((cell) => cell.textContent !== "…");
-  });
-  await page.locator("#estimator input[type=text]").fill(other);
-  const again = await until(shown, other);
-  console.log(`audit, ${name}: first ${first} ms, again ${again} ms; table of published ones ${table} ms`);
   await page.close();
 }
 await browser.close();

@@ -26,10 +26,10 @@ import tyro
 from transformers import PreTrainedTokenizerBase
 
 from setrl.evaluate.summary import summarise_run
+from setrl.logs.run import Seed
 from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Domain, Problem
@@ -152,9 +152,7 @@ class Ceilings(LanguageModelArms):
 
     strategies: Mapping[str, tuple[str, ...]]
 
-    def train(
-        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
-    ) -> None:
+    def train(self, arm: str, seed: int, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         """Train an arm on what the author writes, and evaluate its last model."""
         quiet()
         author = self._author(arm, seed)

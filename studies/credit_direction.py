@@ -30,13 +30,13 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from setrl import DEGENERATE, AnyMethod, methods
+from setrl.logs.run import Seed
 from setrl.models.local import load_tokenizer, load_weights, one_thread
 from setrl.models.small.imitation import IGNORED, TextExample, collate
 from setrl.models.small.sampler import sample_ids
 from setrl.samples.values import Label
 from setrl.show.report.style import BLUE, GREEN, GREY, ORANGE, axes_grid
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Domain
@@ -348,7 +348,7 @@ def _all_effects(
 
 def half_trained(study: DirectionConfig, recipe: ResolvedConfig, base: Path, run: Path) -> Path:
     """Return the checkpoint of a Poly-EPO run after some steps; train it if it is missing."""
-    training, stop = TrainingRun(run), Stop()
+    training, stop = Seed(run), Stop()
     folder = training.checkpoint(study.half_way)
     if not folder.exists():
 

@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look, looks
-from setrl.evaluate.summary import Evaluations, Summary, run_evaluations, summarise
+from setrl.evaluate.summary import Summary, evaluations_of, summarise
+from setrl.logs.run import Run as RunFolder
 from setrl.show.report.front import draw_front, front_legend
 from setrl.show.report.style import LIGHT, axes_grid
 from setrl.support import files
@@ -96,7 +97,7 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
         RunError: If an arm, a seed or a split is not evaluated yet.
     """
     config = yaml.safe_load((run_dir / "config.yaml").read_text(encoding="utf-8"))
-    evaluations = run_evaluations(run_dir)
+    evaluations = evaluations_of(RunFolder(run_dir))
     _refuse_unfinished(run_dir, config, evaluations)
     trained = list(config["arms"])
     references = dict.fromkeys(reference(arm, trained) for arm in trained)
@@ -143,7 +144,7 @@ def reference(arm: str, arms: Sequence[str]) -> str | None:
     return REFERENCE if REFERENCE in arms else next(by_judge, None)
 
 
-def _refuse_unfinished(run_dir: Path, config: Mapping[str, Any], found: Evaluations) -> None:
+def _refuse_unfinished(run_dir: Path, config: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     for split in config.get("eval_splits") or found:
         for arm in config["arms"]:
             missing = set(config["seeds"]) - set(found.get(split, {}).get(arm, {}))

@@ -17,8 +17,8 @@ import tyro
 
 from recipes.graded.far_points import family, side_of, wished_side, worth
 from setrl import DEGENERATE, mean_set_scores, objectives
+from setrl.logs.run import BASE, Run
 from setrl.support import files
-from setrl.support.files.run_folder import BASE, find_arms, read_config
 from setrl.tasks.domains.verifier import strategy_label
 from studies.summaries import (
     SCHEMA_VERSION,
@@ -111,22 +111,22 @@ def run(run_dir: Path, path: Path) -> Path:
         run_dir: The folder of the run.
         path: The JSON file.
     """
-    config = read_config(run_dir)
+    config = Run(run_dir).config
     of_sides = "Sides" in str(config.get("task"))
     arms: dict[str, dict[str, Any]] = {}
-    for one in find_arms(run_dir):
-        folders = [f for f in one.seeds.values() if (f / "evaluation" / "test.jsonl").exists()]
-        if not folders:  # a run that was interrupted
+    for arm in Run(run_dir).arms.values():
+        seeds = [seed for seed in arm.seeds.values() if "test" in seed.evaluations]
+        if not seeds:  # a run that was interrupted
             continue
-        samples = [list(files.read_lines(f / "evaluation" / "test.jsonl")) for f in folders]
+        samples = [files.read_lines(seed.evaluations["test"]) for seed in seeds]
         found = [worths(rows) | (worths_on_sides(rows) if of_sides else {}) for rows in samples]
-        arms[one.arm] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
-        arms[one.arm]["shares of |x|"] = [shares(rows) for rows in samples]
-        own = [noise(files.read_lines(f / "metrics.jsonl")) for f in folders if one.arm != BASE]
+        arms[arm.name] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
+        arms[arm.name]["shares of |x|"] = [shares(rows) for rows in samples]
+        own = [noise(files.read_lines(s.metrics_file)) for s in seeds if arm.name != BASE]
         if own and own[0]:
             start = [values[0] for values in own]
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
-            arms[one.arm] |= {"noise": _ratio(settled), "noise at first": _ratio(start)}
+            arms[arm.name] |= {"noise": _ratio(settled), "noise at first": _ratio(start)}
     more = {"noise at first": _against_leave_two_out(arms)} if "l2o_4" in arms else {}
     whole = {"schema_version": SCHEMA_VERSION, "config": shown(config), "arms": arms} | more
     path.write_text(json.dumps(whole, indent=1) + "\n")

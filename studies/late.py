@@ -13,8 +13,8 @@ from typing import Any
 
 import tyro
 
+from setrl.logs.run import BASE, Run, Seed
 from setrl.support import files
-from setrl.support.files.run_folder import BASE, find_arms, training_run
 
 RARE, LARGE = 0.001, 0.01  # shares of all samples
 
@@ -62,18 +62,17 @@ def run(run_dir: Path, path: Path) -> Path:
         path: The JSON file to write.
     """
     found: dict[str, dict[str, Any]] = {}
-    for arm in find_arms(run_dir):
-        if arm.arm != BASE:
-            found[arm.arm] = {
-                str(seed): late_and_growing(_records(run_dir, arm.arm, seed)) for seed in arm.seeds
+    for name, arm in Run(run_dir).arms.items():
+        if name != BASE:
+            found[name] = {
+                str(number): late_and_growing(_records(seed)) for number, seed in arm.seeds.items()
             }
     files.write_json(path, {"schema_version": 1, "run": run_dir.name, "arms": found})
     return path
 
 
-def _records(run_dir: Path, arm: str, seed: int) -> dict[int, Counter[str]]:
-    of_steps = training_run(run_dir, arm, seed).rollout_files()
-    return {step: right_strategies(file) for step, file in of_steps.items()}
+def _records(seed: Seed) -> dict[int, Counter[str]]:
+    return {step: right_strategies(file) for step, file in seed.rollouts.items()}
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import numpy as np
 import tyro
 
 from setrl.show.report.over_steps import SHARE, share_fills
-from setrl.show.report.run import RunData, read_run
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.style import OTHER_FILL, STRATEGY_FILLS
 from setrl.support import files
 from setrl.support.errors import RunError
@@ -56,35 +56,35 @@ def collect(run_dir: Annotated[Path, tyro.conf.Positional], folder: Path = FOLDE
     Raises:
         RunError: If the run lacks an arm of the picture, or one of its training runs is shorter.
     """
-    data = read_run(run_dir)
-    lengths = {len(run.metrics.get(LOGGED, ())) for arm in ARMS for run in data.arms.get(arm, [])}
-    missing = [arm for arm in ARMS if arm not in data.arms]
+    run = ReportedRun(run_dir)
+    lengths = {len(seed.metrics.get(LOGGED, ())) for arm in ARMS for seed in run.seeds(arm)}
+    missing = [arm for arm in ARMS if arm not in run.arms]
     if missing or len(lengths) > 1:
         found = f"lacks {in_a_row(missing)}" if missing else "has training runs of unequal length"
         raise RunError(f"{run_dir} {found}; the picture needs finished runs of {in_a_row([*ARMS])}")
     ends = frame_steps(lengths.pop())
-    kept = {"seeds": [str(run.seed) for run in data.arms[next(iter(ARMS))]], "steps": ends}
-    arms = {arm: _frames(data, arm, ends) for arm in ARMS}
+    kept = {"seeds": [str(seed.number) for seed in run.seeds(next(iter(ARMS)))], "steps": ends}
+    arms = {arm: _frames(run, arm, ends) for arm in ARMS}
     files.write_json(folder / SHARES, {"schema_version": 1, **kept, "arms": arms})
     return folder / SHARES
 
 
-def _frames(data: RunData, arm: str, ends: Sequence[int]) -> dict[str, Any]:
+def _frames(run: ReportedRun, arm: str, ends: Sequence[int]) -> dict[str, Any]:
     """Return pass@1 and shares at each frame; strategies without a fill are added up as "other"."""
-    fills = share_fills(data)
+    fills = share_fills(run)
     shares = {name: np.zeros(len(ends)) for name in [*fills, "other"]}
-    for key in dict.fromkeys(key for run in data.arms[arm] for key in run.metrics):
+    for key in dict.fromkeys(key for seed in run.seeds(arm) for key in seed.metrics):
         if key.startswith(SHARE):
             name = key.removeprefix(SHARE)
-            shares[name if name in fills else "other"] += _means(data, arm, key, ends)
-    passes = _means(data, arm, LOGGED, ends)
+            shares[name if name in fills else "other"] += _means(run, arm, key, ends)
+    passes = _means(run, arm, LOGGED, ends)
     return {PASS: _rounded(passes), "shares": {n: _rounded(row) for n, row in shares.items()}}
 
 
-def _means(data: RunData, arm: str, key: str, ends: Sequence[int]) -> np.ndarray:
+def _means(run: ReportedRun, arm: str, key: str, ends: Sequence[int]) -> np.ndarray:
     """Return means over seeds and the steps since the last frame; 0 where nothing was logged."""
     absent = np.zeros(ends[-1])
-    rows = [np.nan_to_num(run.metrics.get(key, absent)) for run in data.arms[arm]]
+    rows = [np.nan_to_num(seed.metrics.get(key, absent)) for seed in run.seeds(arm)]
     parts = np.split(np.mean(rows, axis=0), ends[:-1])
     return np.array([part.mean() for part in parts])
 

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from setrl.evaluate.intervals import Difference, Estimate, IntervalConfig
 from setrl.evaluate.looks import looks
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
+from setrl.logs.run import CONFIG, Arm, Seed, number_or_nan
 from setrl.show.report import page
 from setrl.show.report.drawing import Chart
-from setrl.show.report.run import ArmRun, RunData
+from setrl.show.report.run import ReportedRun
 from setrl.support import files
-from setrl.support.files.run_folder import CONFIG, read_config
 
 NUMBERS = ("summary.json", CONFIG)
 AGAIN = {"band": None, "first_loss": None}  # made from samples
@@ -30,32 +30,31 @@ def charts(folder: Path) -> list[Chart]:
     return page.charts(read(folder)) if (folder / NUMBERS[0]).is_file() else []
 
 
-def read(folder: Path) -> RunData:
+def read(folder: Path) -> ReportedRun:
     """Return what a published folder has of its run."""
     found = files.read_json(folder / NUMBERS[0])
-    config = read_config(folder)
+    run = ReportedRun(folder).knowing(record={})
     if "splits" not in found:
-        arms = {arm: _seeds(metrics) for arm, metrics in found["arms"].items()}
-        nothing = Summary(None, IntervalConfig(), {})
-        return RunData(folder, "control", {}, config, arms, looks(list(arms)), nothing)
+        arms = {name: _arm(folder, name, metrics) for name, metrics in found["arms"].items()}
+        return run.knowing(kind="control", arms=arms)
     splits = {name: _split(record) for name, record in found["splits"].items()}
     names = dict.fromkeys(arm for split in splits.values() for arm in split.arms)
     summary = Summary(found["reference"], _filled(IntervalConfig, found["intervals"]), splits)
-    return RunData(folder, "comparison", {}, config, {}, looks(list(names)), summary)
+    return run.knowing(kind="comparison", arms={}, looks=looks(list(names)), summary=summary)
 
 
-def _seeds(metrics: Mapping[str, Any]) -> tuple[ArmRun, ...]:
-    """Return the training runs of an arm of a control run, as far as their evaluations."""
+def _arm(folder: Path, name: str, metrics: Mapping[str, Any]) -> Arm:
+    """Return an arm of a control run, with the evaluations of its training runs."""
     seeds = dict.fromkeys(seed for found in metrics.values() for seed in found["seeds"])
-    return tuple(
-        ArmRun(int(seed), {}, {name: _number(found["seeds"].get(seed))
-                                   for name, found in metrics.items()})
+    outcomes = {
+        int(seed): {metric: number_or_nan(of["seeds"].get(seed)) for metric, of in metrics.items()}
         for seed in seeds
-    )  # fmt: skip
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
+    }
+    return Arm(folder, name).knowing(
+        seeds={
+            n: Seed(folder, n).knowing(outcome=found, metrics={}) for n, found in outcomes.items()
+        }
+    )
 
 
 def _split(record: Mapping[str, Any]) -> SplitSummary:

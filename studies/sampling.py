@@ -13,9 +13,9 @@ from typing import Any
 
 import tyro
 
-from setrl.evaluate.summary import run_evaluations, summarise
+from setrl.evaluate.summary import evaluations_of, summarise
+from setrl.logs.run import BASE, Run
 from setrl.support import files
-from setrl.support.files.run_folder import BASE, training_run
 from setrl.train.lm.resolved import resolve
 from setrl.train.lm.run import LanguageModelArms, quiet
 from studies.summaries import by_arm
@@ -29,7 +29,7 @@ def models_of(run: LanguageModelArms, seeds: dict[str, list[int]]) -> Iterator[A
     yield BASE, 0, run.base
     for arm, own in seeds.items():
         for seed in own:
-            yield arm, seed, training_run(run.run_dir, arm, seed).final
+            yield arm, seed, Run(run.run_dir).seed(arm, seed).final
 
 
 def run(
@@ -62,9 +62,9 @@ def run(
         folder = out_dir / f"temperature_{temperature:g}"
         again = LanguageModelArms(resolve(config), run_dir, run_dir)
         for arm, seed, model in models_of(again, seeds):
-            own = folder / BASE if arm == BASE else training_run(folder, arm, seed).path
+            own = folder / BASE if arm == BASE else Run(folder).seed(arm, seed).path
             again.evaluate_model(model, own)
-        summary = summarise(run_evaluations(folder), None)
+        summary = summarise(evaluations_of(Run(folder)), None)
         found[f"{temperature:g}"] = by_arm(summary, CURVES, ("value", "low", "high", "per_seed"))
     path = out_dir / "sampling.json"
     kept = {"run": run_dir.name, "samples": samples, "temperatures": found}

@@ -17,9 +17,9 @@ import tyro
 from setrl.evaluate.estimators import corrected_entropy
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.prefixes import mean_shared_prefix
+from setrl.logs.run import Run
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import evaluation_files, find_arms
 from setrl.train.scoring.ngrams import ngrams
 
 LENGTH = 4  # characters of a run of letters
@@ -72,13 +72,13 @@ def run(run_dir: Path, path: Path) -> Path:
         path: The JSON file to write.
     """
     splits: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for arm in find_arms(run_dir):
+    for arm in Run(run_dir).arms.values():
         of_seeds = defaultdict(list)
-        for folder in arm.seeds.values():
-            for split, file in evaluation_files(folder).items():
+        for seed in arm.seeds.values():
+            for split, file in seed.evaluations.items():
                 of_seeds[split].append(of_model(file))
         for split, found in of_seeds.items():
-            splits[split][arm.arm] = {
+            splits[split][arm.name] = {
                 name: round(float(np.mean([one[name] for one in found])), 4) for name in found[0]
             }
     files.write_json(path, {"schema_version": 1, "run": run_dir.name, "splits": dict(splits)})

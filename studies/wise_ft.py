@@ -18,11 +18,11 @@ from typing import Any
 import torch
 import tyro
 
-from setrl.evaluate.summary import Evaluations, run_evaluations, summarise
+from setrl.evaluate.summary import evaluations_of, summarise
+from setrl.logs.run import BASE, CONFIG, Arm, Run
 from setrl.models.local import load_tokenizer, load_weights
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import BASE, CONFIG, seed_folders, training_run
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.run import LanguageModelArms, quiet
 from studies.summaries import SHOWN, by_arm
@@ -61,7 +61,7 @@ class Mixtures(LanguageModelArms):
 
     def evaluate(self, arm: str, seed: int, t: float, folder: Path) -> None:
         """Evaluate θ(t) of an arm and a seed as the run evaluated its arms, into a folder."""
-        trained = training_run(self.run_dir, arm, seed).final
+        trained = Run(self.run_dir).seed(arm, seed).final
         first, last = (load_weights(path, self.config.dtype) for path in (self.base, trained))
         last.load_state_dict(mixed(first.state_dict(), last.state_dict(), t))
         with tempfile.TemporaryDirectory() as model:
@@ -86,8 +86,7 @@ def opened(run_dir: Path, arms: Sequence[str]) -> tuple[Mixtures, dict[str, list
         if arm not in resolved.arms:
             known = ", ".join(resolved.arms)
             raise ConfigError(f"{run_dir} has no arm {arm!r}: it has {known}")
-        found = seed_folders(run_dir / arm)
-        seeds[arm] = [seed for seed in found if training_run(run_dir, arm, seed).final.is_dir()]
+        seeds[arm] = [n for n, seed in Arm(run_dir / arm).seeds.items() if seed.final.is_dir()]
         if not seeds[arm]:
             raise ConfigError(f"{run_dir}: no training of the arm {arm!r} is finished yet")
     return Mixtures(resolved, run_dir, run_dir), seeds
@@ -108,10 +107,10 @@ def claim(folder: Path, run_dir: Path) -> None:
         raise ConfigError(f"{folder} was made from another run: give a new folder")
 
 
-def evaluations_of(run_dir: Path, folder: Path, names: Iterable[str]) -> Evaluations:
+def evaluations_in(run_dir: Path, folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return split → model → seed → evaluation, of the base, the arms and their mixtures."""
     found: dict[str, dict[str, Any]] = {}
-    for part in (run_evaluations(run_dir), run_evaluations(folder)):
+    for part in (evaluations_of(Run(run_dir)), evaluations_of(Run(folder))):
         for split, models in part.items():
             wanted = {name: models[name] for name in (BASE, *names) if name in models}
             found.setdefault(split, {}).update(wanted)
@@ -151,9 +150,9 @@ def run(
         for t in shares:
             names.append(name_of(arm, t))
             for seed in own:
-                folder = training_run(out_dir, names[-1], seed).path
+                folder = Run(out_dir).seed(names[-1], seed).path
                 mixtures.evaluate(arm, seed, t, folder)
-    summary = summarise(evaluations_of(run_dir, out_dir, names), None)
+    summary = summarise(evaluations_in(run_dir, out_dir, names), None)
     splits = by_arm(summary, SHOWN)
     path = out_dir / "wise_ft.json"
     files.write_json(path, {"schema_version": 1, "run": run_dir.name, "splits": splits})

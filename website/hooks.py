@@ -32,8 +32,7 @@ LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
 PLAYGROUND = "playground.html"
 EMBEDDED = f"""\
 Six scenes: one prompt, GRPO and its collapse, sets, their credit, and what the size K does. In the
-[whole playground]({PLAYGROUND}) you change samples and strategies, see every credit, and
-audit an estimator that you write as a formula.
+[whole playground]({PLAYGROUND}) you change samples and strategies, and see every credit.
 
 <iframe class="playground" src="{PLAYGROUND}?only=story" loading="lazy"
 title="Playground: the shares of five strategies in training with GRPO and with sets"></iframe>"""

@@ -24,7 +24,7 @@ from setrl.control.jax.checkpoints import load_policy
 from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.poly_ppo import JaxPolyPPO
 from setrl.control.resolved import ResolvedControl
-from setrl.support.files.run_folder import training_run
+from setrl.logs.run import Run
 
 FAMILIES, KEY = 64, 7
 RULES: dict[str, dict[str, Any]] = {
@@ -43,7 +43,7 @@ def main(folder: Path, arm: str = "ppo", seed: int = 0) -> None:
     resolved = ResolvedControl.load(folder / "config.yaml")
     model = resolved.arms["poly"].model
     like = model.init(jax.random.key(0)).params
-    params = load_policy(training_run(folder, arm, seed).final / POLICY, like)
+    params = load_policy(Run(folder).seed(arm, seed).final / POLICY, like)
     print("| states | all equal | strategies | size of advantages | score | steps of a family |")
     print("|---|---|---|---|---|---|")
     for name, changes in RULES.items():

@@ -27,7 +27,7 @@ from setrl.control.sb3.arm import environments
 from setrl.control.sb3.families import Family, FamilySampler
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.core.advantages import Method
-from setrl.support.files.run_folder import TrainingRun
+from setrl.logs.run import Run
 from studies.set_critic import outcomes as set_critic
 from studies.set_critic.learned import joined_steps, steps_of
 
@@ -61,7 +61,7 @@ def measure(
     """Measure one seed's critic, and small groups of vines, against many vines."""
     own = resolved.arms[arm]
     assert own.vines is not None
-    folder = TrainingRun(run / arm / f"seed_{seed}").final
+    folder = Run(run).seed(arm, seed).final
     env = environments(resolved, own.ppo)
     model = checkpoints.load(folder, env, own.vines, own.model)
     many = replace(own.vines, num_vines=num_vines)

@@ -10,9 +10,9 @@ import torch
 from transformers import TrainerCallback
 
 from claims.maxpo_variance import adam_proxy as of_moments
+from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.runs.pool import Stop
 from setrl.train.trl.adam_moments import moments
@@ -98,11 +98,11 @@ def expected(seen):
 
 def test_training_logs_the_moments_of_its_gradients(base, tmp_path):
     resolved = tiny(**NOISY, steps=4, adam_moments=True)
-    run, gradients = TrainingRun(tmp_path), Gradients()
+    run, gradients = Seed(tmp_path), Gradients()
     trainer = make_trainer(resolved, "grpo", 0, base, run)
     trainer.add_callback(gradients)
     trainer.train()
-    lines = files.read_lines(run.metrics)
+    lines = files.read_lines(run.metrics_file)
     assert len(lines) == 4
     found = [tuple(line[key] for key in KEYS) for line in lines]
     wanted = list(expected(gradients.seen))
@@ -124,8 +124,8 @@ def test_a_resumed_run_logs_the_same(base, tmp_path):
                 if step == stop_at:
                     stop.ask()
 
-            train_arm(resolved, "grpo", 0, str(base), TrainingRun(folder), on_step, stop)
-        lines = files.read_lines(TrainingRun(folder).metrics)
+            train_arm(resolved, "grpo", 0, str(base), Seed(folder), on_step, stop)
+        lines = files.read_lines(Seed(folder).metrics_file)
         logged.append([[line[key] for key in KEYS] for line in lines])
     assert logged[0] == logged[1]
     assert len(logged[0]) == resolved.config.steps
@@ -134,10 +134,10 @@ def test_a_resumed_run_logs_the_same(base, tmp_path):
 def test_nothing_is_logged_unless_asked_for_and_training_is_the_same(base, tmp_path):
     weights = []
     for asked in (False, True):
-        run = TrainingRun(tmp_path / str(asked))
+        run = Seed(tmp_path / str(asked))
         resolved = tiny(**NOISY, steps=2, adam_moments=asked)
         train_arm(resolved, "grpo", 0, str(base), run, lambda _: None, Stop())
-        assert all((KEYS[0] in line) == asked for line in files.read_lines(run.metrics))
+        assert all((KEYS[0] in line) == asked for line in files.read_lines(run.metrics_file))
         weights.append((run.final / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 
@@ -145,7 +145,7 @@ def test_nothing_is_logged_unless_asked_for_and_training_is_the_same(base, tmp_p
 def test_an_optimiser_without_moments_ends_the_run_with_a_sentence(base, tmp_path):
     resolved = tiny(**NOISY, steps=1, adam_moments=True, trainer={"optim": "sgd"})
     with pytest.raises(RunError, match="the optimiser is SGD"):
-        train_arm(resolved, "grpo", 0, str(base), TrainingRun(tmp_path), lambda _: None, Stop())
+        train_arm(resolved, "grpo", 0, str(base), Seed(tmp_path), lambda _: None, Stop())
 
 
 def test_a_server_keeps_its_moments_to_itself():

@@ -8,8 +8,8 @@ import textwrap
 import numpy as np
 import torch
 
+from setrl.logs.run import Run
 from setrl.support import files
-from setrl.support.files.run_folder import training_run
 from tests.distributed.run import check, free_port
 from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 
@@ -69,7 +69,7 @@ def test_two_processes_train_as_one(make_resolved, base, tmp_path):
 
     # And a comparison: all processes train each arm, the first one writes.
     for arm in resolved.arms:
-        run = training_run(tmp_path / "run", arm, 0)
-        assert [record["step"] for record in files.read_lines(run.metrics)] == [1, 2]
+        run = Run(tmp_path / "run").seed(arm, 0)
+        assert [record["step"] for record in files.read_lines(run.metrics_file)] == [1, 2]
         assert (run.final / "model.safetensors").exists()
     assert files.read_json(tmp_path / "run" / "run.json")["status"] == "finished"

@@ -198,16 +198,16 @@ def test_wrong_judges_are_named(spec, message, tmp_path):
 
 
 def test_a_comparison_trains_with_a_judge(make_resolved, base, tmp_path):
-    from setrl.support.files.run_folder import TrainingRun
+    from setrl.logs.run import Seed
     from setrl.train.lm.arm import train_arm
     from setrl.train.runs.pool import Stop
 
     judge = {"judge": NOISY, "of": "oracle:polynomial", "flips": 0.5}
     arm = {"method": "poly_epo", "set_size": 2, "judge": judge}
     resolved = make_resolved(arms={"noisy": arm}, steps=2)
-    run = TrainingRun(tmp_path / "run")
+    run = Seed(tmp_path / "run")
     train_arm(resolved, "noisy", 0, base, run, lambda _: None, Stop())
-    records = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    records = [json.loads(line) for line in run.metrics_file.read_text().splitlines()]
     assert [record["judge/unknown"] for record in records] == [0.0, 0.0]
     assert all("time/judging" in record for record in records)
 

@@ -12,16 +12,17 @@ from transformers import AutoTokenizer
 
 from setrl import methods
 from setrl.judges import Judge, Judgement
+from setrl.logs.run import Run
 from setrl.models.small import sampler
 from setrl.support import files
 from setrl.support.errors import RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import Problem
 from setrl.train.gathering.scorer import SampledGroup, Scorer
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.run import LanguageModelArms
 from setrl.train.lm.server import train_on_server
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import usable_checkpoint
 from setrl.train.runs.run import arm_job
 from setrl.train.scoring import StopRule
 from setrl.train.trl import SetGRPOTrainer
@@ -243,40 +244,42 @@ def test_an_arm_stops_and_goes_on_with_the_same_command(make_resolved, base, tmp
     arms = LanguageModelArms(resolved, tmp_path, tmp_path)
     with pytest.raises(RunError, match=r"18 of the last 24 prompts \(judge: timeout: 18\)"):
         do_at_once([arm_job(arms, "poly_epo")])
-    run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
+    run = Run(tmp_path).seed("poly_epo", 0)
     record = files.read_json(run.path / "run.json")
     assert record["status"] == "failed"
     assert "the credit is missing" in record["error"]
-    assert run.usable_checkpoint() == run.checkpoint(10)
+    assert usable_checkpoint(run) == run.checkpoint(10)
     off = make_resolved(arms=ARMS, steps=20, model=str(base), stop_rule=None)
     assert train_arm(off, "poly_epo", 0, base, run, lambda _: None, Stop())
     assert files.read_json(run.path / "run.json")["status"] == "finished"
-    assert [one["step"] for one in files.read_lines(run.metrics)] == list(range(1, 21))
+    assert [one["step"] for one in files.read_lines(run.metrics_file)] == list(range(1, 21))
 
 
 def test_an_arm_of_a_server_stops_and_goes_on(base, tmp_path):
     resolved, server = server_config(base, arms=ARMS, steps=20), FakeServer(base)
-    run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
+    run = Run(tmp_path).seed("poly_epo", 0)
     with pytest.raises(RunError, match=r"24 prompts \(judge: timeout: 18\).*judge was 'Gone'"):
         train_on_server(resolved, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
     off = server_config(base, arms=ARMS, steps=20, stop_rule=None)
     assert train_on_server(off, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
-    assert [one["step"] for one in files.read_lines(run.metrics)] == list(range(1, 21))
+    assert [one["step"] for one in files.read_lines(run.metrics_file)] == list(range(1, 21))
 
 
 @pytest.mark.parametrize("had_signal", [True, False])
 def test_an_arm_of_a_server_that_resumes(base, tmp_path, had_signal):
     config = server_config(base, steps=12, checkpoint_every=2, stop_rule={"max_without_signal": 16})
     server, stop = FakeServer(base), Stop()
-    run = TrainingRun(tmp_path / "grpo" / "seed_0")
+    run = Run(tmp_path).seed("grpo", 0)
 
     def train(stop, on_step=lambda _: None):
         return train_on_server(config, "grpo", 0, run, on_step, stop, server.connect)
 
     assert not train(stop, lambda step: stop.ask() if step == 2 else None)
     if had_signal:  # this base solves nothing
-        before = [one | {"advantage/dead_groups": 0.5} for one in files.read_lines(run.metrics)]
-        files.write_lines(run.metrics, before)
+        before = [
+            one | {"advantage/dead_groups": 0.5} for one in files.read_lines(run.metrics_file)
+        ]
+        files.write_lines(run.metrics_file, before)
         assert train(Stop())
         return
     with pytest.raises(RunError, match="no signal"):

@@ -1,11 +1,10 @@
 """Outcomes of control runs: means over seeds, and the sentences about them."""
 
-import json
 import math
 
 import pytest
 
-from setrl.evaluate.outcomes import outcome_table, over_seeds, read_outcome, unbeaten
+from setrl.evaluate.outcomes import outcome_table, over_seeds, unbeaten
 
 
 def arms(**values):
@@ -51,12 +50,5 @@ def test_an_arm_without_a_value_beats_nobody_and_is_not_named():
     assert unbeaten({"a": (1.0, 1.0), "b": (1.0, 1.0)}) == ["a", "b"]
 
 
-def test_metrics_that_are_not_numbers_are_unknown(tmp_path):
-    path = tmp_path / "evaluation.json"
-    path.write_text(json.dumps({"metrics": {"success": 0.5, "length": None, "name": "x"}}))
-    found = read_outcome(path)
-    assert found["success"] == 0.5
-    assert math.isnan(found["length"])
-    path.write_text(json.dumps({"metrics": [1, 2]}))
-    assert read_outcome(path) == {}
+def test_an_arm_without_evaluations_is_in_no_table():
     assert outcome_table({"arm": {0: {}}})["arms"] == []

@@ -14,8 +14,8 @@ from setrl.evaluate.summary import (
     summarise_run,
     write_checkpoint_summary,
 )
+from setrl.logs.run import Run
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import find_arms
 from tests import fake_run
 from tests.evaluate.test_metrics import with_columns
 
@@ -128,7 +128,7 @@ def test_arms_may_differ_in_n_and_share_the_smaller_ks(run):
 
 def test_without_the_reference_the_first_arm_of_the_config_takes_its_place(tmp_path):
     run = fake_run.make(tmp_path / "r", arms=("poly_epo", "maxpo"), n=4, problems=3, steps=1)
-    assert [arm.arm for arm in find_arms(run)] == ["base", "poly_epo", "maxpo"]
+    assert [*Run(run).arms] == ["base", "poly_epo", "maxpo"]
     assert summarise_run(run).reference == "poly_epo"
     assert summarise_run(run, reference="maxpo").reference == "maxpo"
 

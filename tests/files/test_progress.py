@@ -3,7 +3,6 @@
 import pytest
 
 from setrl.support.files import progress
-from tests.conftest import setrl  # noqa: F401
 
 
 @pytest.fixture
@@ -39,6 +38,6 @@ def test_quick_work_shows_nothing(looked_at, capsys):
     assert capsys.readouterr().err.strip("\r ") == ""
 
 
-def test_after_a_command_the_library_is_silent_again(setrl):  # noqa: F811
+def test_after_a_command_the_library_is_silent_again(setrl):
     setrl("doctor", "--help")
     assert not progress.WATCHED.get()

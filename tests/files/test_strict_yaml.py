@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from setrl.logs.run import Run
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import strict_yaml
-from setrl.support.files.run_folder import read_config
 
 
 def doubled(first, line, last=""):
@@ -33,7 +33,7 @@ def test_aliases_that_stand_for_too_much_are_refused_at_once(tmp_path, text):
     with pytest.raises(ConfigError, match=message):
         strict_yaml.read(path)
     with pytest.raises(DataError, match=message.replace(": its", ": is damaged: .*: its")):
-        read_config(tmp_path)  # as `setrl report` reads a folder
+        _ = Run(tmp_path).config  # as `setrl report` reads a folder
     with pytest.raises(ConfigError, match=r"override .*: its aliases"):
         strict_yaml.override({}, [f"a={text}"])
 

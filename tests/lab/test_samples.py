@@ -1,4 +1,4 @@
-"""The explorer reads any log: indexed in the background, compared, searched and labelled."""
+"""The explorer reads any log: indexed in the background, compared and searched."""
 
 import json
 import threading
@@ -7,13 +7,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from setrl.logs import LogOptions
-from setrl.logs.log import open_log
-from setrl.samples import Group, Sample
+from setrl.samples import Sample
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
 from setrl.show.lab.view.index import LogIndex, disagreement
 from setrl.show.lab.view.logs import ONLY_STEP, FileLog
-from setrl.show.lab.view.marks import Marks
 from setrl.show.lab.view.table import PageTable
 from setrl.support.errors import DataError
 from tests.logs.test_inspect_ai import sample as inspect_sample
@@ -22,8 +20,6 @@ from tests.logs.test_lighteval import row as lighteval_row
 from tests.logs.test_lighteval import write as write_lighteval
 from tests.logs.test_lm_eval import line as lm_eval_line
 from tests.logs.test_lm_eval import write as write_lm_eval
-
-OWN = {"origin": "http://localhost", "content-type": "application/json"}
 
 
 def write_log(path, answers, problems=3):
@@ -53,9 +49,6 @@ def ask(logs):
 
     def get(what, arm="tuned", **query):
         about = {"run": run["id"], "split": "given", "arm": arm, "seed": 0}
-        if "own" in query:
-            own = query.pop("own")
-            return client.post(f"/api/{what}", params=about | query, headers=OWN, json=own)
         return client.get(f"/api/{what}", params=about | query)
 
     get.run = run
@@ -110,33 +103,6 @@ def test_the_same_problem_is_found_in_other_logs(ask):
     found = ask("elsewhere", step=0, place=1).json()
     assert [(one["arm"], one["place"], one["correct"]) for one in found["places"]] == [
         ("base", 1, 2)]  # fmt: skip
-
-
-def test_marks_are_kept_beside_the_log_and_labels_are_a_log(ask, logs):
-    place = {"step": 0, "place": 1, "sample": 1}
-    answer = ask("mark", **place, own={"star": True, "strategy": "guess"}).json()
-    assert answer["marks"] == {"1": {"star": True, "strategy": "guess"}}
-    assert ask("mark", step=0, place=1, sample=0, own={"star": True}).status_code == 200
-    assert ask("group", step=0, place=1).json()["marks"].keys() == {"0", "1"}
-    assert ask("group", arm="base", step=0, place=1).json()["marks"] == {}
-    [line] = ask("labels").text.splitlines()
-    assert json.loads(line).items() >= {"strategy": "guess", "text": "5 it is"}.items()
-    assert ask("mark", **place, own={"star": False}).json()["marks"].keys() == {"0"}
-    assert "notes" not in str(ask("groups").json()["rows"])  # the file of marks is no log
-    assert len((logs / "notes.jsonl").read_text().splitlines()) == 1
-    for wrong in ({"mood": 1}, [], {"star": "yes"}, {"note": "x" * 20_000}):
-        assert ask("mark", **place, own=wrong).status_code == 400
-
-
-def test_labels_are_read_as_strategies(tmp_path):
-    marks = Marks(tmp_path / "notes.jsonl")
-    group = Group("p", "ask", (Sample("a", True), Sample("b", False)))
-    place = {"split": "", "arm": "x", "seed": 0, "step": 1}
-    for sample, label in enumerate(("one", "two")):
-        marks.mark(place, group, sample, {"strategy": label})
-    (tmp_path / "labels.jsonl").write_text(marks.labels())
-    [found] = open_log(tmp_path / "labels.jsonl", needs=["strategy", "text"])
-    assert [sample.strategy for sample in found.samples] == ["one", "two"]
 
 
 @pytest.mark.parametrize("kind", ["lm-eval", "inspect", "lighteval"])

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 from safetensors.torch import load_file
 
+from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError, explain
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks.domains import Problem
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.config import ComparisonConfig
@@ -23,6 +23,7 @@ from setrl.train.lm.prompts import training_prompts
 from setrl.train.lm.resolved import resolve
 from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import usable_checkpoint
 from tests.tiny import tiny
 
 CHANGES = {
@@ -39,7 +40,7 @@ CHANGES = {
 
 
 def train(resolved, base, folder, stop_at=None):
-    run, stop = TrainingRun(folder), Stop()
+    run, stop = Seed(folder), Stop()
 
     def on_step(step):
         if step == stop_at:
@@ -71,7 +72,7 @@ def weights(run):
 
 def comparable_metrics(run):
     """Metrics without times, which differ between runs."""
-    records = files.read_lines(run.metrics)
+    records = files.read_lines(run.metrics_file)
     return [
         {key: value for key, value in record.items() if not key.startswith(("time/", "speed/"))}
         for record in records
@@ -103,7 +104,7 @@ def test_a_stopped_run_ends_with_the_same_bits(request, make_resolved, base, tmp
     assert finished
     assert weights(stopped) == weights(whole)
     assert comparable_metrics(stopped) == comparable_metrics(whole)
-    assert [record["step"] for record in files.read_lines(stopped.metrics)] == [
+    assert [record["step"] for record in files.read_lines(stopped.metrics_file)] == [
         *range(1, resolved.config.steps + 1)
     ]
     status = json.loads((stopped.path / "run.json").read_text())
@@ -123,15 +124,15 @@ def zeros(path):
 def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
     whole, stopped_at_4, base, tmp_path, caplog, spoil, file
 ):
-    stopped = TrainingRun(shutil.copytree(stopped_at_4, tmp_path / "stopped"))
-    spoil(stopped.last_checkpoint() / file)
+    stopped = Seed(shutil.copytree(stopped_at_4, tmp_path / "stopped"))
+    spoil(usable_checkpoint(stopped) / file)
     _, finished = train(tiny(), base, stopped.path)
     assert finished
     assert (
         f"checkpoint-4/{file} is damaged: training repeats the steps after checkpoint-2"
         in caplog.text
     )
-    steps = [record["step"] for record in files.read_lines(stopped.metrics)]
+    steps = [record["step"] for record in files.read_lines(stopped.metrics_file)]
     assert steps == [1, 2, 3, 4, 5, 6]
     assert weights(stopped) == weights(whole)
 
@@ -143,11 +144,11 @@ def flip(path):
 
 
 def test_a_damaged_file_of_a_finished_run_is_made_again(whole, base, tmp_path, caplog):
-    done = TrainingRun(shutil.copytree(whole.path, tmp_path / "done"))
+    done = Seed(shutil.copytree(whole.path, tmp_path / "done"))
     flip(done.final / "model.safetensors")
     assert train(tiny(), base, done.path)[1]
-    lines = done.metrics.read_bytes().splitlines(keepends=True)
-    done.metrics.write_bytes(b"".join(lines[:4] + lines[5:]))  # after checkpoint-4
+    lines = done.metrics_file.read_bytes().splitlines(keepends=True)
+    done.metrics_file.write_bytes(b"".join(lines[:4] + lines[5:]))  # after checkpoint-4
     assert train(tiny(), base, done.path)[1]
     wrong = "is missing, or is not what this run wrote: it is made again from checkpoint"
     assert [line.partition(f" {wrong}")[1:] for line in caplog.messages if wrong in line] == [
@@ -156,7 +157,7 @@ def test_a_damaged_file_of_a_finished_run_is_made_again(whole, base, tmp_path, c
     ]
     assert weights(done) == weights(whole)
     assert comparable_metrics(done) == comparable_metrics(whole)
-    shutil.rmtree(done.checkpoints)
+    shutil.rmtree(done.checkpoint_folder)
     flip(done.final / "model.safetensors")
     with pytest.raises(RunError, match="and no checkpoint is left: put the file back"):
         train(tiny(), base, done.path)
@@ -167,21 +168,21 @@ def killed_at_5(folder, base):
         if step == 5:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    train_arm(tiny(), "poly_epo", 3, str(base), TrainingRun(folder), on_step, Stop())
+    train_arm(tiny(), "poly_epo", 3, str(base), Seed(folder), on_step, Stop())
 
 
 def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
     resolved = tiny()
-    killed = TrainingRun(tmp_path / "killed")
+    killed = Seed(tmp_path / "killed")
     spawn = multiprocessing.get_context("spawn")  # other tests may have started threads of JAX here
     process = spawn.Process(target=killed_at_5, args=(killed.path, base))
     process.start()
     process.join(300)
     assert process.exitcode == -signal.SIGKILL
-    assert len(files.read_lines(killed.metrics)) == 4  # one step is not in a checkpoint
-    with killed.metrics.open("a") as file:  # and it was killed while it wrote a line
+    assert len(files.read_lines(killed.metrics_file)) == 4  # one step is not in a checkpoint
+    with killed.metrics_file.open("a") as file:  # and it was killed while it wrote a line
         file.write('{"step": 5, "rew')
-    partial = killed.checkpoints / "checkpoint-5"  # and a checkpoint
+    partial = killed.checkpoint_folder / "checkpoint-5"  # and a checkpoint
     partial.mkdir()
     (partial / "trainer_state.json").write_text("{")
     train(resolved, base, killed.path)
@@ -219,9 +220,9 @@ def test_a_checkpoint_that_does_not_fit(make_resolved, base, tmp_path, size):
 
 
 def test_a_finished_run_is_not_run_again(whole, base):
-    before = whole.metrics.stat().st_mtime_ns
+    before = whole.metrics_file.stat().st_mtime_ns
     assert train(tiny(), base, whole.path)[1]
-    assert whole.metrics.stat().st_mtime_ns == before
+    assert whole.metrics_file.stat().st_mtime_ns == before
 
 
 def test_arms_differ_but_start_alike(make_resolved, base, tmp_path):
@@ -229,22 +230,22 @@ def test_arms_differ_but_start_alike(make_resolved, base, tmp_path):
     resolved = make_resolved(steps=2, rollouts_every=1)
     for arm in resolved.arms:
         stop = Stop()
-        train_arm(resolved, arm, 0, str(base), TrainingRun(tmp_path / arm), lambda _: None, stop)
-    runs = [TrainingRun(tmp_path / arm) for arm in resolved.arms]
-    first = [files.read_lines(run.rollouts(1)) for run in runs]
+        train_arm(resolved, arm, 0, str(base), Seed(tmp_path / arm), lambda _: None, stop)
+    runs = [Seed(tmp_path / arm) for arm in resolved.arms]
+    first = [files.read_lines(run.rollout_file(1)) for run in runs]
     for one, other in zip(*first, strict=True):
         assert one["prompt"] == other["prompt"]
         assert [s["text"] for s in one["samples"]] == [s["text"] for s in other["samples"]]
-    second = [[group["prompt"] for group in files.read_lines(run.rollouts(2))] for run in runs]
+    second = [[group["prompt"] for group in files.read_lines(run.rollout_file(2))] for run in runs]
     assert second[0] == second[1]
 
 
 def test_seeds_differ_in_their_prompts(make_resolved, base, tmp_path):
-    runs = [TrainingRun(tmp_path / str(seed)) for seed in (0, 1)]
+    runs = [Seed(tmp_path / str(seed)) for seed in (0, 1)]
     for seed, run in enumerate(runs):
         stop = Stop()
         train_arm(make_resolved(steps=1), "grpo", seed, str(base), run, lambda _: None, stop)
-    one, other = [[g["prompt"] for g in files.read_lines(run.rollouts(1))] for run in runs]
+    one, other = [[g["prompt"] for g in files.read_lines(run.rollout_file(1))] for run in runs]
     assert one != other
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from setrl.logs import open_log
+from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import domains
 from setrl.train.gathering.credit import credit_groups
 from setrl.train.gathering.metrics import rollout_records
@@ -91,7 +91,7 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
 ):
     own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
     resolved, batches = load(answers={"function": "fields_of_mine:family"}, **own), []
-    trainer = make_trainer(resolved, arm, 0, str(base), TrainingRun(tmp_path / "run"))
+    trainer = make_trainer(resolved, arm, 0, str(base), Seed(tmp_path / "run"))
     trainer.on_batch = batches.append
     trainer.train()
     method = resolved.arms[arm].method
@@ -126,7 +126,7 @@ def test_groups_without_credit_leave_the_loss_if_the_config_says_so(
     problems["reward"] = {"function": "fields_of_mine:nothing"}
     own = {"domain": None, "task": problems, "model": str(base), "max_new_tokens": 8}
     resolved = load(arms={"grpo": {"method": "grpo"}}, mask_dead_groups=mask, **own)
-    trainer = make_trainer(resolved, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
+    trainer = make_trainer(resolved, "grpo", 0, str(base), Seed(tmp_path / "run"))
     entered, loss = [], trainer.compute_loss
     trainer.compute_loss = lambda model, inputs, **more: (
         entered.append(inputs["completion_mask"].sum().item()) or loss(model, inputs, **more)
@@ -159,7 +159,7 @@ def test_functions_of_a_user_reach_another_process(load, problems, base):
 
 def test_the_proxy_can_be_the_mean_log_probability(load, base, tmp_path):
     resolved = load(arms={"ucpo": {"method": "ucpo"}}, fields={"proxy": "mean_logprob"})
-    run = TrainingRun(tmp_path / "run")
+    run = Seed(tmp_path / "run")
     assert train_arm(resolved, "ucpo", 0, str(base), run, lambda _: None, Stop())
     with pytest.raises(ConfigError, match=r"fields: second must be .* got 'mean_logprob'"):
         load(fields={"second": "mean_logprob"})
@@ -181,9 +181,9 @@ def test_the_answers_of_a_domain_are_those_that_it_reads(load):
 
 
 def test_an_arm_of_majority_runs_to_its_end(load, base, tmp_path):
-    run = TrainingRun(tmp_path / "run")
+    run = Seed(tmp_path / "run")
     assert train_arm(load(), "majority", 0, str(base), run, lambda _: None, Stop())
-    assert len(files.read_lines(run.metrics)) == 2
+    assert len(files.read_lines(run.metrics_file)) == 2
 
 
 def test_a_resolved_config_reads_back_as_itself(load, tmp_path):

@@ -9,10 +9,10 @@ import torch
 
 from setrl import tasks
 from setrl.evaluate.summary import summarise_run
+from setrl.logs.run import Run, Seed
 from setrl.models.local import LocalModel
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import TrainingRun, find_arms, training_run
 from setrl.tasks import PromptForm, domains
 from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.lm.base_model import base_model
@@ -46,7 +46,7 @@ def own_config(model, task, /, **changes):
 
 def train(resolved, folder):
     """Train and evaluate the first arm, in this process."""
-    run = training_run(folder, next(iter(resolved.arms)), 0)
+    run = Run(folder).seed(next(iter(resolved.arms)), 0)
     arms = LanguageModelArms(resolved, folder, folder)
     arms.train(next(iter(resolved.arms)), 0, run, lambda _: None, Stop())
     return run
@@ -78,9 +78,9 @@ def test_a_domain_in_a_file_trains_to_the_same_weights(tmp_path):
     own = tiny(domain=None, task=task, max_new_tokens=domain.sample_tokens, **size)
     found = []
     for resolved, name in ((domain, "domain"), (own, "file")):
-        run = TrainingRun(tmp_path / name)
+        run = Seed(tmp_path / name)
         assert train_arm(resolved, "poly_epo", 0, str(base), run, lambda _: None, Stop())
-        steps = files.read_lines(run.metrics)
+        steps = files.read_lines(run.metrics_file)
         found.append((run.final / "model.safetensors").read_bytes())
         assert any(step["policy/gradient_norm"] > 0 for step in steps)
     assert found[0] == found[1] != (base / "model.safetensors").read_bytes()
@@ -95,7 +95,7 @@ def test_real_problems_through_the_whole_path(chat_models, tmp_path, kind, data)
     adapter = {"r": 2, "target_modules": "all-linear"} if kind == "llama" else None
     resolved = own_config(chat_models[kind], task, peft=adapter)
     run = train(resolved, tmp_path)
-    [metrics] = files.read_lines(run.metrics)
+    [metrics] = files.read_lines(run.metrics_file)
     assert metrics["advantage/left_out"] == 0
     records = files.read_lines(run.path / "evaluation" / "test.jsonl")
     rows = {row["problem"]: row["answer"] for row in files.read_lines(DATA / f"{data}.jsonl")}
@@ -103,7 +103,7 @@ def test_real_problems_through_the_whole_path(chat_models, tmp_path, kind, data)
         question = record["prompt"].partition("\nEnd with")[0]
         assert record["gold"] == rows[question]
         assert len(record["correct"]) == 4
-    [group, _] = files.read_lines(run.rollouts(1))
+    [group, _] = files.read_lines(run.rollout_file(1))
     assert group["prompt"] not in {record["prompt"] for record in records}
     assert (run.final / "adapter_config.json").exists() == (kind == "llama")
 
@@ -140,7 +140,7 @@ def test_arms_and_seeds_are_added_to_a_finished_run(chat_models, tmp_path, in_th
         "grpo/seed_1",
     ]
     assert (folder / "poly_epo" / "seed_0" / "final" / "model.safetensors").stat() == before
-    assert {(arm.arm, *arm.seeds) for arm in find_arms(folder)} == {
+    assert {(name, *arm.seeds) for name, arm in Run(folder).arms.items()} == {
         ("base", 0),
         ("poly_epo", 0, 1),
         ("grpo", 0, 1),
@@ -164,7 +164,7 @@ def test_a_model_sees_the_same_in_training_and_in_evaluation(chat_models, tmp_pa
             {"data": str(DATA / "svamp_30.jsonl"), "system": "S.", "template": {"think": "<t>"}},
             arms={"grpo": {"method": "grpo"}},
         )
-        trainer = make_trainer(resolved, "grpo", 0, folder, TrainingRun(tmp_path / kind))
+        trainer = make_trainer(resolved, "grpo", 0, folder, Seed(tmp_path / kind))
         row = trainer.train_dataset[0]
         [trained], *_ = trainer._tokenize_prompts([row["prompt"]])
         question = row["prompt"][-1]["content"]
@@ -185,7 +185,7 @@ def test_an_adapter_is_evaluated_with_its_model(chat_models, tmp_path):
         arms={"grpo": {"method": "grpo"}},
         peft={"r": 2, "init_lora_weights": False, "target_modules": "all-linear"},
     )
-    trainer = make_trainer(resolved, "grpo", 0, chat_models["qwen3"], TrainingRun(tmp_path / "run"))
+    trainer = make_trainer(resolved, "grpo", 0, chat_models["qwen3"], Seed(tmp_path / "run"))
     trainer.save_model(str(tmp_path / "adapter"))
     ids = torch.arange(9)[None]
     model, _ = LocalModel(tmp_path / "adapter")._loaded

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from setrl import cli
+from setrl.logs.run import Run
 from setrl.support import files
 from setrl.support.files import loading
-from setrl.support.files.run_folder import training_run
 from tests import sessions
 from tests.at_once import do_at_once
 
@@ -90,17 +90,17 @@ def test_a_reward_that_fails_in_the_middle_loses_nothing(folder, monkeypatch, ca
         with pytest.raises(SystemExit) as left:
             cli.main(["train", "--config", "config.yaml", "--run-dir", "run", *options])
         assert left.value.code == code
-        return training_run(Path("run"), "grpo", 0)
+        return Run(Path("run")).seed("grpo", 0)
 
     run = train(1)
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert error.startswith("setrl: the reward function 'score' (")
     assert "raised ValueError: no table, on the sample" in error
-    assert len(files.read_lines(run.metrics)) == 2
+    assert len(files.read_lines(run.metrics_file)) == 2
     last = run.checkpoint(2) / "model.safetensors"
     kept = last.read_bytes()
     Path("broken").unlink()
     train(0)
-    assert [line["step"] for line in files.read_lines(run.metrics)] == [1, 2, 3]
+    assert [line["step"] for line in files.read_lines(run.metrics_file)] == [1, 2, 3]
     assert last.read_bytes() == kept
     assert run.final.exists()

@@ -9,10 +9,10 @@ import pytest
 from trl import GRPOConfig
 
 from setrl import methods
+from setrl.logs.run import Run
 from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.server import server_settings, train_on_server
@@ -79,14 +79,14 @@ def test_two_updates_of_one_judged_batch(model, tmp_path):
         changed = rehearse.changes(model, judge=server.url)
         changed |= {"task.reward": half, "task.correct": "math"}
         resolved = rehearsal("trl.yaml", changed)
-        run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
+        run = Run(tmp_path).seed("poly_epo", 0)
         assert train_arm(resolved, "poly_epo", 0, str(model), run, lambda _: None, Stop())
         bodies = server.bodies
     assert len(bodies) == 4  # 2 updates × 2 prompts, sampled as one batch
     assert {body["model"] for body in bodies} == {"Qwen/Qwen3-4B-Instruct-2507"}
     assert {body["temperature"] for body in bodies} == {0}
-    assert [one["step"] for one in files.read_lines(run.metrics)] == [1, 2]
-    [path] = run.rollout_files().values()
+    assert [one["step"] for one in files.read_lines(run.metrics_file)] == [1, 2]
+    [path] = run.rollouts.values()
     records = list(files.read_lines(path))
     assert [len(record["samples"]) for record in records] == [8] * 4
     for record in records:
@@ -103,11 +103,11 @@ def test_a_step_through_the_tinker_protocol(model, tmp_path):
     with FaultyServer() as judge:
         changed = rehearse.changes(model, judge=judge.url, tinker="http://127.0.0.1:9")
         resolved, server = rehearsal("tinker.yaml", changed | {"steps": 1}), FakeServer(model)
-        run = TrainingRun(tmp_path / "poly_epo" / "seed_0")
+        run = Run(tmp_path).seed("poly_epo", 0)
         done = train_on_server(resolved, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
         assert done
         assert len(judge.bodies) == 2
-    assert [one["step"] for one in files.read_lines(run.metrics)] == [1]
+    assert [one["step"] for one in files.read_lines(run.metrics_file)] == [1]
 
 
 def test_the_settings_for_the_server_at_full_size():

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from setrl import cli
+from setrl.logs.run import Run, Seed
 from setrl.show.report import style
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
-from setrl.support.files.run_folder import TrainingRun, training_run, write_status
 from setrl.train.lm import run as comparison
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.run import LanguageModelArms, run_comparison
 from setrl.train.runs.pool import Stop, run_jobs
+from setrl.train.runs.resume import usable_checkpoint, write_status
 from setrl.train.runs.run import arm_job
 from tests import tiny_model
 from tests.at_once import at_once
@@ -67,28 +68,28 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
     options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
     command = [sys.executable, "-c", FORKING, "train", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
-    first = training_run(run_dir, "grpo", 0)
+    first = Run(run_dir).seed("grpo", 0)
     process = subprocess.Popen(
         [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
     )
     deadline = time.monotonic() + 300
-    while not files.read_lines(first.metrics) and time.monotonic() < deadline:
+    while not files.read_lines(first.metrics_file) and time.monotonic() < deadline:
         assert process.poll() is None, process.stderr.read().decode()
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGTERM)  # as a batch system does
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 143, errors.decode()
     assert statuses(run_dir)["."] == "interrupted"
-    reached = len(files.read_lines(first.metrics))
+    reached = len(files.read_lines(first.metrics_file))
     assert 0 < reached < steps
-    assert first.last_checkpoint() == first.checkpoints / f"checkpoint-{reached}"
+    assert usable_checkpoint(first) == first.checkpoint_folder / f"checkpoint-{reached}"
 
     with at_once():
         assert run_comparison(resolved, run_dir, cache=cache, show_progress=False) == run_dir
     assert set(statuses(run_dir).values()) == {"finished"}
     for arm in resolved.arms:
-        run = training_run(run_dir, arm, 0)
-        recorded = [record["step"] for record in files.read_lines(run.metrics)]
+        run = Run(run_dir).seed(arm, 0)
+        recorded = [record["step"] for record in files.read_lines(run.metrics_file)]
         assert recorded == list(range(1, steps + 1))
         assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
     for folder, temperature in (("base", 1.0), ("base/temperature_0.5", 0.5)):
@@ -103,9 +104,9 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
     assert set(statuses(run_dir).values()) == {"finished"}
     shutil.copy(base / "tokenizer.json", run_dir / "base")
 
-    whole, stop = TrainingRun(tmp_path / "whole"), Stop()
+    whole, stop = Seed(tmp_path / "whole"), Stop()
     train_arm(resolved, "poly_epo", 0, run_dir / "base", whole, lambda _: None, stop)
-    assert weights(whole) == weights(training_run(run_dir, "poly_epo", 0))
+    assert weights(whole) == weights(Run(run_dir).seed("poly_epo", 0))
 
 
 def test_the_report_of_a_finished_run_calls_it_finished(make_resolved, base, tmp_path, monkeypatch):
@@ -146,12 +147,12 @@ def test_a_base_that_was_removed_is_never_a_name_on_a_hub(
     arms = LanguageModelArms(resolved, Path("run"), tmp_path / "cache")
     arms.prepare(show_progress=False)
     shutil.rmtree(folder)
-    run = training_run(Path("run"), "grpo", 0)
+    run = Run(Path("run")).seed("grpo", 0)
     message = f"^{tmp_path / folder} is missing: all arms start from"
     with pytest.raises(RunError, match=message):
         arms.train("grpo", 0, run, lambda _: None, Stop())
     with pytest.raises(RunError, match=message):
-        arms.evaluate_base(TrainingRun(Path("run/base")), lambda _: None, Stop())
+        arms.evaluate_base(Seed(Path("run/base")), lambda _: None, Stop())
     assert not (folder / "evaluation").exists()
 
 

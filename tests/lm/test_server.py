@@ -9,9 +9,9 @@ from transformers import GenerationConfig
 
 from setrl import methods
 from setrl.evaluate.collecting import draw_and_read
+from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.served_model import ServedPolicy
@@ -31,7 +31,7 @@ def server_config(model, **changes):
 def trained(base, tmp_path_factory):
     """A config, the folder of a run that a server trained, and the server."""
     resolved, server = server_config(base), FakeServer(base)
-    run, steps = TrainingRun(tmp_path_factory.mktemp("run") / "poly_epo" / "seed_0"), []
+    run, steps = Seed(tmp_path_factory.mktemp("run") / "poly_epo" / "seed_0"), []
     assert train_on_server(resolved, "poly_epo", 0, run, steps.append, Stop(), server.connect)
     assert steps == [0, 1, 2, 3]
     return resolved, run, server
@@ -39,7 +39,7 @@ def trained(base, tmp_path_factory):
 
 def test_metrics_are_those_of_every_engine(trained):
     _, run, _ = trained
-    records = list(files.read_lines(run.metrics))
+    records = list(files.read_lines(run.metrics_file))
     assert [record["step"] for record in records] == [1, 2, 3]
     for key in ("reward/mean", "strategies/per_prompt", "advantage/dead_groups", "length/mean"):
         assert all(key in record for record in records)
@@ -48,8 +48,8 @@ def test_metrics_are_those_of_every_engine(trained):
 
 def test_recorded_advantages_are_those_of_the_core(trained):
     _, run, _ = trained
-    assert list(run.rollout_files()) == [1, 3]
-    records = [one for path in run.rollout_files().values() for one in files.read_lines(path)]
+    assert list(run.rollouts) == [1, 3]
+    records = [one for path in run.rollouts.values() for one in files.read_lines(path)]
     for record in records:
         samples = record["samples"]
         rewards_BN = np.array([[one["reward"] for one in samples]])
@@ -156,7 +156,7 @@ def test_a_graded_outcome_stops_before_an_update_as_in_this_process(base, make_r
     keys |= {"arms": {"maxpo": {"method": "maxpo", "set_size": 2}}}
     sentence = "'graded' says which samples are right, and must return 1 or 0, got 0.25"
     resolved, server = server_config(base, **keys), FakeServer(base)
-    run, here = TrainingRun(tmp_path / "server"), TrainingRun(tmp_path / "here")
+    run, here = Seed(tmp_path / "server"), Seed(tmp_path / "here")
     with pytest.raises(RunError, match=sentence):
         train_on_server(resolved, "maxpo", 0, run, lambda _: None, Stop(), server.connect)
     assert not server.counts.get("optim_step")

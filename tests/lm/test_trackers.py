@@ -4,8 +4,8 @@ import pytest
 from transformers import TrainerCallback
 from transformers.integrations import integration_utils as integrations
 
+from setrl.logs.run import Seed
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.lm.trackers import check_trackers
 from setrl.train.lm.trl_arguments import check_trainer_options
@@ -50,7 +50,7 @@ def test_a_tracker_gets_our_metrics_with_one_name_an_arm_and_seed(
     resolved = make_resolved(steps=1, trainer={"report_to": "trackio"})
     check_trainer_options(resolved)
     for arm, seed in [("grpo", 0), ("poly_epo", 7)]:
-        run = TrainingRun(tmp_path / arm)
+        run = Seed(tmp_path / arm)
         train_arm(resolved, arm, seed, str(base), run, lambda _: None, Stop())
     (first, one, logs), (second, other, _) = fake.runs
     assert (first, one) == ("tiny", "tiny, grpo, seed 0")
@@ -63,7 +63,7 @@ def test_a_tracker_gets_our_metrics_with_one_name_an_arm_and_seed(
 def test_tensorboard_writes_into_the_training_run(make_resolved, base, tmp_path, fake, monkeypatch):
     def folder():
         resolved = make_resolved(trainer={"report_to": ["tensorboard"], "run_name": "mine"})
-        trainer = make_trainer(resolved, "grpo", 0, str(base), TrainingRun(tmp_path / "run"))
+        trainer = make_trainer(resolved, "grpo", 0, str(base), Seed(tmp_path / "run"))
         assert trainer.args.run_name == "mine"
         [board] = [one for one in trainer.callback_handler.callbacks if isinstance(one, Board)]
         return board.logging_dir

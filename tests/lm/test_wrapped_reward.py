@@ -2,9 +2,9 @@
 
 import pytest
 
+from setrl.logs.run import Run, Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun, training_run
 from setrl.tasks import domains
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
@@ -33,7 +33,7 @@ def taught(tmp_path_factory):
 
 
 def train(resolved, base, folder, stop_at=None):
-    run, stop = TrainingRun(folder), Stop()
+    run, stop = Seed(folder), Stop()
 
     def on_step(step):
         if step == stop_at:
@@ -45,7 +45,7 @@ def train(resolved, base, folder, stop_at=None):
 
 def graded_samples(run):
     """Return prompt, text, reward and truth of each recorded sample."""
-    for path in run.rollout_files().values():
+    for path in run.rollouts.values():
         for record in files.read_lines(path):
             for sample in record["samples"]:
                 true = DOMAIN.read(record["prompt"], sample["text"]).correct
@@ -70,8 +70,8 @@ def whole(taught, tmp_path_factory):
 def test_training_sees_the_errors_and_records_their_share(whole):
     kinds = check_rewards(whole)
     assert kinds == {(True, True), (True, False), (False, True), (False, False)}
-    for line in files.read_lines(whole.metrics):
-        records = files.read_lines(whole.rollouts(line["step"]))
+    for line in files.read_lines(whole.metrics_file):
+        records = files.read_lines(whole.rollout_file(line["step"]))
         graded = [
             sample["reward"] != DOMAIN.read(record["prompt"], sample["text"]).correct
             for record in records
@@ -93,7 +93,7 @@ def test_a_resumed_run_is_the_same(whole, taught, tmp_path):
 def test_without_errors_no_reward_changes(taught, tmp_path):
     run = train(faulty_config(wrap_reward=None, steps=1), taught, tmp_path)
     assert all(reward == float(true) for _, _, reward, true in graded_samples(run))
-    assert "reward/misgraded" not in files.read_lines(run.metrics)[0]
+    assert "reward/misgraded" not in files.read_lines(run.metrics_file)[0]
 
 
 def test_evaluation_grades_without_errors(taught, tmp_path):
@@ -106,7 +106,7 @@ def test_evaluation_grades_without_errors(taught, tmp_path):
             wrap_reward=errors, eval_splits=["test"], eval_problems=4, eval_samples=16
         )
         arms = LanguageModelArms(resolved, tmp_path / name, tmp_path)
-        run = training_run(tmp_path / name, "poly_epo", 0)
+        run = Run(tmp_path / name).seed("poly_epo", 0)
         arms.evaluate_model(taught, run.path)
         found[name] = files.read_lines(run.path / "evaluation" / "test.jsonl")
     assert found["none"] == found["all"]
@@ -116,7 +116,7 @@ def test_evaluation_grades_without_errors(taught, tmp_path):
 def test_a_server_trains_with_the_same_errors(taught, tmp_path):
     engine = {"tinker": "http://127.0.0.1:9", "rank": 4}
     resolved = faulty_config(model=str(taught), engine=engine, steps=2)
-    run, server = TrainingRun(tmp_path / "run"), FakeServer(taught)
+    run, server = Seed(tmp_path / "run"), FakeServer(taught)
     assert train_on_server(resolved, "poly_epo", 0, run, lambda _: None, Stop(), server.connect)
     assert len(check_rewards(run)) == 4
 
@@ -157,6 +157,6 @@ def test_a_reward_that_is_no_verdict_ends_the_run(base, tmp_path):
         max_new_tokens=8,
         wrap_reward={**FAULTY, "false_positives": 0.1},
     )
-    run = TrainingRun(tmp_path / "run")
+    run = Seed(tmp_path / "run")
     with pytest.raises(RunError, match=r"needs a reward of 0 or 1, got 0\.5 from .*'half'"):
         train_arm(resolved, "grpo", 0, str(base), run, lambda _: None, Stop())

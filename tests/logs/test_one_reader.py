@@ -343,8 +343,8 @@ def path_text(path):
 def shown_in_a_page(path, options):
     """Which samples are correct in what `setrl view` shows."""
     [entry] = Catalogue(path, options).look().entries.values()
-    [split] = entry.evaluations
-    [index] = entry.indexes(split).values()
+    [split] = filter(None, entry.splits)
+    [index] = entry.of_split(split).values()
     groups = [group for _, group in index.log.groups(0)]
     return [[s.correct for s in group.samples] for group in groups]
 
@@ -354,7 +354,7 @@ def reported(path, folder, options):
     pytest.importorskip("matplotlib")
     from setrl.show.report.own_files import data_of
 
-    [of_arm] = data_of([path], folder, options)[0].problems["given"].values()
+    [of_arm] = data_of([path], folder, options)[0].evaluations["given"].values()
     return of_arm[0]
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import yaml
 
-from setrl.evaluate.looks import looks, sweep
+from setrl.evaluate.looks import looks
 from setrl.show.report import env_steps, publish_report, write_report
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.page import charts, facts, render
-from setrl.show.report.run import read_run
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.style import LIGHT, numbers
 
 ARMS = {
@@ -59,7 +59,7 @@ def write(path: Path, value: dict[str, object]) -> None:
 
 
 def test_means_and_standard_errors_are_over_seeds(run_dir: Path) -> None:
-    data = read_run(run_dir)
+    data = ReportedRun(run_dir)
     found = data.outcome("poly_n8_k4", "effective_goals")
     assert found.value == pytest.approx(4.6)
     assert found.stderr == pytest.approx(np.std([0, 0.1, 0.2], ddof=1) / math.sqrt(3))
@@ -69,7 +69,7 @@ def test_means_and_standard_errors_are_over_seeds(run_dir: Path) -> None:
 
 
 def test_success_is_held_against_the_measures_of_diversity(run_dir: Path) -> None:
-    frontier = charts(read_run(run_dir))[0]
+    frontier = charts(ReportedRun(run_dir))[0]
     left, right = frontier.draw(LIGHT).axes
     assert left.get_xlabel() == right.get_xlabel() == "success"
     titles = [ax.get_title(loc="left") for ax in (left, right)]
@@ -113,14 +113,14 @@ def test_a_published_page_has_every_arm_and_its_figures(run_dir: Path, tmp_path:
 
 
 def test_lines_join_the_arms_of_a_sweep_in_order(run_dir: Path) -> None:
-    figure = charts(read_run(run_dir))[0].draw(LIGHT)
+    figure = charts(ReportedRun(run_dir))[0].draw(LIGHT)
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
     assert len(lines) == 1
     np.testing.assert_allclose(lines[0].get_xdata(), [0.99, 0.95])
 
 
 def test_every_arm_is_a_point_with_its_bars(run_dir: Path) -> None:
-    axes = charts(read_run(run_dir))[0].draw(LIGHT).axes[0]
+    axes = charts(ReportedRun(run_dir))[0].draw(LIGHT).axes[0]
     points = {
         tuple(np.round(line.get_xydata()[0], 3))
         for line in axes.lines
@@ -136,7 +136,6 @@ def test_an_unfinished_run_has_a_page(tmp_path: Path) -> None:
 
 
 def test_sweeps_and_their_looks() -> None:
-    assert sweep("ppo_kl_start_0.03") == "ppo_kl_start_#"
     assert numbers("poly_n64_k32") == (64.0, 32.0)
     arms = ["ppo_ent_0", "ppo_ent_0.1", "poly_p3_w5", "poly_whole", "mine", "yours"]
     found = looks(arms)
@@ -152,7 +151,7 @@ def drawn_as(look):
 
 
 def test_facts_are_in_words(run_dir: Path) -> None:
-    found = facts(read_run(run_dir))
+    found = facts(ReportedRun(run_dir))
     assert found["task"] == "goals (limit 9, kinds two)"
     assert (found["seeds"], found["command"]) == ("0, 1, 2", "setrl control")
 
@@ -165,7 +164,7 @@ def logged(run_dir: Path, arm: str, last: int, **values: object) -> None:
 
 def test_steps_are_as_they_were_counted(run_dir: Path) -> None:
     logged(run_dir, "poly_n8_k4", 93)
-    data = read_run(run_dir)
+    data = ReportedRun(run_dir)
     sentence = "Every arm had about the same number of environment steps (90 to 93)"
     assert env_steps.in_sentence(data).startswith(sentence)
     assert sentence in charts(data)[0].note
@@ -174,7 +173,7 @@ def test_steps_are_as_they_were_counted(run_dir: Path) -> None:
 
 def test_arms_with_different_numbers_of_steps_are_not_called_equal(run_dir: Path) -> None:
     logged(run_dir, "poly_n8_k4", 4168)
-    data = read_run(run_dir)
+    data = ReportedRun(run_dir)
     [warned] = warnings_of(data)
     counts = "ppo ent 0.5 had 90, ppo ent 0.8 had 90 and poly n8 k4 had 4,168"
     assert counts in warned
@@ -184,8 +183,8 @@ def test_arms_with_different_numbers_of_steps_are_not_called_equal(run_dir: Path
 @pytest.mark.parametrize("credit", ["vines", "set_critic"])
 def test_credit_that_was_never_given_is_warned_of(run_dir: Path, credit: str) -> None:
     logged(run_dir, "poly_n8_k4", 90, **{f"{credit}/advantage_size": None})
-    found = warnings_of(read_run(run_dir))
+    found = warnings_of(ReportedRun(run_dir))
     assert len(found) == 3
     assert found[0].startswith("poly n8 k4, seed 0, learned as PPO does: no step")
     logged(run_dir, "poly_n8_k4", 90, **{f"{credit}/advantage_size": 0.1})
-    assert warnings_of(read_run(run_dir)) == []
+    assert warnings_of(ReportedRun(run_dir)) == []

@@ -15,8 +15,8 @@ from setrl.show.report.drawing import (
 )
 from setrl.show.report.over_steps import rolling_mean, share_fills, stacked_shares
 from setrl.show.report.page import charts
-from setrl.show.report.run import read_run
-from setrl.show.report.style import DARK, LIGHT, canvas, main_arms, strategy_fills
+from setrl.show.report.run import ReportedRun
+from setrl.show.report.style import LIGHT, canvas, main_arms, strategy_fills
 from tests import fake_run
 
 SOURCES = (".py", ".html", ".css")
@@ -30,16 +30,13 @@ def test_colours_are_in_one_file():
     assert [path.name for path in paths if colour.search(path.read_text())] == []
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_spread_keeps_the_order_and_the_gap(seed):
-    positions = np.random.default_rng(seed).uniform(0, 1, size=8)
-    placed = np.array(spread(list(positions), gap=0.1))
-    order = np.argsort(positions)
-    assert (np.diff(placed[order]) >= 0.1 - 1e-6).all()
-    assert placed.mean() == pytest.approx(positions.mean(), abs=0.35)
-
-
-def test_spread_leaves_what_is_apart():
+def test_spread_keeps_the_order_and_the_gap_and_leaves_what_is_apart():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        positions = rng.uniform(0, 1, size=8)
+        placed = np.array(spread(list(positions), gap=0.1))
+        assert (np.diff(placed[np.argsort(positions)]) >= 0.1 - 1e-6).all()
+        assert placed.mean() == pytest.approx(positions.mean(), abs=1e-6)
     assert spread([0.9, 0.1, 0.5], gap=0.2) == [0.9, 0.1, 0.5]
     assert spread([], gap=0.2) == []
 
@@ -92,19 +89,18 @@ def test_the_commonest_strategies_have_fills():
     assert len(set(fills.values())) == 8
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
-def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path, theme):
+def test_every_figure_of_a_run_with_sweeps_is_drawn(tmp_path):
     betas = tuple(f"grpo_kl_{beta}" for beta in (0.01, 0.1))
     arms = ("grpo", "maxpo", "poly_epo", "grpo_div", "mine", *betas)
     run = fake_run.make(tmp_path / "r", arms, (0,), steps=3, problems=3, n=4)
-    for chart in charts(read_run(run)):
-        figure = chart.draw(theme)
+    for chart in charts(ReportedRun(run)):
+        figure = chart.draw(LIGHT)
         figure.draw_without_rendering()
         written = [text.get_text().replace("\n", " ") for text in figure.texts]
         assert chart.headline in written
 
 
 def test_stacked_shares_never_exceed_one(tmp_path):
-    data = read_run(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
+    data = ReportedRun(fake_run.make(tmp_path / "r", steps=6, evaluated=False))
     _, stack = stacked_shares(data, "grpo", share_fills(data))
     assert 0 < sum(stack.values()).max() <= 1 + 1e-9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl.show.report.curves import thinned, training_curves
-from setrl.show.report.run import read_run
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.solved import solved_by_one
 from tests import fake_run
 
@@ -53,7 +53,7 @@ def test_a_problem_that_one_arm_alone_solved_is_shown_with_the_winning_sample(tm
     header = {"schema_version": 1}
     texts = [{"id": f"p/2/{i}", "text": f"text {i}"} for i in range(4)]
     samples.write_text("".join(json.dumps(row) + "\n" for row in (header, *texts)))
-    data = read_run(run)
+    data = ReportedRun(run)
     found = solved_by_one(data, data.splits[0])
     solved = {
         arm: [any(any(seed[p]["correct"]) for seed in records(run, arm)) for p in range(6)]
@@ -74,7 +74,7 @@ def test_a_problem_that_one_arm_alone_solved_is_shown_with_the_winning_sample(tm
 
 
 def test_metrics_that_never_change_have_no_panel_and_are_named_with_their_value(run):
-    panels, constant = training_curves(read_run(run))
+    panels, constant = training_curves(ReportedRun(run))
     keys = {panel["key"] for panel in panels}
     assert "policy/entropy" in keys
     assert "advantage/dead_groups" not in keys  # 0.25 at every step of this run

@@ -14,7 +14,7 @@ def drawn_front(places, most=np.inf):
     """The axes of a frontier, and the texts in it; the places are (across, up) by arm."""
     ax = canvas(LIGHT, "headline", 1)[1][0]
     spots = {
-        arm: tuple(OverSeeds(value, 0.01, value - 0.01, value + 0.01) for value in at)
+        arm: tuple(OverSeeds(value, value - 0.01, value + 0.01, 0.01) for value in at)
         for arm, at in places.items()
     }
     draw_front(ax, spots, looks(list(places)), LIGHT, most)

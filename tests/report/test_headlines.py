@@ -1,6 +1,7 @@
 """Sentences follow the data, whatever it says, and claim nothing that an interval does not bear."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from setrl.evaluate.intervals import Difference, Estimate, IntervalConfig
 from setrl.evaluate.looks import looks
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.show.report import headlines as h
-from setrl.show.report.run import RunData, read_run
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.verdict import verdict_in_words
 from tests import fake_run
 
@@ -50,7 +51,8 @@ def band(over_k):
 def data(*splits, tmp_path="x"):
     summary = Summary("grpo", IntervalConfig(), {s.split: s for s in splits})
     drawn = looks(["base", "grpo", "poly_epo", "maxpo"])
-    return RunData(tmp_path, "comparison", {}, {}, {}, drawn, summary)
+    known = {"kind": "comparison", "arms": {}, "looks": drawn, "summary": summary}
+    return ReportedRun(Path(tmp_path)).knowing(**known)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_the_frontier_names_the_arms_that_none_beats():
 
 
 def test_the_time_of_the_credit_is_said(tmp_path):
-    run = read_run(fake_run.make(tmp_path / "r", arms=("grpo",), steps=20, evaluated=False))
+    run = ReportedRun(fake_run.make(tmp_path / "r", arms=("grpo",), steps=20, evaluated=False))
     assert h.time_title(run) == "Credit takes at most 0.17% of a training step"
 
 

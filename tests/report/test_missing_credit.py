@@ -5,11 +5,12 @@ import re
 
 import pytest
 
+from setrl.logs.run import Run
 from setrl.show.report import page, publish_report, write_report
 from setrl.show.report.missing_credit import warnings_of
-from setrl.show.report.run import read_run
+from setrl.show.report.run import ReportedRun
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun, write_status
+from setrl.train.runs.resume import write_status
 from tests import fake_run
 
 
@@ -26,7 +27,7 @@ def run_dir(tmp_path):
 
 def log(run_dir, arm, seed, **values):
     """Add metrics to each logged step."""
-    path = TrainingRun(run_dir / arm / f"seed_{seed}").metrics
+    path = Run(run_dir).seed(arm, seed).metrics_file
     records = [{**record, **values} for record in files.read_lines(path)]
     files.write_lines(path, records)
 
@@ -34,14 +35,14 @@ def log(run_dir, arm, seed, **values):
 @pytest.mark.usefixtures("without_pictures")
 def test_a_run_without_faults_warns_of_nothing(run_dir):
     log(run_dir, "poly_epo", 0, **{"advantage/skipped": 0.09, "advantage/left_out": 0.3})
-    assert warnings_of(read_run(run_dir)) == []
+    assert warnings_of(ReportedRun(run_dir)) == []
     assert 'role="alert"' not in write_report(run_dir).read_text()
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_a_tenth_without_credit_is_the_first_line(run_dir):
     log(run_dir, "poly_epo", 1, **{"advantage/skipped": 0.125})
-    [sentence] = warnings_of(read_run(run_dir))
+    [sentence] = warnings_of(ReportedRun(run_dir))
     assert sentence.startswith(
         "Poly-EPO had no credit for 12.5% of its training prompts in its worst seed"
     )
@@ -54,7 +55,7 @@ def test_a_run_without_any_signal_is_named(run_dir):
     log(run_dir, "grpo", 0, **{"advantage/dead_groups": 1.0})
     log(run_dir, "grpo", 1, **{"advantage/dead_groups": 1.0, "reward/pass@1": 1.0})
     log(run_dir, "poly_epo", 0, **{"advantage/dead_groups": 0.9})
-    assert warnings_of(read_run(run_dir)) == [
+    assert warnings_of(ReportedRun(run_dir)) == [
         "GRPO, seed 0, learned nothing: all its advantages are 0."
     ]
 
@@ -70,7 +71,7 @@ def test_a_run_that_stopped_is_the_first_line_also_in_markdown(run_dir, tmp_path
     published = publish_report(run_dir, tmp_path / "published").read_text()
     assert published.split("\n\n")[1].startswith("> **Warning:** Poly-EPO, seed 1, failed")
     write_status(folder, "finished")
-    assert warnings_of(read_run(run_dir)) == []
+    assert warnings_of(ReportedRun(run_dir)) == []
 
 
 @pytest.mark.usefixtures("without_pictures")

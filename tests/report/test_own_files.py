@@ -10,19 +10,6 @@ pytest.importorskip("matplotlib")
 DATA = Path(__file__).parents[1] / "data"
 
 
-@pytest.fixture
-def setrl(capsys):
-    from setrl import cli
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            cli.main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return left.value.code, printed.out, printed.err
-
-    return run
-
-
 def log(path, rates, problems=6):
     rows = [{"qid": p, "correct": i < rate} for p, rate in zip(range(problems), rates, strict=True)
             for i in range(4)]  # fmt: skip

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 import pytest
 
 from setrl.show.report import style, write_report
-from setrl.show.report.run import read_run
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.verdict import verdict_in_words
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import write_status
+from setrl.train.runs.resume import write_status
 from tests import fake_run
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -105,14 +105,14 @@ def test_a_page_is_smaller_than_a_megabyte(run):
 
 
 def test_the_verdict_in_words_is_on_the_page_without_its_script(run, page):
-    sentences = verdict_in_words(read_run(run))
+    sentences = verdict_in_words(ReportedRun(run))
     assert sentences
     assert all(sentence in page.text for sentence in sentences)
 
 
 def test_the_verdict_has_the_numbers_of_the_summary(run):
     summary = json.loads((run / "summary.json").read_text())
-    sentences = verdict_in_words(read_run(run))
+    sentences = verdict_in_words(ReportedRun(run))
     split = summary["splits"]["shifted"]
     for arm in split["arms"].values():
         assert f"{100 * arm['metrics']['pass@8']['value']:.1f}%" in " ".join(sentences)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from setrl.logs.run import Run
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import kind_of
 from setrl.train.runs import claim as claim_module
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.config import RunConfig
@@ -82,11 +82,11 @@ def test_a_run_of_another_kind_is_left_alone(tmp_path, overwrite):
 
 
 def test_the_kind_of_a_run(tmp_path):
-    assert kind_of(tmp_path) is None
+    assert Run(tmp_path).kind is None
     claim(tmp_path / "comparison", Comparison())
     claim(tmp_path / "control")
-    assert kind_of(tmp_path / "comparison") == "comparison"
-    assert kind_of(tmp_path / "control") == "control"
+    assert Run(tmp_path / "comparison").kind == "comparison"
+    assert Run(tmp_path / "control").kind == "control"
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

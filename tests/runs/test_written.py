@@ -14,10 +14,10 @@ from setrl.show.report import page as report_page
 from setrl.show.report import publish_report, write_report
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import write_status
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.config import RunConfig
+from setrl.train.runs.resume import write_status
 from tests import fake_run
 
 CONFIGS = {

@@ -28,8 +28,8 @@ import numpy as np
 import yaml
 from safetensors.numpy import load
 
+from setrl.logs.run import Run
 from setrl.support import files
-from setrl.support.files.run_folder import training_run
 from setrl.tasks.domains import Polynomial
 from setrl.train import method_config
 from setrl.train.lm.base_model import base_model
@@ -100,7 +100,7 @@ def train_here(values, folder, warnings=None):
     handler.emit = lambda record: [] if warnings is None else warnings.append(record.getMessage())
     logging.getLogger("setrl").addHandler(handler)
     for arm in resolved.arms:
-        run = training_run(folder, arm, 0)
+        run = Run(folder).seed(arm, 0)
         assert train_on_server(resolved, arm, 0, run, lambda step: None, Stop())
     logging.getLogger("setrl").removeHandler(handler)
     print(f"{folder.name}: trained in {time.monotonic() - began:.0f} s", flush=True)
@@ -109,7 +109,7 @@ def train_here(values, folder, warnings=None):
 def largest_difference(folder, arm, method):
     """Between the recorded advantages of an arm and those that the core computes; and how many."""
     largest, count = 0.0, 0
-    for path in training_run(folder, arm, 0).rollout_files().values():
+    for path in Run(folder).seed(arm, 0).rollouts.values():
         for record in files.read_lines(path):
             samples = record["samples"]
             rewards_BN = np.array([[one["reward"] for one in samples]])
@@ -123,7 +123,7 @@ def largest_difference(folder, arm, method):
 
 
 def records_of(folder, arm):
-    return list(files.read_lines(training_run(folder, arm, 0).metrics))
+    return list(files.read_lines(Run(folder).seed(arm, 0).metrics_file))
 
 
 def report(folder, arms):
@@ -167,14 +167,14 @@ def check_places(server):
 
 def still_needed(server, folder, arm):
     """The server's files of the weights that a training run goes back to, or ends with."""
-    run = training_run(folder, arm, 0)
-    state = files.read_json(run.checkpoints / "state.json")
+    run = Run(folder).seed(arm, 0)
+    state = files.read_json(run.checkpoint_folder / "state.json")
     paths = [state["path"], *(one["path"] for one in state["older"])]
     return [*(server.file_of(path) for path in paths), final_file(server, folder, arm)]
 
 
 def final_file(server, folder, arm):
-    final = files.read_json(training_run(folder, arm, 0).final / "server.json")["sampler"]
+    final = files.read_json(Run(folder).seed(arm, 0).final / "server.json")["sampler"]
     return server.file_of(final, "sampler_weights")
 
 
@@ -231,7 +231,7 @@ def with_a_dead_server(server, folder, away_s):
 
 
 def wait_for_steps(folder, count):
-    metrics = training_run(folder, "poly_epo", 0).metrics
+    metrics = Run(folder).seed("poly_epo", 0).metrics_file
     while not metrics.exists() or len(list(files.read_lines(metrics))) < count:
         time.sleep(0.05)
 

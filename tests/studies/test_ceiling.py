@@ -12,10 +12,10 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
+from setrl.logs.run import Seed
 from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import domains
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
@@ -90,7 +90,7 @@ def one_step(base, folder, draw):
     """A run of one update, on what `draw` gives."""
     arms = {"imitation": {"method": "raft"}}
     resolved = tiny(steps=1, arms=arms, rollouts_every=1, learning_rate=1e-2)
-    run = TrainingRun(folder)
+    run = Seed(folder)
     assert train_arm(resolved, "imitation", 3, str(base), run, lambda _: None, Stop(), draw=draw)
     return resolved, run
 
@@ -108,7 +108,7 @@ def test_an_update_is_a_step_of_maximum_likelihood(base, tmp_path):
         return groups
 
     resolved, run = one_step(base, tmp_path / "run", draw)
-    [metrics] = files.read_lines(run.metrics)
+    [metrics] = files.read_lines(run.metrics_file)
     assert (metrics["reward/mean"], metrics["strategies/correct_per_prompt"]) == (1.0, 3.0)
     assert len(given) == 2 * 4
 

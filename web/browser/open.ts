@@ -1,11 +1,14 @@
 /** Headless Chromium with a page of the lab, as `setrl playground` writes it. */
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export const PYTHON = process.env.LAB_PYTHON ?? "python3";
 
@@ -52,3 +55,20 @@ export async function open(
   await page.waitForSelector(ready);
   return { page, misdeeds };
 }
+
+interface Axe {
+  readonly run: (part: string) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+}
+
+/** What axe finds in a part of a page, which must be open with bypassCSP: axe is not a part of it. */
+export async function violations(page: Page, part = "html"): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async (part) => {
+    const { violations } = await (window as unknown as { axe: Axe }).axe.run(part);
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+  }, part);
+}
+
+/** How many pixels a page is wider than its window. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

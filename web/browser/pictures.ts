@@ -11,14 +11,6 @@ const FOLDER = join(import.meta.dirname, "../../docs/lab");
 const PICTURES = [
   { name: "credit", part: "#credit", hash: "#s=1A1A1A1A1A1A1A0B", width: 1180, colorScheme: "light", point: 7 },
   { name: "story", part: "#story", hash: "", width: 1180, colorScheme: "light", press: "4 sets" },
-  {
-    name: "estimator",
-    part: "#estimator",
-    hash: "",
-    width: 1180,
-    colorScheme: "light",
-    wait: ".estimators tr:last-child td + td + td",
-  },
   { name: "parts", part: "#parts", hash: "", width: 1180, colorScheme: "light" },
   { name: "collapse", part: "#collapse", hash: "#t=200", width: 1180, colorScheme: "dark" },
   { name: "water", part: "#water", hash: "#mix=0.6", width: 1180, colorScheme: "light" },
@@ -41,10 +33,6 @@ it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...res
   for (const folded of await page.locator(`${part} > details`).all())
     await folded.evaluate((panel) => panel.setAttribute("open", ""));
   if ("press" in rest) await page.getByRole("button", { name: rest.press }).click();
-  if ("wait" in rest) {
-    await page.locator(part).scrollIntoViewIfNeeded();
-    await page.waitForFunction((cell) => (document.querySelector(cell)?.textContent ?? "…") !== "…", rest.wait);
-  }
   if ("point" in rest) await page.locator("tbody button.name").nth(rest.point).click();
   await page.evaluate(() => scrollTo(0, 0)); // the clip is a part of the whole page
   await page.waitForTimeout(300);

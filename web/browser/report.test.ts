@@ -2,15 +2,13 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { launch, open, PYTHON } from "./open";
+import { launch, open, overflow, PYTHON, violations } from "./open";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!--\u202e\u0000";
 const MAKE = `
 import fcntl, json, sys
@@ -210,21 +208,6 @@ it("shares of strategies are told at a step", async () => {
   await page.context().close();
 });
 
-it("what the training cost is said, and what was not logged", async () => {
-  const { page, misdeeds } = await open(browser, address, {}, ".chart svg");
-  const head = await page.locator("table.cost thead th").allInnerTexts();
-  const cells = await page.locator("table.cost tbody tr").first().locator("td").allInnerTexts();
-  expect(cells[head.indexOf("sampled tokens") - 1]).toMatch(/^[\d,]+$|^not logged$/);
-  await page.getByLabel(/Price of an hour/).fill("3600");
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll("table.cost th")].some((one) => one.textContent === "time × price"),
-  );
-  const priced = await page.locator("table.cost tbody tr").first().locator("td").last().innerText();
-  expect(Number(priced)).toBeGreaterThan(0);
-  expect(misdeeds).toEqual([]);
-  await page.context().close();
-});
-
 it("a control run's page has hover, choices, switches and files", async () => {
   const { page, misdeeds } = await open(browser, other("maze/report.html"), { acceptDownloads: true }, ".chart svg");
   const summary = JSON.parse(readFileSync(join(folder, "maze", "summary.json"), "utf8")) as {
@@ -295,14 +278,7 @@ async function axeFindsNothing(of: string, width: number, colorScheme: "light" |
   );
   for (const summary of await page.locator("summary").all()) await summary.click();
   await page.waitForTimeout(200);
-  await page.evaluate(AXE);
-  const violations = await page.evaluate(async () => {
-    const axe = (
-      window as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
-    ).axe;
-    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  });
-  expect(violations).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   const small = await page.evaluate(
     () =>
       [...document.querySelectorAll("text, tspan, small, td, p, li")].filter(
@@ -310,8 +286,6 @@ async function axeFindsNothing(of: string, width: number, colorScheme: "light" |
       ).length,
   );
   expect(small).toBe(0);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(
-    0,
-  );
+  expect(await overflow(page)).toBe(0);
   await page.context().close();
 }

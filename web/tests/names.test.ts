@@ -1,7 +1,7 @@
 /** Names of dots in a chart: they cover neither each other nor a dot, where there is room. */
 
 import { expect, it } from "vitest";
-import { placesOfNames } from "../src/components/names";
+import { placesOfNames } from "../src/report/names";
 
 const LETTER = 6; // pixels, at least
 

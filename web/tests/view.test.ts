@@ -5,7 +5,7 @@ import type { Group, Sample } from "../src/view/api";
 import { pieces, visible } from "../src/components/visible";
 import { difference } from "../src/view/problem/difference";
 import { inWords, points, withoutCredit } from "../src/view/run/steps";
-import { methodsInLog, why } from "../src/view/problem/why";
+import { why } from "../src/view/problem/why";
 import { decimal } from "../src/components/format";
 import { signed } from "../src/components/SignedBar";
 
@@ -50,11 +50,7 @@ const sample = (correct: boolean | null, advantage: number | null): Sample => ({
   against: correct !== null && advantage !== null && advantage !== 0 && correct !== advantage > 0,
 });
 
-const group = (
-  used: readonly (number | null)[],
-  others: Record<string, readonly (number | null)[]>,
-  more: Partial<Group> = {},
-): Group => ({
+const group = (used: readonly (number | null)[], in_log: readonly string[], more: Partial<Group> = {}): Group => ({
   step: 1,
   place: 0,
   number: 0,
@@ -64,7 +60,6 @@ const group = (
   prompt: "",
   gold: null,
   by_step: true,
-  marks: {},
   all_methods: {},
   set_size: 4,
   largest_set_size: 7,
@@ -72,7 +67,8 @@ const group = (
   shared_prefix: 0,
   methods: { grpo: "GRPO", poly_epo: "Poly-EPO" },
   samples: used.map((value, i) => sample(i > 0, value)),
-  others,
+  others: { grpo: used, poly_epo: used },
+  in_log,
   sized: ["poly_epo"],
   origin: { kind: "loss", method: null, set_size: null },
   explained: { ...EXPLAINED, method: "poly_epo", set_size: 4 },
@@ -83,14 +79,12 @@ const group = (
     total: [0.1, 0],
     reward_with: [0.5, 0.6],
     diversity_with: [0.7, 0.4],
-    covariance_with: [0, 0],
     all: [0.6, 0.4, 0],
   },
   ...more,
 });
 
 const EXPLAINED = {
-  agrees: true,
   baseline: "all_sets",
   is_scaled: false,
   is_shaped: false,
@@ -100,21 +94,9 @@ const EXPLAINED = {
   all: 0.625,
 } as const;
 
-it("the methods that give what the log has", () => {
-  const named = (used: readonly (number | null)[], others: Record<string, readonly (number | null)[]>) =>
-    methodsInLog(group(used, others));
-  expect(named([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] })).toEqual(["poly_epo"]);
-  expect(named([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] })).toEqual(["grpo", "poly_epo"]);
-  expect(named([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, 0.2] })).toEqual([]);
-  expect(named([null, 0.1], { grpo: [0, 0.1], poly_epo: [1, 0] })).toEqual([]);
-  expect(named([null, 0.1], { grpo: [0, 0.1], poly_epo: [null, 0.1] })).toEqual(["poly_epo"]);
-  expect(named([null, null], { poly_epo: [null, null] })).toEqual([]);
-  expect(named([0, 0.1], { grpo: [0.2, 0.1], poly_epo: [null, 0.1] })).toEqual(["poly_epo"]); // left out of a loss
-});
-
 it("a sample without a label does not make the credit another", () => {
   const origin = { kind: "credit", method: "poly_epo", set_size: 4 } as const;
-  const one = group([null, 0.1], { poly_epo: [null, 0.1] }, { explained: null, parts: {}, origin });
+  const one = group([null, 0.1], ["poly_epo"], { explained: null, parts: {}, origin });
   expect(why(one, 0).join(" ")).toContain("Its credit is unknown: the method leaves it out.");
   expect(why(one, 1).join(" ")).toContain("The credit that setrl credit wrote is what Poly-EPO gives");
 });
@@ -122,7 +104,7 @@ it("a sample without a label does not make the credit another", () => {
 it("credit is explained by its own method, and nothing is said to be trained that was not", () => {
   const none = { explained: null, parts: {} } as const;
   const used = [0.1, -0.2];
-  const of = (more: Partial<Group>): string => why(group(used, { grpo: used, poly_epo: [0, 0] }, more), 0).join(" ");
+  const of = (more: Partial<Group>): string => why(group(used, ["grpo"], more), 0).join(" ");
   const one = { ...EXPLAINED, method: "grpo", set_size: 1, is_scaled: true };
   expect(of({ explained: one, parts: {} })).toContain(
     "GRPO compares single samples: the reward of y1 is 0.750. The mean of all samples is 0.625. Its credit: 0.100, the difference divided by a standard deviation.",
@@ -157,20 +139,18 @@ it.each([
 });
 
 it("a sample's credit in words", () => {
-  const words = why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0.1, -0.2] }), 0).join(" ");
+  const words = why(group([0.1, -0.2], ["poly_epo"]), 0).join(" ");
   expect(words).toContain("y1 is wrong, and training made it more likely, against its correctness.");
   expect(words).toContain("is what Poly-EPO gives with sets of 4");
-  expect(why(group([0.1, -0.2], { grpo: [0.1, -0.2], poly_epo: [0.1, -0.2] }), 0).join(" ")).toContain(
+  expect(why(group([0.1, -0.2], ["grpo", "poly_epo"]), 0).join(" ")).toContain(
     "is what GRPO and Poly-EPO give with sets of 4.",
   );
-  expect(why(group([0.1, -0.2], { grpo: [1, -1], poly_epo: [0, 0] }), 0).join(" ")).toContain(
-    "is not what any of the methods",
-  );
+  expect(why(group([0.1, -0.2], []), 0).join(" ")).toContain("is not what any of the methods");
   expect(words).toContain("(0.300): its sets are more varied than others");
   expect(words).toContain("a mean reward of 0.500 (all sets: 0.600)");
-  const unknown = why(group([null, null], {}, { explained: null, parts: {} }), 0).join(" ");
+  const unknown = why(group([null, null], [], { explained: null, parts: {} }), 0).join(" ");
   expect(unknown).toBe("y1 is wrong.");
-  expect(why(group([null, 0.1], {}, { explained: null, parts: {} }), 0)[0]).toContain(
+  expect(why(group([null, 0.1], [], { explained: null, parts: {} }), 0)[0]).toContain(
     "The log does not hold its advantage.",
   );
   expect(unknown).not.toContain("entered the loss");

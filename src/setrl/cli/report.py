@@ -74,9 +74,9 @@ class Report(EvaluatedFields, Said):
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
         from setrl.evaluate.sides import is_samples
-        from setrl.support.files.run_folder import kind_of
+        from setrl.logs.run import Run
 
-        return is_samples(path) and kind_of(path) is None
+        return is_samples(path) and Run(path).kind is None
 
     def _of_files(self) -> None:
         from setrl.show.report import report_files

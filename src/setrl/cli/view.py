@@ -17,7 +17,7 @@ class View(EvaluatedFields, Said):
 
     It shows any log of samples, a folder of logs, runs, output folders of TRL's trainers
     (log_completions=True), logs of verl, of tinker-cookbook and of evaluation tools, and evaluation
-    files. It changes no log; a reader's own labels are saved next to it.
+    files. It only reads.
 
     Attributes:
         path: The folder, or one log of samples.

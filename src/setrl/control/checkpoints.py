@@ -15,22 +15,23 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from setrl.logs.run import Seed
 from setrl.support.errors import RunError
-from setrl.support.files.run_folder import TrainingRun
+from setrl.train.runs.resume import mark_complete
 
 POLICY = "policy.safetensors"
 KEPT = 2  # the last one, and a complete one while the last is written
 
 
-def save(run: TrainingRun, step: int, write: Callable[[Path], None]) -> None:
+def save(run: Seed, step: int, write: Callable[[Path], None]) -> None:
     """Write the checkpoint of a step, unless it is there, and remove those that it replaces."""
     folder = run.checkpoint(step)
     if (folder / "complete").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     write(folder)
-    run.mark_complete(step)
-    for old in list(run.checkpoint_folders().values())[:-KEPT]:
+    mark_complete(run, step)
+    for old in list(run.checkpoints.values())[:-KEPT]:
         shutil.rmtree(old)
 
 

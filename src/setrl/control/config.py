@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from setrl.control.tasks import located
 from setrl.support import names
-from setrl.support.files.sections import Count, Seed, refuse_unknown
+from setrl.support.files.sections import Count, Natural, refuse_unknown
 from setrl.train.runs.config import RunConfig, located_arms
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
@@ -59,7 +59,7 @@ class ControlConfig(RunConfig):
     """Environment steps between evaluations during training; null: only at the end."""
     checkpoint_every: Count = 20_000
     """Environment steps between checkpoints, from which an interrupted run resumes."""
-    pretrain_seed: Seed = 0
+    pretrain_seed: Natural = 0
     """Decides the weights that every arm and seed starts from, if the task pretrains."""
 
     @override

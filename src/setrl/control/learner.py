@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setrl.control.checkpoints import save
-from setrl.support.files.run_folder import TrainingRun
+from setrl.logs.run import Seed
 from setrl.train.runs.pool import Stop
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Learner(ABC):
     arm: str
     seed: int
     cache: Path
-    run: TrainingRun
+    run: Seed
     checkpoint: Path | None = None
     on_step: Callable[[int], None] = lambda _: None
     stop: Stop = field(default_factory=Stop)

@@ -13,11 +13,12 @@ from typing_extensions import override
 
 from setrl.control.learner import Learner
 from setrl.control.resolved import ResolvedControl
+from setrl.logs.run import BASE, Run, Seed
 from setrl.support import files
 from setrl.support.files.digests import Digests
-from setrl.support.files.run_folder import BASE, TrainingRun, write_status
 from setrl.train.runs.inputs import inputs_of
 from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.resume import train_on, truncate
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
 
@@ -81,7 +82,7 @@ class ControlArms(Arms):
     def _base(self) -> Learner:
         """Return an arm that has the policy that all arms start from, made if it is missing."""
         first, seed = next(iter(self.resolved.arms)), self.resolved.config.pretrain_seed
-        run = TrainingRun(self.run_dir / BASE)
+        run = Run(self.run_dir).base
         return engine(self.resolved).Learner(self.resolved, first, seed, self.cache, run)
 
     @override
@@ -90,9 +91,7 @@ class ControlArms(Arms):
         return self.resolved.steps * (1 if arm is not None else 0.02)
 
     @override
-    def train(
-        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
-    ) -> None:
+    def train(self, arm: str, seed: int, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         steps = self.resolved.steps
 
         def on_step(done: int) -> None:
@@ -101,8 +100,8 @@ class ControlArms(Arms):
         train_arm(self.resolved, arm, seed, self.cache, run, on_step, stop)
 
     @override
-    def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
-        if not run.evaluation.exists():
+    def evaluate_base(self, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
+        if not run.outcome_file.exists():
             _write_evaluation(self._base(), BASE, None)
         on_progress(self.cost(None))
 
@@ -112,7 +111,7 @@ def train_arm(
     arm: str,
     seed: int,
     cache: Path,
-    run: TrainingRun,
+    run: Seed,
     on_step: Callable[[int], None],
     stop: Stop,
 ) -> bool:
@@ -130,30 +129,29 @@ def train_arm(
     Returns:
         Whether all steps are done; False if training was stopped.
     """
-    if run.is_done(run.evaluation, files.read_json(run.evaluation).get("steps", 0)):
-        on_step(resolved.steps)
-        return True
-    checkpoint = run.usable_checkpoint()
-    run.remove_incomplete()
-    write_status(run.path, "running", arm=arm, seed=seed, method=repr(resolved.arms[arm].method))
-    given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
-    learner: Learner = engine(resolved).Learner(*given)
-    run.truncate(learner.steps)
-    learner.learn()
-    finished = learner.steps >= resolved.steps
-    if finished:
-        with files.writing_folder(run.final) as folder:
-            learner.write_final(folder)
-        _write_evaluation(learner, arm, seed)
-        on_step(learner.steps)
-    run.end(finished, learner.steps)
-    return finished
+
+    def train(checkpoint: Path | None) -> int:
+        given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
+        learner: Learner = engine(resolved).Learner(*given)
+        truncate(run, learner.steps)
+        learner.learn()
+        if learner.steps >= resolved.steps:
+            with files.writing_folder(run.final) as folder:
+                learner.write_final(folder)
+            _write_evaluation(learner, arm, seed)
+            on_step(learner.steps)
+        return learner.steps
+
+    method = repr(resolved.arms[arm].method)
+    return train_on(
+        run, run.outcome_file, resolved.steps, on_step, train, arm=arm, seed=seed, method=method
+    )
 
 
 def _write_evaluation(learner: Learner, arm: str, seed: int | None) -> None:
     """Write evaluation.json: the metrics of an arm's last policy, or of the base."""
     about = {"schema_version": 1, "arm": arm, "seed": seed, "steps": learner.steps}
-    files.write_json(learner.run.evaluation, {**about, "metrics": learner.evaluation()})
+    files.write_json(learner.run.outcome_file, {**about, "metrics": learner.evaluation()})
 
 
 def engine(resolved: ResolvedControl) -> ModuleType:

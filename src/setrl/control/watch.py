@@ -23,11 +23,11 @@ from setrl.control.resolved import ResolvedControl
 from setrl.control.run import engine
 from setrl.control.tasks import ControlTask
 from setrl.control.trajectories import Trajectory
+from setrl.logs.run import CONFIG, Run
 from setrl.samples.values import DEGENERATE
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError, usage_errors
 from setrl.support.files.atomic import refuse_file_of_others
-from setrl.support.files.run_folder import CONFIG, training_run
 from setrl.support.wording import percent
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any
     """Return the trained model of an arm; on JAX, its player."""
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
-    final = training_run(run_dir, arm, seed).final
+    final = Run(run_dir).seed(arm, seed).final
     if not (final / POLICY).exists():
         raise ConfigError(
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"

@@ -107,6 +107,16 @@ def pass_values(evaluations: Sequence[Evaluation], ks: Sequence[int]) -> Floats:
     return np.array([[pass_at_k(e.correct_count_P, e.sizes, k) for e in evaluations] for k in ks])
 
 
+def pass_band(
+    first: Sequence[Evaluation], second: Sequence[Evaluation] | None, intervals: IntervalConfig
+) -> Band:
+    """Return the band of pass@k of one arm, or of its difference to another arm, at every k."""
+    ks = every_k(min(e.n for e in (*first, *(second or ()))))
+    subtracted = None if second is None else pass_values(second, ks)
+    bounds = (0.0 if second is None else -1.0, 1.0)
+    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, bounds)
+
+
 def simultaneous_band(
     ks: Sequence[int],
     first_KRP: ArrayLike,

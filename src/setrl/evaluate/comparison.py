@@ -10,14 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluate.bands import (
-    Band,
-    FirstLoss,
-    every_k,
-    first_loss,
-    pass_values,
-    simultaneous_band,
-)
+from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
 from setrl.evaluate.cautions import are_equal, of_two
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
@@ -223,7 +216,7 @@ def compare(
         chosen = list(names)
     elif not {*chosen} <= {*names}:
         _refuse(chosen, first, second, ks)
-    band = _pass_band(first, second, intervals)
+    band = pass_band(second.evaluations, first.evaluations, intervals)
     shown = band if "pass" in chosen else None
     return Comparison(
         first=first.name,
@@ -296,13 +289,6 @@ def _on_same_problems(first_RP: Floats, second_RP: Floats) -> BothValues:
     """
     missing_P = np.isnan(first_RP).any(axis=0) | np.isnan(second_RP).any(axis=0)
     return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
-
-
-def _pass_band(first: Side, second: Side, intervals: IntervalConfig) -> Band:
-    """B − A of pass@k at every k up to the smaller n, with its simultaneous band."""
-    ks = every_k(min(first.n, second.n))
-    of_first, of_second = (pass_values(run.evaluations, ks) for run in (first, second))
-    return simultaneous_band(ks, of_second, of_first, intervals, bounds=(-1, 1))
 
 
 def _rows(

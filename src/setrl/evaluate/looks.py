@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any
 
 from setrl.core import methods
-from setrl.support.files.run_folder import BASE
+from setrl.logs.run import BASE
 
 Style = tuple[str, str, str]  # names of a hue, a dash and a symbol
 

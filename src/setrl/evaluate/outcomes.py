@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from setrl.support import files
-from setrl.support.files.run_folder import BASE
+from setrl.evaluate.intervals import WithInterval
+from setrl.logs.run import BASE
 from setrl.support.wording import between, in_a_row, in_words
 
 QUALITY = ("success", "validity")  # the metrics of success that diversity is compared with
@@ -26,28 +25,14 @@ Outcomes = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 
 @dataclass(frozen=True)
-class OverSeeds:
-    """A metric of an arm: its mean over seeds, and the standard error.
+class OverSeeds(WithInterval):
+    """A metric's mean over the seeds where it is defined, one standard error below and above.
 
     Attributes:
-        value: Over the seeds where it is defined; NaN without any.
-        stderr: NaN with fewer than two seeds.
-        low, high: One standard error below and above.
+        stderr: The standard error; NaN with fewer than two seeds.
     """
 
-    value: float
     stderr: float
-    low: float
-    high: float
-
-
-def read_outcome(path: Path) -> dict[str, float]:
-    """Read the metrics of an evaluation.json: NaN for what is not a number, {} without a file."""
-    metrics = files.read_json(path).get("metrics", {})
-    return {
-        str(name): float(value) if isinstance(value, int | float) else math.nan
-        for name, value in (metrics.items() if isinstance(metrics, dict) else ())
-    }
 
 
 def over_seeds(values: Sequence[float]) -> OverSeeds:
@@ -59,12 +44,12 @@ def over_seeds(values: Sequence[float]) -> OverSeeds:
     known = np.array([value for value in values if not math.isnan(value)])
     mean = float(known.mean()) if len(known) else math.nan
     stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
-    return OverSeeds(mean, stderr, mean - stderr, mean + stderr)
+    return OverSeeds(mean, mean - stderr, mean + stderr, stderr)
 
 
-def metric_names(found: Outcomes) -> list[str]:
+def metric_names(outcomes: Outcomes) -> list[str]:
     """Return the metrics of all evaluations, in the order of their task."""
-    rows = [metrics for seeds in found.values() for metrics in seeds.values()]
+    rows = [metrics for seeds in outcomes.values() for metrics in seeds.values()]
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
@@ -81,14 +66,14 @@ def diversity_metrics(names: Sequence[str]) -> list[str]:
     return [*(effective or rooms)[-1:], *tries[-1:]]
 
 
-def outcome_table(found: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:
+def outcome_table(outcomes: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:
     """Every metric of every arm, as JSON, with what it shows in sentences.
 
     Args:
-        found: The evaluations; arms without any are left out.
+        outcomes: The evaluations; arms without any are left out.
         label: Arm → its name for readers.
     """
-    arms = {arm: seeds for arm, seeds in found.items() if any(seeds.values())}
+    arms = {arm: seeds for arm, seeds in outcomes.items() if any(seeds.values())}
     names = metric_names(arms)
     quality, diversity = quality_metric(names), diversity_metrics(names)
     return {
@@ -109,9 +94,7 @@ def outcome_table(found: Outcomes, label: Callable[[str], str] = str) -> dict[st
 
 def _numbers(seeds: Mapping[int, Mapping[str, float]], name: str) -> dict[str, Any]:
     values = [metrics.get(name, math.nan) for metrics in seeds.values()]
-    one = over_seeds(values)
-    return {"value": one.value, "stderr": one.stderr, "low": one.low, "high": one.high,
-            "seeds": values}  # fmt: skip
+    return {**asdict(over_seeds(values)), "seeds": values}
 
 
 def _sentences(

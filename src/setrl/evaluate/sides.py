@@ -14,8 +14,8 @@ from setrl.evaluate.loading import load_evaluation, load_samples
 from setrl.evaluate.samples import Evaluation
 from setrl.logs.importers.tools import tool_of
 from setrl.logs.options import LogOptions
+from setrl.logs.run import Arm, Run
 from setrl.support.errors import ConfigError, DataError
-from setrl.support.files.run_folder import evaluation_files, find_arms, seed_folders
 from setrl.support.wording import first_of
 
 
@@ -77,16 +77,17 @@ def load_side(
     if is_samples(path):
         options = replace(log or LogOptions(), allow_damaged=allow_damaged)
         loaded = load_samples(path, options, keep_bare=True)
-        found = (loaded.evaluation,)
-        return Side(str(path), path.stem, found, loaded.reading, is_log=loaded.is_log)
-    files = {seed: found[split] for seed, found in _files(path).items() if split in found}
-    if not files:
-        raise _no_evaluation(path, split)
-    evaluations = tuple(load_evaluation(file, allow_damaged) for file in files.values())
-    sizes = sorted({evaluation.n for evaluation in evaluations})
+        evaluations = (loaded.evaluation,)
+        return Side(str(path), path.stem, evaluations, loaded.reading, is_log=loaded.is_log)
+    arm = Arm(path)
+    files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}
+    by_seed = {seed: load_evaluation(file, allow_damaged) for seed, file in files.items() if file}
+    if not by_seed:
+        raise _no_evaluation(arm, split)
+    sizes = sorted({evaluation.n for evaluation in by_seed.values()})
     if len(sizes) > 1:
         raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
-    return Side(str(path), split, evaluations, seeds=tuple(files))
+    return Side(str(path), split, tuple(by_seed.values()), seeds=tuple(by_seed))
 
 
 def common_split(*paths: Path) -> str:
@@ -94,10 +95,10 @@ def common_split(*paths: Path) -> str:
     for path in paths:
         if is_samples(path):
             return path.stem
-    known = {path: _splits(path) for path in paths}
+    known = {path: _splits(Arm(path)) for path in paths}
     for path, splits in known.items():
         if not splits:
-            raise _no_evaluation(path, "test")
+            raise _no_evaluation(Arm(path), "test")
     common = set.intersection(*known.values())
     if "test" in common or len(common) == 1:
         return "test" if "test" in common else common.pop()
@@ -110,23 +111,18 @@ def is_samples(path: Path) -> bool:
     return (path.exists() and not path.is_dir()) or tool_of(path) is not None
 
 
-def _files(path: Path) -> dict[int, dict[str, Path]]:
-    """Training seed → split → evaluation file; a model's folder has seed 0."""
-    seeds = seed_folders(path) or {0: path}
-    return {seed: evaluation_files(folder) for seed, folder in seeds.items()}
+def _splits(arm: Arm) -> set[str]:
+    return {split for seed in arm.seeds.values() for split in seed.evaluations}
 
 
-def _splits(path: Path) -> set[str]:
-    return {split for files in _files(path).values() for split in files}
-
-
-def _no_evaluation(path: Path, split: str) -> ConfigError | DataError:
+def _no_evaluation(arm: Arm, split: str) -> ConfigError | DataError:
     """Return the error for a path without samples, or without samples of this split."""
+    path = arm.path
     if not path.exists():
         return DataError(f"{path}: no such file or folder; give samples, or a folder with them")
-    if known := sorted(_splits(path)):
+    if known := sorted(_splits(arm)):
         return ConfigError(f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}")
-    if arms := [one.arm for one in find_arms(path) if any(map(_splits, one.seeds.values()))]:
+    if arms := [name for name, other in Run(path).arms.items() if _splits(other)]:
         return DataError(f"{path} is a run with several arms: give one, {path / first_of(arms)}")
     return DataError(
         f"{path} is neither a file of samples, nor the folder of another tool's log, nor a folder "

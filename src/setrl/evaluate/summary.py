@@ -13,14 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluate.bands import (
-    Band,
-    FirstLoss,
-    every_k,
-    first_loss,
-    pass_values,
-    simultaneous_band,
-)
+from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     Difference,
@@ -34,13 +27,11 @@ from setrl.evaluate.metrics import seed_values
 from setrl.evaluate.problems import comparable
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.ungraded import Ungraded
+from setrl.logs.run import BASE, Run, is_base
 from setrl.support import files
 from setrl.support.errors import DataError
-from setrl.support.files.run_folder import BASE, evaluation_files, find_arms, is_base
 
 SCHEMA_VERSION = 1
-
-Evaluations = Mapping[str, Mapping[str, Mapping[int, Evaluation]]]  # by split, arm and seed
 
 
 @dataclass(frozen=True)
@@ -88,14 +79,21 @@ class ArmDifference:
     band: Band | None = None
     first_loss: FirstLoss | None = None
 
+    def negated(self) -> ArmDifference:
+        """Return the difference with the arms swapped."""
+        metrics = {name: difference.negated() for name, difference in self.metrics.items()}
+        band = self.band and self.band.negated()
+        lost = None if band is None else first_loss(band)
+        return ArmDifference(self.against, self.arm, metrics, band, lost)
+
     def at_once(self, metric: str) -> Difference:
         """Return a difference; of pass@k with the ends of the band, if it has ends at this k.
 
         A sentence about pass@k at one k then agrees with every sentence about its curve.
         """
-        found, (name, _, k) = self.metrics[metric], metric.partition("@")
+        difference, (name, _, k) = self.metrics[metric], metric.partition("@")
         low, high = self.band.at(int(k)) if self.band and name == "pass" else (np.nan, np.nan)
-        return found if np.isnan(low) else dataclasses.replace(found, low=low, high=high)
+        return difference if np.isnan(low) else dataclasses.replace(difference, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -119,8 +117,8 @@ class SplitSummary:
 
     def difference(self, arm: str, against: str) -> ArmDifference | None:
         """Return the difference of two arms, or None."""
-        found = (d for d in self.differences if (d.arm, d.against) == (arm, against))
-        return next(found, None)
+        differences = (d for d in self.differences if (d.arm, d.against) == (arm, against))
+        return next(differences, None)
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ class Summary:
 
 
 def summarise(
-    evaluations: Evaluations,
+    evaluations: Mapping[str, Mapping[str, Mapping[int, Evaluation]]],
     reference: str | None,
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
@@ -184,30 +182,32 @@ def summarise_run(
         intervals: How intervals are made.
         allow_damaged: See `setrl.evaluate.load_evaluation`.
     """
-    run_dir = Path(run_dir)
-    evaluations = run_evaluations(run_dir, allow_damaged)
-    return summarise(evaluations, run_reference(run_dir, reference), intervals)
+    run = Run(Path(run_dir))
+    evaluations = evaluations_of(run, allow_damaged)
+    return summarise(evaluations, reference_of(run, reference), intervals)
 
 
-def run_evaluations(run_dir: Path, allow_damaged: bool = False) -> Evaluations:
-    """All evaluation files of a run directory: split → arm → seed → evaluation.
+def evaluations_of(
+    run: Run, allow_damaged: bool = False
+) -> dict[str, dict[str, dict[int, Evaluation]]]:
+    """All evaluation files of a run: split → arm → seed → evaluation.
 
     Args:
-        run_dir: The comparison's folder.
+        run: The comparison.
         allow_damaged: See `setrl.evaluate.load_evaluation`.
     """
     evaluations: dict[str, dict[str, dict[int, Evaluation]]] = {}
-    for arm in find_arms(run_dir):
-        for seed, folder in arm.seeds.items():
-            for split, path in evaluation_files(folder).items():
-                of_arm = evaluations.setdefault(split, {}).setdefault(arm.arm, {})
-                of_arm[seed] = load_evaluation(path, allow_damaged)
+    for name, arm in run.arms.items():
+        for number, seed in arm.seeds.items():
+            for split, path in seed.evaluations.items():
+                of_arm = evaluations.setdefault(split, {}).setdefault(name, {})
+                of_arm[number] = load_evaluation(path, allow_damaged)
     return evaluations
 
 
-def run_reference(run_dir: Path, reference: str) -> str | None:
+def reference_of(run: Run, reference: str) -> str | None:
     """Return the arm that others are compared with: this arm, or else the first trained arm."""
-    trained = [arm.arm for arm in find_arms(run_dir) if not is_base(arm.arm)]
+    trained = [name for name in run.arms if not is_base(name)]
     return reference if reference in trained else next(iter(trained), None)
 
 
@@ -250,7 +250,7 @@ def _summarise_split(
             arm,
             against,
             _differences(values[arm], values[against], intervals),
-            band := _band(found[arm], found[against], intervals),
+            band := pass_band(found[arm], found[against], intervals),
             first_loss(band),
         )
         for arm, against in pairs
@@ -276,7 +276,7 @@ def _arm_summary(
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
         metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
-        band=_band(evaluations, None, intervals) if has_pass else None,
+        band=pass_band(evaluations, None, intervals) if has_pass else None,
         ungraded=ungraded,
     )
 
@@ -289,13 +289,3 @@ def _differences(
         for name in first
         if name in second
     }
-
-
-def _band(
-    first: Sequence[Evaluation], second: Sequence[Evaluation] | None, intervals: IntervalConfig
-) -> Band:
-    """Return the band of pass@k of one arm, or of its difference to another arm."""
-    ks = every_k(min(e.n for e in (*first, *(second or ()))))
-    subtracted = None if second is None else pass_values(second, ks)
-    bounds = (0.0 if second is None else -1.0, 1.0)
-    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, bounds)

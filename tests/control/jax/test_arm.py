@@ -22,10 +22,11 @@ from setrl.control.jax import checkpoints
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import run_control, train_arm
 from setrl.control.tasks.jax_goals import JaxGoals
+from setrl.logs.run import Run, Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun, training_run
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import usable_checkpoint
 from tests.at_once import at_once
 
 POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "ucb_coef": 0.1}
@@ -60,17 +61,17 @@ def folder(resolved: ResolvedControl, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def test_a_run_leaves_what_runs_leave(folder: Path) -> None:
-    run = training_run(folder, "poly", 0)
-    rows = list(files.read_lines(run.metrics))
-    found = json.loads(run.evaluation.read_text())
+    run = Run(folder).seed("poly", 0)
+    rows = list(files.read_lines(run.metrics_file))
+    found = json.loads(run.outcome_file.read_text())
     assert found["steps"] == rows[-1]["step"] >= 400
     assert {"success", "goals", "effective_goals"} <= set(found["metrics"])
     assert any("evaluation/success" in row for row in rows)
-    assert len(run.checkpoint_folders()) <= KEPT
+    assert len(run.checkpoints) <= KEPT
 
 
 def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
-    rows = list(files.read_lines(training_run(folder, "ppo", 0).metrics))
+    rows = list(files.read_lines(Run(folder).seed("ppo", 0).metrics_file))
     assert not any(key.startswith("vines") for key in rows[-1])
     assert rows[-1]["rollout/resets"] == 6 * len(rows)
 
@@ -78,7 +79,7 @@ def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
 def test_an_interrupted_run_ends_with_the_same_weights(
     resolved: ResolvedControl, folder: Path, tmp_path: Path
 ) -> None:
-    run, stop = TrainingRun(tmp_path / "arm"), Stop()
+    run, stop = Seed(tmp_path / "arm"), Stop()
 
     def stop_in_the_middle(steps: int) -> None:
         if steps >= 150:
@@ -87,11 +88,11 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     given = (resolved, "poly", 0, tmp_path / "cache", run)
     assert not train_arm(*given, stop_in_the_middle, stop)
     assert train_arm(*given, lambda _: None, Stop())
-    whole = training_run(folder, "poly", 0)
+    whole = Run(folder).seed("poly", 0)
     one, other = (load_file(each.final / POLICY) for each in (run, whole))
     for name in other:
         np.testing.assert_array_equal(one[name], other[name])
-    steps = [[row["step"] for row in files.read_lines(each.metrics)] for each in (run, whole)]
+    steps = [[row["step"] for row in files.read_lines(each.metrics_file)] for each in (run, whole)]
     assert steps[0] == steps[1]
 
 
@@ -108,7 +109,7 @@ def test_rewards_that_are_all_missing_end_the_run(
     resolved: ResolvedControl, arm: str, lost: int, sentence: str, tmp_path: Path
 ) -> None:
     """Without vines one is too many; with vines, all of the two trunks and of the vines."""
-    learner = jax_arm.Learner(resolved, arm, 0, tmp_path, TrainingRun(tmp_path))
+    learner = jax_arm.Learner(resolved, arm, 0, tmp_path, Seed(tmp_path))
     metrics = {"rollout/without_reward": lost, "vines/score": np.nan, "train/loss": 0.1}
     expected = pytest.raises(RunError, match=sentence) if sentence else nullcontext()
     with expected:
@@ -119,7 +120,7 @@ def test_an_arm_whose_sets_never_gave_credit_ends_with_a_warning(
     resolved: ResolvedControl, tmp_path: Path
 ) -> None:
     """As on the other path, and only if all steps are done."""
-    learner = jax_arm.Learner(resolved, "poly", 0, tmp_path, TrainingRun(tmp_path))
+    learner = jax_arm.Learner(resolved, "poly", 0, tmp_path, Seed(tmp_path))
     learner.training = learner.training._replace(steps=jnp.int32(400))
     with pytest.warns(UserWarning, match="no step had a set advantage.*vines/without_credit"):
         learner.learn()
@@ -131,7 +132,7 @@ def test_an_arm_whose_sets_never_gave_credit_ends_with_a_warning(
 
 def test_weights_that_are_not_finite_end_the_run(resolved: ResolvedControl, tmp_path: Path) -> None:
     """The last step of the optimiser can break them after the last loss was measured."""
-    loop = jax_arm.Learner(resolved, "poly", 0, tmp_path, TrainingRun(tmp_path))
+    loop = jax_arm.Learner(resolved, "poly", 0, tmp_path, Seed(tmp_path))
     metrics = {"rollout/without_reward": 0, "train/loss": 0.1}
     loop._refuse_what_teaches_nothing(metrics, {"weight": np.ones(2)})
     with pytest.raises(RunError, match="a weight is not finite"):
@@ -146,8 +147,8 @@ def test_a_trained_policy_can_be_watched(folder: Path, tmp_path: Path) -> None:
 def test_weights_of_another_config_are_refused(folder: Path) -> None:
     other = config(gru=4)
     with pytest.raises(RunError, match="damaged, or belongs to another config"):
-        jax_arm.trained(other, "poly", training_run(folder, "poly", 0).final / POLICY)
-    checkpoint = training_run(folder, "poly", 0).last_checkpoint()
+        jax_arm.trained(other, "poly", Run(folder).seed("poly", 0).final / POLICY)
+    checkpoint = usable_checkpoint(Run(folder).seed("poly", 0))
     assert checkpoint is not None
     training = jax_arm.model_of(other, "poly").init(jax.random.key(0))
     with pytest.raises(RunError, match="damaged, or belongs to another config"):

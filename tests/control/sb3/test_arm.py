@@ -19,10 +19,11 @@ from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl, resolve
 from setrl.control.run import train_arm
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import RunError
-from setrl.support.files.run_folder import TrainingRun
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import mark_complete, usable_checkpoint
 from tests.control.goals import GoalsTask
 
 ARMS = {
@@ -53,7 +54,7 @@ def config(**changes: Any) -> ResolvedControl:
     return resolve(ControlConfig(**values))
 
 
-def train(run: TrainingRun, arm: str, stop_at: int | None = None, **changes: Any) -> bool:
+def train(run: Seed, arm: str, stop_at: int | None = None, **changes: Any) -> bool:
     stop = Stop()
 
     def on_step(steps: int) -> None:
@@ -64,7 +65,7 @@ def train(run: TrainingRun, arm: str, stop_at: int | None = None, **changes: Any
     return train_arm(config(**changes), arm, 3, cache, run, on_step, stop)
 
 
-Trained = Callable[..., TrainingRun]
+Trained = Callable[..., Seed]
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +73,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Arm → its run that nothing interrupted, trained once for all tests."""
 
     @cache
-    def trained(arm: str) -> TrainingRun:
-        run = TrainingRun(tmp_path_factory.mktemp(arm))
+    def trained(arm: str) -> Seed:
+        run = Seed(tmp_path_factory.mktemp(arm))
         assert train(run, arm)
         return run
 
@@ -85,8 +86,8 @@ def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Steps → the same run of the arm `poly`, stopped after that many steps."""
 
     @cache
-    def trained(steps: int) -> TrainingRun:
-        run = TrainingRun(tmp_path_factory.mktemp("stopped"))
+    def trained(steps: int) -> Seed:
+        run = Seed(tmp_path_factory.mktemp("stopped"))
         assert not train(run, "poly", stop_at=steps)
         return run
 
@@ -96,18 +97,16 @@ def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 @pytest.fixture
 def stopped(stopped_once: Trained, tmp_path: Path) -> Trained:
     """The run of `stopped_once`, in a separate folder for this test."""
-    return lambda steps: TrainingRun(
-        shutil.copytree(stopped_once(steps).path, tmp_path / "stopped")
-    )
+    return lambda steps: Seed(shutil.copytree(stopped_once(steps).path, tmp_path / "stopped"))
 
 
-def weights(run: TrainingRun) -> torch.Tensor:
+def weights(run: Seed) -> torch.Tensor:
     model = PolyPPO.load(run.final / "model.zip")
     return torch.cat([p.detach().flatten() for p in model.policy.parameters()])
 
 
-def logged(run: TrainingRun) -> list[dict[str, float]]:
-    lines = files.read_lines(run.metrics)
+def logged(run: Seed) -> list[dict[str, float]]:
+    lines = files.read_lines(run.metrics_file)
     return [{k: v for k, v in one.items() if not k.startswith("time/")} for one in lines]
 
 
@@ -115,7 +114,7 @@ def logged(run: TrainingRun) -> list[dict[str, float]]:
 def test_an_interrupted_run_ends_with_the_same_weights(
     arm: str, whole: Trained, tmp_path: Path
 ) -> None:
-    full, cut = whole(arm), TrainingRun(tmp_path / "cut")
+    full, cut = whole(arm), Seed(tmp_path / "cut")
     assert not train(cut, arm, stop_at=200)
     assert files.read_json(cut.path / "run.json")["status"] == "interrupted"
     assert not cut.final.exists()
@@ -127,7 +126,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     )
 
 
-def killed_at_400(run: TrainingRun) -> None:
+def killed_at_400(run: Seed) -> None:
     tasks.by_name["goals"] = GoalsTask  # this process is new
 
     def on_step(steps: int) -> None:
@@ -138,13 +137,13 @@ def killed_at_400(run: TrainingRun) -> None:
 
 
 def test_a_killed_run_ends_with_the_same_weights(whole: Trained, tmp_path: Path) -> None:
-    full, cut = whole("poly"), TrainingRun(tmp_path / "cut")
+    full, cut = whole("poly"), Seed(tmp_path / "cut")
     spawn = multiprocessing.get_context("spawn")  # other tests may have started threads of JAX here
     process = spawn.Process(target=killed_at_400, args=(cut,))
     process.start()
     process.join(300)
     assert process.exitcode == -signal.SIGKILL
-    assert cut.last_checkpoint() is not None
+    assert usable_checkpoint(cut) is not None
     train(cut, "poly")
     assert torch.equal(weights(full), weights(cut))
     assert logged(full) == logged(cut)
@@ -155,10 +154,10 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
     file: str, whole: Trained, stopped: Trained
 ) -> None:
     full, cut = whole("poly"), stopped(400)
-    last = cut.last_checkpoint()
+    last = usable_checkpoint(cut)
     assert last is not None
     (last / file).write_bytes(b"")
-    before = cut.usable_checkpoint()
+    before = usable_checkpoint(cut)
     assert before is not None
     assert before.name != last.name
     assert train(cut, "poly")
@@ -188,7 +187,7 @@ def test_a_checkpoint_that_was_not_made_here_is_refused(
     what: str, stopped: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = stopped(200)
-    folder = run.last_checkpoint()
+    folder = usable_checkpoint(run)
     assert folder is not None
     if what == "changed":
         (folder / "state.pkl").write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
@@ -196,7 +195,7 @@ def test_a_checkpoint_that_was_not_made_here_is_refused(
         monkeypatch.setenv("SETRL_CACHE", str(tmp_path / "there"))
     else:
         (folder / "seal").unlink()
-    run.mark_complete(int(folder.name.rpartition("-")[2]))  # checksums are not secret
+    mark_complete(run, int(folder.name.rpartition("-")[2]))  # checksums are not secret
     with pytest.raises(RunError, match=r"holds pickles.*not written on this machine"):
         train(run, "poly")
 
@@ -212,7 +211,7 @@ def test_what_a_run_leaves(whole: Trained) -> None:
     last = logged(run)[-1]
     assert {"vines/distinct", "train/kl_penalty", "rollout/ep_rew_mean"} <= set(last)
     assert any("evaluation/success" in one for one in logged(run))
-    assert len(list(run.checkpoints.iterdir())) <= 2
+    assert len(list(run.checkpoint_folder.iterdir())) <= 2
 
 
 def test_a_finished_run_is_not_trained_again(whole: Trained, tmp_path: Path) -> None:

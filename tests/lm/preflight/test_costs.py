@@ -2,8 +2,8 @@
 
 import pytest
 
+from setrl.logs.run import Run
 from setrl.support import files
-from setrl.support.files.run_folder import training_run
 from setrl.train.lm.preflight.plan import costs, requests
 from setrl.train.lm.run import run_comparison
 from tests.at_once import at_once
@@ -32,7 +32,7 @@ def test_a_run_takes_as_much_and_at_most_as_many_tokens(base, tmp_path):
         )
         run_comparison(resolved, run, cache=base.parent, show_progress=False)
     for arm in resolved.arms:
-        lines = files.read_lines(training_run(run, arm, 0).metrics)
+        lines = files.read_lines(Run(run).seed(arm, 0).metrics_file)
         sampled += sum(step["length/mean"] for step in lines) * 12
     found = costs(resolved, TEST)
     assert (found["prompts"], found["samples"]) == (2 * 12 * 2, 2 * 12 * 2 * 6)

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from setrl import cli
+from setrl.logs.run import BASE, Run
 from setrl.support import files
-from setrl.support.files.run_folder import BASE, training_run
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.claim import claimed
 from tests.tasks import models
@@ -97,12 +97,12 @@ def make_half_a_run(config):
     run_dir = Path("runs/own")
     with claimed(run_dir, ResolvedConfig.load(config).config):
         files.write_lines(run_dir / BASE / "evaluation" / "test.jsonl", [{"schema_version": 1}])
-    done, going = (training_run(run_dir, arm, 0) for arm in ("grpo", "poly"))
+    done, going = (Run(run_dir).seed(arm, 0) for arm in ("grpo", "poly"))
     done.final.mkdir(parents=True)
     going.checkpoint(2).mkdir(parents=True)
     (going.checkpoint(2) / "complete").write_text("{}")
     times = [{"step": i, "time/step": seconds} for i, seconds in enumerate([60, 90, 300])]
-    files.write_lines(done.metrics, times)
+    files.write_lines(done.metrics_file, times)
     going.checkpoint(4).mkdir()  # not complete
 
 

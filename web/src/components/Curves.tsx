@@ -27,7 +27,7 @@ export interface Curve {
   readonly thin?: readonly (readonly Point[])[];
 }
 
-export interface Alarm {
+interface Alarm {
   readonly hue: string;
   readonly at: readonly number[];
 }

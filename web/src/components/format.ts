@@ -1,6 +1,6 @@
 /** Numbers as text, as the tables of the report have them: a true minus, a dash for none. */
 
-export type Format = (value: number) => string;
+type Format = (value: number) => string;
 
 export const percent: Format = (value) => `${minus((100 * value).toFixed(1))}%`;
 

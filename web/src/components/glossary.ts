@@ -20,7 +20,6 @@ export const GLOSSARY = {
   counts:
     "Concave counts: a correct sample gets m^(α−1), where m is the number of correct samples with its strategy. With α = 1 every correct sample gets 1; with α = 0 a strategy shares one unit of credit among its samples.",
   chosen: "The method that you choose above: objective, baseline, reduction and scale.",
-  set: "K of the N samples, scored together. With N = 8 and K = 4 there are 70 different sets.",
   setSize: "K: how many samples a set holds.",
   objective: "What a set is worth: a number computed from all samples of the set together.",
   polychromic:
@@ -69,12 +68,6 @@ export const GLOSSARY = {
     "How many equally frequent strategies would be as varied as these: the exponential of the entropy. 5 even shares give 5; one share of 100% gives 1.",
   success: "How often a sample with this strategy is correct.",
   share: "How often the model uses this strategy.",
-  estimator: "What turns the rewards of a group into advantages.",
-  meanUpdate:
-    "The direction in which training moves on average, over all groups. κ·∇J: it is κ times the gradient of the objective J, for every policy. near: J is the nearest objective.",
-  off: "How far the mean update is from the gradient beside it, relative to its length, over many policies. 0: the estimator is unbiased for this objective.",
-  variance:
-    "How noisy the update is: its variance, divided by the variance of leave-one-out credit (u − v) of the same objective, over many policies. Where sets hold all samples, divided by the variance of u − w.",
   waterFilling:
     "At the optimum of a mixture of mean reward and polychromic score (sets of two), a strategy keeps a share only if its success is above a level, the water line. The higher its success, the larger its share.",
   mixture: "The weight of the polychromic score. The rest, 1 − α, is the weight of the mean reward.",

@@ -37,7 +37,7 @@ export const weightNeeded = (accuracy: number, diversity: number, mean: number):
   diversity > mean ? accuracy / (diversity - mean) : Number.POSITIVE_INFINITY;
 
 /** Whether success is luck of each attempt, or a property of the problem and the strategy. */
-export type Chance = "attempt" | "problem";
+type Chance = "attempt" | "problem";
 
 /**
  * pass@k of a policy that uses strategy a with share π_a.

@@ -27,7 +27,7 @@ export interface Training {
 }
 
 /** E[A | a, correct] and E[A | a, wrong] for each strategy a. */
-export interface Expected {
+interface Expected {
   readonly correct: readonly number[];
   readonly wrong: readonly number[];
 }
@@ -145,7 +145,7 @@ export function expectedSteps(
 }
 
 /** π after its logits move: π·exp(shift), normalised. */
-export function shiftLogits(shares: readonly number[], shift: readonly number[]): number[] {
+function shiftLogits(shares: readonly number[], shift: readonly number[]): number[] {
   const highest = Math.max(...shift);
   const weight = shares.map((share, a) => share * Math.exp(shift[a]! - highest));
   const total = sum(weight);
@@ -157,7 +157,7 @@ export const effectiveNumber = (shares: readonly number[]): number =>
   Math.exp(-sum(shares.map((share) => (share > 0 ? share * Math.log(share) : 0))));
 
 /** P(j of n) for j = 0 … n, each with chance p. */
-export function binomial(n: number, p: number): Float64Array {
+function binomial(n: number, p: number): Float64Array {
   const chance = new Float64Array(n + 1);
   if (p <= 0 || p >= 1) {
     chance[p <= 0 ? 0 : n] = 1;

@@ -1,11 +1,9 @@
-/** The maths of the page. `tests/lab` holds it to the core by golden vectors, and to `setrl.theory.audit`. */
+/** The maths of the page. `tests/lab` holds it to the core by golden vectors. */
 
-export * from "./audit";
 export * from "./credit";
 export * from "./curves";
 export * from "./decomposition";
 export * from "./dynamics";
-export * from "./formula";
 export type { SetMeans } from "./means";
 export * from "./methods";
 export * from "./objectives";

@@ -11,7 +11,7 @@ export function grpo({ rewards }: Samples): number[] {
 }
 
 /** dᵢ = (N/nᵢ − 1) / (N − 1), nᵢ samples use the strategy of i: 1 for one that no other sample uses. */
-export function rarity(strategies: readonly number[]): number[] {
+function rarity(strategies: readonly number[]): number[] {
   const n = strategies.length;
   const sizes = strategySizes(strategies);
   return strategies.map((own) => (own === DEGENERATE ? 0 : (n / sizes.get(own)! - 1) / Math.max(n - 1, 1)));

@@ -23,7 +23,7 @@ export const meanReward: Objective = ({ rewards }, sets) =>
   });
 
 /** f(S) = max_{i∈S} rᵢ: max@K. */
-export const maxReward: Objective = ({ rewards }, sets) =>
+const maxReward: Objective = ({ rewards }, sets) =>
   each(sets, (members, from, until) => {
     let best = -Infinity;
     for (let m = from; m < until; m++) best = Math.max(best, rewards[members[m]!]!);
@@ -31,11 +31,11 @@ export const maxReward: Objective = ({ rewards }, sets) =>
   });
 
 /** f(S) = 1{some member is correct}: pass@K. */
-export const anyCorrect: Objective = (samples, sets) =>
+const anyCorrect: Objective = (samples, sets) =>
   maxReward({ ...samples, rewards: samples.rewards.map((reward) => (isCorrect(reward) ? 1 : 0)) }, sets);
 
 /** f(S) = the number of strategies that succeed in S. */
-export const distinctCorrect: Objective = ({ rewards, strategies }, sets) =>
+const distinctCorrect: Objective = ({ rewards, strategies }, sets) =>
   each(sets, distinct(strategies.map((strategy, i) => (isCorrect(rewards[i]!) ? strategy : DEGENERATE))));
 
 /** f(S) = (number of strategies in S) / K: the diversity of Poly-EPO. */

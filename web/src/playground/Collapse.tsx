@@ -24,9 +24,9 @@ import { change, parts, state, STEPS } from "./state";
 export const SAMPLES = 16; // of each step
 export const SET_SIZE = 4;
 export const RATE = 0.6; // of credit with a standard deviation of 1 before training, for every method alike
-export const NOTHING = 1e-9; // credit that differs by less is rounding error
+const NOTHING = 1e-9; // credit that differs by less is rounding error
 
-export const METHODS: readonly (readonly [string, Dynamics])[] = [
+const METHODS: readonly (readonly [string, Dynamics])[] = [
   ["GRPO", grpoDynamics],
   ["Poly-EPO", polyEpoDynamics],
   ["MaxPO", maxpoDynamics],

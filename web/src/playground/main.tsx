@@ -8,7 +8,6 @@ import { Term, Tip } from "../components/Term";
 import { Bonus } from "./Bonus";
 import { Collapse, SAMPLES, SET_SIZE } from "./Collapse";
 import { Copies } from "./Copies";
-import { Estimator } from "./Estimator";
 import { Group } from "./Group";
 import { Parts } from "./Parts";
 import { PassAtK } from "./PassAtK";
@@ -24,7 +23,6 @@ const PARTS = [
   ["story", "Story"],
   ["credit", "Credit"],
   ["sets", "Sets"],
-  ["estimator", "Your estimator"],
   ["parts", "Parts"],
   ["bonus", "Bonus"],
   ["collapse", "Collapse"],
@@ -66,19 +64,10 @@ function Playground() {
         <h3>Credit that goes against correctness</h3>
         <QuadrantTable />
         <CopiesOfGroup />
-      </FoldedPanel>
-      <FoldedPanel
-        id="estimator"
-        title="What does your estimator optimise?"
-        lead={
-          <>
-            An <Term name="estimator">estimator</Term> turns the rewards of a group into advantages. Write yours as a
-            formula over the group. The page tries every group of N samples, and finds the objective that training
-            follows on average.
-          </>
-        }
-      >
-        <Estimator />
+        <p class="small">
+          <code>setrl audit my_trainer:my_advantages</code> says which objective an advantage of your own follows, how
+          biased and noisy it is, and what it pays.
+        </p>
       </FoldedPanel>
       <FoldedPanel
         id="parts"
@@ -130,7 +119,7 @@ function Playground() {
       <footer>
         <p>
           Everything is computed in this page, which sends nothing to anybody. Its numbers are tested against the Python
-          library setrl to 1e-12, and of audits to 1e-9.
+          library setrl to 1e-12.
         </p>
       </footer>
       <Tip />

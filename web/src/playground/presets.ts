@@ -2,7 +2,7 @@
 
 import { decode, type State } from "./state";
 
-export interface Preset {
+interface Preset {
   readonly name: string;
   readonly title: string;
   readonly note: string;

@@ -1,6 +1,6 @@
-/** What the page shows as a Python script: a group that prints its credit, a formula that is audited. */
+/** What the page shows as a Python script: a group that prints its credit. */
 
-import { allSets, choose, EPSILON, type Formula, membersOf, type Sets } from "../maths";
+import { allSets, choose, membersOf, type Sets } from "../maths";
 import { drawnSets, samplesOf } from "./results";
 import type { Credit } from "./state";
 
@@ -66,55 +66,4 @@ function listedSets({ samples, setSize }: Credit, sets: Sets, smaller: Sets | nu
     "    return credit.Sampled(len(sets)).from_sets(objective, samples, sets)",
     "",
   ];
-}
-
-/** Function of a formula → its definition in Python, where it is not NumPy's. */
-const DEFINED: Readonly<Record<string, string>> = {
-  mean: "lambda x: np.mean(x)",
-  sum: "lambda x: np.sum(np.broadcast_to(x, r.shape))",
-  std: "lambda x: np.std(np.broadcast_to(x, r.shape), ddof=1)",
-  pstd: "lambda x: np.std(x)",
-  max: "lambda *x: np.max(x[0]) if len(x) == 1 else functools.reduce(np.maximum, x)",
-  min: "lambda *x: np.min(x[0]) if len(x) == 1 else functools.reduce(np.minimum, x)",
-  nth: "lambda x, k: np.sort(np.broadcast_to(x, r.shape))[-int(k)]",
-  centred: "lambda x: x - np.mean(x)",
-  choose: "np.vectorize(lambda n, k: math.comb(int(n), int(k)) if n >= k >= 0 else 0, otypes=[float])",
-};
-
-/** A formula as a function that `setrl.theory.audit` takes, and its audit. */
-export function pythonOfFormula({ text, uses, readsLabels }: Formula, size: number): string {
-  const names = [...uses].sort();
-  const functions = names.filter((name) => name in DEFINED);
-  const imports = [
-    ...(functions.some((name) => name === "max" || name === "min") ? ["import functools"] : []),
-    ...(functions.includes("choose") ? ["import math"] : []),
-  ];
-  const ofNumPy = names.filter((name) => ["abs", "sqrt", "exp", "log", "where"].includes(name));
-  const bound: Readonly<Record<string, string>> = {
-    N: "float(len(r))",
-    eps: String(EPSILON),
-    size: "(strategies[:, None] == strategies).sum(axis=1) * 1.0",
-    m: "(strategies[:, None] == strategies) @ (1.0 * (r > 0.5))",
-  };
-  return [
-    ...imports,
-    ...(imports.length > 0 ? [""] : []),
-    "import numpy as np",
-    "",
-    "from setrl.theory.audit import audit",
-    "",
-    "",
-    `def estimator(rewards${readsLabels ? ", strategies" : ""}):`,
-    "    r = np.asarray(rewards, dtype=float)",
-    ...names.filter((name) => name in bound).map((name) => `    ${name} = ${bound[name]}`),
-    ...ofNumPy.map((name) => `    ${name} = np.${name}`),
-    ...functions.map((name) => `    ${name} = ${DEFINED[name]}`),
-    '    with np.errstate(all="ignore"):',
-    `        return np.broadcast_to(${text}, r.shape)`,
-    "",
-    "",
-    `found = audit(estimator, group_size=${size}, takes="group")`,
-    "print(found)",
-    "",
-  ].join("\n");
 }

@@ -55,7 +55,7 @@ export function drawnSets({ samples, setSize, sets }: Credit): Drawn | null {
   return { sets: drawn, smaller: fewer ? drawSets(n, setSize - 1, sets.count, random) : null };
 }
 
-export const methodOf = ({ objective, setSize, baseline, reduction, scale }: Credit): Method => ({
+const methodOf = ({ objective, setSize, baseline, reduction, scale }: Credit): Method => ({
   objective,
   setSize,
   baseline,

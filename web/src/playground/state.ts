@@ -6,7 +6,6 @@ import {
   BASELINES,
   type Baseline,
   DEGENERATE,
-  LONGEST,
   OBJECTIVES,
   type ObjectiveName,
   REDUCTIONS,
@@ -44,10 +43,6 @@ export interface State {
   /** Shares before training: even, or one strategy far ahead. */
   readonly start: "even" | "skewed";
   readonly step: number;
-  /** The advantage of a sample as a formula, also one that cannot be read yet. */
-  readonly formula: string;
-  /** N of the groups in which the formula is audited. */
-  readonly groupSize: number;
   /** Weight of the polychromic score in the water-filling panel. */
   readonly mixture: number;
   /** Accuracy of a group, and λ, in the panel about reward shaping. */
@@ -84,8 +79,6 @@ export const START: State = {
   success: [0.9, 0.8, 0.7, 0.6, 0.5],
   start: "even",
   step: 0,
-  formula: "(r - mean(r)) / (std(r) + 1e-4)",
-  groupSize: 4,
   mixture: 1,
   accuracy: 0.5,
   bonus: 1,
@@ -245,15 +238,6 @@ const CODECS: { readonly [K in keyof State]: readonly [string, Codec<State[K]>] 
   success: ["q", successes],
   start: ["from", oneOf(["even", "skewed"])],
   step: ["t", number(0, STEPS, true)],
-  formula: [
-    "est",
-    {
-      // These signs are in no formula, and would end its part of the address.
-      write: (text) => text.replace(/[&%#]/g, ""),
-      read: (text) => (text.length <= LONGEST ? text : null),
-    },
-  ],
-  groupSize: ["n", number(2, 8, true)],
   mixture: ["mix", number(0.05, 1)],
   accuracy: ["p", chance],
   bonus: ["bonus", number(0.05, 4)],

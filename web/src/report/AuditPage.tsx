@@ -1,8 +1,8 @@
 /** The audit of a judge: how far it can be trusted, in words, in pictures, and where it errs. */
 
 import { Panel } from "../components/Controls";
-import { Contradictions } from "../components/Contradictions";
-import { Findings } from "../components/Findings";
+import { Contradictions } from "./Contradictions";
+import { Findings } from "./Findings";
 import type { Audited } from "./data";
 
 export function AuditPage({ data }: { data: Audited }) {

@@ -95,11 +95,7 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         </Panel>
       ) : null}
       {data.training.length + data.constant.length > 0 ? (
-        <Panel
-          id="training"
-          title="Training"
-          lead={`Thick lines: mean over seeds; thin lines: each seed. All lines are rolling means over ${data.smoothing === 1 ? "1 step" : `${data.smoothing} steps`}.${data.constant.length ? ` These never changed: ${data.constant.join(", ")}.` : ""}`}
-        >
+        <Panel id="training" title="Training" lead={lead(data)}>
           <Training panels={data.training} />
           {data.shares.map((shares, at) => (
             <div key={at}>
@@ -115,12 +111,19 @@ export function ComparisonPage({ data }: { data: Comparison }) {
         </Panel>
       ) : null}
       {data.time ? (
-        <Panel id="time" title="Where the time goes, and what it cost" lead={`${data.time.headline}.`}>
+        <Panel id="time" title="Where the time goes" lead={`${data.time.headline}.`}>
           <TimeOfAStep arms={data.time.arms} />
         </Panel>
       ) : null}
     </>
   );
+}
+
+/** What the lines of the training show, and which metrics have none. */
+function lead({ smoothing, constant }: Comparison): string {
+  const rolling = smoothing > 1 ? ` All lines are rolling means over ${smoothing} steps.` : "";
+  const flat = constant.length ? ` These never changed: ${constant.join(", ")}.` : "";
+  return `Thick lines: mean over seeds; thin lines: each seed.${rolling}${flat}`;
 }
 
 /** Where a reader finds the texts that the page cuts. */

@@ -2,7 +2,7 @@
 
 import { Panel } from "../components/Controls";
 import { Key } from "../components/Key";
-import { Outcomes } from "../components/Outcomes";
+import { Outcomes } from "./Outcomes";
 import { armOf, type Control, hidden, toggle } from "./data";
 import { seconds } from "../components/format";
 import { Training } from "./Training";

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Segments } from "../components/Controls";
-import { SampleText } from "../components/SampleText";
+import { SampleText } from "./SampleText";
 import { armOf, type ByArm, type Solved } from "./data";
 import { percent } from "../components/format";
 

@@ -1,7 +1,7 @@
 /** Success against diversity: every arm's pass@1 against its correct strategies and its pass@k. */
 
 import { Figure } from "../components/Figure";
-import { Scatter, type Spot } from "../components/Scatter";
+import { Scatter, type Spot } from "./Scatter";
 import { armOf, type Frontier, hidden } from "./data";
 import { percent, plain } from "../components/format";
 

@@ -1,12 +1,11 @@
 /** The training over its steps, the shares of strategies, and where a step's time goes. */
 
-import { useState } from "preact/hooks";
 import { areaY, axisX, axisY, barX, pointer, pointerX, ruleX, stackX, text, tip } from "@observablehq/plot";
 import { Chart } from "../components/Chart";
 import { type Curve, Curves } from "../components/Curves";
 import { Figure } from "../components/Figure";
 import { Key } from "../components/Key";
-import { fills, hues, other } from "../components/registry";
+import { fills, hues, other } from "./registry";
 import { Term } from "../components/Term";
 import type { TermName } from "../components/glossary";
 import { armOf, hidden, type OverSteps, type Shares, type StepTime, toggle } from "./data";
@@ -269,89 +268,6 @@ export function TimeOfAStep({ arms }: { arms: readonly StepTime[] }) {
           })}
         />
       </Figure>
-      <Cost arms={arms} />
-    </>
-  );
-}
-
-type Column = readonly [string, (of: StepTime) => string];
-
-/** What the training took; the price of a machine is not logged, so a reader may give it. */
-function Cost({ arms }: { arms: readonly StepTime[] }) {
-  const [price, setPrice] = useState(NaN);
-  const hasJudge = arms.some(({ judge_unknown }) => judge_unknown !== undefined);
-  const count = (value: number | undefined): string =>
-    value === undefined ? "not logged" : Math.round(value).toLocaleString("en");
-  const judgeTokens = ({ judge_prompt_tokens: sent, judge_reply_tokens: got }: StepTime): number | undefined =>
-    sent === undefined || got === undefined ? undefined : sent + got;
-  const ofJudge: readonly Column[] = [
-    ["prompts not judged", ({ judge_unknown }) => (judge_unknown === undefined ? "—" : percent(judge_unknown))],
-    [
-      "judge’s requests",
-      ({ judge_unknown, judge_requests }) => (judge_unknown === undefined ? "—" : count(judge_requests)),
-    ],
-    ["judge’s tokens", (of) => (of.judge_unknown === undefined ? "—" : count(judgeTokens(of)))],
-    [
-      "judge’s price",
-      ({ judge_unknown, judge_cost }) =>
-        judge_unknown === undefined ? "—" : judge_cost === undefined ? "not logged" : judge_cost.toFixed(2),
-    ],
-  ];
-  const ofMachine: Column = ["time × price", ({ seconds: all }) => ((price * all) / 3600).toFixed(2)];
-  const columns: readonly Column[] = [
-    ["runs", ({ seeds }) => String(seeds)],
-    ["steps", ({ steps }) => steps.toLocaleString("en")],
-    ["sampled tokens", ({ tokens }) => count(tokens)],
-    ["time", ({ seconds: all }) => seconds(all)],
-    [
-      "credit / step",
-      ({ parts, step }) => (parts.credit === undefined ? "—" : `${((100 * parts.credit) / step).toFixed(2)}%`),
-    ],
-    ...(hasJudge ? ofJudge : []),
-    ...(price > 0 ? [ofMachine] : []),
-  ];
-  return (
-    <>
-      <div class="scroll" tabIndex={0} role="region" aria-label="What the training took">
-        <table class="cost">
-          <caption>What the training took</caption>
-          <thead>
-            <tr>
-              <th scope="col">arm</th>
-              {columns.map(([name]) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {arms.map((of) => (
-              <tr key={of.arm}>
-                <th scope="row">{armOf(of.arm).label}</th>
-                {columns.map(([name, shown]) => (
-                  <td key={name}>{shown(of)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <div class="below price">
-        <label>
-          Price of an hour of the machine{" "}
-          <input
-            type="number"
-            min={0}
-            step={0.1}
-            value={Number.isNaN(price) ? "" : price}
-            onInput={(event) => setPrice(event.currentTarget.valueAsNumber)}
-          />
-        </label>
-        <span class="note">
-          A run does not log it. {hasJudge ? "A judge’s price is logged where its settings have prices." : ""}
-        </span>
-      </div>
     </>
   );
 }

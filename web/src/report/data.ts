@@ -1,9 +1,9 @@
 /** What `setrl report` puts into the page. */
 
 import { signal } from "@preact/signals";
-import type { Found } from "../components/audited";
-import { toggled } from "../components/hidden";
-import type { OutcomeTable } from "../components/Outcomes";
+import type { Found } from "./audited";
+import { toggled } from "../components/toggled";
+import type { OutcomeTable } from "./Outcomes";
 
 export interface Arm {
   readonly key: string;
@@ -61,16 +61,6 @@ export interface StepTime {
   readonly arm: string;
   readonly step: number;
   readonly parts: Readonly<Record<string, number>>;
-  readonly seeds: number;
-  readonly seconds: number;
-  readonly steps: number;
-  /** What is not there was not logged. */
-  readonly tokens?: number;
-  readonly judge_unknown?: number;
-  readonly judge_requests?: number;
-  readonly judge_prompt_tokens?: number;
-  readonly judge_reply_tokens?: number;
-  readonly judge_cost?: number;
 }
 
 export interface Frontier {

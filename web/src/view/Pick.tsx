@@ -6,7 +6,7 @@ import { lookOf } from "./looks";
 import { go, route } from "./route";
 import { visible } from "../components/visible";
 
-export type SampledArm = Sampled["arms"][number];
+type SampledArm = Sampled["arms"][number];
 
 export interface Picked {
   readonly split: string;

@@ -102,15 +102,6 @@ export interface Elsewhere {
   readonly unread: number;
 }
 
-/** What a reader has marked a sample with. */
-export interface Mark {
-  readonly star?: boolean;
-  readonly strategy?: string;
-  readonly note?: string;
-}
-
-export type Marks = Readonly<Record<string, Mark>>;
-
 export interface Sample {
   readonly text: string;
   readonly length: number;
@@ -136,7 +127,6 @@ export interface Parts {
   readonly total: Values;
   readonly reward_with: Values;
   readonly diversity_with: Values;
-  readonly covariance_with: Values;
   readonly all: Values;
 }
 
@@ -150,8 +140,6 @@ export interface Origin {
 /** The mean scores of the sets that a method compares. */
 export interface Explained {
   readonly method: string;
-  /** Whether the log's advantages are this method's; null if the log has no advantages. */
-  readonly agrees: boolean | null;
   readonly set_size: number;
   readonly baseline: string;
   readonly is_scaled: boolean;
@@ -172,7 +160,6 @@ export interface Group {
   readonly prompt: string;
   readonly gold: string | null;
   readonly by_step: boolean;
-  readonly marks: Marks;
   readonly all_methods: Readonly<Record<string, string>>;
   readonly set_size: number;
   readonly largest_set_size: number;
@@ -185,6 +172,8 @@ export interface Group {
   /** The methods that compare sets. */
   readonly sized: readonly string[];
   readonly origin: Origin;
+  /** The methods that give the advantages of the log: none, one, or several that agree. */
+  readonly in_log: readonly string[];
   readonly explained: Explained | null;
 }
 
@@ -195,17 +184,11 @@ export const address = (what: string, query: Query = {}): string => {
   return `/api/${what}?${new URLSearchParams(given).toString()}`;
 };
 
-export async function ask<T>(what: string, query: Query, signal?: AbortSignal, write?: unknown): Promise<T> {
-  const written =
-    write === undefined
-      ? {}
-      : { method: "POST", body: JSON.stringify(write), headers: { "content-type": "application/json" } };
-  const answer = await fetch(address(what, query), { ...written, ...(signal ? { signal } : {}) }).catch(
-    (error: unknown) => {
-      if (signal?.aborted) throw error;
-      throw new Error("The server does not answer: is setrl view still running?");
-    },
-  );
+export async function ask<T>(what: string, query: Query, signal?: AbortSignal): Promise<T> {
+  const answer = await fetch(address(what, query), signal ? { signal } : {}).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Error("The server does not answer: is setrl view still running?");
+  });
   if (answer.ok) return (await answer.json()) as T;
   const text = await answer.text();
   let sentence = text;

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect } from "preact/hooks";
 
-export function typing(event: KeyboardEvent): boolean {
+function typing(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return true;
   const at = event.target;
   return at instanceof HTMLElement && at.matches("input, select, textarea");

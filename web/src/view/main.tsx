@@ -28,10 +28,7 @@ function Explorer() {
     <main>
       <Status asked={asked}>{(runs) => <Page runs={runs} />}</Status>
       <Tip />
-      <footer>
-        This page changes no log; your labels are saved beside it. It is served by setrl view on your machine and asks
-        no other host.
-      </footer>
+      <footer>This page only reads. It is served by setrl view on your machine and asks no other host.</footer>
     </main>
   );
 }

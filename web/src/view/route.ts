@@ -31,7 +31,7 @@ const KEYS = [
 ] as const;
 
 export type Key = (typeof KEYS)[number];
-export type Route = { readonly view: View } & Readonly<Partial<Record<Key, string>>>;
+type Route = { readonly view: View } & Readonly<Partial<Record<Key, string>>>;
 
 export function parse(hash: string): Route {
   const given = new URLSearchParams(hash.replace(/^#/, ""));

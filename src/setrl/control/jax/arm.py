@@ -73,7 +73,7 @@ class Learner(learner.Learner):
             self._refuse_what_teaches_nothing(metrics, self.training.params)
             record = {name: float(value) for name, value in sorted(metrics.items())}
             record |= self.measured(before)
-            files.append_line(self.run.metrics, {"step": self.steps, **record})
+            files.append_line(self.run.metrics_file, {"step": self.steps, **record})
             ends = self.ends(before)
         sentence = without_credit(self.model.vines, bool(self.training.gave_credit))
         if sentence is not None and self.steps >= self.resolved.steps:

@@ -21,8 +21,8 @@ from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.sb3 import behaviour_cloning, checkpoints
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.logs.run import Seed
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun
 
 if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
@@ -145,7 +145,7 @@ def recorded(task: ControlTask) -> gym.Env:
 class _MetricsWriter(KVWriter):
     """Writes what Stable-Baselines3 logs as lines of metrics.jsonl."""
 
-    def __init__(self, run: TrainingRun):
+    def __init__(self, run: Seed):
         self.run = run
 
     @override
@@ -158,7 +158,7 @@ class _MetricsWriter(KVWriter):
             for key, value in sorted(key_values.items())
             if isinstance(value, int | float | np.number)
         }
-        files.append_line(self.run.metrics, {"step": step, **numbers})
+        files.append_line(self.run.metrics_file, {"step": step, **numbers})
 
     @override
     def close(self) -> None:

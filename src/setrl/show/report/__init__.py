@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.logs.options import LogOptions
+from setrl.logs.run import CONFIG, Run
 from setrl.support.errors import ConfigError
-from setrl.support.files.run_folder import CONFIG, kind_of
 from setrl.support.installing import install
 from setrl.train.runs.written import REPORT, is_our_page, refuse_page_of_others
 
@@ -68,7 +68,7 @@ def report_files(
         from setrl.show.report.page import write_data
     folder = Path(folder)
     page = folder / REPORT
-    if folder.exists() and (kind_of(folder) is not None or not folder.is_dir() or (
+    if folder.exists() and (Run(folder).kind is not None or not folder.is_dir() or (
         any(folder.iterdir()) and not is_our_page(page))):  # fmt: skip
         raise ConfigError(f"{folder} holds other files: give a new folder with --output")
     data, reading = data_of([Path(path) for path in paths], folder, options, ks, command, views)
@@ -108,7 +108,7 @@ def _refuse_other_folders(run_dir: Path) -> None:
     """Refuse a folder that is not a run, or a run whose report.html is somebody else's file."""
     if not run_dir.is_dir():
         raise ConfigError(f"{run_dir} is not a run directory: the folder does not exist")
-    if kind_of(run_dir) is None:
+    if Run(run_dir).kind is None:
         raise ConfigError(
             f"{run_dir} is not a run directory: it has no run.json of setrl; "
             "give a folder that setrl train or setrl control wrote"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS
 from setrl.evaluate.summary import SplitSummary
-from setrl.show.report.figures_evaluation import band_to, difference_to
+from setrl.show.report.figures_evaluation import difference_to
 from setrl.show.report.headlines import time_title
 from setrl.show.report.over_steps import (
     CONTROL_RETURN,
@@ -24,7 +24,7 @@ from setrl.show.report.over_steps import (
     smoothing,
     stacked_shares,
 )
-from setrl.show.report.run import RunData, shown_split
+from setrl.show.report.run import ReportedRun, shown_split
 from setrl.show.report.style import OTHER_FILL, main_arms
 from setrl.support.wording import in_words, percent, plain
 
@@ -54,15 +54,15 @@ PARTS = ("generation", "verification", "judging", "credit", "update")
 CurveRows = list[list[float]]
 
 
-def evaluation_curves(data: RunData, split: SplitSummary) -> dict[str, Any]:
+def evaluation_curves(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     """Return metrics over k of each arm on a split, and paired differences to the reference."""
     arms = main_arms(list(split.arms))
-    reference = data.summary.reference
-    found = [_over_k(split, arms, reference, name) for name in OVER_K]
+    reference = run.summary.reference
+    curves = [_over_k(split, arms, reference, name) for name in OVER_K]
     return {
         "split": shown_split(split.split),
         "reference": reference,
-        "metrics": [metric for metric in found if metric],
+        "metrics": [metric for metric in curves if metric],
     }
 
 
@@ -75,11 +75,8 @@ def _over_k(
     shows_something = any(row[1] > 0 for rows in values.values() for row in rows)
     if not values or not (shows_something or name == "pass"):
         return None
-    differences = {}
-    for arm in arms:
-        found = difference_to(split, arm, reference)
-        if found and (rows := _rows(found, name)):
-            differences[arm] = rows
+    to = {arm: d for arm in arms if (d := difference_to(split, arm, reference))}
+    differences = {arm: rows for arm, d in to.items() if (rows := _rows(d.metrics, name))}
     is_pass = name == "pass"
     return {
         "name": name,
@@ -88,27 +85,25 @@ def _over_k(
         "values": values,
         "differences": differences,
         "bands": _bands({arm: split.arms[arm].band for arm in arms}) if is_pass else {},
-        "difference_bands": _bands({arm: band_to(split, arm, reference) for arm in differences})
-        if is_pass and reference is not None
-        else {},
+        "difference_bands": _bands({arm: to[arm].band for arm in differences}) if is_pass else {},
     }
 
 
 def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> CurveRows:
     """[k, value, low, high] of a metric over k, smallest k first."""
     ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
-    found = [(k, metrics[f"{name}@{k}"]) for k in ks]
-    return [[k, each.value, each.low, each.high] for k, each in found]
+    estimates = [(k, metrics[f"{name}@{k}"]) for k in ks]
+    return [[k, estimate.value, estimate.low, estimate.high] for k, estimate in estimates]
 
 
 def _bands(bands: Mapping[str, Band | None]) -> dict[str, CurveRows]:
     """[k, low, high] of the bands that hold for all k at once; where there are many k, some."""
-    found = {}
+    rows_of = {}
     for arm, band in bands.items():
         if band is not None and band.is_known:
-            rows = zip(band.ks, band.low, band.high, strict=True)
-            found[arm] = [list(row) for row in rows if _is_shown(row[0])]
-    return found
+            at_k = zip(band.ks, band.low, band.high, strict=True)
+            rows_of[arm] = [list(row) for row in at_k if _is_shown(row[0])]
+    return rows_of
 
 
 def _is_shown(k: int) -> bool:
@@ -116,15 +111,15 @@ def _is_shown(k: int) -> bool:
     return k <= 32 or k % 2 ** max(k.bit_length() - 5, 0) == 0
 
 
-def training_curves(data: RunData) -> tuple[list[dict[str, Any]], list[str]]:
+def training_curves(run: ReportedRun) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the training metrics over steps, and those that never changed, in words.
 
     Each seed is smoothed; then there is the mean over seeds.
     """
-    arms = main_arms(list(data.trained))
+    arms = main_arms(list(run.trained))
     panels, constant = [], []
     for key, (title, share) in OVER_STEPS.items():
-        panel, values = _over_steps(data, arms, key, title, share)
+        panel, values = _over_steps(run, arms, key, title, share)
         if len(values) > 1:
             panels.append(panel)
         elif values:
@@ -134,17 +129,17 @@ def training_curves(data: RunData) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _over_steps(
-    data: RunData, arms: Sequence[str], key: str, title: str, share: bool
+    run: ReportedRun, arms: Sequence[str], key: str, title: str, share: bool
 ) -> tuple[dict[str, Any], set[float]]:
     """Return one panel, and all values in it."""
     curves: dict[str, Any] = {}
     known: set[float] = set()
     for arm in arms:
-        series = data.series(arm, key)
+        series = run.series(arm, key)
         if series is None or not len(series[0]):
             continue
         steps_T, values_RT = series
-        smooth_RT = rolling_mean(values_RT, smoothing(data))
+        smooth_RT = rolling_mean(values_RT, smoothing(run))
         at = thinned(len(steps_T))
         mean_T = _mean_over_seeds(smooth_RT)
         known |= set(np.unique(mean_T[~np.isnan(mean_T)]).tolist())
@@ -170,32 +165,32 @@ def thinned(length: int) -> list[int]:
     return np.unique(np.linspace(0, length - 1, min(length, MOST_POINTS)).astype(int)).tolist()
 
 
-def control_curves(data: RunData) -> list[dict[str, Any]]:
+def control_curves(run: ReportedRun) -> list[dict[str, Any]]:
     """Return the metrics of a control run's training over its environment steps, of every arm."""
-    keys = {key for runs in data.trained.values() for run in runs for key in run.metrics}
+    keys = {key for seeds in run.trained.values() for seed in seeds for key in seed.metrics}
     evaluated = {key: in_words(key.partition("/")[2]) for key in sorted(keys)
                  if key.startswith("evaluation/")}  # fmt: skip
     wanted = {**evaluated, **CONTROL_OVER_STEPS}
-    panels = [_over_environment_steps(data, key, wanted[key]) for key in wanted if key in keys]
+    panels = [_over_environment_steps(run, key, wanted[key]) for key in wanted if key in keys]
     # What limits a user may be steps or resets: a vine needs no reset.
     counted = [key for key in (*evaluated, CONTROL_RETURN[0]) if RESETS in keys and key in keys]
-    panels += [_over_environment_steps(data, key, wanted[key], RESETS) for key in counted[-1:]]
+    panels += [_over_environment_steps(run, key, wanted[key], RESETS) for key in counted[-1:]]
     return [panel for panel in panels if panel is not None]
 
 
 def _over_environment_steps(
-    data: RunData, key: str, title: str, over: str = "step"
+    run: ReportedRun, key: str, title: str, over: str = "step"
 ) -> dict[str, Any] | None:
     """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
-    found = {arm: on_common_steps(runs, key, over) for arm, runs in data.trained.items()}
-    known = {arm: one for arm, one in found.items() if one is not None}
+    by_arm = {arm: on_common_steps(seeds, key, over) for arm, seeds in run.trained.items()}
+    known = {arm: curve for arm, curve in by_arm.items() if curve is not None}
     if not known:
         return None
     first, last = (pick(s[end] for s, _ in known.values()) for pick, end in ((min, 0), (max, -1)))
     most = MOST_POINTS_OF_MANY if len(known) > MANY_ARMS else MOST_POINTS
     longest = max(len(steps_T) for steps_T, _ in known.values())
     grid = np.linspace(first, last, max(2, min(most, longest)))
-    curves = {arm: _on_grid(grid, *one) for arm, one in known.items()}
+    curves = {arm: _on_grid(grid, *curve) for arm, curve in known.items()}
     panel = {"key": key, "label": title, "share": False, "curves": curves}
     if over == RESETS:
         panel |= {"key": f"{key} over resets", "x": {"label": "resets", "name": "reset"}}
@@ -213,19 +208,19 @@ def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]
     }
 
 
-def control_times(data: RunData) -> list[dict[str, Any]]:
+def control_times(run: ReportedRun) -> list[dict[str, Any]]:
     """Environment steps and seconds of each arm's training, all seeds together."""
-    found = []
-    for arm, runs in data.trained.items():
-        clocks = [run.metrics["time/time_elapsed"] for run in runs
-                  if "time/time_elapsed" in run.metrics]  # fmt: skip
-        found.append({
+    times = []
+    for arm, seeds in run.trained.items():
+        clocks = [seed.metrics["time/time_elapsed"] for seed in seeds
+                  if "time/time_elapsed" in seed.metrics]  # fmt: skip
+        times.append({
             "arm": arm,
-            "runs": len(runs),
-            "steps": sum(float(run.metrics["step"][-1]) for run in runs if "step" in run.metrics),
-            "seconds": sum(map(_elapsed, clocks)) if len(clocks) == len(runs) else math.nan,
+            "runs": len(seeds),
+            "steps": float(sum(seed.last_step for seed in seeds)),
+            "seconds": sum(map(_elapsed, clocks)) if len(clocks) == len(seeds) else math.nan,
         })  # fmt: skip
-    return found
+    return times
 
 
 def _elapsed(seconds_T: Floats) -> float:
@@ -241,95 +236,59 @@ def _elapsed(seconds_T: Floats) -> float:
     return float(ends.sum() + known[-1])
 
 
-def share_curves(data: RunData) -> list[dict[str, Any]]:
+def share_curves(run: ReportedRun) -> list[dict[str, Any]]:
     """Shares of the strategies over the steps of each arm, in the order of the stack."""
-    fills = share_fills(data)
-    found = []
-    for arm in main_arms(list(data.trained)):
-        steps_T, stack = stacked_shares(data, arm, fills)
+    fills = share_fills(run)
+    arms = []
+    for arm in main_arms(list(run.trained)):
+        steps_T, stack = stacked_shares(run, arm, fills)
         if not stack:
             continue
         at = thinned(len(steps_T))
         rows = {name: np.round(shares_T[at], 5).tolist() for name, shares_T in stack.items()}
-        found.append({"arm": arm, "steps": steps_T[at].tolist(), "shares": rows})
-    return [{"fills": {**fills, "other": OTHER_FILL}, "arms": found}] if found else []
+        arms.append({"arm": arm, "steps": steps_T[at].tolist(), "shares": rows})
+    return [{"fills": {**fills, "other": OTHER_FILL}, "arms": arms}] if arms else []
 
 
-def step_times(data: RunData) -> dict[str, Any] | None:
-    """How the seconds of a step are spent, and what the whole training took; None if unknown.
+def step_times(run: ReportedRun) -> dict[str, Any] | None:
+    """How the seconds of a step are spent; None if unknown.
 
     Parts that a run logged under other names are shown, too; the rest is what no part explains.
     """
     arms = []
-    for arm in main_arms(list(data.trained)):
-        step = _mean_seconds(data, arm, "time/step")
+    for arm in main_arms(list(run.trained)):
+        step = _mean_seconds(run, arm, "time/step")
         if math.isnan(step):
             continue
-        names = dict.fromkeys([*PARTS, *_logged_parts(data, arm)])
-        parts = {name: _mean_seconds(data, arm, f"time/{name}") for name in names}
+        names = dict.fromkeys([*PARTS, *_logged_parts(run, arm)])
+        parts = {name: _mean_seconds(run, arm, f"time/{name}") for name in names}
         parts = {name: seconds for name, seconds in parts.items() if not math.isnan(seconds)}
         parts["rest"] = max(step - sum(parts.values()), 0.0)
-        arms.append({"arm": arm, "step": step, "parts": parts, **_totals(data, arm)})
-    return {"headline": time_title(data), "arms": arms} if arms else None
+        arms.append({"arm": arm, "step": step, "parts": parts})
+    return {"headline": time_title(run), "arms": arms} if arms else None
 
 
-def _logged_parts(data: RunData, arm: str) -> list[str]:
+def _logged_parts(run: ReportedRun, arm: str) -> list[str]:
     """Names of the parts of a step that were timed; parts of parts ("reward/…") are left out."""
-    names = {key.removeprefix("time/") for run in data.arms[arm] for key in run.metrics
+    names = {key.removeprefix("time/") for seed in run.seeds(arm) for key in seed.metrics
              if key.startswith("time/")}  # fmt: skip
     return sorted(name for name in names - {"step"} if "/" not in name)
 
 
-def _mean_seconds(data: RunData, arm: str, key: str) -> float:
-    return _over_runs(data, arm, key, lambda values: float(values.mean()))
-
-
-def _totals(data: RunData, arm: str) -> dict[str, float]:
-    """Seconds and samples of all seeds together, and what a judge was asked."""
-    seconds = [run.metrics["time/step"] for run in data.arms[arm] if "time/step" in run.metrics]
-    found = {
-        "seeds": len(seconds),
-        "seconds": float(sum(np.nansum(row) for row in seconds)),
-        "steps": int(sum(len(row) for row in seconds)),
-    }
-    known = {
-        "tokens": _tokens(data, arm),
-        "judge_unknown": _over_runs(
-            data, arm, "judge/unknown", lambda values: float(values.mean())
-        ),
-        **{
-            f"judge_{name}": _over_runs(
-                data, arm, f"judge/{name}", lambda values: float(values.sum())
-            )
-            for name in ("requests", "prompt_tokens", "reply_tokens", "cost")
-        },
-    }
-    return found | {name: value for name, value in known.items() if not math.isnan(value)}
-
-
-def _tokens(data: RunData, arm: str) -> float:
-    """Return the sampled tokens of all seeds: speed × time of generation; NaN if not logged."""
-    keys = ("speed/tokens_per_second", "time/generation")
-    runs = [run.metrics for run in data.arms[arm] if "step" in run.metrics]
-    if not runs or any(key not in metrics for metrics in runs for key in keys):
-        return math.nan
-    return float(sum(np.nansum(metrics[keys[0]] * metrics[keys[1]]) for metrics in runs))
-
-
-def _over_runs(data: RunData, arm: str, key: str, of: Callable[[Floats], float]) -> float:
-    """Reduce all values that an arm's runs logged under a key to one number; NaN without values."""
-    rows = [run.metrics[key] for run in data.arms[arm] if key in run.metrics]
+def _mean_seconds(run: ReportedRun, arm: str, key: str) -> float:
+    """Return the mean over all steps of all seeds; NaN if it was not logged."""
+    rows = [seed.metrics[key] for seed in run.seeds(arm) if key in seed.metrics]
     values = np.concatenate(rows) if rows else np.array([])
     known = values[~np.isnan(values)]
-    return of(known) if known.size else math.nan
+    return float(known.mean()) if known.size else math.nan
 
 
-def frontier_points(data: RunData, split: SplitSummary, k: int) -> dict[str, Any]:
+def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, Any]:
     """Every arm's pass@1 against its correct strategies and its pass@k, with intervals."""
     names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
+    metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
     points = {
-        arm: {name: [found.metrics[name].value, found.metrics[name].low, found.metrics[name].high]
-              for name in names if name in found.metrics}
-        for arm, found in split.arms.items()
-    }  # fmt: skip
+        arm: {n: [known[n].value, known[n].low, known[n].high] for n in names if n in known}
+        for arm, known in metrics.items()
+    }
     return {"split": shown_split(split.split), "k": k, "points": points}

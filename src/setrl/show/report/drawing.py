@@ -13,14 +13,10 @@ from numpy.typing import ArrayLike
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look
-from setrl.evaluate.outcomes import OverSeeds
 from setrl.show.report import style
 from setrl.show.report.style import BAND_ALPHA, Theme
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
-
-
-Interval = WithInterval | OverSeeds  # each has a value and the ends of its interval
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ class EndLabel:
 
 
 def interval_curve(
-    ax: Axes, x: ArrayLike, values: Sequence[Interval], look: Look, marker: str = ""
+    ax: Axes, x: ArrayLike, values: Sequence[WithInterval], look: Look, marker: str = ""
 ) -> EndLabel:
     """Draw the values of an arm as a line, their intervals as a band; return the end's label."""
     middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T

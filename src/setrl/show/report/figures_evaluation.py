@@ -11,14 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluate.bands import Band
-from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.intervals import Difference, Estimate, WithInterval
 from setrl.evaluate.looks import Look
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
-from setrl.evaluate.summary import SplitSummary
+from setrl.evaluate.summary import ArmDifference, SplitSummary
+from setrl.logs.run import BASE
 from setrl.show.report import env_steps, headlines
-from setrl.show.report.drawing import Chart, Interval, interval_curve, label_ends
+from setrl.show.report.drawing import Chart, interval_curve, label_ends
 from setrl.show.report.front import draw_front, front_legend
-from setrl.show.report.run import RunData, titled
+from setrl.show.report.run import ReportedRun, titled
 from setrl.show.report.style import (
     Theme,
     canvas,
@@ -28,7 +29,6 @@ from setrl.show.report.style import (
     points_axis,
     set_title,
 )
-from setrl.support.files.run_folder import BASE
 from setrl.support.wording import in_words, percent_tick
 
 SWEEPS = (
@@ -36,24 +36,24 @@ SWEEPS = (
 )
 
 
-def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
+def pass_at_k(run: ReportedRun, split: SplitSummary) -> Chart:
     """pass@k of every arm, and its paired difference to the reference."""
-    headline = headlines.pass_at_k_title(data, split)
+    headline = headlines.pass_at_k_title(run, split)
 
     def draw(theme: Theme) -> Figure:
         figure, (left, right) = canvas(theme, headline, columns=2)
-        _draw_pass_curves(left, data, split, theme)
-        _draw_differences(right, data, split, theme)
+        _draw_pass_curves(left, run, split, theme)
+        _draw_differences(right, run, split, theme)
         return figure
 
     sizes, problems = (
         " or ".join(map(str, sorted({getattr(arm, count) for arm in split.arms.values()})))
         for count in ("n", "problems")
     )
-    level = f"{100 * data.summary.intervals.level:g}%"
+    level = f"{100 * run.summary.intervals.level:g}%"
     note = (
         f"Left: unbiased pass@k from n = {sizes} samples of {problems} problems, mean over seeds. "
-        f"The bands are {data.summary.intervals.in_words(split.seeds)}, for each single k; "
+        f"The bands are {run.summary.intervals.in_words(split.seeds)}, for each single k; "
         f"the dotted lines hold for all k at once ({level}). Beyond k = n/2 few of "
         f"the subsets are independent. Right: the difference on the same problems. The title says "
         f"“above” or “below” only where the dotted lines exclude 0."
@@ -61,11 +61,11 @@ def pass_at_k(data: RunData, split: SplitSummary) -> Chart:
     return Chart(f"pass_at_k_{split.split}", headline, note, draw)
 
 
-def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
+def _draw_pass_curves(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Theme) -> None:
     curves = {arm: _over_k(split.arms[arm].metrics) for arm in main_arms(list(split.arms))}
-    ends = [interval_curve(ax, *found, data.looks[arm]) for arm, found in curves.items()]
+    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in curves.items()]
     for arm in curves:
-        _draw_band(ax, split.arms[arm].band, data.looks[arm])
+        _draw_band(ax, split.arms[arm].band, run.looks[arm])
     ks = max((ks for ks, _ in curves.values()), key=len)
     k_axis(ax, ks)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
@@ -74,47 +74,33 @@ def _draw_pass_curves(ax: Axes, data: RunData, split: SplitSummary, theme: Theme
     label_ends(ax, ks[-1], ends, theme)
 
 
-def _draw_differences(ax: Axes, data: RunData, split: SplitSummary, theme: Theme) -> None:
-    reference = data.summary.reference
-    found = {
-        arm: _over_k(metrics)
-        for arm in main_arms(list(split.arms))
-        if (metrics := difference_to(split, arm, reference))
-    }
-    if not found or reference is None:
+def _draw_differences(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Theme) -> None:
+    reference = run.summary.reference
+    arms = main_arms(list(split.arms))
+    differences = {arm: d for arm in arms if (d := difference_to(split, arm, reference))}
+    if not differences or reference is None:
         ax.set_axis_off()
         return
-    ends = [interval_curve(ax, *curve, data.looks[arm]) for arm, curve in found.items()]
-    for arm in found:
-        _draw_band(ax, band_to(split, arm, reference), data.looks[arm])
-    ks = max((ks for ks, _ in found.values()), key=len)
+    curves = {arm: _over_k(difference.metrics) for arm, difference in differences.items()}
+    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in curves.items()]
+    for arm, difference in differences.items():
+        _draw_band(ax, difference.band, run.looks[arm])
+    ks = max((ks for ks, _ in curves.values()), key=len)
     ax.axhline(0, color=theme.muted, linewidth=1)
     k_axis(ax, ks)
     points_axis(ax)
-    set_title(ax, f"paired difference to {data.looks[reference].label}, points", theme)
+    set_title(ax, f"paired difference to {run.looks[reference].label}, points", theme)
     label_ends(ax, ks[-1], ends, theme)
 
 
-def difference_to(
-    split: SplitSummary, arm: str, reference: str | None
-) -> dict[str, Difference] | None:
+def difference_to(split: SplitSummary, arm: str, reference: str | None) -> ArmDifference | None:
     """Arm minus reference; for the base, the reference's difference to it with the sign changed."""
     if reference is None or arm == reference:
         return None
     if arm != BASE:
-        found = split.difference(arm, reference)
-        return found.metrics if found else None
-    found = split.difference(reference, BASE)
-    return {name: d.negated() for name, d in found.metrics.items()} if found else None
-
-
-def band_to(split: SplitSummary, arm: str, reference: str) -> Band | None:
-    """Return the band of the difference arm − reference."""
-    pair = (reference, arm) if arm == BASE else (arm, reference)
-    found = split.difference(*pair)
-    if found is None or found.band is None:
-        return None
-    return found.band.negated() if arm == BASE else found.band
+        return split.difference(arm, reference)
+    difference = split.difference(reference, BASE)
+    return difference and difference.negated()
 
 
 def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
@@ -138,11 +124,11 @@ class _Panel:
     """One axis of a frontier: what is up, and the place of each arm."""
 
     title: str
-    points: Mapping[str, tuple[Interval, Interval]]
+    points: Mapping[str, tuple[WithInterval, WithInterval]]
     is_pass: bool = False
 
 
-def frontier(data: RunData, split: SplitSummary) -> Chart:
+def frontier(run: ReportedRun, split: SplitSummary) -> Chart:
     """Every arm's pass@1 against its strategies and its pass@k."""
     k = headlines.headline_k(split)
     titles = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
@@ -156,16 +142,16 @@ def frontier(data: RunData, split: SplitSummary) -> Chart:
         for metric in titles
         if any(metric in arm.metrics for arm in split.arms.values())
     ]  # fmt: skip
-    headline = headlines.frontier_title(data, split, k)
-    intervals = data.summary.intervals.in_words(split.seeds)
+    headline = headlines.frontier_title(run, split, k)
+    intervals = run.summary.intervals.in_words(split.seeds)
     note = f"Means with {intervals}. Up and to the right is better. {SWEEPS}"
-    return _frontier(data, f"frontier_{split.split}", headline, note, "pass@1", panels)
+    return _frontier(run, f"frontier_{split.split}", headline, note, "pass@1", panels)
 
 
-def control_frontier(data: RunData) -> list[Chart]:
+def control_frontier(run: ReportedRun) -> list[Chart]:
     """Success against diversity in the environment; nothing if either was not evaluated."""
-    evaluated = list(data.outcomes)
-    known = metric_names(data.outcomes)
+    evaluated = list(run.outcomes)
+    known = metric_names(run.outcomes)
     quality = quality_metric(known)
     diversity = diversity_metrics(known)
     if quality is None or not diversity:
@@ -173,22 +159,22 @@ def control_frontier(data: RunData) -> list[Chart]:
     panels = [
         _Panel(
             in_words(metric),
-            {arm: (data.outcome(arm, quality), data.outcome(arm, metric)) for arm in evaluated},
+            {arm: (run.outcome(arm, quality), run.outcome(arm, metric)) for arm in evaluated},
         )
         for metric in diversity
     ]
-    headline = f"{data.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
+    headline = f"{run.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
     note = (
         "Each point is an arm: the mean over seeds, with bars of one standard error. "
-        f"{env_steps.in_sentence(data)}. Up and to the right is better; compare arms of the same "
+        f"{env_steps.in_sentence(run)}. Up and to the right is better; compare arms of the same "
         "success. "
         f"{SWEEPS}"
     )
-    return [_frontier(data, "frontier", headline, note, in_words(quality), panels)]
+    return [_frontier(run, "frontier", headline, note, in_words(quality), panels)]
 
 
 def _frontier(
-    data: RunData, name: str, headline: str, note: str, across: str, panels: Sequence[_Panel]
+    run: ReportedRun, name: str, headline: str, note: str, across: str, panels: Sequence[_Panel]
 ) -> Chart:
     def draw(theme: Theme) -> Figure:
         figure, axes = canvas(
@@ -196,12 +182,12 @@ def _frontier(
         )
         for ax, panel in zip(axes, panels, strict=True):
             most = 1.0 if panel.is_pass else np.inf
-            draw_front(ax, panel.points, data.looks, theme, most)
+            draw_front(ax, panel.points, run.looks, theme, most)
             set_title(ax, panel.title, theme)
             ax.set_xlabel(across)
             for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
                 axis.set_major_formatter(FuncFormatter(_up_to_all))
-        shown = {arm: data.looks[arm] for panel in panels for arm in panel.points}
+        shown = {arm: run.looks[arm] for panel in panels for arm in panel.points}
         front_legend(figure, shown, theme)
         return figure
 

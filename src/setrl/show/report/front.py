@@ -9,15 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look, label, sweep
 from setrl.show.report import style
-from setrl.show.report.drawing import Interval, right_legend
+from setrl.show.report.drawing import right_legend
 from setrl.show.report.style import Theme, numbers, place_in_sweep
 from setrl.support.wording import percent_tick
 
 
 def draw_front(
-    ax: Axes, points: Mapping[str, tuple[Interval, Interval]], arms: Mapping[str, Look],
+    ax: Axes, points: Mapping[str, tuple[WithInterval, WithInterval]], arms: Mapping[str, Look],
     theme: Theme, most: float = np.inf,
 ) -> None:  # fmt: skip
     """Draw a point with its intervals for each arm; lines join the arms of a sweep.
@@ -101,12 +102,12 @@ def _mark(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Line2D:
                   markeredgecolor=theme.ink, markeredgewidth=0.6, zorder=3)  # fmt: skip
 
 
-def _reach(found: Interval) -> np.ndarray:
+def _reach(found: WithInterval) -> np.ndarray:
     """Return how far the interval goes below and above its value, (2, 1)."""
     return np.nan_to_num([[found.value - found.low], [found.high - found.value]]).clip(0)
 
 
-def _padded(found: Sequence[Interval]) -> tuple[float, float]:
+def _padded(found: Sequence[WithInterval]) -> tuple[float, float]:
     """Return limits around all intervals, with a margin of at least 1/40 of the highest value."""
     ends = [x for e in found for x in (e.value, e.low, e.high) if not np.isnan(x)]
     low, high = min(ends), max(ends)

@@ -16,9 +16,9 @@ from setrl.evaluate.intervals import Difference
 from setrl.evaluate.outcomes import unbeaten
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import place
-from setrl.show.report.run import GIVEN, RunData, on_split
+from setrl.logs.run import is_base
+from setrl.show.report.run import GIVEN, ReportedRun, on_split
 from setrl.show.report.style import main_arms
-from setrl.support.files.run_folder import is_base
 from setrl.support.wording import in_a_row, percent
 
 HEADLINE_K = 32
@@ -44,14 +44,14 @@ def headline_k(split: SplitSummary) -> int:
     return min(HEADLINE_K, *(2 ** (arm.n.bit_length() - 1) for arm in split.arms.values()))
 
 
-def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
+def pass_at_k_title(run: ReportedRun, split: SplitSummary) -> str:
     """For which k each arm is above or below the reference, all of them at once, where known."""
     together: dict[str, list[str]] = {}
-    for found in (one for one in differences_to_reference(data, split) if one.band):
-        where = place(found.band, data.looks[found.against].label)
-        together.setdefault(where, []).append(data.looks[found.arm].label)
+    for difference in (d for d in differences_to_reference(run, split) if d.band):
+        where = place(difference.band, run.looks[difference.against].label)
+        together.setdefault(where, []).append(run.looks[difference.arm].label)
     if not together:
-        only = ", ".join(data.looks[arm].label for arm in main_arms(list(split.arms)))
+        only = ", ".join(run.looks[arm].label for arm in main_arms(list(split.arms)))
         return f"pass@k{on_split(split.split)}: {only}"
     parts = [
         f"{in_a_row(names)} {'is' if len(names) == 1 else 'are'} {where}"
@@ -61,9 +61,9 @@ def pass_at_k_title(data: RunData, split: SplitSummary) -> str:
     return f"{start}{'; '.join(parts)} (all k at once)"
 
 
-def first_and_last(data: RunData, arm: str, key: str) -> tuple[float, float] | None:
+def first_and_last(run: ReportedRun, arm: str, key: str) -> tuple[float, float] | None:
     """Means of a metric over the first and the last tenth of the steps, over all seeds."""
-    series = data.series(arm, key)
+    series = run.series(arm, key)
     if series is None:
         return None
     values_RT = series[1]
@@ -71,7 +71,7 @@ def first_and_last(data: RunData, arm: str, key: str) -> tuple[float, float] | N
     return _mean(values_RT[:, :tenth]), _mean(values_RT[:, -tenth:])
 
 
-def frontier_title(data: RunData, split: SplitSummary, k: int) -> str:
+def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
     """Which arms no other arm beats in both pass@1 and correct strategies (by their means).
 
     Where no strategies are known, pass@k stands in their place.
@@ -80,43 +80,43 @@ def frontier_title(data: RunData, split: SplitSummary, k: int) -> str:
         f"correct strategies in {k} samples": means_of(split, f"correct_strategies@{k}"),
         f"pass@{k}": means_of(split, f"pass@{k}"),
     }
-    what, found = next((what, found) for what, found in by_metric.items() if found)
+    what, means = next((what, means) for what, means in by_metric.items() if means)
     across = means_of(split, "pass@1")
-    best = [data.looks[a].label for a in unbeaten({a: (across[a], y) for a, y in found.items()})]
+    best = [run.looks[a].label for a in unbeaten({a: (across[a], y) for a, y in means.items()})]
     where = "" if split.split == GIVEN else f" ({split.split} split)"
     return f"On the frontier of pass@1 and {what}{where}: {in_a_row(best)}"
 
 
 def means_of(split: SplitSummary, metric: str) -> dict[str, float]:
     """Arm → its mean of a metric, for the arms that have one."""
-    known = split.arms.items()
-    return {arm: one.metrics[metric].value for arm, one in known if metric in one.metrics}
+    metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
+    return {arm: known[metric].value for arm, known in metrics.items() if metric in known}
 
 
-def credit_share(data: RunData, arm: str) -> float:
+def credit_share(run: ReportedRun, arm: str) -> float:
     """Share of a training step that the credit takes; NaN if times were not logged."""
-    credit, step = data.series(arm, "time/credit"), data.series(arm, "time/step")
+    credit, step = run.series(arm, "time/credit"), run.series(arm, "time/step")
     if credit is None or step is None:
         return float("nan")
     return float(np.nansum(credit[1]) / np.nansum(step[1]))
 
 
-def time_title(data: RunData) -> str:
+def time_title(run: ReportedRun) -> str:
     """How much of a step the credit takes."""
-    shares = [credit_share(data, arm) for arm in data.trained]
+    shares = [credit_share(run, arm) for arm in run.trained]
     known = [share for share in shares if not np.isnan(share)]
     if not known:
         return "Seconds per training step"
     return f"Credit takes at most {percent(max(known), 2)} of a training step"
 
 
-def differences_to_reference(data: RunData, split: SplitSummary) -> list[ArmDifference]:
+def differences_to_reference(run: ReportedRun, split: SplitSummary) -> list[ArmDifference]:
     """Return the differences of the main arms to the reference."""
-    reference = data.summary.reference
+    reference = run.summary.reference
     if reference is None:
         return []
     arms = [a for a in main_arms(list(split.arms)) if a != reference and not is_base(a)]
-    return [found for arm in arms if (found := split.difference(arm, reference))]
+    return [difference for arm in arms if (difference := split.difference(arm, reference))]
 
 
 def _mean(values: np.ndarray) -> float:

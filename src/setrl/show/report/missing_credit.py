@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from setrl.logs.run import Seed
 from setrl.show.report.env_steps import unequal
-from setrl.show.report.run import ArmRun, RunData
+from setrl.show.report.run import ReportedRun
 from setrl.support.wording import count, percent
 
 SET_CREDIT = ("vines/advantage_size", "set_critic/advantage_size")  # logged where it is asked for
@@ -14,80 +15,75 @@ MUCH = 0.1  # share of the prompts without credit from which a reader is warned
 SKIPPED = "advantage/skipped"  # share of the prompts without credit
 
 
-def warnings_of(data: RunData) -> list[str]:
+def warnings_of(run: ReportedRun) -> list[str]:
     """Write a sentence for each training run that failed, and for arms that lack much credit.
 
     In a control run, also say whether the arms had different numbers of environment steps.
     """
     kinds = (_failures, _left_out, _without_signal, _without_set_credit)
-    found = [
+    sentences = [
         sentence
-        for arm, runs in data.arms.items()
+        for arm in run.arms
         for kind in kinds
-        for sentence in kind(data, arm, runs)
+        for sentence in kind(run, arm, run.seeds(arm))
     ]
-    return [*found, *unequal(data)]
+    return [*sentences, *unequal(run)]
 
 
-def _failures(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
-    label = data.looks[arm].label
+def _failures(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
+    label = run.looks[arm].label
     return [
-        f"{label}, seed {run.seed}, failed after {count(_steps(run), 'step')}, and is not "
-        f"comparable with the others: {run.error}"
-        for run in runs
-        if run.error is not None
+        f"{label}, seed {seed.number}, failed after {count(seed.last_step, 'step')}, and is not "
+        f"comparable with the others: {seed.error}"
+        for seed in seeds
+        if seed.error is not None
     ]
 
 
-def _steps(run: ArmRun) -> int:
-    steps = run.metrics.get("step", np.zeros(0))
-    return int(steps[-1]) if len(steps) else 0
-
-
-def _left_out(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
-    shares = [share for run in runs if (share := share_left_out(run)) is not None]
+def _left_out(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
+    shares = [share for seed in seeds if (share := share_left_out(seed)) is not None]
     if not shares or max(shares) < MUCH:
         return []
-    where = "" if len(runs) == 1 else " in its worst seed"
+    where = "" if len(seeds) == 1 else " in its worst seed"
     return [
-        f"{data.looks[arm].label} had no credit for {percent(max(shares))} of its training "
+        f"{run.looks[arm].label} had no credit for {percent(max(shares))} of its training "
         f"prompts{where}: they taught nothing. The metric judge/unknown says whether the judge "
         "failed."
     ]
 
 
-def _without_signal(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
-    seeds = [run.seed for run in runs if run.error is None and _is_without_signal(run)]
+def _without_signal(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
     return [
-        f"{data.looks[arm].label}, seed {seed}, learned nothing: all its advantages are 0."
+        f"{run.looks[arm].label}, seed {seed.number}, learned nothing: all its advantages are 0."
         for seed in seeds
+        if seed.error is None and _is_without_signal(seed)
     ]
 
 
-def _is_without_signal(run: ArmRun) -> bool:
+def _is_without_signal(seed: Seed) -> bool:
     """Return whether no prompt of any step had a signal, though some samples were not right."""
-    dead = run.metrics.get("advantage/dead_groups", np.zeros(0))
-    right = run.metrics.get("reward/pass@1", np.zeros(0))
+    dead = seed.metrics.get("advantage/dead_groups", np.zeros(0))
+    right = seed.metrics.get("reward/pass@1", np.zeros(0))
     return len(dead) >= FEWEST_STEPS and bool((dead == 1).all()) and not (right == 1).all()
 
 
-def _without_set_credit(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> list[str]:
-    seeds = [run.seed for run in runs if run.evaluation and _never_had_set_credit(run)]
+def _without_set_credit(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
     return [
-        f"{data.looks[arm].label}, seed {seed}, learned as PPO does: no step of any update had a "
-        "set advantage. With vines, vines/without_credit counts those without; a critic that "
+        f"{run.looks[arm].label}, seed {seed.number}, learned as PPO does: no step of any update "
+        "had a set advantage. With vines, vines/without_credit counts those without; a critic that "
         "learns gives none in the first update: train for more steps, or with smaller updates."
         for seed in seeds
+        if seed.outcome and _never_had_set_credit(seed)
     ]
 
 
-def _never_had_set_credit(run: ArmRun) -> bool:
-    sizes = [run.metrics[key] for key in SET_CREDIT if key in run.metrics]
-    return bool(sizes) and all(bool(np.isnan(one).all()) for one in sizes)
+def _never_had_set_credit(seed: Seed) -> bool:
+    logged = [seed.metrics[key] for key in SET_CREDIT if key in seed.metrics]
+    return bool(logged) and all(bool(np.isnan(sizes_T).all()) for sizes_T in logged)
 
 
-def share_left_out(run: ArmRun) -> float | None:
+def share_left_out(seed: Seed) -> float | None:
     """Return the share of the prompts of a run without credit; None if not logged."""
-    found = run.metrics.get(SKIPPED, np.zeros(0))
-    known = found[~np.isnan(found)]
-    return float(known.mean()) if known.size else None
+    shares_T = seed.metrics.get(SKIPPED, np.zeros(0))
+    known_T = shares_T[~np.isnan(shares_T)]
+    return float(known_T.mean()) if known_T.size else None

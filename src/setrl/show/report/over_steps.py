@@ -8,7 +8,8 @@ import numpy as np
 
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.looks import sweep
-from setrl.show.report.run import ArmRun, RunData
+from setrl.logs.run import Seed
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.style import numbers, strategy_fills
 
 SHARE = "strategies/share/"
@@ -27,7 +28,7 @@ def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
 
 
 def on_common_steps(
-    runs: Sequence[ArmRun], key: str, over: str = "step"
+    seeds: Sequence[Seed], key: str, over: str = "step"
 ) -> tuple[Floats, Floats] | None:
     """Return steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.
 
@@ -35,7 +36,7 @@ def on_common_steps(
     names another count that grows with the steps, such as resets.
     """
     known = []
-    for metrics in (run.metrics for run in runs if {key, over} <= set(run.metrics)):
+    for metrics in (seed.metrics for seed in seeds if {key, over} <= set(seed.metrics)):
         defined = ~np.isnan(metrics[key])
         if defined.any():
             known.append((metrics[over][defined], metrics[key][defined]))
@@ -48,51 +49,53 @@ def on_common_steps(
     return steps_T, np.array(rows)
 
 
-def share_fills(data: RunData) -> dict[str, str]:
+def share_fills(run: ReportedRun) -> dict[str, str]:
     """Strategy → fill, for the commonest strategies of the run, in all figures and tables."""
-    runs = [run for runs in data.trained.values() for run in runs if run.metrics]
+    seeds = [seed for seeds in run.trained.values() for seed in seeds if seed.metrics]
     means = {
-        key.removeprefix(SHARE): float(np.mean([_share(run, key).mean() for run in runs]))
-        for key in _share_keys(runs)
+        key.removeprefix(SHARE): float(np.mean([_share(seed, key).mean() for seed in seeds]))
+        for key in _share_keys(seeds)
     }
     return strategy_fills(means)
 
 
-def _share(run: ArmRun, key: str) -> Floats:
+def _share(seed: Seed, key: str) -> Floats:
     """Return a strategy's share at each step: 0 where it was not logged."""
-    return np.nan_to_num(run.metrics.get(key, np.zeros(len(run.metrics["step"]))))
+    return np.nan_to_num(seed.metrics.get(key, np.zeros(len(seed.steps))))
 
 
-def _share_keys(runs: Sequence[ArmRun]) -> list[str]:
-    return list(dict.fromkeys(key for run in runs for key in run.metrics if key.startswith(SHARE)))
+def _share_keys(seeds: Sequence[Seed]) -> list[str]:
+    return list(
+        dict.fromkeys(key for seed in seeds for key in seed.metrics if key.startswith(SHARE))
+    )
 
 
 def stacked_shares(
-    data: RunData, arm: str, fills: dict[str, str]
+    run: ReportedRun, arm: str, fills: dict[str, str]
 ) -> tuple[Floats, dict[str, Floats]]:
     """Return steps (T,), and strategy → smooth share (T,), mean over seeds; empty if not logged.
 
     Strategies without a fill are added up as "other".
     """
-    runs = [run for run in data.arms[arm] if run.metrics]
-    keys = _share_keys(runs)
+    seeds = [seed for seed in run.seeds(arm) if seed.metrics]
+    keys = _share_keys(seeds)
     if not keys:
         return np.array([]), {}
-    steps = runs[0].metrics["step"]
+    steps = seeds[0].metrics["step"]
     stack = {name: np.zeros(len(steps)) for name in [*fills, "other"]}
     for key in keys:
         name = key.removeprefix(SHARE)
-        for run in runs:
-            smooth = rolling_mean(_share(run, key), smoothing(data))
-            row = np.interp(steps, run.metrics["step"], smooth)
-            stack[name if name in fills else "other"] += row / len(runs)
+        for seed in seeds:
+            smooth = rolling_mean(_share(seed, key), smoothing(run))
+            row = np.interp(steps, seed.steps, smooth)
+            stack[name if name in fills else "other"] += row / len(seeds)
     return steps, stack
 
 
-def smoothing(data: RunData) -> int:
+def smoothing(run: ReportedRun) -> int:
     """Return the steps of the rolling mean: about a twentieth of the longest run, and odd."""
-    runs = [run for runs in data.trained.values() for run in runs if run.metrics]
-    return 2 * (max((len(run.metrics["step"]) for run in runs), default=1) // 40) + 1
+    seeds = [seed for seeds in run.trained.values() for seed in seeds if seed.metrics]
+    return 2 * (max((len(seed.steps) for seed in seeds), default=1) // 40) + 1
 
 
 def rolling_mean(values: Floats, window: int) -> Floats:

@@ -15,7 +15,8 @@ from setrl.evaluate.sides import is_samples
 from setrl.evaluate.summary import summarise
 from setrl.logs.importers.tools import READERS
 from setrl.logs.options import LogOptions
-from setrl.show.report.run import GIVEN, ArmRun, RunData
+from setrl.logs.run import Arm
+from setrl.show.report.run import GIVEN, ReportedRun
 from setrl.support.errors import ConfigError
 from setrl.support.wording import short_names
 
@@ -23,7 +24,7 @@ from setrl.support.wording import short_names
 def data_of(
     paths: Sequence[Path], folder: Path, options: LogOptions,
     ks: Sequence[int] = (), command: str = "", views: Sequence[str] = (),
-) -> tuple[RunData, list[str]]:  # fmt: skip
+) -> tuple[ReportedRun, list[str]]:  # fmt: skip
     """Return what a report of files shows, one arm a file, and how their fields were read.
 
     Args:
@@ -52,14 +53,16 @@ def data_of(
     said = {name: contradiction(one.evaluation) for name, one in loaded.items()}
     more = [f"{name}: {note}" for name, note in said.items() if note]
     summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *more))
-    run = {"name": " and ".join(found), "command": command, "views": list(views)}
-    arms: dict[str, tuple[ArmRun, ...]] = {}
-    arms.update(dict.fromkeys(found, ()))
-    found_looks = {arm: dataclasses.replace(look, label=arm) for arm, look in
-                   looks(list(arms)).items()}  # fmt: skip
-    return RunData(
-        folder, "comparison", run, {}, arms, found_looks, summary, {GIVEN: found}
-    ), reading
+    run = ReportedRun(folder).knowing(
+        kind="comparison",
+        record={"name": " and ".join(found), "command": command, "views": list(views)},
+        config={},
+        arms={name: Arm(folder, name).knowing(seeds={}) for name in found},
+        looks={arm: dataclasses.replace(look, label=arm) for arm, look in looks([*found]).items()},
+        evaluations={GIVEN: found},
+        summary=summary,
+    )
+    return run, reading
 
 
 def _load(path: Path, options: LogOptions) -> LoadedSamples:

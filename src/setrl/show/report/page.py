@@ -17,26 +17,26 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from setrl.evaluate.outcomes import metric_names
 from setrl.evaluate.summary import SplitSummary
+from setrl.logs.run import CONFIG, FIGURES
 from setrl.show.lab import embedded
 from setrl.show.report import env_steps, figures_evaluation
 from setrl.show.report.drawing import Chart
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.page_data import page_data
 from setrl.show.report.progress import progress_of
-from setrl.show.report.run import GIVEN, RunData, read_run
+from setrl.show.report.run import GIVEN, ReportedRun
 from setrl.show.report.style import LIGHT, WARNING
 from setrl.show.report.tables import Table, tables
 from setrl.show.report.verdict import verdict_in_words
 from setrl.support import files, wording
 from setrl.support.files.progress import watched
-from setrl.support.files.run_folder import CONFIG, FIGURES
 from setrl.train.runs.written import REPORT
 
 NUMBERS = "summary.json"
 MARKS = {"above": "▲", "below": "▼"}
 
 
-def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> RunData:
+def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = False) -> ReportedRun:
     """Write report.html, figures/*.png and summary.json into the folder of a run.
 
     Args:
@@ -51,20 +51,20 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
         ConfigError: If the folder does not exist.
         DataError: If an evaluation file is invalid.
     """
-    data = read_run(Path(run_dir), reference, allow_damaged)
-    write_data(data)
-    return data
+    run = ReportedRun(Path(run_dir), reference, allow_damaged)
+    write_data(run)
+    return run
 
 
-def write_data(data: RunData) -> None:
+def write_data(run: ReportedRun) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
-    said = verdict_in_words(data)
-    files.write_json(data.folder / NUMBERS, {**_numbers(data), "verdict": said})
-    (data.folder / FIGURES).mkdir(exist_ok=True)
-    drawn = charts(data)
+    said = verdict_in_words(run)
+    files.write_json(run.path / NUMBERS, {**_numbers(run), "verdict": said})
+    (run.path / FIGURES).mkdir(exist_ok=True)
+    drawn = charts(run)
     for chart in watched(drawn, "draw", len(drawn), unit="figure"):
-        _write_picture(chart, data.folder / FIGURES)
-    files.write_text(data.folder / REPORT, render(data))
+        _write_picture(chart, run.path / FIGURES)
+    files.write_text(run.path / REPORT, render(run))
 
 
 def publish(
@@ -81,31 +81,31 @@ def publish(
     Returns:
         The path of README.md.
     """
-    data = write_page(run_dir, reference, allow_damaged)
+    run = write_page(run_dir, reference, allow_damaged)
     folder.mkdir(parents=True, exist_ok=True)
-    shown = charts(data)
-    pictures = [data.folder / FIGURES / f"{chart.name}.png" for chart in shown]
-    for path in (*pictures, data.folder / NUMBERS, data.folder / CONFIG):
+    shown = charts(run)
+    pictures = [run.path / FIGURES / f"{chart.name}.png" for chart in shown]
+    for path in (*pictures, run.path / NUMBERS, run.path / CONFIG):
         if path.exists():
             shutil.copyfile(path, folder / path.name)
     page = folder / "README.md"
-    files.write_text(page, markdown(data, shown))
+    files.write_text(page, markdown(run, shown))
     return page
 
 
-def charts(data: RunData) -> list[Chart]:
+def charts(run: ReportedRun) -> list[Chart]:
     """Return the figures that the run has data for; curves over steps are only on the page."""
-    if data.kind == "control":
-        return figures_evaluation.control_frontier(data)
+    if run.kind == "control":
+        return figures_evaluation.control_frontier(run)
     kinds = (figures_evaluation.pass_at_k, figures_evaluation.frontier)
-    return [kind(data, split) for kind in kinds for split in data.splits]
+    return [kind(run, split) for kind in kinds for split in run.splits]
 
 
-def render(data: RunData) -> str:
+def render(run: ReportedRun) -> str:
     """Write the page's HTML. Text from the run is escaped, or in the JSON that the script reads."""
-    found = page_data(data)
-    parts = embedded("report", found)
-    shown = tables(data)
+    on_page = page_data(run)
+    parts = embedded("report", on_page)
+    shown = tables(run)
     environment = Environment(
         loader=PackageLoader("setrl.show.report"),
         autoescape=True,
@@ -114,37 +114,37 @@ def render(data: RunData) -> str:
         undefined=StrictUndefined,
     )
     return environment.get_template(REPORT).render(
-        data=data,
+        run=run,
         parts=parts,
-        is_evaluated=bool(data.splits or data.outcomes),
-        progress=progress_of(data),
-        warnings=warnings_of(data),
+        is_evaluated=bool(run.splits or run.outcomes),
+        progress=progress_of(run),
+        warnings=warnings_of(run),
         warning_style=WARNING,
-        verdict=found["verdict"],
+        verdict=on_page["verdict"],
         marks=MARKS,
         tables=shown,
         measured={name.partition("@")[0] for table in shown for name in table.columns},
-        reference=_reference(data),
-        views=data.views,
-        sampled=lambda split: _sampled(data, split),
-        env_steps=env_steps.in_sentence(data),
-        facts=facts(data),
-        config_text=_config_text(data),
+        reference=_reference(run),
+        views=run.views,
+        sampled=lambda split: _sampled(run, split),
+        env_steps=env_steps.in_sentence(run),
+        facts=facts(run),
+        config_text=_config_text(run),
     )
 
 
-def markdown(data: RunData, shown: Sequence[Chart]) -> str:
+def markdown(run: ReportedRun, shown: Sequence[Chart]) -> str:
     """Verdict, tables and figures; every sentence and number is computed from the run."""
-    verdict = [f"- {sentence}" for sentence in verdict_in_words(data)]
-    warnings = [f"> **Warning:** {sentence}" for sentence in warnings_of(data)]
+    verdict = [f"- {sentence}" for sentence in verdict_in_words(run)]
+    warnings = [f"> **Warning:** {sentence}" for sentence in warnings_of(run)]
     parts = [
-        f"# Results: {data.name}",
+        f"# Results: {run.name}",
         *warnings,
-        f"Written by `setrl report {data.folder.name} --publish`; do not edit.",
+        f"Written by `setrl report {run.path.name} --publish`; do not edit.",
         *(["\n".join(verdict)] if verdict else []),
-        *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(data)),
+        *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(run)),
         *(f"![{chart.headline}]({chart.name}.png)\n\n{chart.note}" for chart in shown),
-        "\n".join(f"- {name}: {value}" for name, value in facts(data).items()),
+        "\n".join(f"- {name}: {value}" for name, value in facts(run).items()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -157,14 +157,14 @@ def _table(table: Table) -> str:
     return wording.markdown_table(["", *table.columns], rows)
 
 
-def facts(data: RunData) -> dict[str, str]:
+def facts(run: ReportedRun) -> dict[str, str]:
     """How a run was made, by its run.json and config; what is unknown is left out."""
-    run, config = data.run, data.config
-    git = run.get("git") or {}
+    seed, config = run.record, run.config
+    git = seed.get("git") or {}
     known = {
-        "status when this page was written": run.get("status"),
-        "created": run.get("created"),
-        "command": run.get("command"),
+        "status when this page was written": seed.get("status"),
+        "created": seed.get("created"),
+        "command": seed.get("command"),
         "commit": str(git.get("commit") or "")
         + (" (with changes that are not committed)" if git.get("dirty") else ""),
         "domain": _with_options(config.get("domain")),
@@ -189,21 +189,21 @@ def _with_options(named: Any) -> str:
     return f"{name} ({options})" if options else name
 
 
-def _config_text(data: RunData) -> str:
+def _config_text(run: ReportedRun) -> str:
     """Return the run's config as in its file; without a file, what is known of it."""
-    path = data.folder / CONFIG
+    path = run.path / CONFIG
     if path.exists():
         return path.read_text(encoding="utf-8")
-    return json.dumps(data.config, indent=2) if data.config else ""
+    return json.dumps(run.config, indent=2) if run.config else ""
 
 
-def _reference(data: RunData) -> str:
+def _reference(run: ReportedRun) -> str:
     """Return the label of the arm that the marks of the tables compare with; empty without any."""
-    reference = data.summary.reference
-    return data.looks[reference].label if reference and len(data.arms) > 1 else ""
+    reference = run.summary.reference
+    return run.looks[reference].label if reference and len(run.arms) > 1 else ""
 
 
-def _sampled(data: RunData, split: SplitSummary) -> str:
+def _sampled(run: ReportedRun, split: SplitSummary) -> str:
     """Say which arms' samples, and how many, the numbers of a split come from."""
     together: dict[str, list[str]] = {}
     for arm in split.arms.values():
@@ -212,24 +212,23 @@ def _sampled(data: RunData, split: SplitSummary) -> str:
         size = wording.size(arm.problems, "problem", arm.n, arm.most)
         heat = "" if math.isnan(arm.temperature) else f", temperature {arm.temperature:g}"
         how = f"{size}{heat}{seeds}"
-        together.setdefault(how, []).append(data.looks[arm.arm].label)
+        together.setdefault(how, []).append(run.looks[arm.arm].label)
     return "; ".join(f"{', '.join(names)}: {how}" for how, names in together.items()) + "."
 
 
-def _numbers(data: RunData) -> dict[str, Any]:
+def _numbers(run: ReportedRun) -> dict[str, Any]:
     """Return what summary.json holds: each arm's metrics with uncertainty and each seed's value."""
-    if data.kind != "control":
-        return data.summary.to_json()
-    arms = [arm for arm in data.arms if data.evaluations(arm)]
-    metrics = metric_names(data.outcomes)
-    numbers = {arm: {metric: _outcome(data, arm, metric) for metric in metrics} for arm in arms}
-    return {"schema_version": 1, "name": data.name, "arms": numbers}
+    if run.kind != "control":
+        return run.summary.to_json()
+    arms, metrics = run.outcomes, metric_names(run.outcomes)
+    numbers = {arm: {metric: _outcome(run, arm, metric) for metric in metrics} for arm in arms}
+    return {"schema_version": 1, "name": run.name, "arms": numbers}
 
 
-def _outcome(data: RunData, arm: str, metric: str) -> dict[str, Any]:
-    found, runs = data.outcome(arm, metric), [run for run in data.arms[arm] if run.evaluation]
-    seeds = {str(run.seed): run.evaluation.get(metric, math.nan) for run in runs}
-    return {"mean": found.value, "stderr": found.stderr, "seeds": seeds}
+def _outcome(run: ReportedRun, arm: str, metric: str) -> dict[str, Any]:
+    mean, outcomes = run.outcome(arm, metric), run.outcomes[arm].items()
+    seeds = {str(seed): outcome.get(metric, math.nan) for seed, outcome in outcomes}
+    return {"mean": mean.value, "stderr": mean.stderr, "seeds": seeds}
 
 
 def _write_picture(chart: Chart, folder: Path) -> None:

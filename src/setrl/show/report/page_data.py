@@ -16,7 +16,7 @@ from setrl.show.report.curves import (
 )
 from setrl.show.report.headlines import headline_k, pass_at_k_title
 from setrl.show.report.over_steps import outside_sweeps_or_middle, smoothing
-from setrl.show.report.run import RunData
+from setrl.show.report.run import ReportedRun
 from setrl.show.report.solved import solved_by_one
 from setrl.show.report.style import LETTERS
 from setrl.show.report.verdict import outcomes_of, verdict_in_words
@@ -25,47 +25,47 @@ from setrl.support.files.atomic import plain_json
 DIGITS = 6  # significant ones: more than a plot or a table of a page shows
 
 
-def page_data(data: RunData) -> dict[str, Any]:
+def page_data(run: ReportedRun) -> dict[str, Any]:
     """Everything that the page draws; numbers are rounded to six significant digits."""
-    if data.kind == "control":
-        return _made_plain(_control(data))
-    panels, constant = training_curves(data)
+    if run.kind == "control":
+        return _made_plain(_control(run))
+    panels, constant = training_curves(run)
     found = {
         "kind": "comparison",
-        "name": data.name,
-        "reference": data.summary.reference,
-        "level": data.summary.intervals.level,
-        "verdict": verdict_in_words(data),
-        "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
+        "name": run.name,
+        "reference": run.summary.reference,
+        "level": run.summary.intervals.level,
+        "verdict": verdict_in_words(run),
+        "arms": [{"key": arm, **look.on_page()} for arm, look in run.looks.items()],
         "splits": [
-            {"title": pass_at_k_title(data, split), **evaluation_curves(data, split)}
-            for split in data.splits
+            {"title": pass_at_k_title(run, split), **evaluation_curves(run, split)}
+            for split in run.splits
         ],
         "training": panels,
         "constant": constant,
-        "smoothing": smoothing(data),
-        "shares": share_curves(data),
-        "time": step_times(data),
-        "frontiers": [frontier_points(data, s, headline_k(s)) for s in data.splits],
-        "solved": [found for split in data.splits if (found := solved_by_one(data, split))],
+        "smoothing": smoothing(run),
+        "shares": share_curves(run),
+        "time": step_times(run),
+        "frontiers": [frontier_points(run, s, headline_k(s)) for s in run.splits],
+        "solved": [found for split in run.splits if (found := solved_by_one(run, split))],
         "letters": LETTERS,
-        "views": data.views,
+        "views": run.views,
     }
     return _made_plain(found)
 
 
-def _control(data: RunData) -> dict[str, Any]:
+def _control(run: ReportedRun) -> dict[str, Any]:
     """Return what the page of a control run draws."""
-    table = outcomes_of(data)
+    table = outcomes_of(run)
     return {
         "kind": "control",
-        "name": data.name,
+        "name": run.name,
         "verdict": table.pop("verdict"),
-        "arms": [{"key": arm, **look.on_page()} for arm, look in data.looks.items()],
+        "arms": [{"key": arm, **look.on_page()} for arm, look in run.looks.items()],
         "outcomes": table,
-        "training": control_curves(data),
-        "shown_at_first": outside_sweeps_or_middle(list(data.trained)),
-        "time": control_times(data),
+        "training": control_curves(run),
+        "shown_at_first": outside_sweeps_or_middle(list(run.trained)),
+        "time": control_times(run),
     }
 
 

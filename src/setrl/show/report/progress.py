@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from setrl.evaluate.looks import label
-from setrl.show.report.run import RunData
+from setrl.show.report.run import ReportedRun
 from setrl.support.errors import ConfigError
 from setrl.support.wording import count, first_of
 
@@ -27,17 +27,17 @@ class RunProgress:
     is_running: bool
 
 
-def progress_of(data: RunData) -> RunProgress | None:
+def progress_of(run: ReportedRun) -> RunProgress | None:
     """Say where a run stands; None if it has ended by itself."""
-    status = data.run.get("status")
+    status = run.record.get("status")
     if status not in ("running", "interrupted"):
         return None
-    if goes_on := status == "running" and is_running(data.folder):
+    if goes_on := status == "running" and is_running(run.path):
         start, end = "Still running", f"written at {datetime.now(UTC):%H:%M:%S} UTC"
     else:
         start, end = "Ended before it was finished", "the same command goes on from there"
-    steps = int(data.config.get("steps") or data.config.get("total_steps") or 0)
-    done = _steps_done(data)
+    steps = int(run.config.get("steps") or run.config.get("total_steps") or 0)
+    done = _steps_done(run)
     begun = [f"{name} at step {at:,}" for name, at in done.items() if 0 < at < steps]
     whole, none = (sum(at >= steps for at in done.values()), sum(not at for at in done.values()))
     parts = [
@@ -50,15 +50,14 @@ def progress_of(data: RunData) -> RunProgress | None:
     return RunProgress(f"{start}: {'; '.join(parts)}.", share, goes_on)
 
 
-def _steps_done(data: RunData) -> dict[str, int]:
+def _steps_done(run: ReportedRun) -> dict[str, int]:
     """Arm and seed → last step in the metrics, of all training runs that the config names."""
-    found = {}
-    for arm in data.config.get("arms") or ():
-        last = {run.seed: run.metrics["step"][-1] for run in data.arms.get(arm, ())
-                if "step" in run.metrics}  # fmt: skip
-        for seed in data.config.get("seeds") or ():
-            found[f"{label(arm)} seed {seed}"] = int(last.get(seed, 0))
-    return found
+    done = {}
+    for arm in run.config.get("arms") or ():
+        last = {seed.number: seed.last_step for seed in run.seeds(arm)}
+        for seed in run.config.get("seeds") or ():
+            done[f"{label(arm)} seed {seed}"] = last.get(seed, 0)
+    return done
 
 
 def is_running(folder: Path) -> bool:

@@ -6,7 +6,6 @@ A list says how many problems there are, so that a reader can tell an example fr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,18 @@ import numpy as np
 from setrl.evaluate.problems import on_common
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.summary import SplitSummary
+from setrl.logs.run import Seed, is_base
 from setrl.samples.values import DEGENERATE
-from setrl.show.report.run import RunData, shown_split
+from setrl.show.report.run import ReportedRun, shown_split
 from setrl.show.report.style import cut, main_arms
 from setrl.support.files import json_lines
-from setrl.support.files.run_folder import evaluation_files, find_arms, is_base
 
 MOST_PROBLEMS = 4  # of a split
 MOST_WINNERS = 3  # samples of a problem
 MOST_SAMPLE_BYTES = 200_000_000  # of a file of samples that is searched for texts
 
 
-def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
+def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     """Return problems that only one arm solved, or else problems on which the arms differ most.
 
     A problem is solved if at least one sample of any seed is correct. Problems that not all arms
@@ -34,10 +33,10 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
     arms = main_arms(list(split.arms))
     if len(arms) < 2:
         return {}
-    given = data.problems[split.split]
-    found = on_common({arm: list(given[arm].values()) for arm in arms}).arms
+    given = run.evaluations[split.split]
+    by_arm = on_common({arm: list(given[arm].values()) for arm in arms}).arms
     rates_AP = np.array(
-        [np.mean([one.correct_count_P / one.sizes for one in found[arm]], axis=0) for arm in arms]
+        [np.mean([of.correct_count_P / of.sizes for of in by_arm[arm]], axis=0) for arm in arms]
     )
     solved_AP = rates_AP > 0
     alone_P = np.flatnonzero(solved_AP.sum(axis=0) == 1)
@@ -52,7 +51,7 @@ def solved_by_one(data: RunData, split: SplitSummary) -> dict[str, Any]:
         "unsolved": int((~solved_AP.any(axis=0)).sum()),
         "numbers": {arm: winners.count(arm) for arm in arms},
         "examples": [
-            _example(data, split.split, p, found, dict(zip(arms, rates_AP[:, p], strict=True)))
+            _example(run, split.split, p, by_arm, dict(zip(arms, rates_AP[:, p], strict=True)))
             for p in chosen
         ],
     }
@@ -65,82 +64,74 @@ def _spread(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list
     queues: dict[int, list[int]] = {}
     for p in order:
         queues.setdefault(int(rates_AP[:, p].argmax()), []).append(p)
-    found: list[int] = []
-    while len(found) < MOST_PROBLEMS and any(queues.values()):
-        found += [queue.pop(0) for queue in queues.values() if queue]
-    return found[:MOST_PROBLEMS]
+    chosen: list[int] = []
+    while len(chosen) < MOST_PROBLEMS and any(queues.values()):
+        chosen += [queue.pop(0) for queue in queues.values() if queue]
+    return chosen[:MOST_PROBLEMS]
 
 
 def _example(
-    data: RunData,
+    run: ReportedRun,
     split: str,
     p: int,
-    found: Mapping[str, Sequence[Evaluation]],
+    by_arm: Mapping[str, Sequence[Evaluation]],
     rates: Mapping[str, float],
 ) -> dict[str, Any]:
     """Describe a problem: each arm's share of correct samples, and samples of the best arm."""
     best = max(rates, key=lambda arm: rates[arm])
-    folders = _seed_folders(data, best)
+    seeds = run.arms[best].seeds
     samples: dict[tuple[str | None, str | None], dict[str, Any]] = {}
     number = 0
-    for seed, one in zip(data.problems[split][best], found[best], strict=True):
-        places = np.flatnonzero(one.correct_PN[p]).tolist()
+    for seed, evaluation in zip(run.evaluations[split][best], by_arm[best], strict=True):
+        places = np.flatnonzero(evaluation.correct_PN[p]).tolist()
         number += len(places)
-        for place in _different(one, p, places):
-            strategy = _strategy(one, p, place)
-            text = _text(one, p, place, folders.get(seed), split)
+        for place in _different(evaluation, p, places):
+            strategy = _strategy(evaluation, p, place)
+            text = _text(evaluation, p, place, seeds.get(seed), split)
             samples.setdefault((strategy, text), {
-                "seed": seed if folders and not is_base(best) else None,
+                "seed": seed if seeds and not is_base(best) else None,
                 "strategy": strategy, "text": text,
             })  # fmt: skip
     return {
-        "prompt": cut(_prompt(found, p)),
+        "prompt": cut(_prompt(by_arm, p)),
         "rates": {arm: float(rate) for arm, rate in rates.items()},
         "winner": best,
         "correct": number,
-        "samples": [one for key, one in samples.items() if any(key)][:MOST_WINNERS],
+        "samples": [sample for key, sample in samples.items() if any(key)][:MOST_WINNERS],
     }
 
 
-def _prompt(found: Mapping[str, Sequence[Evaluation]], p: int) -> str:
+def _prompt(by_arm: Mapping[str, Sequence[Evaluation]], p: int) -> str:
     """Return the prompt of a problem, from whichever log has it; its id if none has."""
-    evaluations = [one for of_arm in found.values() for one in of_arm]
-    known = (one.prompts[p] for one in evaluations if one.prompts[p] != one.ids[p])
-    return next(known, evaluations[0].ids[p])
+    names = [(seed.prompts[p], seed.ids[p]) for seeds in by_arm.values() for seed in seeds]
+    return next((prompt for prompt, name in names if prompt != name), names[0][1])
 
 
-def _different(one: Evaluation, p: int, places: Sequence[int]) -> list[int]:
+def _different(evaluation: Evaluation, p: int, places: Sequence[int]) -> list[int]:
     """Correct samples with different strategies first."""
-    first = {_strategy(one, p, place): place for place in reversed(places)}
+    first = {_strategy(evaluation, p, place): place for place in reversed(places)}
     ahead = sorted(first.values())
     return [*ahead, *(place for place in places if place not in ahead)][:MOST_WINNERS]
 
 
-def _strategy(one: Evaluation, p: int, place: int) -> str | None:
-    labels = one.samples.of_prompts([p]).labels("strategies")
+def _strategy(evaluation: Evaluation, p: int, place: int) -> str | None:
+    labels = evaluation.samples.of_prompts([p]).labels("strategies")
     label = labels[0][place] if labels else None
     return None if label in (None, DEGENERATE) else str(label)
 
 
-def _seed_folders(data: RunData, arm: str) -> Mapping[int, Path]:
-    """Seed → folder of an arm of a run; empty for files that were given."""
-    if not (data.arms.get(arm) and data.folder.is_dir()):
-        return {}
-    return next((found.seeds for found in find_arms(data.folder) if found.arm == arm), {})
-
-
-def _text(one: Evaluation, p: int, place: int, folder: Path | None, split: str) -> str | None:
+def _text(evaluation: Evaluation, p: int, place: int, seed: Seed | None, split: str) -> str | None:
     """Return a sample's text: the first few are in the evaluation, others in a file of samples."""
-    if one.samples.texts and place < len(one.samples.texts[p]):
-        return cut(one.samples.texts[p][place])
-    if one.ungraded_P is not None and one.ungraded_P[p]:
+    if evaluation.samples.texts and place < len(evaluation.samples.texts[p]):
+        return cut(evaluation.samples.texts[p][place])
+    if evaluation.ungraded_P is not None and evaluation.ungraded_P[p]:
         return None  # samples without a grade are left out here, and are in that file
-    evaluation = None if folder is None else evaluation_files(folder).get(split)
-    if evaluation is None:
+    file = None if seed is None else seed.evaluations.get(split)
+    if file is None:
         return None
-    path = evaluation.parent / "samples" / evaluation.name
+    path = file.parent / "samples" / file.name
     if not path.is_file() or path.stat().st_size > MOST_SAMPLE_BYTES:
         return None
-    wanted = f"{one.ids[p]}/{place}"
+    wanted = f"{evaluation.ids[p]}/{place}"
     lines = (line.record for line in json_lines.read(path, "leave_out"))
     return next((cut(str(r.get("text", ""))) for r in lines if r.get("id") == wanted), None)

@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluate import looks
 from setrl.evaluate.looks import HUES, REGISTRY, sweep
-from setrl.support.files.run_folder import is_base
+from setrl.logs.run import is_base
 from setrl.support.wording import count, percent_tick
 
 BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for name in (

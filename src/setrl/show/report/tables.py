@@ -18,7 +18,7 @@ from setrl.show.report.headlines import (
     pass_ks,
     verdict,
 )
-from setrl.show.report.run import GIVEN, RunData
+from setrl.show.report.run import GIVEN, ReportedRun
 from setrl.support.wording import MISSING, in_words, interval, percent, plain, signed
 
 Differences = Mapping[str, Difference]
@@ -54,16 +54,17 @@ class Table:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
 
 
-def tables(data: RunData) -> list[Table]:
+def tables(run: ReportedRun) -> list[Table]:
     """Return the tables that the run has data for."""
-    if data.kind == "control":
-        found = [control_table(data)]
+    if run.kind == "control":
+        all_tables = [control_table(run)]
     else:
-        found = [evaluation_table(data, split) for split in data.splits]
-        found += [difference_table(data, split) for split in data.splits]
-        found.append(training_table(data))
-    is_log = GIVEN in data.summary.splits
-    return [_without_empty_columns(one) if is_log else one for one in found if one.rows]
+        all_tables = [evaluation_table(run, split) for split in run.splits]
+        all_tables += [difference_table(run, split) for split in run.splits]
+        all_tables.append(training_table(run))
+    is_log = GIVEN in run.summary.splits
+    full = [table for table in all_tables if table.rows]
+    return [_without_empty_columns(table) for table in full] if is_log else full
 
 
 def _without_empty_columns(table: Table) -> Table:
@@ -74,7 +75,7 @@ def _without_empty_columns(table: Table) -> Table:
     return Table(table.caption, columns, tuple(rows))
 
 
-def evaluation_table(data: RunData, split: SplitSummary) -> Table:
+def evaluation_table(run: ReportedRun, split: SplitSummary) -> Table:
     """Every arm's metrics with intervals; with several seeds, each seed's value.
 
     A number shows what the paired difference to the reference shows.
@@ -87,38 +88,38 @@ def evaluation_table(data: RunData, split: SplitSummary) -> Table:
         **dict.fromkeys(shares, (percent, 100)),
         **dict.fromkeys(numbers, (_two_digits, 1)),
     }
-    reference = data.summary.reference
+    reference = run.summary.reference
 
     def to_reference(arm: str) -> Differences:
-        found = split.difference(arm, reference) if reference else None
-        return found.metrics if found else {}
+        difference = split.difference(arm, reference) if reference else None
+        return difference.metrics if difference else {}
 
     rows = tuple(
         (
-            data.looks[arm].label,
+            run.looks[arm].label,
             tuple(_estimate(summary, to_reference(arm).get(name), name, *how)
                   for name, how in columns.items()),
         )
         for arm, summary in split.arms.items()
     )  # fmt: skip
-    intervals = data.summary.intervals.in_words(split.seeds)
+    intervals = run.summary.intervals.in_words(split.seeds)
     caption = f"Means with {intervals}" if split.split == GIVEN else (
         f"{split.split} split: means with {intervals}{', each seed' if split.seeds > 1 else ''}"
     )  # fmt: skip
     return Table(caption, tuple(map(in_words, columns)), rows)
 
 
-def difference_table(data: RunData, split: SplitSummary) -> Table:
+def difference_table(run: ReportedRun, split: SplitSummary) -> Table:
     """Paired differences with their intervals; without rows if there is nothing to compare."""
     k = headline_k(split)
     shares = ["pass@1", f"pass@{k}", f"majority@{k}"]
     numbers = [f"correct_strategies@{k}", "effective_number"]
     rows = []
-    for found in split.differences:
-        name = f"{data.looks[found.arm].label} − {data.looks[found.against].label}"
-        cells = [_difference(found.metrics.get(metric), 100) for metric in shares]
-        cells += [_difference(found.metrics.get(metric), 1) for metric in numbers]
-        at_k = found.metrics.get(f"pass@{k}")
+    for difference in split.differences:
+        name = f"{run.looks[difference.arm].label} − {run.looks[difference.against].label}"
+        cells = [_difference(difference.metrics.get(metric), 100) for metric in shares]
+        cells += [_difference(difference.metrics.get(metric), 1) for metric in numbers]
+        at_k = difference.metrics.get(f"pass@{k}")
         cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
         rows.append((name, tuple(cells)))
     higher = f"problems with a higher pass@{k}"
@@ -128,7 +129,7 @@ def difference_table(data: RunData, split: SplitSummary) -> Table:
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))
 
 
-def training_table(data: RunData) -> Table:
+def training_table(run: ReportedRun) -> Table:
     """Tabulate the last tenth of each arm's training; without rows if nothing was logged."""
     columns: dict[str, tuple[str, Callable[[float], str]]] = {
         "pass@1": ("reward/pass@1", percent),
@@ -144,38 +145,37 @@ def training_table(data: RunData) -> Table:
         "s per step": ("time/step", lambda x: plain(x, 2)),
     }
     rows = []
-    for arm in data.trained:
-        ends = [(first_and_last(data, arm, key), show) for key, show in columns.values()]
+    for arm in run.trained:
+        ends = [(first_and_last(run, arm, key), show) for key, show in columns.values()]
         cells = [_number(end[1], show) if end else NONE for end, show in ends]
-        share = _number(credit_share(data, arm), lambda x: percent(x, 2))
-        rows.append((data.looks[arm].label, (*cells, share)))
+        share = _number(credit_share(run, arm), lambda x: percent(x, 2))
+        rows.append((run.looks[arm].label, (*cells, share)))
     caption = "Training: means over the last tenth of the steps and all seeds"
     return Table(caption, (*columns, "credit / step"), tuple(rows))
 
 
-def control_table(data: RunData) -> Table:
+def control_table(run: ReportedRun) -> Table:
     """Every metric of the evaluated arms of a control run, and how many seeds were evaluated."""
-    metrics = metric_names(data.outcomes)
+    metrics = metric_names(run.outcomes)
     rows = tuple(
         (
-            data.looks[arm].label,
+            run.looks[arm].label,
             (
-                *(_outcome(data.outcome(arm, metric)) for metric in metrics),
-                Cell(str(len(found)), value=len(found)),
+                *(_outcome(run.outcome(arm, metric)) for metric in metrics),
+                Cell(str(len(outcomes)), value=len(outcomes)),
             ),
         )
-        for arm in data.arms
-        if (found := data.evaluations(arm))
+        for arm, outcomes in run.outcomes.items()
     )
     caption = "Evaluation of the last policy: mean ± standard error over seeds"
     return Table(caption, (*map(in_words, metrics), "seeds"), rows)
 
 
-def _outcome(found: OverSeeds) -> Cell:
-    if np.isnan(found.value):
+def _outcome(mean: OverSeeds) -> Cell:
+    if np.isnan(mean.value):
         return NONE
-    error = () if np.isnan(found.stderr) else (f"± {_digits(found.stderr)}",)
-    return Cell(_digits(found.value), error, found.value)
+    error = () if np.isnan(mean.stderr) else (f"± {_digits(mean.stderr)}",)
+    return Cell(_digits(mean.value), error, mean.value)
 
 
 def _number(value: float, show: Callable[[float], str]) -> Cell:

@@ -13,6 +13,7 @@ from typing import Any
 from setrl.evaluate.outcomes import outcome_table
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import strategies_in_words
+from setrl.logs.run import BASE, is_base
 from setrl.show.report.headlines import (
     AT_ONCE,
     differences_to_reference,
@@ -21,74 +22,73 @@ from setrl.show.report.headlines import (
     pass_ks,
     verdict,
 )
-from setrl.show.report.run import GIVEN, RunData, on_problems, on_split
+from setrl.show.report.run import GIVEN, ReportedRun, on_problems, on_split
 from setrl.show.report.style import main_arms
-from setrl.support.files.run_folder import BASE, is_base
 from setrl.support.wording import count, in_a_row, percent, plain, points
 
 MOST_DIFFERENCES = 3  # in one sentence
 WORDS = {"above": "more problems than", "below": "fewer problems than"}
 
 
-def verdict_in_words(data: RunData) -> list[str]:
+def verdict_in_words(run: ReportedRun) -> list[str]:
     """Write a few sentences, most important first; no sentence before the first evaluation."""
-    if data.kind == "control":
-        return list(outcomes_of(data)["verdict"])
-    if not data.splits:
+    if run.kind == "control":
+        return list(outcomes_of(run)["verdict"])
+    if not run.splits:
         return []
-    hardest = data.splits[0]
+    hardest = run.splits[0]
     k = headline_k(hardest)
-    usual = data.summary.splits.get("test") or hardest
-    if not differences_to_reference(data, hardest):
-        alone = [_alone(data, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
-        return [*alone, *_kept(data, usual), *_left_out(data)]
+    usual = run.summary.splits.get("test") or hardest
+    if not differences_to_reference(run, hardest):
+        alone = [_alone(run, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
+        return [*alone, *_kept(run, usual), *_left_out(run)]
     places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
-    first, *more = [line for split, size in places for line in _compared(data, split, size)]
-    base, lost = _base(data, hardest, k), _lost(data, hardest)
-    strategies = _strategies(data) or _kept(data, usual)
-    return [first, *base, *more, *strategies, *lost, *_left_out(data)]
+    first, *more = [line for split, size in places for line in _compared(run, split, size)]
+    base, lost = _base(run, hardest, k), _lost(run, hardest)
+    strategies = _strategies(run) or _kept(run, usual)
+    return [first, *base, *more, *strategies, *lost, *_left_out(run)]
 
 
-def outcomes_of(data: RunData) -> dict[str, Any]:
+def outcomes_of(run: ReportedRun) -> dict[str, Any]:
     """Return what the arms of a control run achieved, with its verdict."""
-    return outcome_table(data.outcomes, lambda arm: data.looks[arm].label)
+    return outcome_table(run.outcomes, lambda arm: run.looks[arm].label)
 
 
-def _left_out(data: RunData) -> list[str]:
+def _left_out(run: ReportedRun) -> list[str]:
     """Say which problems and samples are in no number, and the bounds of pass@1 that follow."""
-    notes = [note for split in data.splits for note in split.notes]
+    notes = [note for split in run.splits for note in split.notes]
     notes += [
-        arm.ungraded.sentence(data.looks[name].label)
-        for split in data.splits
+        arm.ungraded.sentence(run.looks[name].label)
+        for split in run.splits
         for name, arm in split.arms.items()
         if arm.ungraded is not None
     ]
     return [f"{note}." for note in dict.fromkeys(notes)]
 
 
-def _kept(data: RunData, split: SplitSummary) -> list[str]:
+def _kept(run: ReportedRun, split: SplitSummary) -> list[str]:
     """How many of the base's correct strategies each arm keeps."""
     k = headline_k(split)
     means = means_of(split, f"correct_strategies@{k}")
-    found = {data.looks[arm].label: means[arm] for arm in main_arms(list(split.arms))
+    kept = {run.looks[arm].label: means[arm] for arm in main_arms(list(split.arms))
              if arm in means and not is_base(arm)}  # fmt: skip
-    if not found:
+    if not kept:
         return []
     where = f"in {count(k, 'sample')}{on_split(split.split)}"
     if BASE not in means:
-        parts = [f"{name} finds {plain(value)}" for name, value in found.items()]
+        parts = [f"{name} finds {plain(value)}" for name, value in kept.items()]
         return [f"Correct strategies {where}: {'; '.join(parts)}."]
     base = means[BASE]
     parts = [
         f"{name} {'keeps' if value <= base else 'rises to'} {plain(value)}"
-        for name, value in found.items()
+        for name, value in kept.items()
     ]
     return [f"Of the base's {plain(base)} correct strategies {where}, {'; '.join(parts)}."]
 
 
-def _base(data: RunData, split: SplitSummary, k: int) -> list[str]:
+def _base(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
     """Say what the base solves: training that only matches it has found nothing new."""
-    if BASE not in split.arms or data.summary.reference == BASE:
+    if BASE not in split.arms or run.summary.reference == BASE:
         return []
     first, *others = [arm for arm in split.arms if is_base(arm)]
     start = f"Before training, the base solves {_often(split, first, k, ' of these problems')}"
@@ -102,40 +102,41 @@ def _often(split: SplitSummary, arm: str, k: int, of: str = "") -> str:
     return f"{_solved(split, arm, 1)}{of} with one try{more}"
 
 
-def _strategies(data: RunData) -> list[str]:
+def _strategies(run: ReportedRun) -> list[str]:
     """Say for each file whether it has fewer strategies and solves less than the first file."""
-    split = data.summary.splits.get(GIVEN)
+    split = run.summary.splits.get(GIVEN)
     if split is None:
         return []
     sentences = []
-    for found in differences_to_reference(data, split):
-        one, other = (split.arms[arm] for arm in (found.arm, found.against))
-        values = {m: (one.metrics[m].value, other.metrics[m].value) for m in found.metrics}
-        name, against = data.looks[found.arm].label, data.looks[found.against].label
-        sentences.append(strategies_in_words(name, against, values, found.metrics, found.band))
+    for difference in differences_to_reference(run, split):
+        arms, metrics = (difference.arm, difference.against), difference.metrics
+        first, second = (split.arms[arm].metrics for arm in arms)
+        values = {name: (first[name].value, second[name].value) for name in metrics}
+        label, other = (run.looks[arm].label for arm in arms)
+        sentences.append(strategies_in_words(label, other, values, metrics, difference.band))
     return [sentence for sentence in sentences if sentence]
 
 
-def _compared(data: RunData, name: str, k: int) -> list[str]:
+def _compared(run: ReportedRun, name: str, k: int) -> list[str]:
     """Which arms solve more problems in k tries than the reference, and which fewer."""
-    split = data.summary.splits[name]
+    split = run.summary.splits[name]
     together: dict[str, list[ArmDifference]] = {}
-    for found in differences_to_reference(data, split):
-        together.setdefault(verdict(found.at_once(f"pass@{k}")), []).append(found)
+    for difference in differences_to_reference(run, split):
+        together.setdefault(verdict(difference.at_once(f"pass@{k}")), []).append(difference)
     return [
-        _sentence(data, split, k, shows, together[shows])
+        _sentence(run, split, k, shows, together[shows])
         for shows in ("above", "below", "unclear")
         if shows in together
     ]
 
 
 def _sentence(
-    data: RunData, split: SplitSummary, k: int, shows: str, found: Sequence[ArmDifference]
+    run: ReportedRun, split: SplitSummary, k: int, shows: str, found: Sequence[ArmDifference]
 ) -> str:
     metric = f"pass@{k}"
     ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[metric].value)
-    names = [_named(data, split, one.arm, k) for one in ordered]
-    reference = _named(data, split, found[0].against, k)
+    names = [_named(run, split, one.arm, k) for one in ordered]
+    reference = _named(run, split, found[0].against, k)
     start = f"With {_tries(k)}{on_problems(split.split)}, "
     if shows == "unclear":
         same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
@@ -155,9 +156,9 @@ def _by(found: Sequence[ArmDifference], metric: str) -> str:
     return f": {listed}{AT_ONCE if is_at_once else ''}"
 
 
-def _named(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
+def _named(run: ReportedRun, split: SplitSummary, arm: str, k: int) -> str:
     """Name an arm, and the share of the problems that it solves."""
-    return f"{data.looks[arm].label} ({_solved(split, arm, k)})"
+    return f"{run.looks[arm].label} ({_solved(split, arm, k)})"
 
 
 def _tries(k: int) -> str:
@@ -168,17 +169,17 @@ def _solved(split: SplitSummary, arm: str, k: int) -> str:
     return percent(split.arms[arm].metrics[f"pass@{k}"].value)
 
 
-def _alone(data: RunData, split: SplitSummary, arm: str, k: int) -> str:
+def _alone(run: ReportedRun, split: SplitSummary, arm: str, k: int) -> str:
     """Say what an arm solves if there is no other to compare it with."""
     more = f", and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
     one = _solved(split, arm, 1)
     problems = "the problems" if split.split == GIVEN else f"{split.split} problems"
-    return f"{data.looks[arm].label} solves {one} of {problems} with one try{more}."
+    return f"{run.looks[arm].label} solves {one} of {problems} with one try{more}."
 
 
-def _lost(data: RunData, split: SplitSummary) -> list[str]:
+def _lost(run: ReportedRun, split: SplitSummary) -> list[str]:
     """Whether training cost the reference what the base finds with many tries."""
-    reference = data.summary.reference
+    reference = run.summary.reference
     found = split.difference(reference, BASE) if reference else None
     if found is None or reference is None:
         return []
@@ -186,7 +187,7 @@ def _lost(data: RunData, split: SplitSummary) -> list[str]:
     if verdict(found.at_once(f"pass@{k}")) != "below":
         return []
     return [
-        f"Training with {data.looks[reference].label} lost something: with {_tries(k)} on "
+        f"Training with {run.looks[reference].label} lost something: with {_tries(k)} on "
         f"{split.split} problems, it solves {_solved(split, reference, k)}, and the base "
         f"{_solved(split, BASE, k)}."
     ]

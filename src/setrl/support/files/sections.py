@@ -21,7 +21,7 @@ from setrl.support.files.strict_yaml import KeyedError
 Count: TypeAlias = Annotated[int, Gt(0)]
 Positive: TypeAlias = Annotated[float, Gt(0)]
 NotNegative: TypeAlias = Annotated[float, Ge(0)]
-Seed: TypeAlias = Annotated[int, Ge(0)]
+Natural: TypeAlias = Annotated[int, Ge(0)]
 
 TYPES = {  # pydantic's name of an error → what is right, in words of YAML
     "int_type": "a whole number",

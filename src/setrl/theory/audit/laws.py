@@ -126,7 +126,6 @@ NEAR = 3.0, 1 / 3  # scales at which an estimator of any scale pays the same, or
 SHIFTS = {"1": 1.0, "−1": -1.0, "1,000": 1e3}
 SAME = 1e-2  # of the largest advantage: what 1e-6 in a divisor may change in small rewards
 RENAMED = 7, 5  # a label c is also called 7c + 5, which is the number of no label
-LAW_TEXTS = TEXTS["laws"] | TEXTS["laws of calls"]
 UNSTEADY = "could not be decided, because equal calls give other numbers"
 OF_ANY_CALLS = "finite", "leaves-input", "deterministic", "survives-missing"
 OF_ONE_CALL = "zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-for-wrong"
@@ -148,7 +147,7 @@ def _of_unsteady(law: Law) -> Law:
 def _law(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
     """Return a law with its sentence of `sentences.json`."""
     usual = {True: name, False: f"not {name}", None: f"unknown {name}"}[holds]
-    template = LAW_TEXTS[f"{variant} {name}" if variant else usual]
+    template = TEXTS["laws"][f"{variant} {name}" if variant else usual]
     return Law(name, holds, filled(template, parts))
 
 

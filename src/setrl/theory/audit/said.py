@@ -1,7 +1,4 @@
-"""The words of an audit: templates that the page of formulas reads, too (`sentences.json`).
-
-What is "of calls" there is about functions that are called, and no formula says it.
-"""
+"""The words of an audit: the templates of `sentences.json`, filled."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ def words(key: str, **parts: Any) -> str:
     >>> words("kind of reward", reward=1)
     'reward 1'
     """
-    return filled((TEXTS["words"] | TEXTS["words of calls"])[key], parts)
+    return filled(TEXTS["words"][key], parts)
 
 
 def kind(table: ActionTable, action: int) -> str:
@@ -57,7 +54,7 @@ def spoken(facts: Mapping[str, str]) -> list[str]:
     ['In groups of 3 it is ∇pass@1.']
     """
     lines: list[str] = []
-    for needs, template in TEXTS["sentences of calls"] + TEXTS["sentences"]:
+    for needs, template in TEXTS["sentences"]:
         if all(
             bool(facts.get(need.lstrip("!"))) != need.startswith("!") for need in needs.split(", ")
         ):

@@ -12,9 +12,9 @@ from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.metrics import powers_of_two
+from setrl.logs.run import SCHEMA_VERSION
 from setrl.samples.columns import LABELS
 from setrl.samples.samples import Samples
-from setrl.support.files.run_folder import SCHEMA_VERSION
 from setrl.train.gathering.credit import FIELDS
 from setrl.train.scoring import ScoredBatch
 

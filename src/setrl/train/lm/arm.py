@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 from transformers import AutoTokenizer, PrinterCallback
 
+from setrl.logs.run import Seed
 from setrl.models.small import sampler
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun, write_status
 from setrl.train.gathering.judging import make_judge
 from setrl.train.lm.adapter import peft_config
 from setrl.train.lm.callbacks import Recorder, Steps
@@ -19,6 +20,7 @@ from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.trackers import keep_events_in
 from setrl.train.lm.trl_arguments import grpo_config
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import train_on
 from setrl.train.trl import SetGRPOTrainer
 from setrl.train.trl.adam_moments import log_adam_moments
 from setrl.train.trl.sampling import Sampler
@@ -29,7 +31,7 @@ def train_arm(
     arm: str,
     seed: int,
     base: str | Path,
-    run: TrainingRun,
+    run: Seed,
     on_step: Callable[[int], None],
     stop: Stop,
     draw: Sampler | None = None,
@@ -50,30 +52,20 @@ def train_arm(
         Whether all steps are done; False if it was stopped.
     """
     steps, method = resolved.config.steps, resolved.arms[arm].method
-    if run.is_done(run.final, steps):
-        on_step(steps)
-        return True
-    checkpoint = run.usable_checkpoint()
-    trainer = make_trainer(resolved, arm, seed, base, run, draw)
-    trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
-    if trainer.is_world_process_zero():
-        run.remove_incomplete()
-        write_status(
-            run.path,
-            "running",
-            arm=arm,
-            seed=seed,
-            method=repr(method),
-            correct=resolved.says_right,
-        )
-    with files.disk_errors(run.checkpoints):
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    finished = trainer.state.global_step == steps
-    if finished:
-        _save(trainer, run.final)
-    if trainer.is_world_process_zero():
-        run.end(finished, trainer.state.global_step)
-    return finished
+
+    def train(checkpoint: Path | None) -> int:
+        trainer = make_trainer(resolved, arm, seed, base, run, draw)
+        trainer.add_callback(Steps(on_step, stop, resolved.config.num_iterations))
+        with files.disk_errors(run.checkpoint_folder):
+            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        if trainer.state.global_step == steps:
+            _save(trainer, run.final)
+        return trainer.state.global_step
+
+    return train_on(
+        run, run.final, steps, on_step, train, os.environ.get("RANK", "0") == "0",
+        arm=arm, seed=seed, method=repr(method), correct=resolved.says_right,
+    )  # fmt: skip
 
 
 def _save(trainer: SetGRPOTrainer, folder: Path) -> None:
@@ -88,7 +80,7 @@ def make_trainer(
     arm: str,
     seed: int,
     base: str | Path,
-    run: TrainingRun,
+    run: Seed,
     draw: Sampler | None = None,
 ) -> SetGRPOTrainer:
     """Return the trainer of an arm, with its data set, reward functions and records."""
@@ -101,7 +93,7 @@ def make_trainer(
     trainer = SetGRPOTrainer(
         str(base),
         list(resolved.rewards),
-        grpo_config(resolved, own, seed, run.checkpoints),
+        grpo_config(resolved, own, seed, run.checkpoint_folder),
         training_prompts(task, resolved.training_problems(seed), is_chat=is_chat),
         processing_class=tokenizer,
         callbacks=[recorder],

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setrl.judges import Judge
+from setrl.logs.run import Seed
 from setrl.models.local import load_tokenizer
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun
 from setrl.tasks import Problem
 from setrl.train.gathering.judging import make_judge
 from setrl.train.gathering.metrics import batch_metrics, had_signal, rollout_records, strategy_names
@@ -56,7 +56,7 @@ class BatchMaker:
     resolved: ResolvedConfig
     arm: ResolvedArm
     seed: int
-    run: TrainingRun
+    run: Seed
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class BatchMaker:
             arm,
             self.judge,
             stop_rule=resolved.stop_rule,
-            had_signal=lambda: had_signal(files.read_lines(self.run.metrics)),
+            had_signal=lambda: had_signal(files.read_lines(self.run.metrics_file)),
         )
         self.tokenizer = load_tokenizer(str(resolved.config.model))
         self.is_chat = resolved.form.is_chat(self.tokenizer)

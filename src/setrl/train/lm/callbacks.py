@@ -9,10 +9,11 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from setrl import AnyMethod
+from setrl.logs.run import Seed
 from setrl.support import files
-from setrl.support.files.run_folder import TrainingRun
 from setrl.train.gathering.metrics import NameOf, batch_metrics, rollout_records, strategy_names
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import mark_complete, truncate
 from setrl.train.scoring import ScoredBatch
 
 
@@ -30,7 +31,7 @@ class Recorder(TrainerCallback):
 
     def __init__(
         self,
-        run: TrainingRun,
+        run: Seed,
         method: AnyMethod,
         name_of: NameOf | None,
         is_recorded: Callable[[int], bool],
@@ -52,7 +53,7 @@ class Recorder(TrainerCallback):
     ) -> None:
         """Remove what was recorded after the checkpoint from which this run resumes."""
         if state.is_world_process_zero:
-            self.run.truncate(state.global_step)
+            truncate(self.run, state.global_step)
         self._logged = time.perf_counter()
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
@@ -81,8 +82,8 @@ class Recorder(TrainerCallback):
             metrics |= batch_metrics(batch, names_BN)
             if self.is_recorded(step):
                 records = rollout_records(batch, names_BN, step, self.method)
-                files.write_lines(self.run.rollouts(step), records)
-        files.append_line(self.run.metrics, metrics | self._from_trainer(logs, batch))
+                files.write_lines(self.run.rollout_file(step), records)
+        files.append_line(self.run.metrics_file, metrics | self._from_trainer(logs, batch))
         self._batch = None
 
     def _from_trainer(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
@@ -112,7 +113,7 @@ class Recorder(TrainerCallback):
     ) -> None:
         """Record that the checkpoint is complete."""
         if state.is_world_process_zero:
-            self.run.mark_complete(state.global_step)
+            mark_complete(self.run, state.global_step)
 
 
 def _keeps_its_name(key: str) -> bool:

@@ -12,10 +12,10 @@ from annotated_types import Le, MultipleOf
 from setrl.models.small import HEAD_DIM
 from setrl.support.files.sections import (
     Count,
+    Natural,
     NotNegative,
     Positive,
     Section,
-    Seed,
     blamed_on,
     require,
 )
@@ -144,7 +144,7 @@ class ComparisonConfig(RunConfig):
     """Samples of one update of that model."""
     base_learning_rate: Positive = 0.02
     """Largest step size of Muon. Like the step size of AdamW, it falls linearly to 0."""
-    base_seed: Seed = 0
+    base_seed: Natural = 0
     """Decides the corpus and the first weights of that model."""
 
     adam_moments: bool = False

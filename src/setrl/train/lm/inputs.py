@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from setrl.logs.run import BASE
 from setrl.models.folder import hub_commit
 from setrl.support.files.digests import Digests
-from setrl.support.files.run_folder import BASE
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.inputs import inputs_of, model_digests
 

@@ -20,11 +20,11 @@ from typing_extensions import override
 
 from setrl.evaluate.collecting import draw_and_read
 from setrl.evaluate.summary import write_checkpoint_summary
+from setrl.logs.run import BASE, Run, Seed
 from setrl.models.local import LocalModel, refuse_damaged_weights
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.digests import Digests
-from setrl.support.files.run_folder import BASE, TrainingRun, training_run
 from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN, base_model
 from setrl.train.lm.config import ComparisonConfig
@@ -142,9 +142,7 @@ class LanguageModelArms(Arms):
         return 0.25 * samples / self.resolved.samples_per_step
 
     @override
-    def train(
-        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
-    ) -> None:
+    def train(self, arm: str, seed: int, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         quiet()
         if self.resolved.engine is None and not run.final.exists():
             self._refuse_missing_base()
@@ -156,7 +154,7 @@ class LanguageModelArms(Arms):
             self.evaluate_model(run.final, run.path, self.config.steps, on_progress, stop)
 
     @override
-    def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
+    def evaluate_base(self, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         quiet()
         if self.resolved.engine is None:
             self._refuse_missing_base()
@@ -234,7 +232,7 @@ def _run_on_all_processes(arms: LanguageModelArms, overwrite: bool, accept_chang
             check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes, keep=True)
         for seed in config.seeds:
             for arm in config.arms:
-                run = training_run(arms.run_dir, arm, seed)
+                run = Run(arms.run_dir).seed(arm, seed)
                 train_arm(arms.resolved, arm, seed, arms.base, run, lambda _: None, stop)
         state.wait_for_everyone()
     return arms.run_dir

@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import TrainingRun, write_status
 from setrl.train.lm.batch_maker import BatchMaker
 from setrl.train.lm.engine import EngineSpec
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.lm.resolved_arm import ResolvedArm
 from setrl.train.lm.served_model import SAVED, ServedPolicy, connector
 from setrl.train.runs.pool import Stop
+from setrl.train.runs.resume import train_on, truncate
 
 if TYPE_CHECKING:
     from setrl.train.tinker.client import ClientSettings
@@ -29,7 +30,7 @@ def train_on_server(
     resolved: ResolvedConfig,
     arm: str,
     seed: int,
-    run: TrainingRun,
+    run: Seed,
     on_step: Callable[[int], None],
     stop: Stop,
     connect: Callable[[], Any] | None = None,
@@ -51,35 +52,29 @@ def train_on_server(
     from setrl.train.tinker.client import SetTinkerTrainer
 
     steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
-    if run.is_done(run.final, steps):
-        on_step(steps)
-        return True
-    write_status(
-        run.path,
-        "running",
-        arm=arm,
-        seed=seed,
-        method=repr(own.method),
-        correct=resolved.says_right,
-    )
-    recorder = _Recorder(run, on_step)
-    with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
-        trainer = SetTinkerTrainer(
-            connect or connector(engine.tinker),
-            server_settings(resolved, seed),
-            journal(resolved, own, seed, run),
-            maker.make,
-            ServedPolicy.of(resolved).sampler,
-            on_batch=recorder.on_batch,
-            on_restored=recorder.on_restored,
-            stop=lambda: stop.asked,
-        )
-        saved = trainer.train()
-    finished = saved.step == steps
-    if finished:
-        _write_final(trainer.final_sampler(), saved.path, run.final)
-    run.end(finished, saved.step)
-    return finished
+
+    def train(_: Path | None) -> int:
+        recorder = _Recorder(run, on_step)
+        with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
+            trainer = SetTinkerTrainer(
+                connect or connector(engine.tinker),
+                server_settings(resolved, seed),
+                journal(resolved, own, seed, run),
+                maker.make,
+                ServedPolicy.of(resolved).sampler,
+                on_batch=recorder.on_batch,
+                on_restored=recorder.on_restored,
+                stop=lambda: stop.asked,
+            )
+            saved = trainer.train()
+        if saved.step == steps:
+            _write_final(trainer.final_sampler(), saved.path, run.final)
+        return saved.step
+
+    return train_on(
+        run, run.final, steps, on_step, train,
+        arm=arm, seed=seed, method=repr(own.method), correct=resolved.says_right,
+    )  # fmt: skip
 
 
 def engine_of(resolved: ResolvedConfig) -> EngineSpec:
@@ -148,7 +143,7 @@ def learning_rates(schedule: str, largest: float, steps: int) -> Callable[[int],
     return rate
 
 
-def journal(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, run: TrainingRun) -> Any:
+def journal(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, run: Seed) -> Any:
     """Return where the state and the batches of one arm and seed are kept."""
     from setrl.train.tinker.journal import Journal
 
@@ -161,32 +156,33 @@ def journal(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, run: Training
         "prompts_per_step": config.prompts_per_step,
         "samples_per_prompt": config.samples_per_prompt,
     }
-    return Journal(run.checkpoints, identity)
+    return Journal(run.checkpoint_folder, identity)
 
 
 @dataclass
 class _Recorder:
     """Writer of metrics.jsonl and rollouts/ in the folder of one arm and seed."""
 
-    run: TrainingRun
+    run: Seed
     on_step: Callable[[int], None]
     _logged: float = field(default_factory=time.perf_counter)
 
     def on_restored(self, step: int) -> None:
         """Remove the records of the steps that are done again."""
         self.run.path.mkdir(parents=True, exist_ok=True)
-        self.run.truncate(step)
+        truncate(self.run, step)
         self._refuse_gap(step)
         self.on_step(step)
 
     def _refuse_gap(self, step: int) -> None:
         """Refuse metrics that lack a step: the server keeps the weights, and repeats none."""
-        held = {record["step"] for record in files.read_lines(self.run.metrics)}
+        held = {record["step"] for record in files.read_lines(self.run.metrics_file)}
         missing = [one for one in range(1, step + 1) if one not in held]
         if missing:
             raise RunError(
-                f"{self.run.metrics} lacks step {missing[0]}, but step {step} is done: put the "
-                f"whole file back, or remove {self.run.path} to train this arm with this seed again"
+                f"{self.run.metrics_file} lacks step {missing[0]}, but step {step} is done: put "
+                f"the whole file back, or remove {self.run.path} to train this arm with this seed "
+                "again"
             )
 
     def on_batch(self, batch: JournalBatch, measured: Mapping[str, float]) -> None:
@@ -195,6 +191,7 @@ class _Recorder:
         times = {"time/step": now - self._logged}
         self._logged = now
         if batch.rollouts:
-            files.write_lines(self.run.rollouts(batch.step), [dict(one) for one in batch.rollouts])
-        files.append_line(self.run.metrics, {**batch.metrics, **measured, **times})
+            rollouts = [dict(group) for group in batch.rollouts]
+            files.write_lines(self.run.rollout_file(batch.step), rollouts)
+        files.append_line(self.run.metrics_file, {**batch.metrics, **measured, **times})
         self.on_step(batch.step)

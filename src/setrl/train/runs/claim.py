@@ -8,12 +8,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from setrl.logs.run import CONFIG, RECORD, Run
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError, explain
-from setrl.support.files.run_folder import CONFIG, RECORD, Status, kind_of, write_status
 from setrl.support.files.written import remove_written
 from setrl.train.runs.config import RunConfig
 from setrl.train.runs.provenance import provenance
+from setrl.train.runs.resume import Status, write_status
 from setrl.train.runs.written import REPORT, refuse_page_of_others, run_tree
 
 try:
@@ -120,11 +121,11 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
     _refuse_undecodable(run_dir)
     if run_dir.exists() and not run_dir.is_dir():
         raise ConfigError(f"{run_dir} is a file: give a folder for the run")
-    found = run_dir.iterdir() if run_dir.is_dir() else ()
-    content = sorted(path.name for path in found if path.name != LOCK)
+    paths = run_dir.iterdir() if run_dir.is_dir() else ()
+    content = sorted(path.name for path in paths if path.name != LOCK)
     if not content:
         return None
-    kind = kind_of(run_dir)
+    kind = Run(run_dir).kind
     if kind is None or not (run_dir / CONFIG).exists():
         raise ConfigError(
             f"{run_dir} is not empty and holds no run of setrl ({_first(content)}): "

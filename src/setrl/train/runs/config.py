@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar, Self
 import yaml
 from annotated_types import Le
 
+from setrl.logs.run import BASE, FIGURES, RunKind
 from setrl.support.files import strict_yaml
-from setrl.support.files.run_folder import BASE, FIGURES, RunKind
-from setrl.support.files.sections import Count, Section, Seed, blamed_on, require
+from setrl.support.files.sections import Count, Natural, Section, blamed_on, require
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
 
@@ -44,7 +44,7 @@ class RunConfig(Section):
     """Name of the run; by default its folder is runs/<name>."""
     arms: Mapping[str, Mapping[str, Any]]
     """Arm name → what sets this arm apart from the others."""
-    seeds: tuple[Annotated[Seed, Le(MOST_SEED)], ...] = (0,)
+    seeds: tuple[Annotated[Natural, Le(MOST_SEED)], ...] = (0,)
     """Each arm is trained once with each seed."""
     workers: Count = 2
     """Processes that train side by side, one thread each. The results do not depend on it."""

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from setrl.logs.run import RECORD
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.digests import Digests, digest
 from setrl.support.files.loading import code_of
-from setrl.support.files.run_folder import RECORD
 
 INPUTS, ACCEPTED = "inputs", "accepted_changes"  # in the record of a run
 NO_INPUTS = (RECORD, "base.json", "evaluation.json", "training_args.bin", "traceback.txt")
@@ -54,14 +54,14 @@ def check_inputs(
 
 def inputs_of(config: Any) -> Digests:
     """Return the fingerprints of the code that a config names, and of its judges' files."""
-    found = code_of(vars(config))
+    inputs = code_of(vars(config))
     for text in _texts(config.arms):
         path = Path(text)
         if path.suffix and path.is_file():  # the instructions of a judge
-            found[f"file {text}"] = digest(path)
+            inputs[f"file {text}"] = digest(path)
         elif (path / "config.json").is_file():
-            found |= model_digests(text, path)
-    return found
+            inputs |= model_digests(text, path)
+    return inputs
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -26,13 +26,13 @@ def provenance() -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "setrl": setrl.__version__}
+    versions = {"python": platform.python_version(), "setrl": setrl.__version__}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _git() -> dict[str, Any] | None:

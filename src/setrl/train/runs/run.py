@@ -13,15 +13,16 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from setrl.logs.run import BASE, Run, Seed
 from setrl.support.errors import explain
 from setrl.support.files import write_text
 from setrl.support.files.cache import cache_folder as cache_folder  # callers of runs need it, too
 from setrl.support.files.digests import Digests
-from setrl.support.files.run_folder import BASE, TrainingRun, training_run, write_status
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.config import RunConfig
 from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import Job, OnProgress, Stop, run_jobs
+from setrl.train.runs.resume import write_status
 
 
 class Arms(ABC):
@@ -50,13 +51,11 @@ class Arms(ABC):
         """Return how long an arm takes, in steps; with None, the evaluation of the base."""
 
     @abstractmethod
-    def train(
-        self, arm: str, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
-    ) -> None:
+    def train(self, arm: str, seed: int, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         """Train an arm with a seed, from its last checkpoint if it has one, and evaluate it."""
 
     @abstractmethod
-    def evaluate_base(self, run: TrainingRun, on_progress: OnProgress, stop: Stop) -> None:
+    def evaluate_base(self, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         """Evaluate what all arms start from."""
 
 
@@ -101,14 +100,14 @@ def run_arms(
 def arm_job(arms: Arms, arm: str | None = None, seed: int = 0) -> Job:
     """Return the job of one arm with one seed; with no arm, the evaluation of the base."""
     if arm is None:
-        run, name = TrainingRun(arms.run_dir / BASE), BASE
+        run, name = Run(arms.run_dir).base, BASE
     else:
-        run, name = training_run(arms.run_dir, arm, seed), f"{arm}/{seed}"
+        run, name = Run(arms.run_dir).seed(arm, seed), f"{arm}/{seed}"
     return Job(name, arms.cost(arm), partial(_do, arms, arm, seed, run))
 
 
 def _do(
-    arms: Arms, arm: str | None, seed: int, run: TrainingRun, on_progress: OnProgress, stop: Stop
+    arms: Arms, arm: str | None, seed: int, run: Seed, on_progress: OnProgress, stop: Stop
 ) -> None:
     """Do what is still missing; an error is recorded in the folder before it is raised."""
     try:

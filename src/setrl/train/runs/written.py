@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from setrl.logs.run import BASE, CONFIG, FIGURES, RECORD
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
-from setrl.support.files.run_folder import BASE, CONFIG, FIGURES, RECORD
 from setrl.support.files.written import SAVED_MODEL, Tree
 
 REPORT = "report.html"

@@ -1,12 +1,11 @@
-/** One sample: its text, its grade and why, what the log says of it, and a reader's own marks. */
+/** One sample: its text, its grade and why, and what the log says of it. */
 
 import { SignedBar } from "../../components/SignedBar";
 import { Swatch } from "../../components/Swatch";
 import { visible } from "../../components/visible";
-import type { Group, Mark, Query, Sample } from "../api";
+import type { Group, Query, Sample } from "../api";
 import { CardText } from "./CardText";
 import { largest, opposes } from "./against";
-import { Label } from "./Label";
 import { RawFields } from "./RawFields";
 
 export interface CardProps {
@@ -19,10 +18,8 @@ export interface CardProps {
   isRaw: boolean;
   isSelected: boolean;
   isMarked: boolean;
-  mark: Mark;
   onSelect: () => void;
   onCompare: () => void;
-  onMark: (mark: Mark) => void;
 }
 
 export const verdictOf = ({ correct, reward }: Sample): string => {
@@ -31,7 +28,7 @@ export const verdictOf = ({ correct, reward }: Sample): string => {
 };
 
 export function Card(props: CardProps) {
-  const { group, i, swatch, name, about, isSelected, isMarked, mark, onSelect, onCompare, onMark } = props;
+  const { group, i, swatch, name, about, isSelected, isMarked, onSelect, onCompare } = props;
   const sample = group.samples[i]!;
   const verdict = verdictOf(sample);
   return (
@@ -63,19 +60,10 @@ export function Card(props: CardProps) {
       <CardText {...props} />
       {sample.why_wrong ? <p class="note">Wrong, because {visible(sample.why_wrong)}.</p> : null}
       <div class="below">
-        <button
-          type="button"
-          aria-pressed={mark.star === true}
-          onClick={() => onMark({ ...mark, star: !mark.star })}
-          aria-label={`star y${i + 1}`}
-        >
-          {mark.star ? "★" : "☆"} (s)
-        </button>
         <button type="button" aria-pressed={isMarked} onClick={onCompare} aria-label={`mark y${i + 1} to compare it`}>
           compare (x)
         </button>
       </div>
-      <Label mark={mark} onMark={onMark} />
       <RawFields about={{ ...about, step: group.step, place: group.place, sample: i }} />
     </div>
   );

@@ -11,7 +11,7 @@ import { go, route } from "../route";
 import { visible } from "../../components/visible";
 import { largest, opposes } from "./against";
 import { Parts } from "./Parts";
-import { methodsInLog, SOURCE, why } from "./why";
+import { SOURCE, why } from "./why";
 
 const ROWS_SHOWN = 32; // samples, until a reader asks for all
 
@@ -70,8 +70,7 @@ const FIRST = {
 } as const;
 
 function Credit({ group, piles, selected, onSelect }: CreditProps) {
-  const { origin } = group;
-  const found = methodsInLog(group);
+  const { origin, in_log: found } = group;
   const own = origin.method && found.includes(origin.method) ? origin.method : found.length === 1 ? found[0] : null;
   // What is asked for, not what is there: the slider may move on before an answer comes.
   const asked = Math.min(Number(route.value.k ?? group.set_size), group.largest_set_size);

@@ -54,7 +54,6 @@ const KEYS = [
   ["j k ← → ↑ ↓", "next and previous sample"],
   ["n p", "next and previous problem"],
   ["x", "mark a sample; two marked samples are compared"],
-  ["s", "give a sample a star"],
   ["/", "search"],
   ["Esc", "leave the search"],
   ["?", "these keys"],

@@ -2,13 +2,13 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Panel } from "../../components/Controls";
+import { toggled } from "../../components/toggled";
 import { pieces, visible } from "../../components/visible";
-import { address, type Group, type Query } from "../api";
+import type { Group, Query } from "../api";
 import { stepping, useKeys } from "../keys";
 import { route } from "../route";
 import { Card } from "./Card";
 import { type By, type Pile, PileName } from "./piles";
-import { useMarks } from "./marks";
 import { isMarked as isRenderable } from "./Rendered";
 import { SamplesSettings } from "./SamplesSettings";
 import type { Selection } from "./selection";
@@ -32,7 +32,6 @@ interface Props {
 export function Samples({ group, about, bys, by, piles, order, selection, focused, onFocus }: Props) {
   const { raw, find: search = "" } = route.value;
   const { selected, marked, select, compare } = selection;
-  const { marks, saved, write } = useMarks(group, about);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const field = useRef<HTMLInputElement>(null);
   const canRender = useMemo(
@@ -59,7 +58,6 @@ export function Samples({ group, about, bys, by, piles, order, selection, focuse
     ArrowRight: () => move(1),
     ArrowLeft: () => move(-1),
     x: () => compare(selected),
-    s: () => write(selected, { ...marks[selected], star: !marks[selected]?.star }),
     "/": () => field.current?.focus(),
     Escape: () => {
       if (document.activeElement === field.current) onFocus(selected);
@@ -75,10 +73,6 @@ export function Samples({ group, about, bys, by, piles, order, selection, focuse
         found={search ? hits(group, search) : null}
         field={field}
       />
-      <p class="small">
-        <span role="status">{saved}</span> <a href={address("labels", about)}>Download your labels</a> as JSON Lines,
-        which setrl judge-audit reads.
-      </p>
       {piles.map((pile, place) => (
         <div key={pile.members[0]} class="pile">
           <h3>
@@ -97,10 +91,8 @@ export function Samples({ group, about, bys, by, piles, order, selection, focuse
                 isRaw={isRaw}
                 isSelected={i === selected}
                 isMarked={marked.includes(i)}
-                mark={marks[i] ?? {}}
                 onSelect={() => select(i)}
                 onCompare={() => compare(i)}
-                onMark={(mark) => write(i, mark)}
               />
             ))}
           </div>
@@ -113,12 +105,6 @@ export function Samples({ group, about, bys, by, piles, order, selection, focuse
       ))}
     </Panel>
   );
-}
-
-function toggled(known: ReadonlySet<number>, place: number): ReadonlySet<number> {
-  const next = new Set(known);
-  if (!next.delete(place)) next.add(place);
-  return next;
 }
 
 const hits = ({ samples }: Group, search: string): string =>

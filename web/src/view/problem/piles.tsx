@@ -40,7 +40,7 @@ function nameOf(key: string | number | null, by: By, first: Sample): string {
 }
 
 /** How many samples of a pile are right, in words. */
-export function shareCorrect(samples: readonly Sample[], { members }: Pile): string {
+function shareCorrect(samples: readonly Sample[], { members }: Pile): string {
   const known = members.filter((i) => samples[i]!.correct !== null);
   if (!known.length) return members.length === 1 ? "1 sample" : `${members.length} samples`;
   return `${known.filter((i) => samples[i]!.correct).length} of ${known.length} correct`;

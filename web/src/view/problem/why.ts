@@ -3,25 +3,6 @@
 import { decimal } from "../../components/format";
 import type { Explained, Group, Origin } from "../api";
 
-type Value = number | null;
-
-/** Whether two credits are equal; an unknown one equals an unknown one. */
-const same = (one: Value, other: Value): boolean =>
-  one === null || other === null
-    ? one === other
-    : Math.abs(one - other) <= 1e-5 * Math.max(1e-3, Math.abs(one), Math.abs(other));
-
-/** The methods that give the advantages of the log: none, one, or several that agree here. */
-export function methodsInLog(group: Group): readonly string[] {
-  const used = group.samples.map((sample) => sample.advantage);
-  if (used.every((value) => value === null)) return [];
-  // In a loss, a sample that is left out counts 0.
-  const leftOut = (value: Value): Value => (group.origin.kind === "loss" && value === 0 ? 0 : null);
-  return Object.keys(group.others).filter((name) =>
-    used.every((value, i) => same(value, group.others[name]![i] ?? leftOut(value))),
-  );
-}
-
 /** What the advantages of a log are called, by where they come from. */
 export const SOURCE: Readonly<Record<Origin["kind"], string>> = {
   loss: "in the loss",
@@ -70,11 +51,10 @@ const would = (text: string): string => text.replace("changes", "would change").
 
 /** Which method gave the credit of the log. */
 function whose(group: Group): readonly string[] {
-  const { origin, explained, methods, set_size: size } = group;
+  const { origin, explained, methods, in_log: found, set_size: size } = group;
   const subject = SUBJECT[origin.kind];
   if (group.samples.every(({ advantage }) => advantage === null)) return [];
   const label = (name: string): string => methods[name] ?? name;
-  const found = methodsInLog(group);
   if (found.length && (origin.method === null || found.includes(origin.method))) {
     const named = origin.method === null ? found : [origin.method];
     const sized = named.some((name) => group.sized.includes(name)) ? ` with sets of ${size}` : "";

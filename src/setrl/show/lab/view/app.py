@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib.resources import files as package_files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +17,13 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from setrl.evaluate.looks import looks
+from setrl.logs.run import Seed
 from setrl.show.lab.view import metrics
-from setrl.show.lab.view.catalogue import Catalogue, CatalogueEntry, Found, Seed
-from setrl.show.lab.view.credit import group_page
+from setrl.show.lab.view.catalogue import Catalogue, Entry, Found
 from setrl.show.lab.view.elsewhere import Other, base_of, other_of, same_problem
+from setrl.show.lab.view.group_page import group_page
 from setrl.show.lab.view.guard import Guard
 from setrl.show.lab.view.index import FileIndex, LogIndex, Search
-from setrl.show.lab.view.marks import Marks
 from setrl.show.lab.view.table import ROWS_SHOWN, PageTable
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
@@ -51,7 +49,6 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
-MOST_BODY, BODY_S = 100_000, 10  # bytes of a mark, and seconds in which it arrives
 
 Answer = Callable[[Request], dict[str, Any]]
 
@@ -69,7 +66,6 @@ class Questions:
         self.patience = patience
         self._found: Found | None = None
         self._search: Search | None = None
-        self._all_marks: dict[Path, Marks] = {}
 
     def runs(self, request: Request) -> dict[str, Any]:
         """Everything that the folder holds, looked for again."""
@@ -84,18 +80,18 @@ class Questions:
         """Return a table of the groups of a step, or of all steps, sorted and filtered."""
         query = request.query_params
         index, step = self._index(request), query.get("step", "all")
-        found, progress = index.of_all(self.patience) if step == "all" else (
+        groups, progress = index.of_all(self.patience) if step == "all" else (
             index.of_step(_whole(step)), None)  # fmt: skip
         beside = self._beside(request)
         other = None if beside is None else beside.index.of_all(self.patience)[0]
         text = query.get("text", "")
-        searched, hits = self._searched(request, index, found, text)
-        table = PageTable.of(found, other)
+        searched, hits = self._searched(request, index, groups, text)
+        table = PageTable.of(groups, other)
         chosen = table.chosen(query.get("show") or "all", text, hits)
         chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
         start = max(0, _whole(query.get("from", "0")))
         return {
-            "total": len(found.rows),
+            "total": len(groups.rows),
             "chosen": len(chosen),
             "from": start,
             "rows": [table.row(number) for number in chosen[start : start + ROWS_SHOWN]],
@@ -112,18 +108,17 @@ class Questions:
         step, place = _whole(request.query_params["step"]), _whole(request.query_params["place"])
         size = request.query_params.get("set_size")
         index = self._index(request)
-        found = index.log.group(step, place)
+        group = index.log.group(step, place)
         rows = index.of_step(step, self.patience and SOON).rows["place"]
         number = int(np.searchsorted(rows, place)) if index.log.by_step else place
         k, method = None if size is None else _whole(size), request.query_params.get("method")
         return {
-            **group_page(found, k, method, index.log.origin(step, place)),
+            **group_page(group, k, method, index.log.origin(step, place)),
             "place": place,
             "number": number,
             "before": int(rows[number - 1]) if 0 < number <= len(rows) else None,
             "after": int(rows[number + 1]) if number + 1 < len(rows) else None,
             "by_step": index.log.by_step,
-            "marks": self._marks(request).of_group(_address(request, step), found),
         }
 
     def text(self, request: Request) -> dict[str, Any]:
@@ -136,7 +131,7 @@ class Questions:
     def raw(self, request: Request) -> dict[str, Any]:
         """Return a sample as the log has it."""
         index, step, place, sample = self._sample(request)
-        return {"fields": _cut(index.log.raw(step, place, sample))}
+        return {"fields": _shortened(index.log.raw(step, place, sample))}
 
     def elsewhere(self, request: Request) -> dict[str, Any]:
         """Return where the same problem was sampled: other arms, seeds, steps and runs."""
@@ -145,22 +140,6 @@ class Questions:
         here = (index, step, place)
         split, patience = request.query_params.get("split", ""), self.patience and SOON
         return same_problem(self._known(), split, group, here, patience)
-
-    def labels(self, request: Request) -> str:
-        """Return the labelled samples of a run as JSON Lines."""
-        return self._marks(request).labels()
-
-    def mark(self, request: Request, own: Any) -> dict[str, Any]:
-        """Write what a sample is marked with."""
-        index, step, place, sample = self._sample(request)
-        group, address = index.log.group(step, place), _address(request, step)
-        marks = self._marks(request)
-        marks.mark(address, group, sample, own)
-        return {"marks": marks.of_group(address, group), "file": marks.path.name}
-
-    def _marks(self, request: Request) -> Marks:
-        path = self.entry(request).path
-        return self._all_marks.setdefault(path, Marks.beside(path))
 
     def _sample(self, request: Request) -> tuple[LogIndex, int, int, int]:
         query = request.query_params
@@ -178,30 +157,32 @@ class Questions:
                        request.query_params["arm"])  # fmt: skip
 
     def _searched(
-        self, request: Request, index: LogIndex, found: FileIndex, text: str
+        self, request: Request, index: LogIndex, groups: FileIndex, text: str
     ) -> tuple[float | None, set[tuple[int, int]]]:
         """Return the share of groups whose samples are searched, and where the text occurs."""
         if not text or request.query_params.get("deep") != "1":
             return None, set()
-        if self._search is None or not self._search.is_for(index, found, text):
-            self._search = Search(index, found, text)
+        if self._search is None or not self._search.is_for(index, groups, text):
+            self._search = Search(index, groups, text)
         return self._search.wait(self.patience), self._search.hits
 
-    def entry(self, request: Request) -> CatalogueEntry:
+    def entry(self, request: Request) -> Entry:
         """Return the run that a request names."""
         return self._known().entries[request.query_params["run"]]
 
     def seed(self, request: Request) -> Seed:
         """Return the training run that a request names."""
         query = request.query_params
-        return self.entry(request).training_run(query["arm"], _whole(query.get("seed", "0")))
+        arm = self.entry(request).run.arms[query["arm"]]
+        return arm.seeds[_whole(query.get("seed", "0"))]
 
     def _index(self, request: Request) -> LogIndex:
         query = request.query_params
-        split, entry = query.get("split", ""), self.entry(request)
-        if not split and self.seed(request).index is None:
+        logs = self.entry(request).logs
+        log = query.get("split", ""), query["arm"], _whole(query.get("seed", "0"))
+        if log not in logs and not log[0] and self.seed(request):
             raise DataError("this training run has logged no groups")
-        return entry.indexes(split)[query["arm"], _whole(query.get("seed", "0"))]
+        return logs[log]
 
     def _known(self) -> Found:
         if self._found is None:
@@ -228,11 +209,7 @@ def application(
     answers: dict[str, Answer] = {name: getattr(ask, name) for name in names}
     routes = [Route("/", _page), Route("/static/{name}", _static)]
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
-    routes += [
-        Route("/api/metrics", _stream(ask, is_ending)),
-        Route("/api/mark", _mark(ask), methods=["POST"]),
-        Route("/api/labels", _labels(ask)),
-    ]
+    routes += [Route("/api/metrics", _stream(ask, is_ending))]
     return Guard(Starlette(routes=routes), token)
 
 
@@ -249,74 +226,29 @@ def _static(request: Request) -> Response:
 
 
 def _json(answer: Answer) -> Callable[[Request], Response]:
-    return lambda request: _answered(lambda: _as_json(200, answer(request)))
+    """Return what answers a question, or says in a sentence what is wrong with it."""
 
-
-def _answered(answer: Callable[[], Response]) -> Response:
-    """Return an answer, or what is wrong with the question in a sentence."""
-    try:
-        return answer()
-    except LookupError:
-        return _problem(404, "there is no such run, step, group or split (any more)")
-    except ConfigError as error:
-        return _problem(400, explain(error))
-    except (DataError, OSError) as error:
-        return _problem(422, explain(error))
-    except RecursionError:
-        return _problem(422, "this is nested too deeply to be shown")
-
-
-def _mark(ask: Questions) -> Callable[[Request], Any]:
-    async def respond(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         try:
-            async with asyncio.timeout(BODY_S):
-                own = json.loads(await _small_body(request))
-        except (ValueError, RecursionError):
-            return _problem(400, "a mark must be JSON")
-        except OverflowError:
-            return _problem(413, f"a mark has at most {MOST_BODY:,} bytes")
-        except TimeoutError:
-            return _problem(408, f"a mark arrives in {BODY_S} seconds")
-        return await run_in_threadpool(_answered, lambda: _as_json(200, ask.mark(request, own)))
+            return _as_json(200, answer(request))
+        except LookupError:
+            return _problem(404, "there is no such run, step, group or split (any more)")
+        except ConfigError as error:
+            return _problem(400, explain(error))
+        except (DataError, OSError) as error:
+            return _problem(422, explain(error))
+        except RecursionError:
+            return _problem(422, "this is nested too deeply to be shown")
 
     return respond
 
 
-async def _small_body(request: Request) -> bytes:
-    """Return the body of a request.
-
-    Raises:
-        OverflowError: As soon as it is too long; the rest is not read.
-    """
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > MOST_BODY:
-            raise OverflowError
-    return bytes(found)
-
-
-def _labels(ask: Questions) -> Callable[[Request], Response]:
-    """Return a download, so that the page needs no script to save a file."""
-    name = {"content-disposition": "attachment; filename=labels.jsonl"}
-    return lambda request: _answered(
-        lambda: Response(ask.labels(request), media_type="application/x-ndjson", headers=name)
-    )
-
-
-def _address(request: Request, step: int) -> dict[str, Any]:
-    """Return what names a group's log among the logs of a run."""
-    query = request.query_params
-    split, seed = query.get("split", ""), _whole(query.get("seed", "0"))
-    return {"split": split, "arm": query["arm"], "seed": seed, "step": step}
-
-
-def _cut(value: Any) -> Any:
+def _shortened(value: Any) -> Any:
     """Return a value of a log whose long texts are cut."""
     if isinstance(value, dict):
-        return {str(key): _cut(one) for key, one in value.items()}
+        return {str(key): _shortened(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_cut(one) for one in value[:RAW_ITEMS]]
+        return [_shortened(item) for item in value[:RAW_ITEMS]]
     return (
         value if not isinstance(value, str) or len(value) <= RAW_SHOWN else f"{value[:RAW_SHOWN]} …"
     )
@@ -325,11 +257,11 @@ def _cut(value: Any) -> Any:
 def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
-            path = (await run_in_threadpool(ask.seed, request)).metrics
+            path = (await run_in_threadpool(ask.seed, request)).metrics_file
             cursor = _whole(request.headers.get("last-event-id", "0"))
         except (LookupError, ConfigError):
             return _problem(404, "there is no such training run")
-        if path is None:
+        if not path.exists():
             return _problem(422, "this log holds no metrics")
         follow = request.query_params.get("follow", "1") == "1"
 
@@ -362,46 +294,38 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _described(entry: CatalogueEntry) -> dict[str, Any]:
-    about = {key: entry.about.get(key) for key in ("status", "created", "error", "command")}
+def _described(entry: Entry) -> dict[str, Any]:
+    run = entry.run
+    about = {key: run.record.get(key) for key in ("status", "created", "error", "command")}
     return {
         "id": entry.id,
-        "name": entry.name,
+        "name": run.name,
         "where": entry.where,
-        "kind": entry.kind,
+        "kind": run.kind,
         **about,
-        "arms": [_arm(entry, arm) for arm in entry.arms],
-        "looks": {arm: look.on_page() for arm, look in looks(entry.all_arms).items()},
-        "samples": [{"split": split, "arms": _sampled(entry, split)} for split in entry.splits],
-    }
-
-
-def _arm(entry: CatalogueEntry, arm: str) -> dict[str, Any]:
-    """Return an arm: its settings, and each seed's steps with logged groups."""
-    return {
-        "name": arm,
-        "set_size": _set_size(entry, arm),
-        "seeds": [
-            {
-                "seed": seed,
-                "has_metrics": run.metrics is not None,
-                "steps": list(run.index.log.files) if run.index is not None else [],
-            }
-            for seed, run in entry.arms[arm].items()
+        "arms": _arms(entry, {key: entry.logs.get(("", *key)) for key in entry.trained}),
+        "looks": {arm: look.on_page() for arm, look in looks(entry.arms).items()},
+        "samples": [
+            {"split": split, "arms": _arms(entry, entry.of_split(split))} for split in entry.splits
         ],
     }
 
 
-def _sampled(entry: CatalogueEntry, split: str) -> list[dict[str, Any]]:
-    """Return the arms of a split that have samples, with the steps of each seed."""
+def _arms(
+    entry: Entry, logs: Mapping[tuple[str, int], LogIndex | None]
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return arms with their settings, and of each seed the steps whose samples are logged."""
     arms: dict[str, dict[str, Any]] = {}
-    for (arm, seed), index in entry.indexes(split).items():
-        found = arms.setdefault(arm, {"name": arm, "set_size": _set_size(entry, arm), "seeds": []})
-        found["seeds"].append({"seed": seed, "steps": list(index.log.files)})
+    for (arm, seed), index in logs.items():
+        about: dict[str, Any] = {"name": arm, "set_size": _set_size(entry, arm), "seeds": []}
+        steps = [] if index is None else list(index.log.files)
+        has_metrics = (arm, seed) in entry.with_metrics
+        found = {"seed": seed, "has_metrics": has_metrics, "steps": steps}
+        arms.setdefault(arm, about)["seeds"].append(found)
     return list(arms.values())
 
 
-def _set_size(entry: CatalogueEntry, arm: str) -> int | None:
-    settings = (entry.config.get("arms") or {}).get(arm) or {}
+def _set_size(entry: Entry, arm: str) -> int | None:
+    settings = (entry.run.config.get("arms") or {}).get(arm) or {}
     size = settings.get("set_size") if isinstance(settings, dict) else None
     return size if isinstance(size, int) else None

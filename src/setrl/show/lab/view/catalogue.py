@@ -10,9 +10,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from setrl.logs.credit_record import credit_record
 from setrl.logs.importers import tinker_cookbook
@@ -20,99 +21,65 @@ from setrl.logs.importers.tools import READERS, for_tool
 from setrl.logs.log import open_log
 from setrl.logs.options import LogOptions
 from setrl.logs.records import is_evaluation_file
+from setrl.logs.run import RECORD, Arm, Run, Seed
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
-from setrl.show.lab.view.marks import NAME as MARKS
-from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
-from setrl.support.files.run_folder import (
-    RECORD,
-    TrainingRun,
-    evaluation_files,
-    find_arms,
-    kind_of,
-    read_config,
-)
 
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
 LOGS = (".jsonl", ".jsonl.gz", ".json", ".parquet")  # how names of files end that may be logs
 LONGEST_JSON = 64_000_000  # bytes of an array that is read as a whole to see if it is a log
 RECOGNISED = 50  # rows that tell whether a file is a log
-METRICS = "metrics.jsonl"
-
-Kind = Literal["comparison", "control", "log", "files"]
 
 
-@dataclass(frozen=True)
-class Seed:
-    """One training run.
-
-    Attributes:
-        metrics: Its metrics.jsonl; None for a log that has none.
-        index: Its groups; None where none are logged.
-    """
-
-    metrics: Path | None = None
-    index: LogIndex | None = None
+LogKey = tuple[str, str, int]
+"""Split, arm and seed; the split of training is ""."""
 
 
 @dataclass(frozen=True)
-class CatalogueEntry:
-    """A run, a log or some files.
+class Entry:
+    """A run; or a log or files of another program, which `run` then describes as one.
 
     Attributes:
         id: What clients call it.
-        name: What people call it.
         where: Its place in the folder that is shown.
-        kind: What it is.
-        path: Its folder or file.
-        about: run.json of a run.
-        config: The config of a run.
-        arms: Arm → seed → training run.
-        evaluations: Split → arm → seed → its groups.
+        run: Its record, config and arms; the kind is "log" or "files" where setrl did not write it.
+        logs: Where there are groups. A step of an arm that was evaluated is an arm here.
     """
 
     id: str
-    name: str
     where: str
-    kind: Kind
-    path: Path
-    about: Mapping[str, Any] = field(default_factory=dict)
-    config: Mapping[str, Any] = field(default_factory=dict)
-    arms: Mapping[str, Mapping[int, Seed]] = field(default_factory=dict)
-    evaluations: Mapping[str, Mapping[str, Mapping[int, LogIndex]]] = field(default_factory=dict)
+    run: Run
+    logs: Mapping[LogKey, LogIndex]
 
-    def training_run(self, arm: str, seed: int) -> Seed:
-        """Return a training run.
+    def of_split(self, split: str) -> dict[tuple[str, int], LogIndex]:
+        """Return (arm, seed) → groups."""
+        return {(arm, seed): log for (of, arm, seed), log in self.logs.items() if of == split}
 
-        Raises:
-            LookupError: If the run has no such arm or seed.
-        """
-        return self.arms[arm][seed]
-
-    def indexes(self, split: str) -> dict[tuple[str, int], LogIndex]:
-        """Return (arm, seed) → groups: of a split, or of training if it is ""."""
-        if split:
-            found = self.evaluations.get(split, {})
-            return {(arm, seed): one for arm, seeds in found.items() for seed, one in seeds.items()}
-        return {
-            (arm, seed): one.index
-            for arm, seeds in self.arms.items()
-            for seed, one in seeds.items()
-            if one.index is not None
-        }
+    @cached_property
+    def with_metrics(self) -> set[tuple[str, int]]:
+        """The (arm, seed) whose metrics are logged."""
+        arms = self.run.arms.values()
+        seeds = ((arm.name, seed) for arm in arms for seed in arm.seeds.values())
+        return {(arm, seed.number) for arm, seed in seeds if seed.metrics_file.exists()}
 
     @property
-    def all_arms(self) -> list[str]:
-        """Every arm of the entry, the arms of training first, and steps of arms last."""
-        given = (*self.arms, *(arm for split in self.evaluations.values() for arm in split))
-        return sorted(dict.fromkeys(given), key=lambda arm: ", step " in arm)
+    def trained(self) -> list[tuple[str, int]]:
+        """The (arm, seed) whose metrics or groups of training are logged."""
+        seeds = [(name, seed) for name, arm in self.run.arms.items() for seed in arm.seeds]
+        return [key for key in seeds if key in self.with_metrics or ("", *key) in self.logs]
+
+    @property
+    def arms(self) -> list[str]:
+        """Every arm, the arms of training first, and steps of arms last."""
+        known = (*(arm for arm, _ in self.trained), *(arm for _, arm, _ in self.logs))
+        return sorted(dict.fromkeys(known), key=lambda arm: ", step " in arm)
 
     @property
     def splits(self) -> list[str]:
-        """The splits that have samples; training is ""."""
-        return [split for split in ("", *self.evaluations) if self.indexes(split)]
+        """The splits that have samples, training first."""
+        return sorted(dict.fromkeys(split for split, _, _ in self.logs), key=bool)
 
 
 @dataclass(frozen=True)
@@ -124,7 +91,7 @@ class Found:
         notes: What could not be read, in sentences.
     """
 
-    entries: Mapping[str, CatalogueEntry]
+    entries: Mapping[str, Entry]
     notes: tuple[str, ...]
 
 
@@ -144,14 +111,14 @@ class Catalogue:
 
     def look(self) -> Found:
         """Return what the folder holds now."""
-        entries: list[CatalogueEntry] = []
+        entries: list[Entry] = []
         notes: list[str] = []
         for folder, names in self._folders():
             try:
                 entries += self._entries(folder, names)
             except (ConfigError, DataError, OSError) as error:
                 notes.append(explain(error))
-        entries.sort(key=lambda entry: str(entry.about.get("created", "")), reverse=True)
+        entries.sort(key=lambda entry: str(entry.run.record.get("created", "")), reverse=True)
         return Found({entry.id: entry for entry in entries}, tuple(notes))
 
     def _folders(self) -> Iterator[tuple[Path, list[str]]]:
@@ -172,93 +139,73 @@ class Catalogue:
             if number >= MOST_FOLDERS:
                 return
 
-    def _entries(self, folder: Path, names: list[str]) -> Iterator[CatalogueEntry]:
-        kind = kind_of(folder) if RECORD in names else None
-        if kind is not None:
-            yield self._run(folder, kind)
+    def _entries(self, folder: Path, names: list[str]) -> Iterator[Entry]:
+        if RECORD in names and (run := Run(folder)).kind is not None:
+            yield self._run(run)
             return
         if steps := tinker_cookbook.iterations(folder):
-            yield self._tinker_log(folder, steps, METRICS in names)
+            yield self._tinker_log(folder, steps)
             return
         for tool, reader in READERS.items():
-            found = [match for name in names if (match := reader.knows(name))]
-            if found:
-                yield self._tool_log(folder, tool, found)
+            matches = [match for name in names if (match := reader.knows(name))]
+            if matches:
+                yield self._tool_log(folder, tool, matches)
                 return
         given = [folder / name for name in names if self._holds(folder / name)]
         if given:
             yield self._files(folder, given)
 
-    def _run(self, folder: Path, kind: Literal["comparison", "control"]) -> CatalogueEntry:
-        about = files.read_json(folder / RECORD)
-        arms: dict[str, dict[int, Seed]] = {}
-        evaluations: dict[str, dict[str, dict[int, LogIndex]]] = {}
-        config = read_config(folder)
-        for arm in find_arms(folder):
-            for seed, path in arm.seeds.items():
-                run = TrainingRun(path)
-                if run.metrics.exists():
-                    arms.setdefault(arm.arm, {})[seed] = self._seed(run, kind, config)
-                for name, model in _evaluated(arm.arm, run).items():
-                    for split, file in evaluation_files(model).items():
-                        of_split = evaluations.setdefault(split, {})
-                        of_split.setdefault(name, {})[seed] = self._file_index(file)
-        return CatalogueEntry(
-            id=self._id(folder),
-            name=str(about.get("name") or folder.name),
-            where=self._where(folder),
-            kind=kind,
-            path=folder,
-            about=about,
-            config=config,
-            arms=arms,
-            evaluations=evaluations,
-        )
+    def _run(self, run: Run) -> Entry:
+        logs: dict[LogKey, LogIndex] = {}
+        for name, arm in run.arms.items():
+            for number, seed in arm.seeds.items():
+                logs |= self._rollouts(run, name, seed)
+                steps = {f"{name}, step {step}": Seed(at) for step, at in seed.checkpoints.items()}
+                for shown, model in {name: seed, **steps}.items():
+                    for split, file in model.evaluations.items():
+                        logs[split, shown, number] = self._file_index(file)
+        return self._entry(run, logs)
 
-    def _seed(self, run: TrainingRun, kind: Kind, config: Mapping[str, Any]) -> Seed:
-        if kind == "control":  # its rollouts are trunks and vines, which have no prompts
-            return Seed(run.metrics)
-        method = (config.get("arms") or {}).get(run.path.parent.name)
-        log = Rollouts(run.rollout_files(), method if isinstance(method, dict) else {})
-        return Seed(run.metrics, self._index(run.path, log))
+    def _rollouts(self, run: Run, arm: str, seed: Seed) -> dict[LogKey, LogIndex]:
+        if run.kind == "control":  # its rollouts are trunks and vines, which have no prompts
+            return {}
+        method = (run.config.get("arms") or {}).get(arm)
+        log = Rollouts(seed.rollouts, method if isinstance(method, dict) else {})
+        return self._training(arm, seed, log)
 
-    def _tool_log(self, folder: Path, tool: str, found: list[re.Match[str]]) -> CatalogueEntry:
+    def _training(self, arm: str, seed: Seed, log: GroupLog) -> dict[LogKey, LogIndex]:
+        return {("", arm, seed.number): self._index(seed.path, "", log)} if log.files else {}
+
+    def _entry(self, run: Run, logs: Mapping[LogKey, LogIndex]) -> Entry:
+        path = run.path
+        where = str(path.relative_to(self.root)) if path.is_relative_to(self.root) else path.name
+        name = str(path).encode("utf-8", "surrogateescape")
+        return Entry(hashlib.sha256(name).hexdigest()[:12], where, run, logs)
+
+    def _tool_log(self, folder: Path, tool: str, matches: list[re.Match[str]]) -> Entry:
         name = folder.parent.name if folder.name == "completions" else folder.name
         name = self.root.stem if self.root.is_file() else name
-        arms: dict[str, dict[int, Seed]] = {}
-        if READERS[tool].by_step and found[0].re.groups:
-            steps = {int(match[1]): folder / match[0] for match in found}
-            named = for_tool(tool, self.options.fields)
-            options = replace(self.options, fields=named)
-            log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
-            arms = {name: {0: Seed(index=self._index(folder, log))}}
         given = self.root if self.root.is_file() else folder
-        evaluations = {tool: {name: {0: self._file_index(given, tool)}}}
-        about = {"command": f"a log of {tool}"}
-        where = self._where(folder)
-        return CatalogueEntry(
-            self._id(folder), name, where, "log", given, about, {}, arms, evaluations
-        )
+        logs = {(tool, name, 0): self._file_index(given, tool)}
+        if READERS[tool].by_step and matches[0].re.groups:
+            steps = {int(match[1]): folder / match[0] for match in matches}
+            options = replace(self.options, fields=for_tool(tool, self.options.fields))
+            log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
+            logs |= self._training(name, Seed(folder), log)
+        return self._entry(_foreign(given, "log", name, f"a log of {tool}", folder), logs)
 
-    def _tinker_log(
-        self, folder: Path, steps: dict[int, Path], has_metrics: bool
-    ) -> CatalogueEntry:
+    def _tinker_log(self, folder: Path, steps: dict[int, Path]) -> Entry:
         """Return a log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
-        name = folder.name
-        index = self._index(folder, ToolLog(steps, READERS["tinker"], self.options))
-        seed = Seed(folder / METRICS if has_metrics else None, index)
-        last = tuple(steps.values())[-1]
-        evaluations = {"tinker": {name: {0: self._file_index(last, "tinker")}}}
+        name, last = folder.name, tuple(steps.values())[-1]
+        log = ToolLog(steps, READERS["tinker"], self.options)
+        logs = self._training(name, Seed(folder), log)
+        logs["tinker", name, 0] = self._file_index(last, "tinker")
         for split, of_steps in tinker_cookbook.evaluations(folder).items():
-            evaluations[split] = {
-                f"iteration {step}": {0: self._file_index(path, "tinker")}
-                for step, path in of_steps.items()
-            }
-        about = {"command": "a log of tinker-cookbook"}
-        return CatalogueEntry(self._id(folder), name, self._where(folder), "log", folder, about, {},
-                     {name: {0: seed}}, evaluations)  # fmt: skip
+            for step, path in of_steps.items():
+                logs[split, f"iteration {step}", 0] = self._file_index(path, "tinker")
+        return self._entry(_foreign(folder, "log", name, "a log of tinker-cookbook", folder), logs)
 
-    def _files(self, folder: Path, paths: list[Path]) -> CatalogueEntry:
+    def _files(self, folder: Path, paths: list[Path]) -> Entry:
         """Return files of samples, one arm each; credited files next to other files are not arms.
 
         What `setrl credit` writes are the samples of another file: to compare the two says nothing.
@@ -267,18 +214,18 @@ class Catalogue:
         others = [path for path in paths if path not in credited]
         splits = {"given": others, "credited": credited} if others else {"given": credited}
         named = folder / paths[0].name if self.root.is_file() else folder
-        arms = {split: self._arms(of) for split, of in splits.items() if of}
-        return CatalogueEntry(self._id(named), named.name, self._where(named), "files", named,
-                     evaluations=arms)  # fmt: skip
-
-    def _arms(self, paths: list[Path]) -> dict[str, dict[int, LogIndex]]:
-        return {name: {0: self._file_index(path)} for name, path in _named(paths).items()}
+        logs = {
+            (split, name, 0): self._file_index(path)
+            for split, of_split in splits.items()
+            for name, path in _named(of_split).items()
+        }
+        return self._entry(_foreign(named, "files", named.name), logs)
 
     def _holds(self, path: Path) -> Literal["samples", "credited", ""]:
         """Return what the first rows of a file are; empty if they are not samples."""
         if path == self.root:
             return "samples"
-        if not path.name.endswith(LOGS) or path.name.endswith(MARKS) or not path.is_file():
+        if not path.name.endswith(LOGS) or not path.is_file():
             return ""
         about = path.stat()
         key = (path, about.st_size, about.st_mtime_ns)
@@ -290,33 +237,24 @@ class Catalogue:
                 self._known[key] = "" if is_long else _samples_of(path)
         return self._known[key]
 
-    def _index(self, path: Path, log: Rollouts | ToolLog) -> LogIndex | None:
-        """Return the index of a training run; of a known one only the list of files is renewed."""
-        if not log.files:
-            return None
-        index = self._kept(path, "", log)
+    def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
+        return self._index(path, f"file {tool}", FileLog(path, self.options, tool))
+
+    def _index(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
+        """Return the index that is kept from one look to the next, with the files of now."""
+        index = self._indexes.setdefault((path, kind), LogIndex(log))
         if index.log.files != log.files:
             index.log = log
         return index
 
-    def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
-        return self._kept(path, f"file {tool}", FileLog(path, self.options, tool))
 
-    def _kept(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
-        """Return the index that is kept from one look to the next."""
-        return self._indexes.setdefault((path, kind), LogIndex(log))
-
-    def _where(self, path: Path) -> str:
-        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else path.name
-
-    def _id(self, path: Path) -> str:
-        return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-
-
-def _evaluated(arm: str, run: TrainingRun) -> dict[str, Path]:
-    """Name → folder of the models of a training run that may have been evaluated."""
-    steps = run.checkpoint_folders()
-    return {arm: run.path} | {f"{arm}, step {step}": path for step, path in steps.items()}
+def _foreign(
+    path: Path, kind: str, name: str, command: str = "", trained: Path | None = None
+) -> Run:
+    """Return what another program wrote, described as a run; `trained` may have its metrics."""
+    record = {"name": name, "command": command} if command else {"name": name}
+    arms = {} if trained is None else {name: Arm(trained, name)}
+    return Run(path).knowing(kind=kind, record=record, config={}, arms=arms)
 
 
 def _named(paths: list[Path]) -> dict[str, Path]:

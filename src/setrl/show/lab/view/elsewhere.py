@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.looks import label
+from setrl.logs.run import BASE
 from setrl.samples.types import Group
-from setrl.show.lab.view.catalogue import CatalogueEntry, Found
+from setrl.show.lab.view.catalogue import Entry, Found
 from setrl.show.lab.view.index import LogIndex
-from setrl.support.files.run_folder import BASE
 
 MOST = 200  # places that one page lists
 LOGS_READ = 24  # for one problem; the others are not looked into
@@ -22,16 +22,9 @@ SEPARATOR = "|"
 
 @dataclass(frozen=True)
 class Other:
-    """The samples of one arm and seed of a run.
+    """The samples of one arm and seed of a run; the split of training is ""."""
 
-    Attributes:
-        run: Its id.
-        name: The name of the run.
-        split: The split; "" is training.
-    """
-
-    run: str
-    name: str
+    entry: Entry
     split: str
     arm: str
     seed: int
@@ -40,7 +33,7 @@ class Other:
     @property
     def key(self) -> str:
         """What clients call it."""
-        return SEPARATOR.join((self.run, self.split, self.arm, str(self.seed)))
+        return SEPARATOR.join((self.entry.id, self.split, self.arm, str(self.seed)))
 
 
 def other_of(found: Found, key: str) -> Other:
@@ -49,24 +42,19 @@ def other_of(found: Found, key: str) -> Other:
     Raises:
         LookupError: If there is no such log.
     """
-    run, split, *arm, seed = key.split(SEPARATOR)
-    others = _of_entry(found.entries[run], split)
-    named = SEPARATOR.join(arm)
-    for one in others:
-        if (one.arm, str(one.seed)) == (named, seed):
-            return one
-    raise LookupError(key)
+    entry = found.entries[key.partition(SEPARATOR)[0]]
+    return {other.key: other for split in entry.splits for other in _others(entry, split)}[key]
 
 
-def base_of(entry: CatalogueEntry, split: str, arm: str) -> Other | None:
+def base_of(entry: Entry, split: str, arm: str) -> Other | None:
     """Return the base of a run, which trained arms are compared with, or None."""
-    found = (one for one in _of_entry(entry, split) if one.arm == BASE)
-    return None if arm == BASE else next(found, None)
+    index = entry.logs.get((split, BASE, 0))
+    return None if arm == BASE or index is None else Other(entry, split, BASE, 0, index)
 
 
-def _of_entry(entry: CatalogueEntry, split: str) -> Iterator[Other]:
-    for (arm, seed), index in entry.indexes(split).items():
-        yield Other(entry.id, entry.name, split, arm, seed, index)
+def _others(entry: Entry, split: str) -> list[Other]:
+    logs = entry.of_split(split).items()
+    return [Other(entry, split, arm, seed, index) for (arm, seed), index in logs]
 
 
 def same_problem(
@@ -103,9 +91,9 @@ def same_problem(
 
 def _near_first(found: Found, split: str, here: LogIndex) -> Iterator[Other]:
     """Yield the logs of a split, first the logs of the run that an index belongs to."""
-    every = [list(_of_entry(entry, split)) for entry in found.entries.values()]
-    for others in sorted(every, key=lambda others: here not in [one.index for one in others]):
-        yield from others
+    entries = sorted(found.entries.values(), key=lambda entry: here not in entry.logs.values())
+    for entry in entries:
+        yield from _others(entry, split)
 
 
 def _of_problem(rows: np.ndarray, split: str, group: Group) -> np.ndarray:
@@ -119,6 +107,7 @@ def _of_problem(rows: np.ndarray, split: str, group: Group) -> np.ndarray:
 def _place(other: Other, row: np.void) -> dict[str, Any]:
     numbers = {name: row[name].item() for name in ("step", "place", "samples", "graded", "correct",
                                                    "strategies")}  # fmt: skip
-    about = {"run": other.run, "name": other.name, "arm": other.arm, "label": label(other.arm),
+    entry = other.entry
+    about = {"run": entry.id, "name": entry.run.name, "arm": other.arm, "label": label(other.arm),
              "seed": other.seed}  # fmt: skip
     return {**about, **numbers, "by_step": other.index.log.by_step}

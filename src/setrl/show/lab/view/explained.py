@@ -3,66 +3,81 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from setrl.core.method import Advantages, AnyMethod
+from setrl.samples.samples import Samples
 from setrl.show.lab.view.origin import Origin
 from setrl.theory.decomposition import decompose_group
 
 RTOL, FLOOR = 1e-5, 1e-8  # logs hold rounded numbers
 
 
-def explained(
+def methods_in_log(
+    origin: Origin, logged_N: np.ndarray, credits: Mapping[str, np.ndarray]
+) -> list[str]:
+    """Return the methods that give the advantages of the log: none, one, or several that agree.
+
+    Args:
+        origin: Where the advantages come from.
+        logged_N: The advantages of the log; NaN where unknown.
+        credits: Name of a method → what it gives.
+    """
+    if np.isnan(logged_N).all():
+        return []
+    return [name for name, credit_N in credits.items() if _agree(origin, logged_N, credit_N)]
+
+
+def explained_method(
     origin: Origin,
-    used_N: np.ndarray,
-    others: Mapping[str, np.ndarray],
+    logged_N: np.ndarray,
+    in_log: Sequence[str],
+    credits: Mapping[str, np.ndarray],
     chosen: str | None,
-) -> tuple[str, bool | None] | None:
-    """Return the method whose credit is explained, and whether the log's advantages are its credit.
+) -> str | None:
+    """Return the name of the method whose credit is explained; None if it is unknown.
 
     It is the method of the log, or else the only method that gives what the log has. If the log
     has no advantages, it is the chosen one, Poly-EPO or GRPO.
 
     Args:
         origin: Where the advantages come from.
-        used_N: The advantages of the log; NaN where unknown.
-        others: Name of a method → its advantages.
+        logged_N: The advantages of the log; NaN where unknown.
+        in_log: The methods that give them.
+        credits: Name of a method → what it gives.
         chosen: The name of the method that a reader chose.
-
-    Returns:
-        The name, and None if the log has no advantages; None if the method is unknown.
     """
-    if np.isnan(used_N).all():
-        usual = [name for name in (chosen, "poly_epo", "grpo") if name in others]
-        return (str(usual[0]), None) if usual else None
-    same = [name for name, values_N in others.items() if _agree(origin, used_N, values_N)]
-    if (own := origin.name) is not None:
-        return own, own in same
-    if len(same) == 1 and used_N.any():
-        return same[0], True
-    return (str(chosen), False) if chosen in others else None
+    if np.isnan(logged_N).all():
+        return next((name for name in (chosen, "poly_epo", "grpo") if name in credits), None)
+    if origin.name is not None:
+        return origin.name
+    if len(in_log) == 1 and logged_N.any():
+        return in_log[0]
+    return chosen if chosen in credits else None
 
 
-def _agree(origin: Origin, used_N: np.ndarray, values_N: np.ndarray) -> bool:
+def _agree(origin: Origin, logged_N: np.ndarray, credit_N: np.ndarray) -> bool:
     if origin.kind == "loss":  # in a loss, a sample that is left out counts 0
-        values_N = np.where(np.isnan(values_N) & (used_N == 0), 0.0, values_N)
-    return bool(np.allclose(used_N, values_N, rtol=RTOL, atol=FLOOR, equal_nan=True))
+        credit_N = np.where(np.isnan(credit_N) & (logged_N == 0), 0.0, credit_N)
+    return bool(np.allclose(logged_N, credit_N, rtol=RTOL, atol=FLOOR, equal_nan=True))
 
 
-def means(method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndarray]) -> dict[
-    str, Any
-]:  # fmt: skip
+def credit_of(method: AnyMethod, samples: Samples) -> np.ndarray:
+    """Return what a method gives to each sample of a group, (N,); NaN if it leaves a sample out."""
+    return _credit(_advantages(method, samples))
+
+
+def means(method: AnyMethod, samples: Samples) -> dict[str, Any]:
     """Return the mean scores of sets that a method compares, as JSON."""
-    read: Any = {name: one for name, one in known.items() if name in method.reads}
-    found = method.advantages(rewards_1N, **read)
+    advantages = _advantages(method, samples)
     return {
-        "values": credit_of(found).tolist(),
-        "with": found.with_BN[0].tolist(),
-        "without": found.without_BN[0].tolist(),
-        "all": float(found.mean_B[0]),
+        "values": _credit(advantages).tolist(),
+        "with": advantages.with_BN[0].tolist(),
+        "without": advantages.without_BN[0].tolist(),
+        "all": float(advantages.mean_B[0]),
         "set_size": method.set_size,
         "baseline": str(getattr(method, "baseline", None)),
         "is_scaled": method.scale is not None,
@@ -70,24 +85,27 @@ def means(method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndar
     }
 
 
-def credit_of(found: Advantages) -> np.ndarray:
-    """Return the credit of each sample, (N,); NaN for a sample that is left out."""
-    known_BN = found.usable_BN & ~found.skipped_B[:, None]
-    return np.asarray(np.where(known_BN, found.values_BN, math.nan)[0])
+def _advantages(method: AnyMethod, samples: Samples) -> Advantages:
+    read: Any = {name: samples.columns[name] for name in method.reads if name != "rewards"}
+    return method.advantages(samples.rewards, **read)
 
 
-def parts(rewards_1N: np.ndarray, strategies_1N: np.ndarray, k: int) -> dict[str, Any]:
+def _credit(advantages: Advantages) -> np.ndarray:
+    known_BN = advantages.usable_BN & ~advantages.skipped_B[:, None]
+    return np.asarray(np.where(known_BN, advantages.values_BN, math.nan)[0])
+
+
+def parts(samples: Samples, k: int) -> dict[str, Any]:
     """Eq. 15 of Poly-EPO's advantages: three parts for each sample, which add up to the total."""
-    found = decompose_group(rewards_1N, set_size=k, strategies=strategies_1N)
-    reward = (found.reward_with - found.reward) * found.diversity_with
-    diversity = found.reward * (found.diversity_with - found.diversity)
+    group = decompose_group(samples.rewards, set_size=k, strategies=samples.strategies)
+    reward = (group.reward_with - group.reward) * group.diversity_with
+    diversity = group.reward * (group.diversity_with - group.diversity)
     return {
         "reward": reward[0].tolist(),
         "diversity": diversity[0].tolist(),
-        "covariance": found.covariance_part[0].tolist(),
-        "total": found.advantages[0].tolist(),
-        "reward_with": found.reward_with[0].tolist(),
-        "diversity_with": found.diversity_with[0].tolist(),
-        "covariance_with": found.covariance_with[0].tolist(),
-        "all": [float(x[0, 0]) for x in (found.reward, found.diversity, found.covariance)],
+        "covariance": group.covariance_part[0].tolist(),
+        "total": group.advantages[0].tolist(),
+        "reward_with": group.reward_with[0].tolist(),
+        "diversity_with": group.diversity_with[0].tolist(),
+        "all": [float(mean[0, 0]) for mean in (group.reward, group.diversity, group.covariance)],
     }

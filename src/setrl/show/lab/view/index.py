@@ -86,7 +86,7 @@ def disagreement(samples: Sequence[Sample]) -> float:
 
     Where the log has no answers, two samples disagree if one is correct and the other is wrong.
 
-    >>> disagreement([Sample(answer=one) for one in "1123"])
+    >>> disagreement([Sample(answer=answer) for answer in "1123"])
     0.8333333333333334
     """
     known: list[object] = [s.answer for s in samples if s.answer is not None]
@@ -177,13 +177,13 @@ def joined(parts: Sequence[FileIndex]) -> FileIndex:
     """Return the groups of several parts, one after another."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(one.right) for one in parts)])
-    ends = [one.ends + start for one, start in zip(parts, starts, strict=False)]
+    starts = np.cumsum([0, *(len(part.right) for part in parts)])
+    ends = [part.ends + start for part, start in zip(parts, starts, strict=False)]
     whole = np.empty(0, np.int64)
     return FileIndex(
-        np.concatenate([np.empty(0, ROW), *(one.rows for one in parts)]),
-        tuple(prompt for one in parts for prompt in one.prompts),
-        np.concatenate([whole, *(one.right for one in parts)]),
+        np.concatenate([np.empty(0, ROW), *(part.rows for part in parts)]),
+        tuple(prompt for part in parts for prompt in part.prompts),
+        np.concatenate([whole, *(part.right for part in parts)]),
         np.concatenate([whole, *ends]),
     )
 
@@ -240,10 +240,10 @@ class LogIndex:
             if work.is_alive():
                 return self._so_far(work), work.progress()
             if work.error is not None:
-                found = self._so_far(work)
-                if not len(found.rows):
+                groups = self._so_far(work)
+                if not len(groups.rows):
                     raise work.error
-                return found, None  # `error` says what is wrong with the rest
+                return groups, None  # `error` says what is wrong with the rest
         return joined(
             [self._known[step][1] for step in self.log.files if step in self._known]
         ), None
@@ -331,8 +331,8 @@ class _IndexWork(Thread):
 class Search:
     """The groups in whose samples the searched text occurs, found in the background."""
 
-    def __init__(self, index: LogIndex, found: FileIndex, text: str) -> None:
-        self.text, self._log, self._rows = text.lower(), index.log, found.rows
+    def __init__(self, index: LogIndex, groups: FileIndex, text: str) -> None:
+        self.text, self._log, self._rows = text.lower(), index.log, groups.rows
         self.hits: set[tuple[int, int]] = set()
         self._seen = 0
         self._thread = Thread(target=self._run, daemon=True)
@@ -347,9 +347,9 @@ class Search:
                     self.hits.add((step, place))
             self._seen += 1
 
-    def is_for(self, index: LogIndex, found: FileIndex, text: str) -> bool:
+    def is_for(self, index: LogIndex, groups: FileIndex, text: str) -> bool:
         """Return whether this is the search for this text in these groups."""
-        is_same = self._log is index.log and len(found.rows) == len(self._rows)
+        is_same = self._log is index.log and len(groups.rows) == len(self._rows)
         return is_same and self.text == text.lower()
 
     def wait(self, patience: float | None) -> float:

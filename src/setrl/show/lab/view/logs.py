@@ -299,4 +299,4 @@ def _size(path: Path) -> int:
     if path.suffix != ".eval" or not is_zipfile(path):
         return path.stat().st_size
     with ZipFile(path) as archive:
-        return sum(one.file_size for one in archive.infolist())
+        return sum(member.file_size for member in archive.infolist())

@@ -30,6 +30,12 @@ class Origin:
         """The name of the method; None if it is unknown."""
         return None if self.method() is None else str(self.config["method"])
 
+    @property
+    def set_size(self) -> int | None:
+        """K of the method; None if the method is unknown."""
+        method = self.method()
+        return None if method is None else method.set_size
+
     def method(self, set_size: int | None = None) -> AnyMethod | None:
         """Return the method, at the first step of a schedule; None if it is unknown.
 

@@ -17,8 +17,7 @@ from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from setrl.show.lab.view.app import application
-from setrl.show.lab.view.catalogue import Catalogue, Found
-from setrl.show.lab.view.index import LogIndex
+from setrl.show.lab.view.catalogue import Catalogue
 from setrl.show.lab.view.logs import ONLY_STEP
 from setrl.support.errors import ConfigError
 
@@ -112,19 +111,15 @@ def refuse_empty(catalogue: Catalogue) -> None:
         raise ConfigError(f"{root}: no such folder")
     found = catalogue.look()
     if root.is_file():  # it was meant to be samples: what is wrong with it is said at once
-        for index in _indexes(found):
-            next(index.log.first_groups(ONLY_STEP), None)
+        for entry in found.entries.values():
+            for index in entry.logs.values():
+                next(index.log.first_groups(ONLY_STEP), None)
     if not found.entries:
         why = f" ({found.notes[0]})" if found.notes else ""
         raise ConfigError(
             f"{root} holds no run of setrl, no completions of TRL, no log of verl, "
             f"tinker-cookbook, lm-eval, lighteval or Inspect, and no evaluation file{why}"
         )
-
-
-def _indexes(found: Found) -> list[LogIndex]:
-    places = [(one, split) for one in found.entries.values() for split in one.evaluations]
-    return [index for entry, split in places for index in entry.indexes(split).values()]
 
 
 def is_loopback(host: str) -> bool:

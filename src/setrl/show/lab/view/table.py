@@ -30,7 +30,7 @@ SHOWN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """What a table of groups can be narrowed to."""
 
 
-def same_problems(one: FileIndex, other: FileIndex) -> np.ndarray:
+def same_problems(groups: FileIndex, other: FileIndex) -> np.ndarray:
     """Return the number of each group's problem in another index, −1 where it is not there.
 
     Problems are matched by ids, or by prompts if no id is shared. Of several groups of one problem,
@@ -38,10 +38,11 @@ def same_problems(one: FileIndex, other: FileIndex) -> np.ndarray:
     """
     for key in ("id", "asked"):
         numbers = {name: number for number, name in enumerate(other.rows[key].tolist())}
-        found = np.array([numbers.get(name, -1) for name in one.rows[key].tolist()], dtype=np.int64)
-        if (found >= 0).any():
-            return found
-    return np.full(len(one.rows), -1, dtype=np.int64)
+        names = groups.rows[key].tolist()
+        places = np.array([numbers.get(name, -1) for name in names], dtype=np.int64)
+        if (places >= 0).any():
+            return places
+    return np.full(len(groups.rows), -1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -49,22 +50,22 @@ class PageTable:
     """The groups of a log, and what they are compared with.
 
     Attributes:
-        found: The groups.
+        groups: The groups.
         values: Column → a value for each group; NaN where it is unknown.
     """
 
-    found: FileIndex
+    groups: FileIndex
     values: Mapping[str, np.ndarray]
 
     @classmethod
-    def of(cls, found: FileIndex, other: FileIndex | None = None) -> PageTable:
+    def of(cls, groups: FileIndex, other: FileIndex | None = None) -> PageTable:
         """Return the table of some groups.
 
         Args:
-            found: The groups.
+            groups: The groups.
             other: What strategies may be lost to, and pass@1 is compared with.
         """
-        rows = found.rows
+        rows = groups.rows
         values = {
             name: rows[name].astype(np.float64)
             for name in COLUMNS
@@ -73,15 +74,15 @@ class PageTable:
         values["pass1"] = _pass1(rows)
         values["lost"] = values["change"] = np.full(len(rows), np.nan)
         if other is not None:
-            match = same_problems(found, other)
+            match = same_problems(groups, other)
             there = np.flatnonzero(match >= 0)
             values["lost"], values["change"] = values["lost"].copy(), values["change"].copy()
             values["change"][there] = (values["pass1"] - _pass1(other.rows)[match])[there]
-            if len(found.right) and len(other.right):
+            if len(groups.right) and len(other.right):
                 values["lost"][there] = [
-                    len(other.right_of(int(match[i])) - found.right_of(int(i))) for i in there
+                    len(other.right_of(int(match[i])) - groups.right_of(int(i))) for i in there
                 ]
-        return cls(found, values)
+        return cls(groups, values)
 
     def chosen(
         self, show: str = "all", text: str = "", hits: set[tuple[int, int]] | None = None
@@ -98,15 +99,15 @@ class PageTable:
         """
         if show not in SHOWN:
             raise ConfigError(f"groups can be {', '.join(SHOWN)}, not {show[:40]!r}")
-        keep = SHOWN[show](self.found.rows)
+        keep = SHOWN[show](self.groups.rows)
         if text:
             wanted = text.lower()
-            is_in = [wanted in prompt.lower() for prompt in self.found.prompts]
+            is_in = [wanted in prompt.lower() for prompt in self.groups.prompts]
             keep &= np.array(is_in, dtype=bool) | self._are_in(hits or set())
         return np.flatnonzero(keep)
 
     def _are_in(self, hits: set[tuple[int, int]]) -> np.ndarray:
-        rows = self.found.rows
+        rows = self.groups.rows
         places = zip(rows["step"].tolist(), rows["place"].tolist(), strict=True)
         return np.array([place in hits for place in places], dtype=bool)
 
@@ -119,7 +120,7 @@ class PageTable:
         if by not in SORTS:
             raise ConfigError(f"groups can be sorted by {', '.join(SORTS)}, not by {by[:40]!r}")
         if by == "prompt":
-            prompts = self.found.prompts
+            prompts = self.groups.prompts
             order = sorted(chosen.tolist(), key=lambda i: prompts[i], reverse=descending)
             return np.array(order, dtype=np.int64)
         values = self.values[by][chosen]
@@ -127,10 +128,10 @@ class PageTable:
 
     def row(self, number: int) -> dict[str, Any]:
         """Return what the table shows of a group."""
-        row = self.found.rows[number]
+        row = self.groups.rows[number]
         shown = {name: row[name].item() for name in ROW.names or () if name not in HIDDEN}
         shown |= {name: float(self.values[name][number]) for name in ("pass1", "lost", "change")}
-        return {**shown, "place": int(row["place"]), "prompt": self.found.prompts[number]}
+        return {**shown, "place": int(row["place"]), "prompt": self.groups.prompts[number]}
 
 
 def _pass1(rows: np.ndarray) -> np.ndarray:

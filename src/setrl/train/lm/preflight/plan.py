@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from setrl.judges.config import Config, spelled_out
+from setrl.logs.run import BASE, Run, Seed
 from setrl.models.local import refuse_damaged_weights
 from setrl.support.errors import RunError
-from setrl.support.files import read_lines
-from setrl.support.files.run_folder import BASE, evaluation_files, training_run
 from setrl.support.wording import count, size, table
 from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN
 from setrl.train.lm.config import ComparisonConfig
@@ -24,6 +23,7 @@ from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.claim import is_claimed, refuse_other_run
 from setrl.train.runs.inputs import check_inputs
+from setrl.train.runs.resume import last_checkpoint
 from setrl.train.runs.run import cache_folder
 
 
@@ -171,11 +171,9 @@ def requests(judge: Config | None, samples: int) -> int:
 
 def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
     """Return the median time of all steps that the folder holds."""
-    arms = ((arm, seed) for arm in resolved.arms for seed in resolved.config.seeds)
-    logs = (training_run(run_dir, *one).metrics for one in arms)
-    rows = (row for path in logs if path.exists() for row in read_lines(path))
-    found = [row["time/step"] for row in rows if row.get("time/step") is not None]
-    return float(np.median(found)) if found else None
+    seeds = (Run(run_dir).seed(arm, s) for arm in resolved.arms for s in resolved.config.seeds)
+    times = np.concatenate([seed.metrics.get("time/step", np.zeros(0)) for seed in seeds])
+    return float(np.nanmedian(times)) if np.isfinite(times).any() else None
 
 
 def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
@@ -193,90 +191,89 @@ def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool)
 
 
 def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
-    config, splits = resolved.config, resolved.eval_splits
+    config, splits, run = resolved.config, resolved.eval_splits, Run(run_dir)
 
-    def missing(folder: Path) -> tuple[str, ...]:
-        known = {} if overwrite else evaluation_files(folder)
+    def missing(seed: Seed) -> tuple[str, ...]:
+        known = {} if overwrite else seed.evaluations
         return tuple(split for split in splits if split not in known)
 
-    base = {BASE: run_dir / BASE}
+    def done(seed: Seed) -> int:
+        if overwrite:
+            return 0
+        return config.steps if seed.final.exists() else last_checkpoint(seed) or 0
+
+    bases = {BASE: run.base}
     if config.cold_base is not None:
         heat = f"temperature_{config.cold_base:g}"
-        base[f"{BASE}_{heat}"] = run_dir / BASE / heat
-    found = [Planned(name, None, 0, missing(at)) for name, at in base.items()] if splits else []
-    for seed in config.seeds:
-        for arm in config.arms:
-            run = training_run(run_dir, arm, seed)
-            step = 0
-            if not overwrite and run.final.exists():
-                step = config.steps
-            elif not overwrite and (last := run.last_checkpoint()) is not None:
-                step = int(last.name.rpartition("-")[2])
-            found.append(Planned(arm, seed, step, missing(run.path)))
-    return tuple(found)
+        bases[f"{BASE}_{heat}"] = Seed(run.base.path / heat)
+    planned = [Planned(name, None, 0, missing(base)) for name, base in bases.items() if splits]
+    for number in config.seeds:
+        seeds = {arm: run.seed(arm, number) for arm in config.arms}
+        planned += [Planned(arm, number, done(s), missing(s)) for arm, s in seeds.items()]
+    return tuple(planned)
 
 
-def plan_json(found: Plan) -> dict[str, Any]:
+def plan_json(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain data."""
     return {
-        "base": found.base,
-        "runs": [dataclasses.asdict(run) for run in found.runs],
-        "problems": found.problems,
-        "costs": found.costs,
-        "new_steps": found.new_steps,
-        "new_samples": found.new_samples,
-        "new_evaluation_samples": found.new_evaluation_samples,
+        "base": plan.base,
+        "runs": [dataclasses.asdict(run) for run in plan.runs],
+        "problems": plan.problems,
+        "costs": plan.costs,
+        "new_steps": plan.new_steps,
+        "new_samples": plan.new_samples,
+        "new_evaluation_samples": plan.new_evaluation_samples,
     }
 
 
-def plan_text(found: Plan) -> str:
+def plan_text(plan: Plan) -> str:
     """Return the plan as text for people."""
-    config = found.config
+    config = plan.config
     lines = [
         f"{config.name}: {count(len(config.arms), 'arm')} × {count(len(config.seeds), 'seed')}, "
-        f"from {found.base}",
+        f"from {plan.base}",
         f"each training run: {count(config.steps, 'step')}; "
         f"{size(config.prompts_per_step, 'prompt', *(config.samples_per_prompt,) * 2)} per step = "
-        f"{count(found.samples, 'sample')} of at most {found.resolved.sample_tokens:,} tokens",
+        f"{count(plan.samples, 'sample')} of at most {plan.resolved.sample_tokens:,} tokens",
     ]
-    for split, number in found.problems.items():
+    for split, number in plan.problems.items():
         drawn = size(number, "problem", *(config.eval_samples,) * 2)
         lines.append(f"an evaluation on {split}: {drawn} = {number * config.eval_samples:,}")
-    counts = [[k.replace("_", " "), f"{n:,}"] for k, n in found.costs.items() if n]
+    counts = [[k.replace("_", " "), f"{n:,}"] for k, n in plan.costs.items() if n]
     head = ["from the first step, with every sample at the limit", "all arms"]
-    lines += ["", table([head, *counts]), "", _states(found), ""]
-    all_samples = found.new_samples + found.new_evaluation_samples
-    all_tokens = all_samples * found.resolved.sample_tokens
+    lines += ["", table([head, *counts]), "", _states(plan), ""]
+    all_samples = plan.new_samples + plan.new_evaluation_samples
+    all_tokens = all_samples * plan.resolved.sample_tokens
     lines += [
-        f"to do: {count(found.new_steps, 'step')} with {found.new_samples:,} samples, and "
-        f"{found.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
-        _time(found),
-        f"it goes into {found.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
+        f"to do: {count(plan.new_steps, 'step')} with {plan.new_samples:,} samples, and "
+        f"{plan.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
+        _time(plan),
+        f"it goes into {plan.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
         "rollouts, checkpoints, final, evaluation), and report.html",
         "nothing was written; the same command without --dry-run does it",
     ]
     return "\n".join(lines)
 
 
-def _time(found: Plan) -> str:
+def _time(plan: Plan) -> str:
     """Return how long the new steps take at the pace of the steps that are done."""
-    if found.step_s is None:
+    if plan.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
-    runs = len(found.config.arms) * len(found.config.seeds)
-    side_by_side = min(found.config.workers, runs)
-    minutes = round(found.new_steps * found.step_s / side_by_side / 60)
+    runs = len(plan.config.arms) * len(plan.config.seeds)
+    side_by_side = min(plan.config.workers, runs)
+    minutes = round(plan.new_steps * plan.step_s / side_by_side / 60)
     long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
-        f"time: the median step took {found.step_s:.2f} s, so the new steps take {long}, "
+        f"time: the median step took {plan.step_s:.2f} s, so the new steps take {long}, "
         f"{side_by_side} side by side; evaluations come on top"
     )
 
 
-def _states(found: Plan) -> str:
+def _states(plan: Plan) -> str:
     rows = [["arm", "seed", "training", "evaluation"]]
-    for run in found.runs:
+    for run in plan.runs:
         seed = "" if run.seed is None else str(run.seed)
-        rows.append([run.arm, seed, _training(run, found.config), _evaluation(run, found)])
+        rows.append([run.arm, seed, _training(run, plan.config), _evaluation(run, plan)])
     return table(rows, left=(0, 2, 3))
 
 
@@ -288,7 +285,7 @@ def _training(run: Planned, config: ComparisonConfig) -> str:
     return f"goes on after step {run.step:,}" if run.step else "new"
 
 
-def _evaluation(run: Planned, found: Plan) -> str:
-    if not found.problems:
+def _evaluation(run: Planned, plan: Plan) -> str:
+    if not plan.problems:
         return ""
     return f"new: {', '.join(run.missing)}" if run.missing else "done"

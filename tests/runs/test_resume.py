@@ -4,55 +4,49 @@ from pathlib import Path
 
 import pytest
 
+from setrl.logs.run import Seed
 from setrl.support import files
-from setrl.support.errors import ConfigError, RunError
-from setrl.support.files.run_folder import (
-    TrainingRun,
-    find_arms,
-    is_base,
-    kind_of,
-    training_run,
+from setrl.support.errors import RunError
+from setrl.train.runs.resume import (
+    end,
+    is_done,
+    last_checkpoint,
+    mark_complete,
+    remove_incomplete,
+    truncate,
+    usable_checkpoint,
     write_status,
 )
 
 
 def checkpoint(run, step, whole):
-    folder = run.checkpoints / f"checkpoint-{step}"
+    folder = run.checkpoint_folder / f"checkpoint-{step}"
     folder.mkdir(parents=True)
-    run.metrics.touch()
+    run.metrics_file.touch()
     if whole:
-        run.mark_complete(step)
+        mark_complete(run, step)
     return folder
 
 
-def test_the_base_at_another_temperature_is_an_arm_that_nothing_trained(tmp_path):
-    for folder in ("grpo/seed_0", "base/evaluation", "base/temperature_0.5/evaluation"):
-        (tmp_path / folder).mkdir(parents=True)
-    found = {one.arm: one.seeds for one in find_arms(tmp_path)}
-    assert list(found) == ["base", "base_temperature_0.5", "grpo"]
-    assert found["base_temperature_0.5"] == {0: tmp_path / "base/temperature_0.5"}
-    assert [is_base(arm) for arm in found] == [True, True, False]
-
-
 def test_only_whole_checkpoints_count(tmp_path):
-    run = TrainingRun(tmp_path)
-    assert run.last_checkpoint() is None
+    run = Seed(tmp_path)
+    assert last_checkpoint(run) is None
     checkpoint(run, 9, whole=True)
     tenth = checkpoint(run, 10, whole=True)
     partial = checkpoint(run, 11, whole=False)
-    assert run.last_checkpoint() == tenth
-    run.remove_incomplete()
+    assert last_checkpoint(run) == 10
+    remove_incomplete(run)
     assert tenth.exists()
     assert not partial.exists()
 
 
 def written(run, step):
-    files.append_line(run.metrics, {"step": step})
+    files.append_line(run.metrics_file, {"step": step})
     folder = run.checkpoint(step)
     folder.mkdir(parents=True)
     (folder / "model.safetensors").write_bytes(b"weights" * 100)
     (folder / "trainer_state.json").write_text("{}")
-    run.mark_complete(step)
+    mark_complete(run, step)
     return folder
 
 
@@ -66,17 +60,17 @@ SPOILS = [cut, Path.unlink, lambda path: path.write_bytes(bytes(path.stat().st_s
 @pytest.mark.parametrize("spoil", SPOILS)
 @pytest.mark.parametrize("name", ["model.safetensors", "trainer_state.json"])
 def test_a_damaged_checkpoint_is_given_up_for_the_one_before(tmp_path, caplog, spoil, name):
-    run = TrainingRun(tmp_path)
+    run = Seed(tmp_path)
     second, fourth = written(run, 2), written(run, 4)
-    assert run.usable_checkpoint() == fourth
+    assert usable_checkpoint(run) == fourth
     spoil(fourth / name)
-    assert run.usable_checkpoint() == second
+    assert usable_checkpoint(run) == second
     message = f"{fourth / name} is damaged: training repeats the steps after checkpoint-2"
     assert caplog.messages == [message]
-    run.remove_incomplete()
+    remove_incomplete(run)
     assert not fourth.exists()
     spoil(second / name)
-    assert run.usable_checkpoint() is None
+    assert usable_checkpoint(run) is None
     assert "training repeats the steps after the start" in caplog.messages[1]
 
 
@@ -88,25 +82,27 @@ def without_line(path, number):
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_line_that_the_metrics_lost_is_trained_again(tmp_path, caplog, number):
     """In the middle or at the end, the checkpoint before the lost line is still good."""
-    run = TrainingRun(tmp_path)
+    run = Seed(tmp_path)
     written(run, 2), written(run, 4), written(run, 6)
-    without_line(run.metrics, number)
-    assert run.usable_checkpoint() == run.checkpoint(2 * number)
-    said = f"{run.metrics} is damaged: training repeats the steps after checkpoint-{2 * number}"
+    without_line(run.metrics_file, number)
+    assert usable_checkpoint(run) == run.checkpoint(2 * number)
+    said = (
+        f"{run.metrics_file} is damaged: training repeats the steps after checkpoint-{2 * number}"
+    )
     assert caplog.messages[-1] == said
-    run.truncate(2 * number)
-    assert [row["step"] for row in files.read_lines(run.metrics)] == [2, 4][:number]
-    run.metrics.unlink()
-    assert run.usable_checkpoint() is None
+    truncate(run, 2 * number)
+    assert [row["step"] for row in files.read_lines(run.metrics_file)] == [2, 4][:number]
+    run.metrics_file.unlink()
+    assert usable_checkpoint(run) is None
 
 
 def test_a_process_may_write_its_part_of_a_checkpoint_later(tmp_path):
-    run = TrainingRun(tmp_path)
+    run = Seed(tmp_path)
     folder = written(run, 2)
     (folder / "rng_state_1.pth").write_text("written by another process")
-    assert run.usable_checkpoint() == folder
+    assert usable_checkpoint(run) == folder
     (folder / "complete").write_text("")
-    assert run.usable_checkpoint() is None
+    assert usable_checkpoint(run) is None
 
 
 def flip(path):
@@ -118,35 +114,35 @@ def flip(path):
 
 def finished(run):
     checkpoint = written(run, 2)
-    files.append_line(run.metrics, {"step": 3})
+    files.append_line(run.metrics_file, {"step": 3})
     shutil.copytree(checkpoint, run.final)
-    run.end(True, 3)
+    end(run, True, 3)
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "final/model.safetensors"])
 @pytest.mark.parametrize("spoil", [flip, cut, Path.unlink])
 def test_a_damaged_file_of_a_finished_run_is_made_again_or_refused(tmp_path, caplog, name, spoil):
-    run = TrainingRun(tmp_path)
+    run = Seed(tmp_path)
     finished(run)
-    assert run.is_done(run.final, 3)
+    assert is_done(run, run.final)
     spoil(tmp_path / name)
     wrong = f"{tmp_path / name} is missing, or is not what this run wrote"
     if name != "metrics.jsonl":
-        assert not run.is_done(run.final, 3)
+        assert not is_done(run, run.final)
         assert caplog.messages == [f"{wrong}: it is made again from checkpoint-2"]
-    shutil.rmtree(run.checkpoints)
+    shutil.rmtree(run.checkpoint_folder)
     with pytest.raises(RunError, match=f"{wrong}, and no checkpoint is left: put the file back"):
-        run.is_done(run.final, 3)
+        is_done(run, run.final)
 
 
 def test_what_came_after_the_checkpoint_is_dropped(tmp_path):
-    run = TrainingRun(tmp_path)
+    run = Seed(tmp_path)
     for step in (1, 2, 3):
-        files.append_line(run.metrics, {"step": step})
-        files.write_lines(run.rollouts(step), [{"step": step}])
-    run.truncate(2)
-    assert [record["step"] for record in files.read_lines(run.metrics)] == [1, 2]
-    assert [run.rollouts(step).exists() for step in (1, 2, 3)] == [True, True, False]
+        files.append_line(run.metrics_file, {"step": step})
+        files.write_lines(run.rollout_file(step), [{"step": step}])
+    truncate(run, 2)
+    assert [record["step"] for record in files.read_lines(run.metrics_file)] == [1, 2]
+    assert [run.rollout_file(step).exists() for step in (1, 2, 3)] == [True, True, False]
 
 
 def test_a_status_keeps_what_is_known(tmp_path):
@@ -162,14 +158,3 @@ def test_a_status_keeps_what_is_known(tmp_path):
         3,
     )
     assert last["created"] == first["created"]
-
-
-def test_where_a_run_is(tmp_path):
-    assert training_run(tmp_path, "grpo", 3).path == tmp_path / "grpo" / "seed_3"
-
-
-def test_a_run_of_a_later_version_is_refused_by_its_schema(tmp_path):
-    record = {"schema_version": 2, "kind": "comparison", "name": "new"}
-    files.write_json(tmp_path / "run.json", record)
-    with pytest.raises(ConfigError, match=r"run\.json has schema version 2, .* reads 1: use the"):
-        kind_of(tmp_path)

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { AGAINST, type Found, interval, MEASURES } from "./audited";
 import { AuditGroups } from "./AuditGroups";
-import { Choice } from "./Controls";
-import { visible } from "./visible";
+import { Choice } from "../components/Controls";
+import { visible } from "../components/visible";
 
 export function Findings({ found }: { found: Found }) {
   const comparisons = Object.keys(found.agreement);
@@ -46,7 +46,7 @@ function Numbers({ found, measures }: { found: Found; measures: readonly string[
   );
   return (
     <div class="scroll" role="region" aria-label="Agreement in numbers" tabIndex={0}>
-      <table class="rows">
+      <table>
         <caption>Means over groups, with their 95% intervals</caption>
         <thead>
           <tr>

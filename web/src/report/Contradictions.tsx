@@ -17,7 +17,7 @@ export function Contradictions({ examples }: { examples: readonly Example[] }) {
               <SampleText text={example.prompt} />
             </p>
             <div class="scroll" role="region" aria-label={`Labels of group ${example.group + 1}`} tabIndex={0}>
-              <table class="rows">
+              <table>
                 <thead>
                   <tr>
                     <th scope="col">sample</th>

@@ -1,6 +1,6 @@
 /** What a model wrote, as text: characters that would hide or reorder it are shown as signs. */
 
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 export const SampleText = ({ text }: { text: string }) => (
   <span class="sample-text" dir="ltr">

@@ -1,9 +1,10 @@
-"""Why each sample of a group got its credit: what entered the loss, and what the core computes."""
+"""The page of one group: its samples, what entered the loss, and what the core computes for it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from itertools import pairwise
@@ -18,8 +19,9 @@ from setrl.logs.rollouts import name_of
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.labels import coded
 from setrl.samples.outcomes import GRADED_NOTE, against
+from setrl.samples.samples import Samples
 from setrl.samples.types import Group, Sample
-from setrl.show.lab.view.explained import credit_of, explained, means, parts
+from setrl.show.lab.view.explained import credit_of, explained_method, means, methods_in_log, parts
 from setrl.show.lab.view.origin import Origin
 from setrl.support import files
 
@@ -43,49 +45,41 @@ def group_page(
         chosen: The name of one more method.
         origin: Where the advantages of the log come from.
     """
-    samples, notes = group.samples, list(group.notes)
-    rewards_1N = np.array([[_number(sample.reward) for sample in samples]])
-    labels = labels_of(samples)
-    strategies_1N = np.array([[_number(label) for label in labels]])
-    most = int((~np.isnan(rewards_1N)).sum()) - 1
-    own = origin.method()
-    logged_size = own.set_size if own is not None and own.set_size > 1 else USUAL_SET_SIZE
-    k = max(1, min(set_size or logged_size, most))
-    notes += _missing(samples, origin)
-    correct_1N = np.array([[_number(sample.correct) for sample in samples]])
-    fields = {"strategies": strategies_1N, "correct": correct_1N}
-    known = {name: one for name, one in fields.items() if not np.isnan(one).all()}
-    methods_of = _methods(known, k, chosen, origin) if most >= 1 else {}
-    others = {name: _advantages(one, rewards_1N, known) for name, one in methods_of.items()}
-    if chosen and chosen not in others and most >= 1:
-        notes.append(f"{methods.labels.get(chosen, chosen)} cannot credit this group: the log does "
-                     "not hold what the method reads.")  # fmt: skip
-    used_N = np.array([_number(sample.advantage) for sample in samples])
-    name, agrees = explained(origin, used_N, others, chosen) or ("", None)
-    one = methods_of.get(name)
-    texts = group.texts
-    shown = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
-    found = {
-        "step": group.step,
-        "id": group.id,
-        "prompt": group.prompt,
-        "gold": group.gold,
+    samples = known_columns(group)
+    largest = int((~np.isnan(samples.rewards)).sum()) - 1  # one sample is outside the set
+    k = max(1, min(set_size or _usual_set_size(origin), largest))
+    page = {
+        **{key: getattr(group, key) for key in ("step", "id", "prompt", "gold")},
         "set_size": k,
-        "largest_set_size": max(1, most),
-        "notes": notes,
-        "shared_prefix": shared_prefix(texts),
-        "methods": {name: methods.labels[name] for name in others},
+        "largest_set_size": max(1, largest),
+        "shared_prefix": shared_prefix(group.texts),
         "all_methods": _offered(),
-        "sized": [name for name, method in methods_of.items() if method.set_size > 1],
-        "samples": [{**_sample(*one, shown), "why_wrong": why_wrong(group, one[0])} for one in zip(
-            samples, labels, branch_points(texts), strict=True)],
-        "others": {name: values.tolist() for name, values in others.items()},
-        "origin": {"kind": origin.kind, "method": origin.name, "set_size": own and own.set_size},
-        "explained": None if one is None else {
-            "method": name, "agrees": agrees, **means(one, rewards_1N, known)},
-        "parts": parts(rewards_1N, strategies_1N, k) if name == "poly_epo" and one else {},
+        "samples": _samples(group),
+        "origin": {"kind": origin.kind, "method": origin.name, "set_size": origin.set_size},
+        "notes": [*group.notes, *_missing(group.samples, origin)],
+    }
+    compared = _methods(samples.columns, k, chosen, origin) if largest >= 1 else {}
+    if chosen and chosen not in compared and largest >= 1:
+        page["notes"].append(f"{methods.labels.get(chosen, chosen)} cannot credit this group: the "
+                             "log does not hold what the method reads.")  # fmt: skip
+    logged_N = np.array([math.nan if s.advantage is None else s.advantage for s in group.samples])
+    return files.plain_json(page | _credit(samples, logged_N, compared, chosen, origin))
+
+
+def known_columns(group: Group) -> Samples:
+    """Return the columns of a group that methods may read: those in which something is known."""
+    samples = Samples.of([group], ("rewards", "strategies", "correct"))
+    unknown: dict[str, Any] = {
+        name: None for name in ("strategies", "correct")
+        if np.isnan(getattr(samples, name)).all()
     }  # fmt: skip
-    return files.plain_json(found)
+    return replace(samples, **unknown)
+
+
+def _usual_set_size(origin: Origin) -> int:
+    """Return K of the method of the log, if it compares sets."""
+    logged = origin.set_size
+    return logged if logged is not None and logged > 1 else USUAL_SET_SIZE
 
 
 def labels_of(samples: Sequence[Sample]) -> list[int | None]:
@@ -96,13 +90,20 @@ def labels_of(samples: Sequence[Sample]) -> list[int | None]:
     return [None if math.isnan(number) else int(number) for number in coded(labels)[0]]
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+def _samples(group: Group) -> list[dict[str, Any]]:
+    """Return what is shown of each sample; of many, only the beginnings of their texts."""
+    samples = group.samples
+    letters = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
+    labels, branches = labels_of(samples), branch_points(group.texts)
+    return [
+        {**_sample(sample, label, branch, letters), "why_wrong": why_wrong(group, sample)}
+        for sample, label, branch in zip(samples, labels, branches, strict=True)
+    ]
 
 
-def _sample(sample: Sample, label: int | None, branch: int, shown: int) -> dict[str, Any]:
+def _sample(sample: Sample, label: int | None, branch: int, letters: int) -> dict[str, Any]:
     return {
-        "text": (sample.text or "")[:shown],
+        "text": (sample.text or "")[:letters],
         "length": len(sample.text or ""),
         "reward": sample.reward,
         "correct": sample.correct,
@@ -113,6 +114,28 @@ def _sample(sample: Sample, label: int | None, branch: int, shown: int) -> dict[
         "label": label,
         "branch": branch,
         "tokens": sample.tokens,
+    }
+
+
+def _credit(
+    samples: Samples,
+    logged_N: np.ndarray,
+    compared: Mapping[str, AnyMethod],
+    chosen: str | None,
+    origin: Origin,
+) -> dict[str, Any]:
+    """Return what methods give to the samples, and how the credit of one of them comes about."""
+    credits = {name: credit_of(method, samples) for name, method in compared.items()}
+    in_log = methods_in_log(origin, logged_N, credits)
+    explained = explained_method(origin, logged_N, in_log, credits, chosen)
+    method = compared.get(explained or "")
+    return {
+        "methods": {name: methods.labels[name] for name in credits},
+        "others": {name: credit_N.tolist() for name, credit_N in credits.items()},
+        "sized": [name for name, method in compared.items() if method.set_size > 1],
+        "in_log": in_log,
+        "explained": None if method is None else {"method": explained, **means(method, samples)},
+        "parts": parts(samples, method.set_size) if method and explained == "poly_epo" else {},
     }
 
 
@@ -138,7 +161,7 @@ def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
 
 
 def _methods(
-    known: Mapping[str, np.ndarray], k: int, one_more: str | None, origin: Origin
+    known: Collection[str], k: int, chosen: str | None, origin: Origin
 ) -> dict[str, AnyMethod]:
     """Return the methods whose credit is shown: those that read what the log holds."""
     shown: dict[str, AnyMethod] = {
@@ -149,11 +172,13 @@ def _methods(
         "grpo_div": methods.grpo_div(),
         "concave_counts": methods.concave_counts(alpha=0),
     }
-    if one_more in _offered():
-        shown.setdefault(str(one_more), _of_name(str(one_more), k))
+    if chosen in _offered():
+        shown.setdefault(str(chosen), _of_name(str(chosen), k))
     if (own := origin.method(k)) is not None:
         shown[str(origin.name)] = own
-    return {name: one for name, one in shown.items() if set(one.reads) <= {"rewards", *known}}
+    return {
+        name: method for name, method in shown.items() if set(method.reads) <= {"rewards", *known}
+    }
 
 
 @cache
@@ -162,21 +187,14 @@ def _offered() -> dict[str, str]:
     return {
         name: methods.labels[name]
         for name, make in methods.by_name.items()
-        if all(one.default is not one.empty or one.name == "set_size"
-               for one in signature(make).parameters.values())
+        if all(argument.default is not argument.empty or argument.name == "set_size"
+               for argument in signature(make).parameters.values())
     }  # fmt: skip
 
 
 def _of_name(name: str, k: int) -> AnyMethod:
     make = methods.by_name[name]
     return make(set_size=k) if "set_size" in signature(make).parameters else make()
-
-
-def _advantages(
-    method: AnyMethod, rewards_1N: np.ndarray, known: Mapping[str, np.ndarray]
-) -> np.ndarray:
-    read: Any = {name: one for name, one in known.items() if name in method.reads}
-    return credit_of(method.advantages(rewards_1N, **read))
 
 
 def shared_prefix(texts: Sequence[str]) -> int:
@@ -197,8 +215,9 @@ def branch_points(texts: Sequence[str]) -> list[int]:
     [2, 0, 3, 3]
     """
     order = sorted(range(len(texts)), key=texts.__getitem__)
-    found = [0] * len(texts)
-    for one, other in pairwise(order):
-        length = common_prefix(texts[one], texts[other])
-        found[one], found[other] = max(found[one], length), max(found[other], length)
-    return found
+    shared = [0] * len(texts)
+    for before, after in pairwise(order):
+        length = common_prefix(texts[before], texts[after])
+        shared[before] = max(shared[before], length)
+        shared[after] = max(shared[after], length)
+    return shared

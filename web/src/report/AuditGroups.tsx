@@ -2,10 +2,10 @@
 
 import { axisX, axisY, dot, pointer, ruleX, tip } from "@observablehq/plot";
 import { AGAINST, type Found, interval, MEASURES, SHORT } from "./audited";
-import { Chart } from "./Chart";
-import { Figure } from "./Figure";
+import { Chart } from "../components/Chart";
+import { Figure } from "../components/Figure";
 import { hues } from "./registry";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 const HUES = [hues.blue, hues.vermilion, hues.green];
 const SYMBOLS = ["circle", "square", "triangle"] as const;

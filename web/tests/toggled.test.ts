@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toggled } from "../src/components/hidden";
+import { toggled } from "../src/components/toggled";
 
 describe("hidden curves", () => {
   it("are hidden by one press and shown by the next, and others stay", () => {

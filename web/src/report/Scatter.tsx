@@ -1,11 +1,11 @@
 /** Two numbers of every arm against each other, with the ends of their intervals; hover tells the values. */
 
 import { axisX, axisY, dot, line, type Markish, pointer, ruleX, ruleY, text, tip } from "@observablehq/plot";
-import { Chart } from "./Chart";
-import type { Look } from "./Curves";
+import { Chart } from "../components/Chart";
+import type { Look } from "../components/Curves";
 import { placesOfNames } from "./names";
 
-export interface Range {
+interface Range {
   readonly value: number;
   readonly low?: number | null | undefined;
   readonly high?: number | null | undefined;

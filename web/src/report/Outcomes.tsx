@@ -1,14 +1,14 @@
 /** What the arms of a control run achieved: any metric against any other, and all of them as a table. */
 
 import { useState } from "preact/hooks";
-import { Choice } from "./Controls";
-import type { Look } from "./Curves";
-import { Figure } from "./Figure";
+import { Choice } from "../components/Controls";
+import type { Look } from "../components/Curves";
+import { Figure } from "../components/Figure";
 import { Scatter, type Spot } from "./Scatter";
-import { visible } from "./visible";
+import { visible } from "../components/visible";
 
 /** A metric of an arm: the mean over seeds, one standard error below and above, and each seed. */
-export interface Outcome {
+interface Outcome {
   readonly value: number | null;
   readonly stderr: number | null;
   readonly low: number | null;

@@ -1,8 +1,8 @@
 /** What an audit of a judge holds, and how its comparisons and measures are called. */
 
-import { decimal } from "./format";
+import { decimal } from "../components/format";
 
-export interface Estimate {
+interface Estimate {
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;

@@ -1,0 +1,194 @@
+"""What a training run writes about itself, and from where it goes on after an interruption."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from setrl.logs.run import RECORD, SCHEMA_VERSION, Seed
+from setrl.support import files
+from setrl.support.errors import DataError, RunError
+from setrl.support.files import json_lines
+from setrl.support.files.digests import changed_file, digest, digests
+
+COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that it continues
+
+log = logging.getLogger(__name__)
+
+Status = Literal["running", "finished", "failed", "interrupted"]
+
+
+def write_status(folder: Path, status: Status, **about: Any) -> None:
+    """Write a folder's run.json: when it was created, its status, and further facts."""
+    path = folder / RECORD
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    known = files.read_json(path)
+    created = {"schema_version": SCHEMA_VERSION, "created": known.get("created", now)}
+    error = {} if status == "failed" else {"error": None}
+    files.write_json(path, {**known, **created, "status": status, "changed": now, **error, **about})
+
+
+def last_checkpoint(run: Seed) -> int | None:
+    """Return the step of the latest complete checkpoint, or None."""
+    complete = [step for step, folder in run.checkpoints.items() if _is_complete(folder)]
+    return complete[-1] if complete else None
+
+
+def usable_checkpoint(run: Seed) -> Path | None:
+    """Return the latest complete checkpoint that can be resumed, or None.
+
+    Its files, and the metrics until its step, are what they were when it was written. Later
+    checkpoints are given up, with a warning that says what is wrong.
+    """
+    whole, damaged = _newest_whole(run)
+    for folder, file in damaged.items():
+        (folder / COMPLETE).unlink(missing_ok=True)
+        after = whole.name if whole else "the start"
+        log.warning("%s is damaged: training repeats the steps after %s", file, after)
+    return whole
+
+
+def _newest_whole(run: Seed) -> tuple[Path | None, dict[Path, Path]]:
+    """Return the latest checkpoint without damage, and for each later one a damaged file."""
+    damaged: dict[Path, Path] = {}
+    for folder in filter(_is_complete, reversed(run.checkpoints.values())):
+        if (file := _damaged_by(run, folder)) is None:
+            return folder, damaged
+        damaged[folder] = file
+    return None, damaged
+
+
+def _damaged_by(run: Seed, checkpoint: Path) -> Path | None:
+    """Return the first file that is not what it was when a checkpoint was written."""
+    metrics = run.metrics_file
+    try:
+        written = files.read_json(checkpoint / COMPLETE)
+        rows = written["metrics"]
+        if (name := changed_file(checkpoint, written["files"])) is not None:
+            return checkpoint / name
+        is_whole = digest(metrics, rows["bytes"]) == rows["digest"]
+    except (OSError, DataError, KeyError, TypeError):
+        return checkpoint / COMPLETE if metrics.is_file() else metrics
+    return None if is_whole else metrics
+
+
+def train_on(
+    run: Seed,
+    mark: Path,
+    steps: int,
+    on_step: Callable[[int], None],
+    train: Callable[[Path | None], int],
+    writes: bool = True,
+    **about: Any,
+) -> bool:
+    """Train from the last usable checkpoint, unless all steps are done, and record how it ended.
+
+    Args:
+        run: The training run.
+        mark: What is there once training is done.
+        steps: How many steps there are.
+        on_step: Called with the number of steps, if all are done.
+        train: Trains from a checkpoint, or from the start, and returns how many steps are done;
+            once all are, it writes the mark.
+        writes: Whether this process writes the record; of several, one does.
+        about: What else the record says.
+
+    Returns:
+        Whether all steps are done; False if training was stopped.
+    """
+    if is_done(run, mark):
+        on_step(steps)
+        return True
+    checkpoint = usable_checkpoint(run)
+    if writes:
+        remove_incomplete(run)
+        write_status(run.path, "running", **about)
+    done = train(checkpoint)
+    if writes:
+        end(run, done >= steps, done)
+    return done >= steps
+
+
+def is_done(run: Seed, mark: Path) -> bool:
+    """Return whether training is done, and its files are what they were.
+
+    If a file is damaged, the steps after the last usable checkpoint are to be done again, which
+    writes it again.
+
+    Args:
+        run: The training run.
+        mark: What is there once training is done.
+
+    Raises:
+        RunError: Naming the damaged file, if no checkpoint is left.
+    """
+    if not mark.exists():
+        return False
+    wrote = files.read_json(run.path / RECORD).get("wrote")
+    damaged = None if wrote is None else changed_file(run.path, wrote)
+    if damaged is None:  # a process may have been killed between the last file and the record
+        if wrote is None:
+            end(run, True, run.last_step)
+        else:
+            write_status(run.path, "finished")
+        return True
+    said = f"{run.path / damaged} is missing, or is not what this run wrote"
+    checkpoint, _ = _newest_whole(run)
+    if checkpoint is None:
+        raise RunError(
+            f"{said}, and no checkpoint is left: put the file back, or remove {run.path} to "
+            "train this arm with this seed again"
+        )
+    log.warning("%s: it is made again from %s", said, checkpoint.name)
+    return False
+
+
+def end(run: Seed, finished: bool, step: int) -> None:
+    """Record that training ended; of a finished run, also what it wrote, to notice damage."""
+    if not finished:
+        write_status(run.path, "interrupted", step=step)
+        return
+    ours = [path for path in run.final.rglob("*") if path.is_file() and path.suffix != ".md"]
+    ours += [path for path in (run.metrics_file, run.outcome_file) if path.is_file()]
+    write_status(run.path, "finished", step=step, wrote=digests(run.path, ours))
+
+
+def remove_incomplete(run: Seed) -> None:
+    """Remove the checkpoints that were not written completely."""
+    for folder in run.checkpoints.values():
+        if not _is_complete(folder):
+            shutil.rmtree(folder)
+
+
+def mark_complete(run: Seed, step: int) -> None:
+    """Record that the checkpoint of a step was written completely, and what belongs to it."""
+    folder, metrics = run.checkpoint(step), run.metrics_file
+    rows = {"bytes": metrics.stat().st_size, "digest": digest(metrics)}
+    ours = digests(folder, filter(_is_ours, folder.iterdir()))
+    files.write_json(folder / COMPLETE, {"files": ours, "metrics": rows})
+
+
+def truncate(run: Seed, step: int) -> None:
+    """Remove the records of later steps, so that a resumed run records them once."""
+    run.metrics_file.touch()
+    for line in json_lines.read(run.metrics_file, torn="cut"):
+        if line.record["step"] > step:
+            os.truncate(run.metrics_file, line.start)
+            break
+    for later, path in run.rollouts.items():
+        if later > step:
+            path.unlink()
+
+
+def _is_complete(checkpoint: Path) -> bool:
+    return (checkpoint / COMPLETE).exists()
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether the process that completes a checkpoint wrote this file of it."""
+    return path.is_file() and path.name != COMPLETE and not path.match("rng_state_*.pth")
