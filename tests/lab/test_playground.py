@@ -106,8 +106,8 @@ def test_copied_formula_has_the_audit_that_the_page_shows(script):
     found, shown = copied["found"], json.loads(script.with_suffix(".json").read_text("utf-8"))
     vars(found)["made"] = None  # the page does not look for it
     near, noise = found.nearest, found.variance
-    _, first = np.unique(found.library.scores_KS.round(9), axis=0, return_index=True)
-    labels = [found.library.objectives[at].label for at in sorted(first)]
+    _, first = np.unique(found._library.scores_KS.round(9), axis=0, return_index=True)
+    labels = [found._library.objectives[at].label for at in sorted(first)]
     assert labels == shown["objectives"], "write new objectives into web/src/maths/audit/known.ts"
     for now, then in (
         (near.factors if near else [], shown["factors"]),
