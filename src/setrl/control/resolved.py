@@ -14,12 +14,11 @@ from setrl.control.config import (
     VINE_KEYS,
     ControlConfig,
 )
-from setrl.control.tasks import ControlTask, from_config, is_of_jax, located
+from setrl.control.tasks import ControlTask, from_config, is_of_jax
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 from setrl.support import names
 from setrl.support.files import strict_yaml
-from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
@@ -39,8 +38,7 @@ class ResolvedControlArm:
         vines: How vines are sampled; None without vines, and on JAX, where the model has them.
         ppo: Arguments of PPO, `n_envs` among them.
         options: The penalties and bonuses beyond PPO's.
-        model: On JAX, the `JaxPolyPPO` that all of these make; on Stable-Baselines3 the class of
-            the model, None for `PolyPPO`.
+        model: On JAX, the `JaxPolyPPO` that all of these make.
     """
 
     method: AnyMethod | None
@@ -143,18 +141,7 @@ def _arm(keys: Keys, config: ControlConfig, task: ControlTask) -> ResolvedContro
         raise ValueError(
             "num_trajectories is of tasks on JAX; here n_steps × n_envs are the steps of an update"
         )
-    model, own = _own_model(keys)
-    return ResolvedControlArm(method, vines, ppo, given[OPTIONS] | own, model)
-
-
-def _own_model(keys: Keys) -> tuple[Any, dict[str, Any]]:
-    """Return the class that is the algorithm of an arm, and its arguments; None for ours."""
-    algorithm = located(keys.get("algorithm"), ".")
-    if not isinstance(algorithm, Mapping):
-        return None, {}
-    options = dict(algorithm)
-    reference, folder = options.pop("name", None), options.pop("folder", ".")
-    return load_function(reference, folder).value, options
+    return ResolvedControlArm(method, vines, ppo, given[OPTIONS])
 
 
 def _arm_on_jax(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
@@ -163,8 +150,6 @@ def _arm_on_jax(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControl
     from setrl.control.jax.update import PPOOptions
 
     algorithm, method, given = _read(keys)
-    if isinstance(located(keys.get("algorithm"), "."), Mapping):
-        raise ValueError("algorithm must be a name on JAX")
     vines = None
     if method is not None:
         _refuse_on_jax(given[VINES], JAX_VINES)
@@ -184,7 +169,6 @@ def _read(keys: Keys) -> tuple[str, AnyMethod | None, list[dict[str, Any]]]:
     """Return the algorithm of an arm, its method for `poly_ppo`, and its other keys in groups."""
     own = dict(keys)
     algorithm = own.pop("algorithm", "ppo")
-    algorithm = algorithm if str(algorithm) in ALGORITHMS else "poly_ppo"  # a class below it
     given = [_taken(own, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS)]
     if algorithm != "poly_ppo":
         return algorithm, None, given

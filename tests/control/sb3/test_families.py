@@ -69,7 +69,7 @@ def test_a_known_length_of_families_fills_an_update_in_few_rounds() -> None:
 def test_a_short_first_family_does_not_fill_the_update_with_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _, sampler = drawn(1, num_vines=0)
+    _, sampler = drawn(1)
     lengths = iter([2, *[10] * 500])
     monkeypatch.setattr(
         sampler,

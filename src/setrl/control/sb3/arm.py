@@ -45,7 +45,7 @@ class Learner(learner.Learner):
             warm_start(self.model, resolved.task, self.cache, resolved.config.pretrain_seed)
         else:
             env = environments(resolved, own.ppo)
-            self.model = checkpoints.load(self.checkpoint, env, own.vines, own.model)
+            self.model = checkpoints.load(self.checkpoint, env, own.vines)
         self.model.set_logger(Logger(str(self.run.path), [_MetricsWriter(self.run)]))
         if self.checkpoint is not None:
             checkpoints.restore(self.checkpoint, self.model)
@@ -119,7 +119,7 @@ def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     own = resolved.arms[arm]
     env = environments(resolved, own.ppo)
     has_dicts = isinstance(env.observation_space, gym.spaces.Dict)
-    return (own.model or PolyPPO)(
+    return PolyPPO(
         "MultiInputPolicy" if has_dicts else "MlpPolicy",
         env,
         own.method,

@@ -55,10 +55,8 @@ def load_policy(model: Any, path: Path) -> None:
     model.policy.load_state_dict({name: torch.from_numpy(one) for name, one in found.items()})
 
 
-def load(folder: Path, env: Any, vines: Vines | None, kind: Any = None) -> PolyPPO:
+def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
     """Load the model of a checkpoint; `restore` brings back the rest once it has its logger.
-
-    `kind` is its class; None for `PolyPPO`.
 
     Raises:
         RunError: If it was not saved on this machine, or by an earlier version of setrl.
@@ -66,8 +64,7 @@ def load(folder: Path, env: Any, vines: Vines | None, kind: Any = None) -> PolyP
     check_seal(folder)
     path = folder / MODEL
     with reading(path):
-        given = {"device": "cpu", "env": env, "force_reset": False, "vines": vines}
-        return (kind or PolyPPO).load(path, **given)
+        return PolyPPO.load(path, env, device="cpu", force_reset=False, vines=vines)
 
 
 def restore(folder: Path, model: PolyPPO) -> None:

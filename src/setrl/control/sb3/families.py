@@ -89,23 +89,16 @@ class FamilySampler:
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
         trunks = self.pool.run(starts, act, cut)
-        times = [self._times(len(trunk)) for trunk in trunks]
-        vines_BN: list[tuple[Trajectory, ...]] = [()] * sum(map(len, times))
-        if self.vines.are_sampled:
-            each = zip(trunks, times, strict=True)
-            at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
-            vines_BN = self._vines(at, act)
+        where = self.vines.num_states, self.vines.where, self.rng
+        times = [tuple(rollout_times(len(trunk), *where)) for trunk in trunks]
+        each = zip(trunks, times, strict=True)
+        at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
+        vines_BN = self._vines(at, act)
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
             own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
             families.append(Family(reset, trunk, chosen, tuple(own)))
         return families
-
-    def _times(self, length: int) -> tuple[int, ...]:
-        vines = self.vines
-        if not vines.are_sampled:
-            return ()
-        return tuple(rollout_times(length, vines.num_states, vines.where, self.rng))
 
     def _vines(self, states: Sequence[Snapshot], act: Act) -> list[tuple[Trajectory, ...]]:
         """Sample N vines from each state."""

@@ -99,16 +99,11 @@ class PolyPPO(RegularisedPPO):
         """Whether trajectories are sampled from states of earlier trajectories."""
         return self.vines is not None and self.vines.are_sampled
 
-    @property
-    def samples_families(self) -> bool:
-        """Whether whole episodes are collected here, instead of PPO's steps."""
-        return self.uses_vines
-
     @override
     def _setup_model(self) -> None:
         super()._setup_model()
         self._sampler: FamilySampler | None = None
-        if self.samples_families and self.env is not None:
+        if self.uses_vines and self.env is not None:
             self._check_env()
 
     def _check_env(self) -> None:
@@ -137,7 +132,7 @@ class PolyPPO(RegularisedPPO):
         super().learn(*arguments, **named)
         is_done = self.num_timesteps >= self._total_timesteps
         sentence = without_credit(self.vines, self.gave_credit)
-        if self.method is not None and sentence is not None and is_done:
+        if sentence is not None and is_done:
             warnings.warn(sentence, stacklevel=2)
         return self
 
@@ -165,7 +160,7 @@ class PolyPPO(RegularisedPPO):
         self, env: VecEnv, callback: BaseCallback, rollout_buffer: Any, n_rollout_steps: int
     ) -> bool:
         """Collect as PPO does, or trunks and vines; return whether training continues."""
-        if self.vines is None or not self.samples_families:
+        if self.vines is None or not self.uses_vines:
             goes_on = super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
             self._count_resets(int(rollout_buffer.episode_starts.sum()))
             return goes_on
@@ -224,9 +219,8 @@ class PolyPPO(RegularisedPPO):
     def _segments(
         self, vines: Vines, families: list[Family], callback: BaseCallback
     ) -> list[Segment]:
-        """Return the segments to train on, with set advantages if there are vines; log these."""
-        if self.method is None:
-            return [Segment(family.trunk) for family in families]
+        """Return the segments to train on, with set advantages of the vines; log these."""
+        assert self.method is not None, "`check_vines` refused vines without a method"
         scored = score_vines(families, self.method, vines)
         advantages_BN = set_advantages(self.method, vines, scored, self.vine_rng)
         segments = segments_of(families, advantages_BN, vines.window)

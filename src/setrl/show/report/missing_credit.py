@@ -8,7 +8,7 @@ from setrl.show.report.env_steps import unequal
 from setrl.show.report.run import ArmRun, RunData
 from setrl.support.wording import count, percent
 
-SET_CREDIT = ("vines/advantage_size", "set_critic/advantage_size")  # logged where it is asked for
+SET_CREDIT = "vines/advantage_size"  # logged where it is asked for
 FEWEST_STEPS = 8  # without a signal, from which a reader is warned
 MUCH = 0.1  # share of the prompts without credit from which a reader is warned
 SKIPPED = "advantage/skipped"  # share of the prompts without credit
@@ -75,15 +75,13 @@ def _without_set_credit(data: RunData, arm: str, runs: tuple[ArmRun, ...]) -> li
     seeds = [run.seed for run in runs if run.evaluation and _never_had_set_credit(run)]
     return [
         f"{data.looks[arm].label}, seed {seed}, learned as PPO does: no step of any update had a "
-        "set advantage. With vines, vines/without_credit counts those without; a critic that "
-        "learns gives none in the first update: train for more steps, or with smaller updates."
+        "set advantage. The metric vines/without_credit counts the vines without."
         for seed in seeds
     ]
 
 
 def _never_had_set_credit(run: ArmRun) -> bool:
-    sizes = [run.metrics[key] for key in SET_CREDIT if key in run.metrics]
-    return bool(sizes) and all(bool(np.isnan(one).all()) for one in sizes)
+    return SET_CREDIT in run.metrics and bool(np.isnan(run.metrics[SET_CREDIT]).all())
 
 
 def share_left_out(run: ArmRun) -> float | None:
