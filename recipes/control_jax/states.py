@@ -60,7 +60,7 @@ def measured(model: JaxPolyPPO, params: Any, changes: dict[str, Any]) -> dict[st
 
     def sample(params: Any, key: jax.Array) -> Any:
         sampled = families.sample(own.task, own.policy, params, vines, FAMILIES, key)
-        advantages = set_advantages(method, vines, sampled.scored, key)
+        advantages = set_advantages(method, vines, sampled.columns, sampled.actions_BN, key)
         steps = sampled.vines.steps.alive.sum() + sampled.trunks.steps.alive.sum()
         return families.metrics_of(sampled, advantages), steps
 

@@ -59,6 +59,14 @@ def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
     return np.where([label is None for label in read], np.nan, _numbered(read))
 
 
+def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> NDArray[np.float64]:
+    """Return numbers of the vines' first actions, (B, N): a label, −1 for a vine without steps."""
+    return np.array([
+        numbers_of([tuple(np.ravel(vine.taken_T[0]).tolist()) if len(vine) else DEGENERATE
+                    for vine in row]) for row in vines_BN
+    ])  # fmt: skip
+
+
 def counted(labels: Sequence[Hashable]) -> NDArray[np.int64]:
     """Return labels as integers for metrics, which take what is unknown as no strategy."""
     return np.array(_numbered([_read(label) for label in labels]), np.int64)

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 
-from setrl.control.credit import SIZE_FLOOR
 from setrl.control.jax.rollouts import Trajectories
+from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced
 
 ROUNDING = 1e-5  # of sums of some hundred rewards in float32, with a margin
-
-
-class CreditedSteps(NamedTuple):
-    """T steps of B trajectories and what they teach, each (T, B).
-
-    Attributes:
-        trajectories: The trajectories.
-        advantages: GAE, or the set advantage.
-        returns: What the critic should say.
-        from_sets: Whether the advantage replaces GAE.
-        usable: Whether the step is learned from: taken, in a trajectory with finite rewards only.
-    """
-
-    trajectories: Trajectories
-    advantages: jax.Array
-    returns: jax.Array
-    from_sets: jax.Array
-    usable: jax.Array
 
 
 def gae(trajectories: Trajectories, rewards_TB: jax.Array, gamma: float, decay: float) -> jax.Array:
@@ -69,29 +51,22 @@ def credited(
     critics = gae(trajectories, rewards, gamma, decay)
     advantages, from_sets = critics, jnp.zeros(alive.shape, bool)
     if own_TB is not None:
-        from_sets = alive & jnp.isfinite(own_TB)
-        advantages = jnp.where(from_sets, jnp.nan_to_num(own_TB), critics)
-    returns = critics + trajectories.steps.values
-    return CreditedSteps(trajectories, advantages, returns, from_sets, alive & finite_B)
+        advantages, from_sets = replaced(jnp, critics, own_TB, alive)
+    steps = trajectories.steps._asdict()
+    return CreditedSteps(
+        **{name: steps[name] for name in CreditedSteps._fields if name in steps},
+        advantages=advantages,
+        returns=critics + trajectories.steps.values,
+        from_sets=from_sets,
+        usable=alive & finite_B,
+    )
 
 
-def scaled(parts: list[CreditedSteps]) -> list[CreditedSteps]:
-    """Divide set advantages by the root of their mean square over all parts of the update."""
-    kept = [part.from_sets & part.usable for part in parts]
-    squares = [
-        jnp.where(own, one.advantages, 0.0) ** 2 for own, one in zip(kept, parts, strict=True)
-    ]
-    total = sum(one.sum() for one in squares)
-    count = sum(own.sum() for own in kept)
-    # Returns are sums in float32: what is smaller than their rounding must not be scaled up to 1.
-    returns_B = jnp.concatenate([part.trajectories.returns for part in parts])
+def floor_of(parts: Sequence[Trajectories]) -> jax.Array:
+    """Return the size below which set advantages are rounding: returns are sums in float32."""
+    returns_B = jnp.concatenate([part.returns for part in parts])
     largest = jnp.abs(jnp.where(jnp.isfinite(returns_B), returns_B, 0.0)).max()
-    floor = jnp.maximum(SIZE_FLOOR, ROUNDING * largest)
-    size = jnp.maximum(jnp.sqrt(total / jnp.maximum(count, 1)), floor)
-    return [
-        part._replace(advantages=jnp.where(part.from_sets, part.advantages / size, part.advantages))
-        for part in parts
-    ]
+    return jnp.maximum(SIZE_FLOOR, ROUNDING * largest)
 
 
 def normalised(advantages: jax.Array, from_sets: jax.Array, usable: jax.Array) -> jax.Array:

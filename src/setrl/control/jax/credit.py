@@ -15,18 +15,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control import credit
-from setrl.control.credit import ScoredVines
 from setrl.control.jax.advantages import ROUNDING
 from setrl.control.vines import VineChoices
 from setrl.core.advantages import AnyMethod
+from setrl.samples.samples import Samples
+
+Columns = dict[str, Any]  # of `Samples`
 
 
 def set_advantages(
-    method: AnyMethod, vines: VineChoices, scored: ScoredVines, key: jax.Array
+    method: AnyMethod,
+    vines: VineChoices,
+    columns: Columns,
+    actions_BN: jax.Array,
+    key: jax.Array,
 ) -> jax.Array:
     """Return the set advantage of each vine, (B, N), as `control.credit.set_advantages` does."""
-    shape = jax.ShapeDtypeStruct(scored.scores_BN.shape, jnp.float32)
-    given = jax.tree.map(jax.lax.stop_gradient, (scored, jax.random.bits(key)))
+    shape = jax.ShapeDtypeStruct(columns["rewards"].shape, jnp.float32)
+    given = jax.tree.map(jax.lax.stop_gradient, (columns, actions_BN, jax.random.bits(key)))
     return jax.pure_callback(_OnHost(method, vines), shape, *given, vmap_method="sequential")
 
 
@@ -47,13 +53,13 @@ class _OnHost:
     method: AnyMethod
     vines: VineChoices
 
-    def __call__(self, scored: Any, seed: Any) -> np.ndarray:
-        scores_BN, fields, actions_BN = jax.tree.map(np.asarray, scored)
-        scores_BN = scores_BN.astype(np.float64)
+    def __call__(self, columns: Columns, actions_BN: Any, seed: Any) -> np.ndarray:
+        columns, actions_BN = jax.tree.map(np.asarray, (columns, actions_BN))
+        rewards_BN = columns["rewards"].astype(np.float64)
         if self.method.scale is not None:
-            scores_BN = _without_rounding(scores_BN)
-        found = ScoredVines(scores_BN, fields, actions_BN)
+            rewards_BN = _without_rounding(rewards_BN)
+        samples = Samples(**{**columns, "rewards": rewards_BN})
+        rng = np.random.default_rng(int(seed))
         with np.errstate(invalid="ignore"):
-            rng = np.random.default_rng(int(seed))
-            values_BN = credit.set_advantages(self.method, self.vines, found, rng)
+            values_BN = credit.set_advantages(self.method, self.vines, samples, actions_BN, rng)
         return values_BN.astype(np.float32)

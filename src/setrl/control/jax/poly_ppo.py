@@ -11,9 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from setrl.control.credit import spread
 from setrl.control.jax import families
-from setrl.control.jax.advantages import CreditedSteps, credited, scaled
+from setrl.control.jax.advantages import credited, floor_of
 from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.environment import (
@@ -28,6 +27,7 @@ from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Trajectories, grow
 from setrl.control.jax.update import PPOOptions, learn, pieces_of
+from setrl.control.steps import CreditedSteps, scaled, spread
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 
@@ -168,10 +168,10 @@ class JaxPolyPPO:
             sampled = families.sample(
                 self.task, policy, params, self.vines, self.num_trunks, for_sample
             )
-            scored, credit = sampled.scored, self.vines.credit
-            advantages_BN = jnp.full(scored.scores_BN.shape, jnp.nan)
+            credit, seen = self.vines.credit, (sampled.columns, sampled.actions_BN)
+            advantages_BN = jnp.full(sampled.actions_BN.shape, jnp.nan)
             if credit != "gae":
-                advantages_BN = set_advantages(self.method, self.vines, scored, for_credit)
+                advantages_BN = set_advantages(self.method, self.vines, *seen, for_credit)
             parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
             found = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
         credits, visits = self._credited(parts, own, training.visits)
@@ -213,7 +213,9 @@ class JaxPolyPPO:
             credited(part, bonus, options.gamma, options.gae_lambda, each)
             for part, each, bonus in zip(parts, own, bonuses, strict=True)
         ]
-        return scaled(found) if options.normalize_advantage else found, visits
+        if options.normalize_advantage:
+            found = scaled(jnp, found, floor_of(parts))
+        return found, visits
 
     @cached_property
     def _play(self) -> Any:
@@ -295,7 +297,7 @@ def _of_critic(credits: Sequence[CreditedSteps]) -> dict[str, jax.Array]:
         for of in (
             lambda one: one.usable,
             lambda one: one.returns,
-            lambda one: one.trajectories.steps.values,
+            lambda one: one.values,
         )
     )
     variance = jnp.var(returns, where=usable)

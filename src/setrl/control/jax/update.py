@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 
-from setrl.control.jax.advantages import CreditedSteps, normalised
+from setrl.control.jax.advantages import normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 from setrl.control.options import Anchor, check_penalties, require_number
+from setrl.control.steps import CreditedSteps
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
 MOST_INDEX_BITS = 16  # of 31: at least 15 random bits are left
@@ -86,28 +87,11 @@ class PPOOptions:
         return optax.chain(optax.clip_by_global_norm(self.max_grad_norm), adam)
 
 
-class Pieces(NamedTuple):
-    """P pieces of L consecutive steps, leading axes (P, L); `memories` is before the first step."""
+def pieces_of(parts: Sequence[CreditedSteps], length: int) -> CreditedSteps:
+    """Cut trajectories into P pieces of L steps, (P, L); the last of each may be shorter.
 
-    observations: jax.Array
-    actions: jax.Array
-    logits: jax.Array
-    log_probs: jax.Array
-    advantages: jax.Array
-    returns: jax.Array
-    from_sets: jax.Array
-    usable: jax.Array
-    memories: jax.Array
-
-
-def pieces_of(parts: Sequence[CreditedSteps], length: int) -> Pieces:
-    """Cut all trajectories into pieces of `length` steps; the last piece of each may be shorter."""
-    found = [_pieces(part, length) for part in parts]
-    return jax.tree.map(lambda *each: jnp.concatenate(each), *found)
-
-
-def _pieces(part: CreditedSteps, length: int) -> Pieces:
-    steps = part.trajectories.steps
+    `memories` are those before the first step of each piece.
+    """
 
     def cut(one: jax.Array) -> jax.Array:
         count, width, *rest = one.shape
@@ -115,9 +99,9 @@ def _pieces(part: CreditedSteps, length: int) -> Pieces:
         pieces = padded.reshape(len(padded) // length, length, width, *rest)
         return jnp.moveaxis(pieces, 2, 0).reshape(width * len(pieces), length, *rest)
 
-    taken = (steps.observations, steps.actions, steps.logits, steps.log_probs)
-    learnt = (part.advantages, part.returns, part.from_sets, part.usable)
-    return Pieces._make([*map(cut, (*taken, *learnt)), cut(steps.memories)[:, 0]])
+    found = [jax.tree.map(cut, part) for part in parts]
+    joined = jax.tree.map(lambda *each: jnp.concatenate(each), *found)
+    return joined._replace(memories=joined.memories[:, 0])
 
 
 def learn(
@@ -125,7 +109,7 @@ def learn(
     options: PPOOptions,
     params: Params,
     optimizer_state: Any,
-    pieces: Pieces,
+    pieces: CreditedSteps,
     anchor: Params | None,
     key: jax.Array,
 ) -> tuple[Params, Any, Metrics]:
@@ -194,7 +178,7 @@ def minibatch_gradient(
     params: Params,
     policy: ActorCritic,
     options: PPOOptions,
-    pieces: Pieces,
+    pieces: CreditedSteps,
     chosen: jax.Array,
     anchor: Params | None,
 ) -> tuple[Params, Metrics]:
@@ -224,7 +208,7 @@ def minibatch_gradient(
     return jax.lax.fori_loop(0, -(-(chosen < count).sum() // size), add, first)
 
 
-def _cleaned(batch: Pieces) -> Pieces:
+def _cleaned(batch: CreditedSteps) -> CreditedSteps:
     """Return a batch with zeros where steps are not usable: 0 · NaN would be in the gradient."""
     usable = batch.usable
     found = {
@@ -251,7 +235,7 @@ def _loss(
     params: Params,
     policy: ActorCritic,
     options: PPOOptions,
-    batch: Pieces,
+    batch: CreditedSteps,
     weight: jax.Array,
     anchor: Params | None,
 ) -> tuple[jax.Array, Metrics]:
@@ -280,7 +264,9 @@ def _loss(
     return loss, dict(zip(MEASURED, found, strict=True))
 
 
-def _along(policy: ActorCritic, params: Params, batch: Pieces) -> tuple[jax.Array, jax.Array]:
+def _along(
+    policy: ActorCritic, params: Params, batch: CreditedSteps
+) -> tuple[jax.Array, jax.Array]:
     """Return logits (P, L, A) and values (P, L) along pieces."""
     if policy.gru is None:
         _, logits, values = policy(params, batch.memories, batch.observations)

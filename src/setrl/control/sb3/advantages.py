@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
+from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
-from setrl.control.credit import SIZE_FLOOR
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.buffer import CreditedSteps
 from setrl.control.sb3.credit import Segment
+from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
@@ -62,19 +62,13 @@ class Critic:
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
         own = np.concatenate([np.broadcast_to(one.own_T, len(one.trajectory)) for one in usable])
-        from_sets = np.isfinite(own)
-        advantages = np.where(from_sets, own, critics)
+        advantages, from_sets = replaced(np, critics, own)
+        returns, rows = (critics + values).astype(np.float32), actions.reshape(len(actions), -1)
+        given = (observations, rows, log_probs, values, advantages, returns, from_sets)
+        steps = CreditedSteps(*given)
         if self.scales_sets:
-            advantages = _scaled(advantages, from_sets)
-        return CreditedSteps(
-            observations=observations,
-            actions=actions.reshape(len(actions), -1),
-            values=values,
-            log_probs=log_probs,
-            advantages=advantages.astype(np.float32),
-            returns=(critics + values).astype(np.float32),
-            from_sets=from_sets,
-        )
+            (steps,) = scaled(np, [steps], SIZE_FLOOR)
+        return steps._replace(advantages=steps.advantages.astype(np.float32))
 
     def _evaluate(self, observations: Any, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute values and log-probabilities of steps, (steps,) each."""
@@ -117,32 +111,27 @@ class Critic:
     def _gae(
         self, segments: Sequence[Segment], rewards: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        """Âₜ = δₜ + γλ·Âₜ₊₁, δₜ = rₜ + γ·Vₜ₊₁ − Vₜ, within each segment: arXiv:1506.02438."""
-        ends = set(np.cumsum([len(one.trajectory) for one in segments]) - 1)
-        advantages, following, next_value = np.empty(len(rewards)), 0.0, 0.0
-        reward_T, value_T = rewards.tolist(), values.tolist()  # floats: several times faster here
-        for step in range(len(rewards) - 1, -1, -1):
-            if step in ends:
-                # The last reward already holds the value after a cut; after an end the value is 0.
-                following, next_value = 0.0, 0.0
-            delta = reward_T[step] + self.gamma * next_value - value_T[step]
-            following = delta + self.gamma * self.gae_lambda * following
-            next_value = value_T[step]
-            advantages[step] = following
-        return advantages
+        """Stable-Baselines3's GAE, with segments as episodes of one environment.
+
+        Âₜ = δₜ + γλ·Âₜ₊₁, δₜ = rₜ + γ·Vₜ₊₁ − Vₜ, within each segment: arXiv:1506.02438. The last
+        reward already holds the value after a cut; after an end the value is 0.
+        """
+        count, none = len(rewards), spaces.Discrete(1)
+        lengths = [len(one.trajectory) for one in segments]
+        buffer = RolloutBuffer(count, none, none, gamma=self.gamma, gae_lambda=self.gae_lambda)
+        # In double precision, unlike the columns that the buffer makes.
+        columns = {
+            "rewards": rewards,
+            "values": values.astype(np.float64),
+            "advantages": np.zeros(count),
+            "episode_starts": np.isin(np.arange(count), np.cumsum(lengths)).astype(np.float64),
+        }
+        for name, column in columns.items():
+            setattr(buffer, name, column[:, None])
+        buffer.compute_returns_and_advantage(torch.zeros(1), np.ones(1))
+        return buffer.advantages[:, 0]
 
 
 def flat(actions: np.ndarray) -> np.ndarray:
     """Return actions as policies have them: an action that is a matrix becomes a row."""
     return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)
-
-
-def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:
-    """Divide set advantages by the root of their mean square, or by the floor if that is larger.
-
-    The mean is not subtracted: their baseline centres set advantages at each state.
-    """
-    if not from_sets.any():
-        return advantages
-    size = max(np.sqrt(np.mean(advantages[from_sets] ** 2)), SIZE_FLOOR)
-    return np.where(from_sets, advantages / size, advantages)

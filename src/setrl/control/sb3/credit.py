@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.control.credit import ScoredVines, spread
 from setrl.control.metrics import vine_metrics
 from setrl.control.sb3.families import Family
 from setrl.control.sb3.vines import Vines
+from setrl.control.steps import spread
 from setrl.control.trajectories import Trajectory
 from setrl.core.advantages import AnyMethod
+from setrl.samples.samples import Samples
 
 
 @dataclass(frozen=True)
@@ -33,33 +34,28 @@ class Segment:
         return len(self.trajectory) > 0 and self.trajectory.is_finite
 
 
-def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> ScoredVines:
+def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> Samples:
     """Score and label all vines, (B, N); rows are states, family after family."""
-    episodes = [row for family in families for row in family.episodes_BN()]
-    vines_BN = [row for family in families for row in family.vines_BN]
-    scores_BN = np.full((len(vines_BN), vines.num_vines), np.nan)
+    episodes_BN = [row for family in families for row in family.episodes_BN()]
+    vines_BN = vines_of(families)
+    rewards_BN = np.full((len(vines_BN), vines.num_vines), np.nan)
     for b, row in enumerate(vines_BN):
         for n, vine in enumerate(row):
             if len(vine):
-                scores_BN[b, n] = vines.worth(episodes[b][n])
-    return ScoredVines(scores_BN, vines.fields(episodes, method.reads), first_actions(vines_BN))
+                rewards_BN[b, n] = vines.worth(episodes_BN[b][n])
+    return Samples(rewards_BN, **vines.fields(episodes_BN, method.reads))
 
 
-def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> np.ndarray:
-    """Return a number for each vine's first action, (B, N); −1 for a vine without an action."""
-    known: dict[bytes, int] = {}
-    rows = []
-    for row in vines_BN:
-        first = [np.asarray(vine.taken_T[0]).tobytes() if len(vine) else None for vine in row]
-        rows.append([-1 if a is None else known.setdefault(a, len(known)) for a in first])
-    return np.array(rows, dtype=np.int64)
+def vines_of(families: Sequence[Family]) -> list[tuple[Trajectory, ...]]:
+    """Return the N vines of each state, family after family."""
+    return [row for family in families for row in family.vines_BN]
 
 
 def segments_of(
     families: Sequence[Family], advantages_BN: np.ndarray, window: int | None
 ) -> list[Segment]:
     """Return all trunks, and then all vines with their set advantage in steps 0…W."""
-    vines = [vine for family in families for row in family.vines_BN for vine in row]
+    vines = [vine for row in vines_of(families) for vine in row]
     own = [
         Segment(vine, spread(np, value, window, len(vine)).ravel())
         for vine, value in zip(vines, advantages_BN.ravel(), strict=True)
@@ -68,18 +64,17 @@ def segments_of(
 
 
 def metrics_of(
-    families: Sequence[Family], scored: ScoredVines, advantages_BN: np.ndarray | None
+    families: Sequence[Family], samples: Samples, advantages_BN: np.ndarray | None
 ) -> dict[str, float]:
     """Return what is logged of an update's vines."""
-    vines = [vine for family in families for row in family.vines_BN for vine in row]
-    shape = scored.scores_BN.shape
+    vines, shape = [vine for row in vines_of(families) for vine in row], samples.rewards.shape
     lengths, finite, ended = (
         np.array([of(vine) for vine in vines]).reshape(shape)
         for of in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
     )
     found = vine_metrics(
         np,
-        scored,
+        samples.columns,
         advantages_BN,
         wanted_B=np.ones(shape[0], bool),
         lengths_BN=lengths,

@@ -26,9 +26,10 @@ from typing_extensions import override
 
 from setrl.control.credit import set_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
+from setrl.control.labels import first_actions
 from setrl.control.metrics import without_credit
 from setrl.control.sb3.advantages import Critic
-from setrl.control.sb3.credit import Segment, metrics_of, score_vines, segments_of
+from setrl.control.sb3.credit import Segment, metrics_of, score_vines, segments_of, vines_of
 from setrl.control.sb3.families import Family, FamilySampler
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.control.sb3.rollouts import Stepped, VinePool
@@ -221,12 +222,13 @@ class PolyPPO(RegularisedPPO):
     ) -> list[Segment]:
         """Return the segments to train on, with set advantages of the vines; log these."""
         assert self.method is not None, "`check_vines` refused vines without a method"
-        scored = score_vines(families, self.method, vines)
-        advantages_BN = set_advantages(self.method, vines, scored, self.vine_rng)
+        samples = score_vines(families, self.method, vines)
+        actions_BN = first_actions(vines_of(families))
+        advantages_BN = set_advantages(self.method, vines, samples, actions_BN, self.vine_rng)
         segments = segments_of(families, advantages_BN, vines.window)
         credited = None if vines.credit == "gae" else advantages_BN
-        self._record(metrics_of(families, scored, credited))
-        found = {"families": families, "scored": scored, "advantages_BN": advantages_BN}
+        self._record(metrics_of(families, samples, credited))
+        found = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
         callback.update_locals({**found, "segments": segments})
         return segments
 

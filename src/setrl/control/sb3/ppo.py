@@ -22,7 +22,8 @@ from typing_extensions import override
 from setrl.control.options import Anchor, check_penalties
 from setrl.control.sb3 import update
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.buffer import DictSetBuffer, Minibatch, SetBuffer
+from setrl.control.sb3.buffer import DictSetBuffer, SetBuffer
+from setrl.control.steps import CreditedSteps
 
 
 class RegularisedPPO(PPO):
@@ -131,7 +132,7 @@ class RegularisedPPO(PPO):
 
     def _loss(
         self,
-        batch: Minibatch,
+        batch: CreditedSteps,
         clip_range: float,
         clip_range_vf: float | None,
         anchor: ActorCriticPolicy | None,
@@ -145,10 +146,10 @@ class RegularisedPPO(PPO):
         advantages = batch.advantages
         if self.normalize_advantage:
             advantages = update.normalised(advantages, batch.from_sets)
-        log_ratio = log_prob - batch.old_log_prob
+        log_ratio = log_prob - batch.log_probs
         ratio = torch.exp(log_ratio)
         surrogate = update.clipped_surrogate(advantages, ratio, clip_range)
-        error = update.value_loss(values.flatten(), batch.old_values, batch.returns, clip_range_vf)
+        error = update.value_loss(values.flatten(), batch.values, batch.returns, clip_range_vf)
         disorder = update.entropy_loss(entropy, log_prob)
         loss = surrogate + self.ent_coef * disorder + self.vf_coef * error
         if anchor is not None:
@@ -167,7 +168,7 @@ class RegularisedPPO(PPO):
             measured[name].append(value)
         return loss
 
-    def _kl_penalty(self, anchor: ActorCriticPolicy, batch: Minibatch) -> torch.Tensor:
+    def _kl_penalty(self, anchor: ActorCriticPolicy, batch: CreditedSteps) -> torch.Tensor:
         with torch.no_grad():
             target = anchor.get_distribution(batch.observations)
         return update.kl_penalty(target, self.policy.get_distribution(batch.observations))
