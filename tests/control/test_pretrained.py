@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
-import torch
 
-from setrl.control.sb3 import arm
-from studies.triangles import Triangles
-from tests.control.cloned import new_model, triangles
+from setrl.control.config import ControlConfig
+from setrl.control.resolved import resolve
+from setrl.control.sb3.arm import Learner
+from setrl.support.files.run_folder import TrainingRun
 
-
-@pytest.fixture
-def task():
-    return triangles()
+TASK = {"name": "studies.triangles:Triangles", "nodes": 12, "edge_probability": 0.5}
 
 
-def test_a_warm_start_is_the_same_for_every_seed_and_made_once(task, tmp_path, monkeypatch):
-    first, second = new_model(task, seed=0), new_model(task, seed=1)
-    path = arm.warm_start(first, task, tmp_path)
-    monkeypatch.setattr(arm, "_clone", lambda *_: pytest.fail("it is made once"))
-    assert arm.warm_start(second, task, tmp_path) == path
-    for name, weight in first.policy.state_dict().items():
-        assert torch.equal(weight, second.policy.state_dict()[name])
+def weights(cache: Path, seed: int = 0, **changes: Any) -> dict[str, np.ndarray]:
+    """Return the weights with which an arm of a task with demonstrations starts."""
+    task = {**TASK, "pretrain_epochs": 3, **changes}
+    config = ControlConfig(name="test", task=task, arms={"ppo": {}})
+    return dict(Learner(resolve(config), "ppo", seed, cache, TrainingRun(cache)).weights())
 
 
-def test_a_warm_start_does_not_depend_on_the_cache(task, tmp_path):
-    first, second = new_model(task, seed=0), new_model(task, seed=1)
-    for model, cache in ((first, "a"), (second, "b")):
-        arm.warm_start(model, task, tmp_path / cache)
-    for name, weight in first.policy.state_dict().items():
-        assert torch.equal(weight, second.policy.state_dict()[name])
+def test_a_warm_start_is_the_same_for_every_seed_and_made_once(tmp_path, monkeypatch):
+    first, elsewhere = weights(tmp_path / "a"), weights(tmp_path / "b", seed=1)
+    monkeypatch.setattr(Learner, "clone", lambda *_: pytest.fail("it is made once"))
+    second = weights(tmp_path / "a", seed=1)
+    for name, weight in first.items():
+        np.testing.assert_array_equal(weight, second[name])
+        np.testing.assert_array_equal(weight, elsewhere[name])
 
 
-def test_another_task_is_another_start(task, tmp_path):
-    other = Triangles(nodes=12, edge_probability=0.5, graph_seed=1, pretrain_epochs=3)
-    folders = {arm.warm_start(new_model(one), one, tmp_path) for one in (task, other)}
-    assert len(folders) == 2
+def test_another_task_is_another_start(tmp_path):
+    weights(tmp_path)
+    weights(tmp_path, graph_seed=1)
+    assert len(list(tmp_path.glob("policy-*"))) == 2

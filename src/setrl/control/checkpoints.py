@@ -19,6 +19,7 @@ from setrl.support.errors import RunError
 from setrl.support.files.run_folder import TrainingRun
 
 POLICY = "policy.safetensors"
+Weights = Mapping[str, np.ndarray]
 KEPT = 2  # the last one, and a complete one while the last is written
 
 
@@ -51,12 +52,12 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def save_weights(weights: Mapping[str, np.ndarray], path: Path) -> None:
+def save_weights(weights: Weights, path: Path) -> None:
     """Write the weights of a policy, by name."""
     save_file(dict(weights), path)
 
 
-def load_weights(path: Path, like: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def load_weights(path: Path, like: Weights) -> dict[str, np.ndarray]:
     """Load weights that `save_weights` wrote.
 
     Raises:

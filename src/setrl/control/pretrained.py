@@ -13,10 +13,8 @@ import numpy as np
 
 from setrl.control import behaviour_cloning
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import POLICY, save_weights
+from setrl.control.checkpoints import POLICY, Weights, save_weights
 from setrl.support import files
-
-Weights = Mapping[str, np.ndarray]
 
 STREAM = 0xBC  # in the seeds that decide demonstrations and batches
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 from typing_extensions import override
 
-from setrl.control import learner, pretrained
+from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import POLICY, save_weights
+from setrl.control.checkpoints import Weights
 from setrl.control.jax import behaviour_cloning, checkpoints, networks
 from setrl.control.jax.networks import Params
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Player
@@ -21,9 +21,6 @@ from setrl.control.metrics import without_credit
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.wording import count
-
-if TYPE_CHECKING:
-    from setrl.control.resolved import ResolvedControl
 
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 SAME_BITS = "--xla_gpu_deterministic_ops=true"  # else a GPU adds in any order, by a measured choice
@@ -43,16 +40,41 @@ def use_one_thread() -> None:
         jax.config.update(PRECISION, "highest")
 
 
-class Learner(learner.Learner):
+class Learner(arm.Learner):
     """Trains a `JaxPolyPPO`."""
 
+    policy_name = "JaxPolyPPO"
+    cloning = (behaviour_cloning, networks)
+
     @override
-    def __post_init__(self) -> None:
-        self.model = model_of(self.resolved, self.arm)
-        first = warm_start(self.model, self.cache, self.resolved.config.pretrain_seed)
-        self.training = self.model.init(jax.random.key(self.seed), first)
-        if self.checkpoint is not None:
-            self.training = checkpoints.load(self.checkpoint, self.training)
+    def begin(self) -> None:
+        model = self.resolved.arms[self.arm].model
+        assert isinstance(model, JaxPolyPPO)
+        self.model = model
+        self._begin_with(None)
+
+    def _begin_with(self, params: Params | None) -> None:
+        self.training = self.model.init(jax.random.key(self.seed), params)
+
+    @override
+    def resume(self, folder: Path) -> None:
+        self.begin()
+        self.training = checkpoints.load(folder, self.training)
+
+    @override
+    def weights(self) -> Weights:
+        return checkpoints.weights(self.training.params)
+
+    @override
+    def load_policy(self, path: Path) -> None:
+        self._begin_with(checkpoints.load_policy(path, self.training.params))
+
+    @override
+    def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
+        first = self.model.init(jax.random.key(self.resolved.config.pretrain_seed)).params
+        params, measured = behaviour_cloning.clone(self.model.policy, first, shown, rng)
+        self._begin_with(params)
+        return measured
 
     @property
     @override
@@ -83,10 +105,6 @@ class Learner(learner.Learner):
     def write(self, folder: Path) -> None:
         checkpoints.write(self.training, folder)
 
-    @override
-    def write_final(self, folder: Path) -> None:
-        save_weights(checkpoints.weights(self.training.params), folder / POLICY)
-
     def _refuse_what_teaches_nothing(self, metrics: dict[str, Any], params: Params) -> None:
         missing = int(metrics["rollout/without_reward"])
         if self.model.vines is None and missing:
@@ -103,35 +121,3 @@ class Learner(learner.Learner):
                 "the loss or a weight is not finite: take a smaller learning_rate, or check "
                 "rewards and observations"
             )
-
-
-def model_of(resolved: ResolvedControl, arm: str) -> JaxPolyPPO:
-    """Return the model of an arm."""
-    model = resolved.arms[arm].model
-    assert isinstance(model, JaxPolyPPO)
-    return model
-
-
-def warm_start(model: JaxPolyPPO, cache: Path, seed: int) -> Params | None:
-    """Return the weights that all arms and seeds start from; None if each starts from its own."""
-    task: Any = model.task
-    if not task.demonstrations:
-        return None
-    first = model.init(jax.random.key(seed)).params
-
-    def clone(
-        shown: Demonstrations, rng: np.random.Generator
-    ) -> tuple[pretrained.Weights, dict[str, float]]:
-        params, found = behaviour_cloning.clone(model.policy, first, shown, rng)
-        return checkpoints.weights(params), found
-
-    code, weights = [behaviour_cloning, networks], checkpoints.weights(first)
-    path = pretrained.kept(cache, task, "JaxPolyPPO", weights, code, seed, clone)
-    return checkpoints.load_policy(path, first)
-
-
-def trained(resolved: ResolvedControl, arm: str, policy: Path) -> Player:
-    """Return a player of an arm's trained policy, from its file."""
-    model = model_of(resolved, arm)
-    like = model.init(jax.random.key(0)).params
-    return model.player(checkpoints.load_policy(policy, like))

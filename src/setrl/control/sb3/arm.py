@@ -16,8 +16,9 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 from typing_extensions import override
 
-from setrl.control import learner, pretrained
+from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.checkpoints import Weights, load_weights
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.sb3 import behaviour_cloning, checkpoints
 from setrl.control.sb3.poly_ppo import PolyPPO
@@ -34,21 +35,25 @@ def use_one_thread() -> None:
     torch.set_num_threads(1)
 
 
-class Learner(learner.Learner):
+class Learner(arm.Learner):
     """Trains a `PolyPPO`."""
 
+    cloning = (behaviour_cloning,)
+
     @override
-    def __post_init__(self) -> None:
-        resolved, own = self.resolved, self.resolved.arms[self.arm]
-        if self.checkpoint is None:
-            self.model = new_model(resolved, self.arm, self.seed)
-            warm_start(self.model, resolved.task, self.cache, resolved.config.pretrain_seed)
-        else:
-            env = environments(resolved, own.ppo)
-            self.model = checkpoints.load(self.checkpoint, env, own.vines)
-        self.model.set_logger(Logger(str(self.run.path), [_MetricsWriter(self.run)]))
-        if self.checkpoint is not None:
-            checkpoints.restore(self.checkpoint, self.model)
+    def begin(self) -> None:
+        self.model = new_model(self.resolved, self.arm, self.seed)
+        self.model.set_logger(self._logger)
+
+    @override
+    def resume(self, folder: Path) -> None:
+        own = self.resolved.arms[self.arm]
+        env = environments(self.resolved, own.ppo)
+        self.model = checkpoints.load(folder, env, own.vines, self._logger)
+
+    @property
+    def _logger(self) -> Logger:
+        return Logger(str(self.run.path), [_MetricsWriter(self.run)])
 
     @property
     @override
@@ -57,8 +62,32 @@ class Learner(learner.Learner):
 
     @property
     @override
+    def policy_name(self) -> str:
+        return type(self.model.policy).__name__
+
+    @property
+    @override
     def policy(self) -> PolyPPO:
         return self.model
+
+    @override
+    def weights(self) -> Weights:
+        return {name: one.cpu().numpy() for name, one in self.model.policy.state_dict().items()}
+
+    @override
+    def load_policy(self, path: Path) -> None:
+        weights = load_weights(path, self.weights())
+        self.model.policy.load_state_dict({k: torch.from_numpy(v) for k, v in weights.items()})
+
+    @override
+    def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
+        model = self.model
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.resolved.config.pretrain_seed)
+            spaces = model.observation_space, model.action_space
+            fresh = type(model.policy)(*spaces, model.lr_schedule, **model.policy_kwargs)
+            model.policy.load_state_dict(fresh.state_dict())
+            return behaviour_cloning.clone(model, shown, rng)
 
     @override
     def learn(self) -> None:
@@ -76,42 +105,8 @@ class Learner(learner.Learner):
 
     @override
     def write_final(self, folder: Path) -> None:
+        super().write_final(folder)
         checkpoints.write_final(self.model, folder)
-
-
-def warm_start(model: PolyPPO, task: ControlTask, cache: Path, seed: int = 0) -> Path | None:
-    """Let a policy imitate its task's demonstrations, or load the result of an earlier call.
-
-    Returns:
-        The file of the weights; None for a task without demonstrations.
-    """
-    if not task.demonstrations:
-        return None
-    policy, clone = type(model.policy).__name__, partial(_clone, model, seed)
-    code, first = [behaviour_cloning], checkpoints.weights(model)
-    path = pretrained.kept(cache, task, policy, first, code, seed, clone)
-    checkpoints.load_policy(model, path)
-    return path
-
-
-def _clone(
-    model: PolyPPO, seed: int, shown: Demonstrations, rng: np.random.Generator
-) -> tuple[pretrained.Weights, dict[str, float]]:
-    """Clone into first weights of the pretraining seed, not of the model's seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        spaces = model.observation_space, model.action_space
-        fresh = type(model.policy)(*spaces, model.lr_schedule, **model.policy_kwargs)
-        model.policy.load_state_dict(fresh.state_dict())
-        found = behaviour_cloning.clone(model, shown, rng)
-    return checkpoints.weights(model), found
-
-
-def trained(resolved: ResolvedControl, arm: str, policy: Path) -> PolyPPO:
-    """Return the trained model of an arm, from the file of its policy."""
-    model = new_model(resolved, arm, 0)
-    checkpoints.load_policy(model, policy)
-    return model
 
 
 def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:

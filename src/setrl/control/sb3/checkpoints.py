@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from stable_baselines3.common.logger import Logger
 
-from setrl.control.checkpoints import POLICY, load_weights, reading, save_weights
+from setrl.control.checkpoints import reading
 from setrl.control.sb3.poly_ppo import PolyPPO
 from setrl.control.sb3.seals import check_seal, seal
 from setrl.control.sb3.vines import Vines
@@ -34,53 +35,31 @@ def write(model: PolyPPO, folder: Path) -> None:
 
 
 def write_final(model: PolyPPO, folder: Path) -> None:
-    """Write a trained model: its policy for every machine, and all of it for this machine."""
+    """Write all of a trained model, for this machine; its policy is there already."""
     model.save(folder / MODEL)
-    save_weights(weights(model), folder / POLICY)
     seal(folder)
 
 
-def weights(model: Any) -> dict[str, np.ndarray]:
-    """Return the weights of a model's policy, by name."""
-    return {name: one.cpu().numpy() for name, one in model.policy.state_dict().items()}
-
-
-def load_policy(model: Any, path: Path) -> None:
-    """Load the weights of a model's policy.
-
-    Raises:
-        RunError: If the file is damaged, or holds another policy.
-    """
-    found = load_weights(path, weights(model))
-    model.policy.load_state_dict({name: torch.from_numpy(one) for name, one in found.items()})
-
-
-def load(folder: Path, env: Any, vines: Vines | None) -> PolyPPO:
-    """Load the model of a checkpoint; `restore` brings back the rest once it has its logger.
+def load(folder: Path, env: Any, vines: Vines | None, logger: Logger) -> PolyPPO:
+    """Load the model of a checkpoint, with generators, environments and values not yet logged.
 
     Raises:
         RunError: If it was not saved on this machine, or by an earlier version of setrl.
     """
     check_seal(folder)
-    path = folder / MODEL
-    with reading(path):
-        return PolyPPO.load(path, env, device="cpu", force_reset=False, vines=vines)
-
-
-def restore(folder: Path, model: PolyPPO) -> None:
-    """Restore generators, environments, and the values that were not yet logged."""
-    check_seal(folder)
-    path = folder / STATE
-    with reading(path):
-        state = pickle.loads(path.read_bytes())
-    assert model.env is not None
-    for env, snapshot in zip(model.env.envs, state["environments"], strict=True):  # type: ignore[attr-defined]
-        env.restore(snapshot, rng="keep")
+    with reading(folder / MODEL):
+        model = PolyPPO.load(folder / MODEL, env, device="cpu", force_reset=False, vines=vines)
+    model.set_logger(logger)
+    with reading(folder / STATE):
+        state = pickle.loads((folder / STATE).read_bytes())
+    for each, snapshot in zip(env.envs, state["environments"], strict=True):
+        each.restore(snapshot, rng="keep")
     torch.set_rng_state(state["torch"])
     np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
     random.setstate(state["python"])
     for name in WAITING:
-        getattr(model.logger, name).update(state["log"][name])
+        getattr(logger, name).update(state["log"][name])
+    return model
 
 
 WAITING = ("name_to_value", "name_to_count", "name_to_excluded")
