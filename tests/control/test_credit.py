@@ -92,7 +92,7 @@ def test_a_vine_without_a_score_leaves_the_sets(credit_of: Any) -> None:
     choices = VineChoices(num_vines=N, credit=credit_of, num_sets=500)
 
     def of(vines: Samples, actions_BN: np.ndarray) -> np.ndarray:
-        return credit.set_advantages(POLY, choices, vines, actions_BN, np.random.default_rng(0))[0]
+        return credit.vine_advantages(POLY, choices, vines, actions_BN, np.random.default_rng(0))[0]
 
     found = of(Samples(lost_BN, LABELS_BN), ACTIONS_BN)
     alone = of(Samples(SCORES_BN[:1, kept], LABELS_BN[:1, kept]), ACTIONS_BN[:1, kept])

@@ -20,7 +20,7 @@ from setrl.core.credit.rounding import difference
 from setrl.samples.samples import Samples
 
 
-def set_advantages(
+def vine_advantages(
     method: AnyMethod,
     vines: VineChoices,
     samples: Samples,

@@ -46,10 +46,10 @@ def vine_metrics(
     found = {
         "families": num_trunks,
         "states": states,
-        "score": _mean(xp, xp.where(known_BN, scores_BN, 0.0).sum(), known),
-        "all_equal": _mean(xp, (largest_B == smallest_B).sum(), with_score),
-        "length": _mean(xp, steps, vines),
-        "step_share": _mean(xp, steps, steps + trunk_steps),
+        "score": _divided(xp, xp.where(known_BN, scores_BN, 0.0).sum(), known),
+        "all_equal": _divided(xp, (largest_B == smallest_B).sum(), with_score),
+        "length": _divided(xp, steps, vines),
+        "step_share": _divided(xp, steps, steps + trunk_steps),
         "without_steps": (wanted_BN & ~has_steps_BN).sum(),
         "without_reward": (has_steps_BN & ~finite_BN).sum(),
         "unfinished": (has_steps_BN & ~ended_BN).sum(),
@@ -58,15 +58,15 @@ def vine_metrics(
         credited_BN = xp.isfinite(advantages_BN)
         squares = xp.where(credited_BN, advantages_BN, 0.0) ** 2
         found["without_credit"] = (wanted_BN & ~credited_BN).sum()
-        found["advantage_size"] = xp.sqrt(_mean(xp, squares.sum(), credited_BN.sum()))
+        found["advantage_size"] = xp.sqrt(_divided(xp, squares.sum(), credited_BN.sum()))
     if "strategies" in columns:
         labels_BN = xp.where(known_BN, columns["strategies"], -1)
-        found["distinct"] = _mean(xp, _num_different(xp, labels_BN).sum(), with_score)
-        found["degenerate"] = _mean(xp, (known_BN & (labels_BN < 0)).sum(), known)
+        found["distinct"] = _divided(xp, _num_different(xp, labels_BN).sum(), with_score)
+        found["degenerate"] = _divided(xp, (known_BN & (labels_BN < 0)).sum(), known)
     return {f"vines/{name}": value for name, value in found.items()}
 
 
-def _mean(xp: Any, total: Any, count: Any) -> Any:
+def _divided(xp: Any, total: Any, count: Any) -> Any:
     """Return the mean of `count` numbers by their total; NaN for none."""
     return xp.where(count > 0, total / xp.maximum(count, 1), xp.nan)
 

@@ -64,6 +64,30 @@ class VineChoices:
         return self.num_vines > 0 and self.num_states != 0
 
 
+def even_times(xp: Any, lengths_F: Any, num_states: int, where: Where) -> tuple[Any, Any]:
+    """Choose p evenly spaced states of F trunks that vines leave; "uniform" replaces the times.
+
+    A trunk with fewer steps than p has fewer of them. The last state, which no step follows, is
+    never among them.
+
+    Args:
+        xp: `numpy`, or `jax.numpy` inside a compiled update.
+        lengths_F: Steps of each trunk.
+        num_states: p.
+        where: As in `VineChoices`.
+
+    Returns:
+        Times (F, p), ascending, and whether there is such a state (F, p).
+    """
+    length_F1, index_p = lengths_F[:, None], xp.arange(num_states)[None]
+    count_F1 = xp.minimum(num_states, length_F1)
+    wanted = index_p < count_F1
+    if where != "inner":
+        return index_p * length_F1 // xp.maximum(count_F1, 1), wanted
+    times = (index_p + 1) * length_F1 // (count_F1 + 1)
+    return times, wanted & (xp.diff(times, axis=1, prepend=-1) > 0)
+
+
 def _check_kinds(method: Any, vines: Any) -> None:
     """Refuse values of other kinds, such as arguments in another order."""
     if isinstance(method, VineChoices) and (vines is None or isinstance(vines, AnyMethod)):

@@ -10,7 +10,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 
 from setrl.control.sb3.advantages import Critic
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.credit import Segment
+from setrl.control.sb3.segments import Segment
 from setrl.control.trajectories import TAKEN, Trajectory
 
 GAMMA, LAMBDA = 0.9, 0.8

@@ -14,7 +14,6 @@ import numpy as np
 from setrl.control.jax import families
 from setrl.control.jax.advantages import credited, floor_of
 from setrl.control.jax.bonuses import count_bonuses, no_visits
-from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.environment import (
     JaxTask,
     State,
@@ -25,6 +24,7 @@ from setrl.control.jax.environment import (
 )
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
+from setrl.control.jax.on_host import vine_advantages
 from setrl.control.jax.rollouts import Trajectories, grow
 from setrl.control.jax.update import PPOOptions, learn, pieces_of
 from setrl.control.steps import CreditedSteps, scaled, spread
@@ -171,7 +171,7 @@ class JaxPolyPPO:
             credit, seen = self.vines.credit, (sampled.columns, sampled.actions_BN)
             advantages_BN = jnp.full(sampled.actions_BN.shape, jnp.nan)
             if credit != "gae":
-                advantages_BN = set_advantages(self.method, self.vines, *seen, for_credit)
+                advantages_BN = vine_advantages(self.method, self.vines, *seen, for_credit)
             parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
             found = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
         credits, visits = self._credited(parts, own, training.visits)

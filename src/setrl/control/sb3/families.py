@@ -11,7 +11,7 @@ from setrl.control.envs.resettable import Snapshot
 from setrl.control.sb3.rollouts import Act, VinePool
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import Trajectory, joined
-from setrl.control.vines import Where
+from setrl.control.vines import Where, even_times
 
 SEEDS = 2**31  # environments are reset with seeds below it
 
@@ -116,7 +116,6 @@ def rollout_times(
     """Choose the times of a trajectory at whose states vines leave, ascending and different.
 
     A trajectory with fewer steps than states gives all its times, and so does `num_states=None`.
-    The last state, which no step follows, is never among them.
 
     >>> rng = np.random.default_rng(0)
     >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)
@@ -124,9 +123,7 @@ def rollout_times(
     """
     if num_states is None:
         return list(range(length))
-    count = min(num_states, length)
-    if where == "equal":
-        return [index * length // count for index in range(count)]
-    if where == "inner":
-        return sorted({(index + 1) * length // (count + 1) for index in range(count)})
-    return sorted(int(time) for time in rng.choice(length, count, replace=False))
+    if where == "uniform":
+        return sorted(rng.choice(length, min(num_states, length), replace=False).tolist())
+    times, wanted = even_times(np, np.array([length]), num_states, where)
+    return times[wanted].tolist()

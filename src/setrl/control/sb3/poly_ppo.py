@@ -24,15 +24,15 @@ from stable_baselines3.common.vec_env import (
 )
 from typing_extensions import override
 
-from setrl.control.credit import set_advantages
+from setrl.control.credit import vine_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.labels import first_actions
 from setrl.control.metrics import without_credit
 from setrl.control.sb3.advantages import Critic
-from setrl.control.sb3.credit import Segment, metrics_of, score_vines, segments_of, vines_of
 from setrl.control.sb3.families import Family, FamilySampler
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.control.sb3.rollouts import Stepped, VinePool
+from setrl.control.sb3.segments import Segment, metrics_of, score_vines, segments_of, vines_of
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import TAKEN, Trajectory
 from setrl.control.vines import check_vines
@@ -171,7 +171,7 @@ class PolyPPO(RegularisedPPO):
             families = self._families(self.vines, n_rollout_steps * env.num_envs, callback)
         except _StoppedError:
             return False
-        self._update_info_buffer(*_outcomes([family.trunk for family in families]))
+        self._update_info_buffer(*_infos_and_ends([family.trunk for family in families]))
         segments = self._segments(self.vines, families, callback)
         self.gave_credit |= any(np.isfinite(one.own_T).any() for one in segments)
         scales_sets = self.normalize_advantage
@@ -224,7 +224,7 @@ class PolyPPO(RegularisedPPO):
         assert self.method is not None, "`check_vines` refused vines without a method"
         samples = score_vines(families, self.method, vines)
         actions_BN = first_actions(vines_of(families))
-        advantages_BN = set_advantages(self.method, vines, samples, actions_BN, self.vine_rng)
+        advantages_BN = vine_advantages(self.method, vines, samples, actions_BN, self.vine_rng)
         segments = segments_of(families, advantages_BN, vines.window)
         credited = None if vines.credit == "gae" else advantages_BN
         self._record(metrics_of(families, samples, credited))
@@ -250,7 +250,7 @@ class PolyPPO(RegularisedPPO):
         return clipped, {TAKEN: actions}
 
 
-def _outcomes(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
+def _infos_and_ends(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
     """Return infos and ends of whole episodes, as Monitor and a VecEnv give them."""
     infos = [
         {**trunk.infos[-1], "episode": {"r": trunk.total_reward, "l": len(trunk)}}

@@ -205,7 +205,7 @@ def _leads(audit: Findings) -> Facts:
     }
 
 
-def _numbers(audit: Findings) -> Facts:
+def _noise(audit: Findings) -> Facts:
     found = audit.variance
     sizes = [
         words("size is", size=size, match=match)
@@ -252,6 +252,6 @@ def _symbols(made: Made) -> str:
 
 
 PARTS: tuple[Callable[[Findings], Facts], ...] = (
-    _laws, _doubts, _claim, _batch, _what, _made, _leads, _numbers
+    _laws, _doubts, _claim, _batch, _what, _made, _leads, _noise
 )  # fmt: skip
 DRAWN = PARTS[:4]  # if equal calls differ

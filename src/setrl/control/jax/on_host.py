@@ -23,14 +23,14 @@ from setrl.samples.samples import Samples
 Columns = dict[str, Any]  # of `Samples`
 
 
-def set_advantages(
+def vine_advantages(
     method: AnyMethod,
     vines: VineChoices,
     columns: Columns,
     actions_BN: jax.Array,
     key: jax.Array,
 ) -> jax.Array:
-    """Return the set advantage of each vine, (B, N), as `control.credit.set_advantages` does."""
+    """Return the set advantage of each vine, (B, N), as `control.credit.vine_advantages` does."""
     shape = jax.ShapeDtypeStruct(columns["rewards"].shape, jnp.float32)
     given = jax.tree.map(jax.lax.stop_gradient, (columns, actions_BN, jax.random.bits(key)))
     return jax.pure_callback(_OnHost(method, vines), shape, *given, vmap_method="sequential")
@@ -61,5 +61,5 @@ class _OnHost:
         samples = Samples(**{**columns, "rewards": rewards_BN})
         rng = np.random.default_rng(int(seed))
         with np.errstate(invalid="ignore"):
-            values_BN = credit.set_advantages(self.method, self.vines, samples, actions_BN, rng)
+            values_BN = credit.vine_advantages(self.method, self.vines, samples, actions_BN, rng)
         return values_BN.astype(np.float32)
