@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
+from setrl.control.bonuses import bonus_of
 from setrl.control.jax.rollouts import RolloutSteps
 
 TABLE = 2**20  # pairs that share a place are counted as one
@@ -32,7 +33,7 @@ def count_bonuses(
         places_BT = jnp.where(steps.alive, _hash(steps), TABLE).T  # nothing is counted at TABLE
         places = places_BT.reshape(-1)
         before = visits.at[places].get(mode="fill", fill_value=0) + _earlier(places)
-        found.append((weight * (before + 1.0) ** -0.5).reshape(places_BT.shape).T)
+        found.append(bonus_of(before + 1.0, weight).reshape(places_BT.shape).T)
         visits = visits.at[places].add(1, mode="drop")
     return found, visits
 

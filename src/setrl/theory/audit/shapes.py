@@ -101,10 +101,12 @@ class TrainerCall:
         def moved(column_BN: np.ndarray) -> np.ndarray:
             return column_BN.ravel()[order_M].reshape(column_BN.shape)
 
-        columns = {name: moved(getattr(self.samples, name))
-                   for name in ("rewards", "strategies", "tokens")}  # fmt: skip
-        log_probs_BN, group_M = moved(self.log_probs_BN), groups_M(self)[order_M]
-        return TrainerCall(Samples(**columns), log_probs_BN, self.settings, group_M)
+        given = self.samples
+        rewards_BN, labels_BN, tokens_BN, log_probs_BN = map(
+            moved, (given.rewards, given.strategies, given.tokens, self.log_probs_BN)
+        )
+        samples, group_M = Samples(rewards_BN, labels_BN, tokens=tokens_BN), groups_M(self)[order_M]
+        return TrainerCall(samples, log_probs_BN, self.settings, group_M)
 
 
 @dataclass(frozen=True)
