@@ -30,7 +30,7 @@ class VineChoices:
 
     Attributes:
         num_vines: N, vines from each state. 0 for no vines.
-        num_states: p, states of each trunk that vines leave. 0 for no vines; None: all states.
+        num_states: p, states of each trunk that vines leave. 0 for no vines.
         where: Which states: "equal" in time from the first on, "inner" equally spaced without the
             first (as in i·T/(p + 1)), or "uniform" at random.
         window: W: the steps 0…W of a vine have set advantages; None for all steps.
@@ -44,7 +44,7 @@ class VineChoices:
     """
 
     num_vines: int = 8
-    num_states: int | None = 2
+    num_states: int = 2
     where: Where = "equal"
     window: int | None = 5
     credit: CreditName = "marginal"
@@ -54,8 +54,8 @@ class VineChoices:
         require_choice("where", self.where, Where)
         require_choice("credit", self.credit, CreditName)
         require_number("num_vines", self.num_vines, whole=True)
+        require_number("num_states", self.num_states, whole=True)
         require_number("num_sets", self.num_sets, 2, whole=True)
-        require_number("num_states", self.num_states, whole=True, may_be_none=True)
         require_number("window", self.window, whole=True, may_be_none=True)
 
     @property

@@ -247,7 +247,6 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
         ({"num_vines": 2}, "num_vines"),  # sets of two need three vines
         ({"num_states": 0}, "num_states must be from 1 to 20"),
         ({"num_states": 21}, "num_states must be from 1 to 20, the steps of an episode"),
-        ({"num_states": None}, "num_states must be from 1 to 20"),
     ],
 )
 def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: str) -> None:

@@ -57,7 +57,6 @@ def sample(
     """Sample `count` families."""
     for_trunks, for_times, for_vines = jax.random.split(key, 3)
     trunks = episodes(task, policy, params, count, for_trunks, keeps_states=True)
-    assert vines.num_states is not None
     times, wanted = rollout_times(trunks.steps, vines.num_states, vines.where, for_times)
     left = jnp.where(wanted, task.env.max_steps - times, 0).reshape(-1)
     starts = (at_times(trunks.states, times), at_times(trunks.steps.memories, times), left)

@@ -105,7 +105,7 @@ class JaxPolyPPO:
             return
         if self.task.label is not None:
             check_label(self.task.env, self.task.label)
-        if not vines.num_vines or vines.num_states is None or not 1 <= vines.num_states <= longest:
+        if not vines.num_vines or not 1 <= vines.num_states <= longest:
             raise ValueError(
                 f"num_states must be from 1 to {longest}, the steps of an episode, and num_vines "
                 f"at least 1, got {vines.num_states} and {vines.num_vines}; for PPO give no vines"
@@ -120,7 +120,6 @@ class JaxPolyPPO:
         """Number of trunks of an update: num_trajectories // (p·N), at least 1."""
         if self.vines is None:
             return self.options.num_trajectories
-        assert self.vines.num_states is not None
         each = self.vines.num_states * self.vines.num_vines
         return max(1, self.options.num_trajectories // each)
 

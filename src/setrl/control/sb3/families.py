@@ -111,18 +111,16 @@ class FamilySampler:
 
 
 def rollout_times(
-    length: int, num_states: int | None, where: Where, rng: np.random.Generator
+    length: int, num_states: int, where: Where, rng: np.random.Generator
 ) -> list[int]:
     """Choose the times of a trajectory at whose states vines leave, ascending and different.
 
-    A trajectory with fewer steps than states gives all its times, and so does `num_states=None`.
+    A trajectory with fewer steps than states gives all its times.
 
     >>> rng = np.random.default_rng(0)
     >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)
     ([0, 3, 6], [3, 6])
     """
-    if num_states is None:
-        return list(range(length))
     if where == "uniform":
         return sorted(rng.choice(length, min(num_states, length), replace=False).tolist())
     times, wanted = even_times(np, np.array([length]), num_states, where)
