@@ -52,13 +52,6 @@ def test_an_action_gets_what_sets_with_a_vine_that_begins_so_score_above_all() -
             assert found[row, i] == pytest.approx(expected, nan_ok=True)
 
 
-def test_actions_that_all_differ_get_what_their_trajectories_get() -> None:
-    different_BN = np.tile(np.arange(N), (4, 1))
-    by_action = credit.by_action(POLY, VINES, different_BN)
-    by_trajectory = credit.by_trajectory(POLY, VINES)
-    np.testing.assert_allclose(by_action, by_trajectory, atol=1e-12)
-
-
 def test_an_action_that_every_set_holds_gets_zero() -> None:
     actions_BN = np.zeros((4, N), dtype=int)
     actions_BN[:, 0] = 1  # five vines begin with 0: no set of 3 is without
@@ -77,12 +70,6 @@ def test_members_of_a_drawn_set_share_its_advantage() -> None:
             holds = (drawn == i).any(axis=1)
             expected = scores[holds].mean() - scores.mean() if holds.any() else np.nan
             assert found[row, i] == pytest.approx(expected, nan_ok=True)
-
-
-def test_shared_credit_of_all_sets_is_the_trajectory_credit() -> None:
-    everything = credit.shared(POLY, VINES, 1000, np.random.default_rng(0))
-    exact = credit.by_trajectory(POLY, VINES)
-    np.testing.assert_allclose(everything, exact, atol=1e-12)
 
 
 @pytest.mark.parametrize("credit_of", ["marginal", "action", "shared"])

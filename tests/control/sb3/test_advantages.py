@@ -96,12 +96,6 @@ def test_set_advantages_replace_the_critics_in_their_window_alone() -> None:
     np.testing.assert_allclose(critics, own[in_window], atol=1e-5)
 
 
-def test_sets_that_are_all_alike_leave_their_window_at_zero() -> None:
-    found = Critic(policy(), GAMMA, LAMBDA).credited([Segment(walk(4, 1), 0.0)])
-    assert found.from_sets.all()
-    assert (found.advantages == 0).all()
-
-
 def test_rounding_errors_are_not_divided_up_to_a_signal() -> None:
     noise = [Segment(walk(4, seed), 2.8e-17) for seed in (1, 2)]
     found = Critic(policy(), GAMMA, LAMBDA).credited(noise)

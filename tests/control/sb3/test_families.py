@@ -103,11 +103,6 @@ def test_vines_that_do_not_end_are_cut() -> None:
     assert all(len(one) == 7 and one.truncated and not one.terminated for one in every)
 
 
-def test_first_states_alone_need_no_other_snapshot() -> None:
-    families, _ = drawn(100, num_states=1)
-    assert all(family.times == (0,) for family in families)
-
-
 def test_episodes_without_steps_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _, sampler = drawn(50)
     monkeypatch.setattr(sampler, "families", lambda *_: [])
