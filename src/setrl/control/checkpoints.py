@@ -64,9 +64,11 @@ def load_weights(path: Path, like: Weights) -> dict[str, np.ndarray]:
         RunError: If the file is damaged, or the weights have other names or shapes.
     """
     with reading(path):
-        found = load_file(path)
-        must_be_like(*({name: one.shape for name, one in of.items()} for of in (found, like)))
-    return found
+        weights = load_file(path)
+        must_be_like(
+            *({name: weight.shape for name, weight in of.items()} for of in (weights, like))
+        )
+    return weights
 
 
 def must_be_like(found: object, wanted: object) -> None:

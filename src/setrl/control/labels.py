@@ -40,8 +40,8 @@ def final(key: str) -> TrajectoryLabel:
     """Label a trajectory with the last value of `info[key]`, such as the goal; −1 without one."""
 
     def label(trajectory: Trajectory) -> Hashable:
-        found = trajectory.infos[-1].get(key) if len(trajectory.infos) else None
-        return DEGENERATE if found is None else found
+        value = trajectory.infos[-1].get(key) if len(trajectory.infos) else None
+        return DEGENERATE if value is None else value
 
     return label
 

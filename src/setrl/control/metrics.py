@@ -43,7 +43,7 @@ def vine_metrics(
     steps, vines = lengths_BN.sum(), has_steps_BN.sum()
     largest_B = xp.where(known_BN, scores_BN, -xp.inf).max(axis=1, initial=-xp.inf)
     smallest_B = xp.where(known_BN, scores_BN, xp.inf).min(axis=1, initial=xp.inf)
-    found = {
+    metrics = {
         "families": num_trunks,
         "states": states,
         "score": _divided(xp, xp.where(known_BN, scores_BN, 0.0).sum(), known),
@@ -57,13 +57,13 @@ def vine_metrics(
     if advantages_BN is not None:
         credited_BN = xp.isfinite(advantages_BN)
         squares = xp.where(credited_BN, advantages_BN, 0.0) ** 2
-        found["without_credit"] = (wanted_BN & ~credited_BN).sum()
-        found["advantage_size"] = xp.sqrt(_divided(xp, squares.sum(), credited_BN.sum()))
+        metrics["without_credit"] = (wanted_BN & ~credited_BN).sum()
+        metrics["advantage_size"] = xp.sqrt(_divided(xp, squares.sum(), credited_BN.sum()))
     if "strategies" in columns:
         labels_BN = xp.where(known_BN, columns["strategies"], -1)
-        found["distinct"] = _divided(xp, _num_different(xp, labels_BN).sum(), with_score)
-        found["degenerate"] = _divided(xp, (known_BN & (labels_BN < 0)).sum(), known)
-    return {f"vines/{name}": value for name, value in found.items()}
+        metrics["distinct"] = _divided(xp, _num_different(xp, labels_BN).sum(), with_score)
+        metrics["degenerate"] = _divided(xp, (known_BN & (labels_BN < 0)).sum(), known)
+    return {f"vines/{name}": value for name, value in metrics.items()}
 
 
 def _divided(xp: Any, total: Any, count: Any) -> Any:

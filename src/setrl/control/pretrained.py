@@ -42,7 +42,7 @@ def kept(
         seed: Seed of the first weights, and of the batches.
         clone: Learns from demonstrations; returns the weights, and how good they are.
     """
-    bases = [one for one in type(task).__mro__ if one.__module__ not in ("builtins", "abc")]
+    bases = [base for base in type(task).__mro__ if base.__module__ not in ("builtins", "abc")]
     sources = dict.fromkeys(map(_source, [*bases, *code, behaviour_cloning]))
     digest = hashlib.sha256(b"\0".join(filter(None, sources)))
     about = {
@@ -54,10 +54,10 @@ def kept(
     folder = cache / f"policy-{task.name}-{name}"
     if not folder.exists():
         rng = np.random.default_rng([STREAM, seed])
-        weights, found = clone(task.demonstrate(rng), rng)
+        weights, measured = clone(task.demonstrate(rng), rng)
         with files.writing_folder(folder) as partial:
             save_weights(weights, partial / POLICY)
-            files.write_json(partial / "pretrain.json", {**about, "found": dict(found)})
+            files.write_json(partial / "pretrain.json", {**about, "found": dict(measured)})
     return folder / POLICY
 
 

@@ -81,5 +81,5 @@ def normalised(advantages: jax.Array, from_sets: jax.Array, usable: jax.Array) -
     size = jnp.sqrt(jnp.sum(centred**2) / jnp.maximum(count - 1, 1))
     largest = jnp.max(jnp.where(own, jnp.abs(advantages), 0.0))
     only_rounding = (size <= 8 * jnp.finfo(jnp.float32).eps * largest) & (from_sets & usable).any()
-    found = jnp.where(only_rounding, 0.0, centred / (size + 1e-8))
-    return jnp.where(own & (count > 1), found, advantages)
+    scaled = jnp.where(only_rounding, 0.0, centred / (size + 1e-8))
+    return jnp.where(own & (count > 1), scaled, advantages)

@@ -28,14 +28,14 @@ def count_bonuses(
     """
     if not weight:
         return [0.0] * len(parts), visits
-    found: list[jax.Array | float] = []
+    bonuses: list[jax.Array | float] = []
     for steps in parts:
         places_BT = jnp.where(steps.alive, _hash(steps), TABLE).T  # nothing is counted at TABLE
         places = places_BT.reshape(-1)
         before = visits.at[places].get(mode="fill", fill_value=0) + _earlier(places)
-        found.append(bonus_of(before + 1.0, weight).reshape(places_BT.shape).T)
+        bonuses.append(bonus_of(before + 1.0, weight).reshape(places_BT.shape).T)
         visits = visits.at[places].add(1, mode="drop")
-    return found, visits
+    return bonuses, visits
 
 
 def _earlier(places: jax.Array) -> jax.Array:

@@ -33,8 +33,8 @@ def load(folder: Path, like: Training) -> Training:
     """
     wanted, tree = jax.tree.flatten(_plain(like))
     with reading(folder / STATE):
-        with np.load(folder / STATE, allow_pickle=False) as found:
-            leaves = [found[name] for name in sorted(found.files)]
+        with np.load(folder / STATE, allow_pickle=False) as written:
+            leaves = [written[name] for name in sorted(written.files)]
         must_be_like(_kinds(leaves), _kinds(wanted))
     plain = jax.tree.unflatten(tree, [jax.numpy.asarray(leaf) for leaf in leaves])
     return plain._replace(key=jax.random.wrap_key_data(plain.key))
@@ -55,8 +55,8 @@ def load_policy(path: Path, like: Params) -> Params:
         RunError: If the file is damaged, or holds another policy.
     """
     wanted = weights(like)
-    found = load_weights(path, wanted)
-    return jax.tree.unflatten(jax.tree.structure(like), [found[name] for name in wanted])
+    weights_by_name = load_weights(path, wanted)
+    return jax.tree.unflatten(jax.tree.structure(like), [weights_by_name[name] for name in wanted])
 
 
 def weights(params: Params) -> dict[str, np.ndarray]:

@@ -68,7 +68,7 @@ def sample(
 
 
 def _repeated(values: Any, count: int) -> Any:
-    return jax.tree.map(lambda one: jnp.repeat(one, count, axis=0), values)
+    return jax.tree.map(lambda array: jnp.repeat(array, count, axis=0), values)
 
 
 def _scored(

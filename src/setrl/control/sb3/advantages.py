@@ -54,14 +54,16 @@ class Critic:
                 f"of {len(segments)} trajectories, none has steps with finite rewards only: "
                 "nothing can be learnt"
             )
-        seen = concatenated([one.trajectory.seen_T for one in usable])
+        seen = concatenated([segment.trajectory.seen_T for segment in usable])
         # Images come with their channels last; the policy's space has them first.
         observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
-        actions = np.concatenate([one.trajectory.taken_T for one in usable])
+        actions = np.concatenate([segment.trajectory.taken_T for segment in usable])
         values, log_probs = self._evaluate(observations, actions)
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
-        own = np.concatenate([np.broadcast_to(one.own_T, len(one.trajectory)) for one in usable])
+        own = np.concatenate(
+            [np.broadcast_to(segment.own_T, len(segment.trajectory)) for segment in usable]
+        )
         advantages, from_sets = replaced(np, critics, own)
         returns, rows = (critics + values).astype(np.float32), actions.reshape(len(actions), -1)
         given = (observations, rows, log_probs, values, advantages, returns, from_sets)
@@ -89,13 +91,15 @@ class Critic:
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
         """Return all steps' rewards: the environment's, bonuses, values after cuts."""
-        rewards = np.concatenate([one.trajectory.rewards_T for one in segments]).astype(float)
+        rewards = np.concatenate([segment.trajectory.rewards_T for segment in segments]).astype(
+            float
+        )
         if self.bonus is not None:
             rewards += self.bonus(observations, actions)
-        last = np.cumsum([len(one.trajectory) for one in segments]) - 1
+        last = np.cumsum([len(segment.trajectory) for segment in segments]) - 1
         # A cut is not the end of the episode: the critic's value of the last state stands for the
         # rewards that would have followed.
-        cut = [index for index, one in enumerate(segments) if not one.trajectory.terminated]
+        cut = [index for index, segment in enumerate(segments) if not segment.trajectory.terminated]
         if cut:
             values = self._last_values([segments[index].trajectory for index in cut])
             rewards[last[cut]] += self.gamma * values
@@ -103,7 +107,7 @@ class Critic:
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
         """Return the critic's value of the last state of each trajectory."""
-        reached = stack([part(one.observations, -1) for one in trajectories])
+        reached = stack([part(trajectory.observations, -1) for trajectory in trajectories])
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(reached)
             return self.policy.predict_values(seen).flatten().cpu().numpy()
@@ -117,7 +121,7 @@ class Critic:
         reward already holds the value after a cut; after an end the value is 0.
         """
         count, none = len(rewards), spaces.Discrete(1)
-        lengths = [len(one.trajectory) for one in segments]
+        lengths = [len(segment.trajectory) for segment in segments]
         buffer = RolloutBuffer(count, none, none, gamma=self.gamma, gae_lambda=self.gae_lambda)
         # In double precision, unlike the columns that the buffer makes.
         columns = {

@@ -72,7 +72,9 @@ class Learner(arm.Learner):
 
     @override
     def weights(self) -> Weights:
-        return {name: one.cpu().numpy() for name, one in self.model.policy.state_dict().items()}
+        return {
+            name: weight.cpu().numpy() for name, weight in self.model.policy.state_dict().items()
+        }
 
     @override
     def load_policy(self, path: Path) -> None:

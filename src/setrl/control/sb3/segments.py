@@ -72,7 +72,7 @@ def metrics_of(
         np.array([of(vine) for vine in vines]).reshape(shape)
         for of in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
     )
-    found = vine_metrics(
+    metrics = vine_metrics(
         np,
         samples.columns,
         advantages_BN,
@@ -83,4 +83,4 @@ def metrics_of(
         trunk_steps=sum(len(family.trunk) for family in families),
         num_trunks=len(families),
     )
-    return {name: float(value) for name, value in found.items()}
+    return {name: float(value) for name, value in metrics.items()}
