@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from setrl.control.bonuses import CountBonus
 from setrl.control.jax import advantages, bonuses, update
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import _of_critic
 from setrl.control.jax.rollouts import RolloutSteps, Trajectories
 from setrl.control.sb3 import update as torch_update
+from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.steps import CreditedSteps, scaled, spread
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from setrl.control.bonuses import bonus_of
 from setrl.control.jax.rollouts import RolloutSteps
+from setrl.control.options import bonus_of
 
 TABLE = 2**20  # pairs that share a place are counted as one
 PRIME = 0x01000193  # of the FNV hash

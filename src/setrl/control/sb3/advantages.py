@@ -13,7 +13,7 @@ from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
-from setrl.control.bonuses import CountBonus
+from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.segments import Segment
 from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 
-from setrl.control.bonuses import CountBonus
+from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.steps import CreditedSteps
 from setrl.control.trajectories import on_arrays, part
 

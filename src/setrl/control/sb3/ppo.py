@@ -19,9 +19,9 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
 from typing_extensions import override
 
-from setrl.control.bonuses import CountBonus
 from setrl.control.options import Anchor, check_penalties
 from setrl.control.sb3 import update
+from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.buffer import DictSetBuffer, SetBuffer
 from setrl.control.steps import CreditedSteps
 

@@ -1,8 +1,6 @@
-"""A bonus for rare actions: the exploration with which Poly-PPO is compared.
+"""A bonus for rare actions, with counts by bytes; `jax.bonuses` counts in a table of hashes.
 
-    λ·N(s, a)^−1/2, where N counts visits: the UCB bonus of arXiv:2509.25424
-
-A visit counts itself: the first bonus is λ. On JAX, `jax.bonuses` counts in a table of hashes.
+Checkpoints hold `CountBonus` by the name of this module.
 """
 
 from __future__ import annotations
@@ -13,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-
-def bonus_of(visits: Any, weight: float) -> Any:
-    """weight · N^−1/2, with N visits."""
-    return weight * visits**-0.5
+from setrl.control.options import bonus_of
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from setrl.control.bonuses import CountBonus
+from setrl.control.sb3.bonuses import CountBonus
 
 
 def test_it_falls_with_the_visits_of_the_pair() -> None:
