@@ -19,9 +19,8 @@ import numpy as np
 
 from setrl.control.checkpoints import POLICY
 from setrl.control.jax import families
-from setrl.control.jax.arm import use_one_thread
-from setrl.control.jax.checkpoints import load_policy
-from setrl.control.jax.on_host import vine_advantages
+from setrl.control.jax.advantages import vine_advantages
+from setrl.control.jax.arm import load_policy, use_one_thread
 from setrl.control.jax.poly_ppo import JaxPolyPPO
 from setrl.control.resolved import ResolvedControl
 from setrl.support.files.run_folder import training_run

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from setrl.control import pretrained
-from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.behaviour_cloning import Demonstrations, kept
 from setrl.control.checkpoints import POLICY, Weights, save, save_weights
 from setrl.support.files.run_folder import TrainingRun
 from setrl.train.runs.pool import Stop
@@ -76,7 +75,7 @@ class Learner(ABC):
         if not task.demonstrations:
             return None
         about = (task, self.policy_name, self.weights(), self.cloning)
-        return pretrained.kept(self.cache, *about, self.resolved.config.pretrain_seed, self._cloned)
+        return kept(self.cache, *about, self.resolved.config.pretrain_seed, self._cloned)
 
     def _cloned(
         self, shown: Demonstrations, rng: np.random.Generator

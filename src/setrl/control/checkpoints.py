@@ -1,6 +1,6 @@
 """Checkpoints of a control run, which resumes from them to the same weights.
 
-checkpoint-<steps>/    all that later steps depend on: see `sb3.checkpoints` and `jax.checkpoints`
+checkpoint-<steps>/    all that later steps depend on: see `sb3.arm` and `jax.arm`
 final/policy.safetensors   the weights of the policy: readable on every machine
 """
 

@@ -11,7 +11,7 @@ import pytest
 
 from setrl import methods
 from setrl.control.credit import vine_advantages
-from setrl.control.jax import families, on_host
+from setrl.control.jax import advantages, families
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
@@ -98,7 +98,7 @@ def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
     vines, key = make(num_vines=4, credit=credit).vines, jax.random.key(4)
     assert vines is not None
     columns = {"rewards": scores, "strategies": labels}
-    compiled = jax.jit(lambda *given: on_host.vine_advantages(METHOD, vines, *given, key))
+    compiled = jax.jit(lambda *given: advantages.vine_advantages(METHOD, vines, *given, key))
     drawn = np.random.default_rng(int(jax.random.bits(key)))
     expected = vine_advantages(METHOD, vines, Samples(**columns), actions, drawn)
     np.testing.assert_allclose(compiled(columns, actions), expected, atol=1e-6)
@@ -109,7 +109,7 @@ def test_methods_that_scale_do_not_scale_rounding() -> None:
     vines, none = make().vines, np.zeros((2, 3))
     assert vines is not None
     scores = np.float32([[1000, 1000.0001, 999.9999], [1000, 1001, 999]])
-    found = on_host._OnHost(methods.grpo(), vines)({"rewards": scores}, none, 0)
+    found = advantages._OnHost(methods.grpo(), vines)({"rewards": scores}, none, 0)
     np.testing.assert_array_equal(found[0], 0)
     np.testing.assert_allclose(found[1], methods.grpo().advantages(scores[1:]).values_BN[0])
 

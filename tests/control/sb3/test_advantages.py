@@ -8,9 +8,8 @@ import pytest
 import torch
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from setrl.control.sb3.advantages import Critic
+from setrl.control.sb3.advantages import Critic, Segment
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.segments import Segment
 from setrl.control.trajectories import TAKEN, Trajectory
 
 GAMMA, LAMBDA = 0.9, 0.8

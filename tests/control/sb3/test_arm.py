@@ -176,7 +176,7 @@ def test_a_checkpoint_whose_classes_have_moved_is_refused(
     if file == "model.zip":
         monkeypatch.setattr(PolyPPO, "load", moved)
     else:
-        monkeypatch.setattr("setrl.control.sb3.checkpoints.pickle.loads", moved)
+        monkeypatch.setattr("setrl.control.sb3.arm.pickle.loads", moved)
     with pytest.raises(RunError, match=f"{file} was written by another version of setrl"):
         train(run, "poly")
 

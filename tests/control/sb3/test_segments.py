@@ -7,8 +7,8 @@ import pytest
 
 from setrl import methods
 from setrl.control.credit import vine_advantages
-from setrl.control.sb3.families import Family
-from setrl.control.sb3.segments import score_vines, segments_of
+from setrl.control.sb3.advantages import segments_of
+from setrl.control.sb3.families import Family, score_vines
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import Trajectory
 from tests.control.goals import Goals

@@ -1,4 +1,7 @@
-"""One training run of a control config on JAX; `sb3.arm` does the same on Stable-Baselines3."""
+"""One training run of a control config on JAX; `sb3.arm` does the same on Stable-Baselines3.
+
+checkpoint-<steps>/training.npz   weights, optimiser, random numbers, counters: arrays, no pickles
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,16 @@ from typing_extensions import override
 
 from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import Weights
-from setrl.control.jax import behaviour_cloning, checkpoints, networks
+from setrl.control.checkpoints import Weights, load_weights, must_be_like, reading
+from setrl.control.jax import behaviour_cloning, networks
 from setrl.control.jax.networks import Params
-from setrl.control.jax.poly_ppo import JaxPolyPPO, Player
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
 from setrl.control.metrics import without_credit
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.wording import count
 
+STATE = "training.npz"
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 SAME_BITS = "--xla_gpu_deterministic_ops=true"  # else a GPU adds in any order, by a measured choice
 PRECISION = "jax_default_matmul_precision"
@@ -59,15 +63,21 @@ class Learner(arm.Learner):
     @override
     def resume(self, folder: Path) -> None:
         self.begin()
-        self.training = checkpoints.load(folder, self.training)
+        wanted, tree = jax.tree.flatten(_plain(self.training))
+        with reading(folder / STATE):
+            with np.load(folder / STATE, allow_pickle=False) as written:
+                leaves = [written[name] for name in sorted(written.files)]
+            must_be_like(_kinds(leaves), _kinds(wanted))
+        plain = jax.tree.unflatten(tree, [jax.numpy.asarray(leaf) for leaf in leaves])
+        self.training = plain._replace(key=jax.random.wrap_key_data(plain.key))
 
     @override
     def weights(self) -> Weights:
-        return checkpoints.weights(self.training.params)
+        return weights_of(self.training.params)
 
     @override
     def load_policy(self, path: Path) -> None:
-        self._begin_with(checkpoints.load_policy(path, self.training.params))
+        self._begin_with(load_policy(path, self.training.params))
 
     @override
     def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
@@ -103,7 +113,9 @@ class Learner(arm.Learner):
 
     @override
     def write(self, folder: Path) -> None:
-        checkpoints.write(self.training, folder)
+        leaves = jax.tree.leaves(_plain(self.training))
+        named: Any = {f"{index:04d}": np.asarray(leaf) for index, leaf in enumerate(leaves)}
+        np.savez(folder / STATE, **named)
 
     def _refuse_what_teaches_nothing(self, metrics: dict[str, Any], params: Params) -> None:
         missing = int(metrics["rollout/without_reward"])
@@ -121,3 +133,31 @@ class Learner(arm.Learner):
                 "the loss or a weight is not finite: take a smaller learning_rate, or check "
                 "rewards and observations"
             )
+
+
+def _plain(training: Training) -> Training:
+    return training._replace(key=jax.random.key_data(training.key))
+
+
+def _kinds(leaves: Any) -> list[str]:
+    return [f"{np.asarray(leaf).dtype}{np.shape(leaf)}" for leaf in leaves]
+
+
+def load_policy(path: Path, like: Params) -> Params:
+    """Load the weights of a policy.
+
+    Raises:
+        RunError: If the file is damaged, or holds another policy.
+    """
+    wanted = weights_of(like)
+    weights_by_name = load_weights(path, wanted)
+    return jax.tree.unflatten(jax.tree.structure(like), [weights_by_name[name] for name in wanted])
+
+
+def weights_of(params: Params) -> dict[str, np.ndarray]:
+    """Return name → weight, in the order of the leaves."""
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    return {
+        jax.tree_util.keystr(where, simple=True, separator="."): np.asarray(weight)
+        for where, weight in leaves
+    }

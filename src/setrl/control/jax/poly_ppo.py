@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control.jax import families
-from setrl.control.jax.advantages import credited, floor_of
+from setrl.control.jax.advantages import credited, floor_of, vine_advantages
 from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.environment import (
     JaxTask,
@@ -24,7 +24,6 @@ from setrl.control.jax.environment import (
 )
 from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
-from setrl.control.jax.on_host import vine_advantages
 from setrl.control.jax.rollouts import Trajectories, grow
 from setrl.control.jax.update import PPOOptions, learn, pieces_of
 from setrl.control.steps import CreditedSteps, scaled, spread

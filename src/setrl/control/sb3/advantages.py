@@ -1,4 +1,4 @@
-"""Segments → the credited steps of an update: GAE, replaced where there are set advantages."""
+"""Families → segments → credited steps: GAE, replaced where there are set advantages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,41 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.segments import Segment
-from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled
+from setrl.control.sb3.families import Family, vines_of
+from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled, spread
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A trajectory that the policy is trained on.
+
+    Attributes:
+        trajectory: The trajectory.
+        own_T: The set advantage of each step, or of all, instead of the critic's; NaN for none.
+    """
+
+    trajectory: Trajectory
+    own_T: np.ndarray | float = np.nan
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it has steps, all with finite rewards."""
+        return len(self.trajectory) > 0 and self.trajectory.is_finite
+
+
+def segments_of(
+    families: Sequence[Family], advantages_BN: np.ndarray, window: int | None
+) -> list[Segment]:
+    """Return all trunks, and then all vines with their set advantage in steps 0…W."""
+    vines = [vine for row in vines_of(families) for vine in row]
+    own = [
+        Segment(vine, spread(np, value, window, len(vine)).ravel())
+        for vine, value in zip(vines, advantages_BN.ravel(), strict=True)
+    ]
+    return [*(Segment(family.trunk) for family in families), *own]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,17 @@
-"""One training run of a control config on Stable-Baselines3; `jax.arm` does the same on JAX."""
+"""One training run of a control config on Stable-Baselines3; `jax.arm` does the same on JAX.
+
+checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
+checkpoint-<steps>/state.pkl      generators, environments, values not yet logged
+checkpoint-<steps>/seal           all were written on this machine: two of them hold pickles
+
+final/policy.safetensors          the weights of the policy: readable on every machine
+final/model.zip, final/seal       as above, to continue from
+"""
 
 from __future__ import annotations
 
+import pickle
+import random
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -18,16 +28,20 @@ from typing_extensions import override
 
 from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import Weights, load_weights
+from setrl.control.checkpoints import Weights, load_weights, reading
 from setrl.control.envs.resettable import make_resettable
-from setrl.control.sb3 import behaviour_cloning, checkpoints
+from setrl.control.sb3 import behaviour_cloning
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.control.sb3.seals import check_seal, seal
 from setrl.support import files
 from setrl.support.files.run_folder import TrainingRun
 
 if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
     from setrl.control.tasks import ControlTask
+
+MODEL, STATE = "model.zip", "state.pkl"
+WAITING = ("name_to_value", "name_to_count", "name_to_excluded")  # of a logger, not yet written
 
 
 def use_one_thread() -> None:
@@ -47,9 +61,25 @@ class Learner(arm.Learner):
 
     @override
     def resume(self, folder: Path) -> None:
-        own = self.resolved.arms[self.arm]
-        env = environments(self.resolved, own.ppo)
-        self.model = checkpoints.load(folder, env, own.vines, self._logger)
+        check_seal(folder)
+        own, path = self.resolved.arms[self.arm], folder / MODEL
+        env: Any = environments(self.resolved, own.ppo)
+        given = {"device": "cpu", "force_reset": False, "vines": own.vines}
+        with reading(path):
+            self.model = PolyPPO.load(path, env, **given)
+        self.model.set_logger(self._logger)
+        self._restore(folder / STATE, env)
+
+    def _restore(self, path: Path, env: Any) -> None:
+        with reading(path):
+            state = pickle.loads(path.read_bytes())
+        for each, snapshot in zip(env.envs, state["environments"], strict=True):
+            each.restore(snapshot, rng="keep")
+        torch.set_rng_state(state["torch"])
+        np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
+        random.setstate(state["python"])
+        for name in WAITING:
+            getattr(self.model.logger, name).update(state["log"][name])
 
     @property
     def _logger(self) -> Logger:
@@ -103,12 +133,23 @@ class Learner(arm.Learner):
 
     @override
     def write(self, folder: Path) -> None:
-        checkpoints.write(self.model, folder)
+        self.model.save(folder / MODEL)
+        env: Any = self.model.env
+        state = {
+            "torch": torch.get_rng_state(),
+            "numpy": np.random.get_state(),  # noqa: NPY002
+            "python": random.getstate(),
+            "environments": [each.snapshot() for each in env.envs],
+            "log": {name: dict(getattr(self.model.logger, name)) for name in WAITING},
+        }
+        (folder / STATE).write_bytes(pickle.dumps(state))
+        seal(folder)
 
     @override
     def write_final(self, folder: Path) -> None:
         super().write_final(folder)
-        checkpoints.write_final(self.model, folder)
+        self.model.save(folder / MODEL)
+        seal(folder)
 
 
 def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:

@@ -1,4 +1,4 @@
-"""Families: trunks, and the vines that leave states of the trunks."""
+"""Families: trunks, and the vines that leave states of the trunks; how vines are scored."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.control.envs.resettable import Snapshot
+from setrl.control.metrics import vine_metrics
 from setrl.control.sb3.rollouts import Act, VinePool
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import Trajectory, joined
 from setrl.control.vines import Where, even_times
+from setrl.core.advantages import AnyMethod
+from setrl.samples.samples import Samples
 
 SEEDS = 2**31  # environments are reset with seeds below it
 
@@ -108,6 +111,46 @@ class FamilySampler:
         repeated = [state for state in states for _ in range(n)]
         grown = self.pool.run(repeated, act, self.vines.max_steps)
         return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]
+
+
+def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> Samples:
+    """Score and label all vines, (B, N); rows are states, family after family."""
+    episodes_BN = [row for family in families for row in family.episodes_BN()]
+    vines_BN = vines_of(families)
+    rewards_BN = np.full((len(vines_BN), vines.num_vines), np.nan)
+    for b, row in enumerate(vines_BN):
+        for n, vine in enumerate(row):
+            if len(vine):
+                rewards_BN[b, n] = vines.worth(episodes_BN[b][n])
+    return Samples(rewards_BN, **vines.fields(episodes_BN, method.reads))
+
+
+def vines_of(families: Sequence[Family]) -> list[tuple[Trajectory, ...]]:
+    """Return the N vines of each state, family after family."""
+    return [row for family in families for row in family.vines_BN]
+
+
+def metrics_of(
+    families: Sequence[Family], samples: Samples, advantages_BN: np.ndarray | None
+) -> dict[str, float]:
+    """Return what is logged of an update's vines."""
+    vines, shape = [vine for row in vines_of(families) for vine in row], samples.rewards.shape
+    lengths, finite, ended = (
+        np.array([of(vine) for vine in vines]).reshape(shape)
+        for of in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
+    )
+    metrics = vine_metrics(
+        np,
+        samples.columns,
+        advantages_BN,
+        wanted_B=np.ones(shape[0], bool),
+        lengths_BN=lengths,
+        finite_BN=finite,
+        ended_BN=ended,
+        trunk_steps=sum(len(family.trunk) for family in families),
+        num_trunks=len(families),
+    )
+    return {name: float(value) for name, value in metrics.items()}
 
 
 def rollout_times(

@@ -28,11 +28,16 @@ from setrl.control.credit import vine_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.labels import first_actions
 from setrl.control.metrics import without_credit
-from setrl.control.sb3.advantages import Critic
-from setrl.control.sb3.families import Family, FamilySampler
+from setrl.control.sb3.advantages import Critic, Segment, segments_of
+from setrl.control.sb3.families import (
+    Family,
+    FamilySampler,
+    metrics_of,
+    score_vines,
+    vines_of,
+)
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.control.sb3.rollouts import Stepped, VinePool
-from setrl.control.sb3.segments import Segment, metrics_of, score_vines, segments_of, vines_of
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import TAKEN, Trajectory
 from setrl.control.vines import check_vines
