@@ -178,7 +178,7 @@ class PolyPPO(RegularisedPPO):
             return False
         self._update_info_buffer(*_infos_and_ends([family.trunk for family in families]))
         segments = self._segments(self.vines, families, callback)
-        self.gave_credit |= any(np.isfinite(one.own_T).any() for one in segments)
+        self.gave_credit |= any(np.isfinite(segment.own_T).any() for segment in segments)
         scales_sets = self.normalize_advantage
         critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
         rollout_buffer.load(critic.credited(segments))
@@ -233,8 +233,8 @@ class PolyPPO(RegularisedPPO):
         segments = segments_of(families, advantages_BN, vines.window)
         credited = None if vines.credit == "gae" else advantages_BN
         self._record(metrics_of(families, samples, credited))
-        found = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
-        callback.update_locals({**found, "segments": segments})
+        seen = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
+        callback.update_locals({**seen, "segments": segments})
         return segments
 
     def _record(self, values: Mapping[str, float]) -> None:

@@ -70,10 +70,10 @@ class RegularisedPPO(PPO):
 
     @override
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
-        found = super()._setup_learn(*arguments, **named)
+        learning = super()._setup_learn(*arguments, **named)
         if self.start_policy is not None and self.num_timesteps == 0:
             self.start_policy.load_state_dict(self.policy.state_dict())
-        return found
+        return learning
 
     @override
     def _excluded_save_params(self) -> list[str]:
@@ -156,7 +156,7 @@ class RegularisedPPO(PPO):
             penalty = self._kl_penalty(anchor, batch)
             loss = loss + self.kl_coef * penalty
             measured["kl_penalty"].append(penalty.item())
-        found = {
+        numbers = {
             "loss": loss.item(),
             "policy_gradient_loss": surrogate.item(),
             "value_loss": error.item(),
@@ -164,7 +164,7 @@ class RegularisedPPO(PPO):
             "clip_fraction": update.clip_fraction(ratio, clip_range),
             "approx_kl": update.approximate_kl(log_ratio),
         }
-        for name, value in found.items():
+        for name, value in numbers.items():
             measured[name].append(value)
         return loss
 
