@@ -16,7 +16,6 @@ from studies import (
     coverage_law,
     grader_attack,
     least_variance,
-    predictions,
     rare_strategies,
     refinement,
     rollout_trees,
@@ -30,7 +29,6 @@ STUDIES: dict[str, Callable[[Path], Path | str]] = {
     "coverage_law": lambda folder: coverage_law.run(coverage_law.CoverageLawConfig(), folder),
     "grader_attack": grader_attack.run,
     "least_variance": least_variance.run,
-    "predictions": predictions.run,
     "rare_strategies": lambda folder: rare_strategies.run(rare_strategies.RareConfig(), folder),
     "refinement": lambda folder: refinement.run(refinement.RefinementConfig(), folder),
     "rollout_trees": lambda folder: rollout_trees.run(rollout_trees.RolloutTreesConfig(), folder),
@@ -45,7 +43,7 @@ def main(
 
     Args:
         study: bandits, bases, biased_maze, coverage_law, grader_attack, least_variance,
-            predictions, rare_strategies, refinement, rollout_trees or small_groups.
+            rare_strategies, refinement, rollout_trees or small_groups.
         folder: The folder for its numbers, which is made if it is missing.
     """
     print(look_up("study", study, STUDIES)(folder))

@@ -1,7 +1,7 @@
 """`python -m studies bases`: what the base models of the recipes do before any training.
 
 For each problem of a recipe's test split: how many samples use each strategy, and how many of those
-are right. `studies.miniature` needs nothing else of a base.
+are right.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from setrl.control.arm import EVALUATION
 from setrl.control.jax.arm import use_one_thread
-from setrl.control.learner import EVALUATION
 from setrl.control.resolved import ResolvedControl
 
 

@@ -19,9 +19,8 @@ import numpy as np
 
 from setrl.control.checkpoints import POLICY
 from setrl.control.jax import families
-from setrl.control.jax.arm import use_one_thread
-from setrl.control.jax.checkpoints import load_policy
-from setrl.control.jax.credit import set_advantages
+from setrl.control.jax.advantages import vine_advantages
+from setrl.control.jax.arm import load_policy, use_one_thread
 from setrl.control.jax.poly_ppo import JaxPolyPPO
 from setrl.control.resolved import ResolvedControl
 from setrl.logs.run import Run
@@ -60,7 +59,7 @@ def measured(model: JaxPolyPPO, params: Any, changes: dict[str, Any]) -> dict[st
 
     def sample(params: Any, key: jax.Array) -> Any:
         sampled = families.sample(own.task, own.policy, params, vines, FAMILIES, key)
-        advantages = set_advantages(method, vines, sampled.scored, key)
+        advantages = vine_advantages(method, vines, sampled.columns, sampled.actions_BN, key)
         steps = sampled.vines.steps.alive.sum() + sampled.trunks.steps.alive.sum()
         return families.metrics_of(sampled, advantages), steps
 

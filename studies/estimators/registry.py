@@ -22,8 +22,8 @@ from setrl.support.names import look_up
 from setrl.theory.audit.calling import Shape
 from setrl.theory.audit.shapes import (
     TRAINERS,
-    ShapedBatch,
     Trainer,
+    TrainerCall,
     TrainerSettings,
     groups_M,
     token_mask,
@@ -183,23 +183,23 @@ def _by_reward(right: float, wrong: float) -> Callable[[np.ndarray, np.ndarray],
     return lambda rewards, _labels: np.where(rewards > 0, right, wrong)
 
 
-def _with(trainer: str, **arguments: Callable[[ShapedBatch], Any]) -> Trainer:
+def _with(trainer: str, **arguments: Callable[[TrainerCall], Any]) -> Trainer:
     """Return a trainer that passes further arguments."""
     known = TRAINERS[trainer]
     return replace(known, arguments={**known.arguments, **arguments})
 
 
-def _options(batch: ShapedBatch) -> TrainerSettings:
+def _options(batch: TrainerCall) -> TrainerSettings:
     return batch.settings
 
 
-def _trl_trainer(batch: ShapedBatch) -> TrainerSettings:
+def _trl_trainer(batch: TrainerCall) -> TrainerSettings:
     import torch
 
     return TrainerSettings(batch.settings, reward_funcs=[None], reward_weights=torch.ones(1))
 
 
-def _columns(batch: ShapedBatch) -> SimpleNamespace:
+def _columns(batch: TrainerCall) -> SimpleNamespace:
     """Return the batch of columns that functions of verl's trainers get as a whole."""
     columns = {
         "token_level_rewards": token_rewards(batch),
@@ -221,11 +221,11 @@ def _column(name: str) -> Callable[[Any, Mapping[str, Any]], np.ndarray]:
     return read
 
 
-def _prime_config(_batch: ShapedBatch) -> TrainerSettings:
+def _prime_config(_batch: TrainerCall) -> TrainerSettings:
     return TrainerSettings(algorithm=TrainerSettings(reward_gt_coef=1.0, reward_dpo_coef=0.0))
 
 
-def _experiences(batch: ShapedBatch) -> list[SimpleNamespace]:
+def _experiences(batch: TrainerCall) -> list[SimpleNamespace]:
     """Return all samples as one experience of OpenRLHF's maker."""
     rewards_MT, mask_MT = token_rewards(batch), token_mask(batch)
     one = SimpleNamespace(
@@ -238,12 +238,12 @@ def _experiences(batch: ShapedBatch) -> list[SimpleNamespace]:
     return [one]
 
 
-def _experience_maker(batch: ShapedBatch) -> TrainerSettings:
+def _experience_maker(batch: TrainerCall) -> TrainerSettings:
     """Return the `self` of OpenRLHF's maker; returns without a discount are its only other part."""
     estimator = batch.settings.estimator
     advantage = TrainerSettings(estimator=estimator, gamma=1.0, no_std_norm=False)
     args = TrainerSettings(
-        rollout=TrainerSettings(n_samples_per_prompt=batch.group_size),
+        rollout=TrainerSettings(n_samples_per_prompt=batch.samples.num_samples),
         algo=TrainerSettings(advantage=advantage),
         reward=TrainerSettings(clip_range=None),
     )
@@ -259,14 +259,17 @@ def _read_experience(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
     return np.asarray(arguments["experiences"][0].advantages)[:, 0]
 
 
-def _rollout_manager(batch: ShapedBatch) -> TrainerSettings:
-    sizes = {"n_samples_per_prompt": batch.group_size, "rollout_batch_size": len(batch.rewards_BN)}
+def _rollout_manager(batch: TrainerCall) -> TrainerSettings:
+    sizes = {
+        "n_samples_per_prompt": batch.samples.num_samples,
+        "rollout_batch_size": len(batch.samples.rewards),
+    }
     return TrainerSettings(
         custom_reward_post_process_func=None, args=TrainerSettings(sizes, **batch.settings)
     )
 
 
-def _inside(read: Callable[..., Any], **arguments: Callable[[ShapedBatch], Any]) -> Trainer:
+def _inside(read: Callable[..., Any], **arguments: Callable[[TrainerCall], Any]) -> Trainer:
     return Trainer("the package itself", "", arguments, read, frozenset())
 
 
@@ -276,7 +279,7 @@ INSIDE: Mapping[str, Trainer] = {
         _inside(
             TRAINERS["trl"].read,
             logger=lambda _: Stub("logger"),
-            all_rewards=lambda batch: [batch.rewards_BN.ravel().tolist()],
+            all_rewards=lambda batch: [batch.samples.rewards.ravel().tolist()],
         ),
         dtype="float64",
         takes_batches=False,
@@ -290,7 +293,7 @@ INSIDE: Mapping[str, Trainer] = {
         arguments={
             "data": _columns,
             "response_mask": token_mask,
-            "n_samples": lambda batch: batch.group_size,
+            "n_samples": lambda batch: batch.samples.num_samples,
             "config": _prime_config,
         },
     ),

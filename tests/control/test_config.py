@@ -10,10 +10,7 @@ from setrl.control import tasks
 from setrl.control.config import ControlConfig
 from setrl.control.resolved import ResolvedControl
 from setrl.support.errors import ConfigError
-from studies.set_critic import SetCriticPPO
 from tests.control.goals import GoalsTask
-
-CRITIC = "'studies.set_critic:SetCriticPPO'"
 
 load = ResolvedControl.load
 
@@ -92,7 +89,7 @@ def test_methods_and_vines_are_those_of_poly_ppo_arms(tmp_path: Path) -> None:
         (("set_size: 3", "set_size: 6"), r"in \[1, 5\] with num_vines=6"),
         (("window: null", "window: -1"), "window must be a whole number"),
         (("method: maxpo", "method: maxp"), "did you mean 'maxpo'"),
-        (("window: null", "credit: {name: set_critic}"), "credit must be one of"),
+        (("window: null", "credit: {name: mine}"), "credit must be one of"),
         (("window: null", "credit: operator:neg"), "credit must be one of"),
         (("{algorithm: reinforce}", "{algorithm: {name: nothing}}"), "nothing"),
         (("name: goals", "name: goal"), r"config.yaml:3: .*did you mean 'goals'"),
@@ -136,18 +133,6 @@ def test_no_vines_are_plain_ppo(tmp_path: Path) -> None:
     vines = load(changed).arms["poly"].vines
     assert vines is not None
     assert not vines.are_sampled
-
-
-def test_an_algorithm_may_be_a_class_of_the_user_with_its_arguments(tmp_path: Path) -> None:
-    named = load(written(tmp_path, ("poly_ppo, set_size: 3", f"{CRITIC}, set_size: 3")))
-    assert named.arms["poly"].model is SetCriticPPO
-    given = f"{{name: {CRITIC}, critic: {{num_draws: 9}}}}, set_size: 3"
-    own = load(written(tmp_path, ("poly_ppo, set_size: 3", given))).arms["poly"]
-    assert (own.model, own.options) == (SetCriticPPO, {"critic": {"num_draws": 9}})
-    method, vines = own.method, own.vines
-    assert method is not None
-    assert vines is not None
-    assert (method.set_size, vines.num_vines) == (3, 6)
 
 
 def test_arms_need_a_task_and_a_name(tmp_path: Path) -> None:

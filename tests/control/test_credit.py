@@ -8,7 +8,9 @@ import pytest
 
 from setrl import methods
 from setrl.control import credit
+from setrl.control.vines import VineChoices
 from setrl.core.credit.designs import draw_sets
+from setrl.samples import Samples
 
 N, K = 6, 3
 RNG = np.random.default_rng(5)
@@ -16,7 +18,7 @@ SCORES_BN = np.round(RNG.random((4, N)), 2)
 LABELS_BN = RNG.integers(-1, 3, (4, N))
 ACTIONS_BN = RNG.integers(0, 3, (4, N))
 POLY = methods.poly_epo(K)
-FIELDS = {"strategies": LABELS_BN}
+VINES = Samples(SCORES_BN, LABELS_BN)
 
 
 def polychromic(row: int, chosen: tuple[int, ...]) -> float:
@@ -30,7 +32,7 @@ def scored_sets(row: int, usable: range | list[int] = range(N)) -> dict[tuple[in
 
 
 def test_a_trajectory_gets_what_its_sets_score_above_all() -> None:
-    found = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
+    found = credit.by_trajectory(POLY, VINES)
     for row in range(4):
         sets = scored_sets(row)
         everything = np.mean(list(sets.values()))
@@ -40,7 +42,7 @@ def test_a_trajectory_gets_what_its_sets_score_above_all() -> None:
 
 
 def test_an_action_gets_what_sets_with_a_vine_that_begins_so_score_above_all() -> None:
-    found = credit.by_action(POLY, SCORES_BN, FIELDS, ACTIONS_BN)
+    found = credit.by_action(POLY, VINES, ACTIONS_BN)
     for row in range(4):
         sets = scored_sets(row)
         for i in range(N):
@@ -50,24 +52,17 @@ def test_an_action_gets_what_sets_with_a_vine_that_begins_so_score_above_all() -
             assert found[row, i] == pytest.approx(expected, nan_ok=True)
 
 
-def test_actions_that_all_differ_get_what_their_trajectories_get() -> None:
-    different_BN = np.tile(np.arange(N), (4, 1))
-    by_action = credit.by_action(POLY, SCORES_BN, FIELDS, different_BN)
-    by_trajectory = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
-    np.testing.assert_allclose(by_action, by_trajectory, atol=1e-12)
-
-
 def test_an_action_that_every_set_holds_gets_zero() -> None:
     actions_BN = np.zeros((4, N), dtype=int)
     actions_BN[:, 0] = 1  # five vines begin with 0: no set of 3 is without
-    found = credit.by_action(POLY, SCORES_BN, FIELDS, actions_BN)
+    found = credit.by_action(POLY, VINES, actions_BN)
     assert (found[:, 1:] == 0).all()
     assert (found[:, 0] != 0).any()
 
 
 def test_members_of_a_drawn_set_share_its_advantage() -> None:
     number = 7
-    found = credit.shared(POLY, SCORES_BN, FIELDS, number, np.random.default_rng(1))
+    found = credit.shared(POLY, VINES, number, np.random.default_rng(1))
     drawn = draw_sets(N, K, number, np.random.default_rng(1))
     for row in range(4):
         scores = np.array([polychromic(row, tuple(chosen)) for chosen in drawn])
@@ -77,44 +72,31 @@ def test_members_of_a_drawn_set_share_its_advantage() -> None:
             assert found[row, i] == pytest.approx(expected, nan_ok=True)
 
 
-def test_shared_credit_of_all_sets_is_the_trajectory_credit() -> None:
-    everything = credit.shared(POLY, SCORES_BN, FIELDS, 1000, np.random.default_rng(0))
-    exact = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
-    np.testing.assert_allclose(everything, exact, atol=1e-12)
-
-
-@pytest.mark.parametrize("credit_of", ["trajectory", "action", "shared"])
-def test_a_vine_without_a_score_leaves_the_sets(credit_of: str) -> None:
-    lost_BN = SCORES_BN.copy()
+@pytest.mark.parametrize("credit_of", ["marginal", "action", "shared"])
+def test_a_vine_without_a_score_leaves_the_sets(credit_of: Any) -> None:
+    lost_BN, kept = SCORES_BN.copy(), [0, 1, 3, 4, 5]
     lost_BN[0, 2] = np.nan
-    kept = [0, 1, 3, 4, 5]
-    fewer = {"strategies": LABELS_BN[:1, kept]}
-    rng = np.random.default_rng
+    choices = VineChoices(num_vines=N, credit=credit_of, num_sets=500)
 
-    def of(scores_BN: np.ndarray, fields: Any, actions_BN: np.ndarray) -> np.ndarray:
-        if credit_of == "trajectory":
-            return credit.by_trajectory(POLY, scores_BN, fields)
-        if credit_of == "action":
-            return credit.by_action(POLY, scores_BN, fields, actions_BN)
-        return credit.shared(POLY, scores_BN, fields, 500, rng(0))
+    def of(vines: Samples, actions_BN: np.ndarray) -> np.ndarray:
+        return credit.vine_advantages(POLY, choices, vines, actions_BN, np.random.default_rng(0))[0]
 
-    found = of(lost_BN, FIELDS, ACTIONS_BN)[0]
-    alone = of(SCORES_BN[:1, kept], fewer, ACTIONS_BN[:1, kept])[0]
+    found = of(Samples(lost_BN, LABELS_BN), ACTIONS_BN)
+    alone = of(Samples(SCORES_BN[:1, kept], LABELS_BN[:1, kept]), ACTIONS_BN[:1, kept])
     np.testing.assert_allclose(found[kept], alone, atol=1e-12)
 
 
 def test_too_few_scores_mean_no_credit_at_all() -> None:
-    lost_BN = np.full((1, N), np.nan)
-    lost_BN[0, :2] = 1.0
-    fields = {"strategies": LABELS_BN[:1]}
-    assert np.isnan(credit.by_trajectory(POLY, lost_BN, fields)).all()
-    assert np.isnan(credit.by_action(POLY, lost_BN, fields, ACTIONS_BN[:1])).all()
-    assert np.isnan(credit.shared(POLY, lost_BN, fields, 4, np.random.default_rng(0))).all()
+    lost = Samples(np.full((1, N), np.nan), LABELS_BN[:1])
+    lost.rewards[0, :2] = 1.0
+    assert np.isnan(credit.by_trajectory(POLY, lost)).all()
+    assert np.isnan(credit.by_action(POLY, lost, ACTIONS_BN[:1])).all()
+    assert np.isnan(credit.shared(POLY, lost, 4, np.random.default_rng(0))).all()
 
 
 def test_sums_of_methods_credit_trajectories() -> None:
     both = 0.5 * POLY + 2 * methods.rloo()
-    found = credit.by_trajectory(both, SCORES_BN, FIELDS)
-    poly = credit.by_trajectory(POLY, SCORES_BN, FIELDS)
-    rloo = credit.by_trajectory(methods.rloo(), SCORES_BN, {})
+    found = credit.by_trajectory(both, VINES)
+    poly = credit.by_trajectory(POLY, VINES)
+    rloo = credit.by_trajectory(methods.rloo(), VINES)
     np.testing.assert_allclose(found, 0.5 * poly + 2 * rloo, atol=1e-15)

@@ -49,3 +49,12 @@ def test_what_is_no_label_anywhere_is_none_here(wrong):
 
 def test_a_decimal_is_the_label_of_its_number():
     np.testing.assert_array_equal(labels.numbers_of([Decimal(1), 1, "1", (1,)]), [0, 0, 0, 1])
+
+
+def test_vines_with_equal_first_actions_have_one_number():
+    def acting(*actions):
+        taken = np.array(actions)
+        return Trajectory(np.zeros(1), taken, np.zeros(len(taken)), (), True, False)
+
+    row = [acting([1.0, 2.0], [0.0, 0.0]), acting([1.0, 3.0]), acting(), acting([1.0, 2.0])]
+    np.testing.assert_array_equal(labels.first_actions([row, row]), [[0, 1, -1, 0]] * 2)

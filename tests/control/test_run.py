@@ -16,7 +16,7 @@ CONFIG = """
 name: mine
 task: {name: "own_task:goals"}
 arms:
-  own: {algorithm: "own_model:Model", method: "own_method:method", num_vines: 3}
+  own: {algorithm: poly_ppo, method: "own_method:method", num_vines: 3}
 """
 MODULES = {
     "own_sizes": "K = 2",
@@ -28,7 +28,6 @@ def method():
     return methods.poly_epo(K)
 """,
     "own_task": "from setrl.control.tasks.multi_goal import MultiGoal as goals",
-    "own_model": "from studies.set_critic import SetCriticPPO as Model",
 }
 
 

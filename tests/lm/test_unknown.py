@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from setrl.logs.log import open_log
+from setrl.logs.run import Run
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
-from setrl.support.files.run_folder import evaluation_files, training_run
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.resolved import resolve
 from setrl.train.lm.run import LanguageModelArms
@@ -69,7 +69,7 @@ def run(tmp_path_factory):
         "eval_samples": 8,
         "stop_rule": None,
     }
-    run = training_run(folder / "run", "maxpo", 0)
+    run = Run(folder / "run").seed("maxpo", 0)
     arms = LanguageModelArms(resolve(ComparisonConfig(**config)), folder / "run", folder)
     arms.train("maxpo", 0, run, lambda _: None, Stop())
     return run
@@ -77,7 +77,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def evaluation(run):
-    return evaluation_files(run.path)["test"]
+    return run.evaluations["test"]
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "lab": ("lab", (("setrl", "view", "--help"), ("python", "-c", VIEW, "setrl"))),
     "serve": ("serve", (("python", "-c", "import fastapi, openai, uvicorn"),)),
     "gym": ("gym", (("setrl", "control", "--help"), ("python", "-c", "import setrl.control.run"))),
-    "mujoco": ("mujoco", (("python", "-c", "import mujoco, setrl.control.envs.mujoco"),)),
+    "mujoco": ("mujoco", (("python", "-c", "import mujoco, setrl.control.envs.adapters"),)),
     "atari": ("atari", (("python", "-c", "import ale_py, setrl.control.run"),)),
     "jax": ("jax", (("python", "-c", "import setrl.core.jax"),)),
 }

@@ -180,11 +180,10 @@ def test_arms_with_different_numbers_of_steps_are_not_called_equal(run_dir: Path
     assert "same number of environment steps (" not in render(data)
 
 
-@pytest.mark.parametrize("credit", ["vines", "set_critic"])
-def test_credit_that_was_never_given_is_warned_of(run_dir: Path, credit: str) -> None:
-    logged(run_dir, "poly_n8_k4", 90, **{f"{credit}/advantage_size": None})
+def test_credit_that_was_never_given_is_warned_of(run_dir: Path) -> None:
+    logged(run_dir, "poly_n8_k4", 90, **{"vines/advantage_size": None})
     found = warnings_of(ReportedRun(run_dir))
     assert len(found) == 3
     assert found[0].startswith("poly n8 k4, seed 0, learned as PPO does: no step")
-    logged(run_dir, "poly_n8_k4", 90, **{f"{credit}/advantage_size": 0.1})
+    logged(run_dir, "poly_n8_k4", 90, **{"vines/advantage_size": 0.1})
     assert warnings_of(ReportedRun(run_dir)) == []

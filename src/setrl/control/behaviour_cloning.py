@@ -8,15 +8,23 @@ when to stop (arXiv:2509.25424, App. A). `sb3` and `jax` each have the loss and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from setrl.control.checkpoints import POLICY, Weights, save_weights
+from setrl.support import files
+
 PATIENCE = 5  # epochs without a better loss on held-out episodes
 ENTROPY_COEF, LEARNING_RATE = 0.01, 1e-3  # the paper's weight of the entropy; step size of Adam
-Weights = TypeVar("Weights")
+STREAM = 0xBC  # in the seeds that decide demonstrations and batches
+Learnt = TypeVar("Learnt")
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,8 @@ class Demonstrations:
 
 
 def best_weights(
-    first: Weights, epochs: int, learn: Callable[[], tuple[Weights, float]]
-) -> tuple[Weights, dict[str, float]]:
+    first: Learnt, epochs: int, learn: Callable[[], tuple[Learnt, float]]
+) -> tuple[Learnt, dict[str, float]]:
     """Learn until the held-out loss no longer falls; return the best weights, and how good.
 
     Args:
@@ -63,3 +71,52 @@ def best_weights(
         elif epoch - best_epoch >= PATIENCE:
             break
     return best, {"held_out_loss": best_loss, "epochs": float(best_epoch)}
+
+
+def kept(
+    cache: Path,
+    task: Any,
+    policy: str,
+    first: Weights,
+    code: Sequence[Any],
+    seed: int,
+    clone: Callable[[Demonstrations, np.random.Generator], tuple[Weights, Mapping[str, float]]],
+) -> Path:
+    """Return the file of a pretrained policy, made unless it is there.
+
+    Its folder is named by a hash of everything that decides the weights, and has `pretrain.json`
+    next to it.
+
+    Args:
+        cache: Where policies are kept.
+        task: The task; its `repr` and its source are hashed.
+        policy: Name of the policy's class.
+        first: Weights of its first policy, by name: their shapes are hashed.
+        code: Modules that decide what is learned.
+        seed: Seed of the first weights, and of the batches.
+        clone: Learns from demonstrations; returns the weights, and how good they are.
+    """
+    bases = [base for base in type(task).__mro__ if base.__module__ not in ("builtins", "abc")]
+    sources = dict.fromkeys(map(_source, [*bases, *code, Demonstrations]))
+    digest = hashlib.sha256(b"\0".join(filter(None, sources)))
+    about = {
+        **{"schema_version": 1, "task": repr(task), "source": digest.hexdigest()[:12]},
+        **{"policy": policy, "shapes": {k: list(v.shape) for k, v in first.items()}},
+        "seed": seed,
+    }
+    name = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+    folder = cache / f"policy-{task.name}-{name}"
+    if not folder.exists():
+        rng = np.random.default_rng([STREAM, seed])
+        weights, measured = clone(task.demonstrate(rng), rng)
+        with files.writing_folder(folder) as partial:
+            save_weights(weights, partial / POLICY)
+            files.write_json(partial / "pretrain.json", {**about, "found": dict(measured)})
+    return folder / POLICY
+
+
+def _source(code: Any) -> bytes:
+    try:
+        return Path(inspect.getfile(code)).read_bytes()
+    except (TypeError, OSError):  # defined where no file is, such as in a notebook
+        return b""

@@ -1,6 +1,6 @@
 """Checkpoints of a control run, which resumes from them to the same weights.
 
-checkpoint-<steps>/    all that later steps depend on: see `sb3.checkpoints` and `jax.checkpoints`
+checkpoint-<steps>/    all that later steps depend on: see `sb3.arm` and `jax.arm`
 final/policy.safetensors   the weights of the policy: readable on every machine
 """
 
@@ -20,6 +20,7 @@ from setrl.support.errors import RunError
 from setrl.train.runs.resume import mark_complete
 
 POLICY = "policy.safetensors"
+Weights = Mapping[str, np.ndarray]
 KEPT = 2  # the last one, and a complete one while the last is written
 
 
@@ -52,21 +53,23 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def save_weights(weights: Mapping[str, np.ndarray], path: Path) -> None:
+def save_weights(weights: Weights, path: Path) -> None:
     """Write the weights of a policy, by name."""
     save_file(dict(weights), path)
 
 
-def load_weights(path: Path, like: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def load_weights(path: Path, like: Weights) -> dict[str, np.ndarray]:
     """Load weights that `save_weights` wrote.
 
     Raises:
         RunError: If the file is damaged, or the weights have other names or shapes.
     """
     with reading(path):
-        found = load_file(path)
-        must_be_like(*({name: one.shape for name, one in of.items()} for of in (found, like)))
-    return found
+        weights = load_file(path)
+        must_be_like(
+            *({name: weight.shape for name, weight in of.items()} for of in (weights, like))
+        )
+    return weights
 
 
 def must_be_like(found: object, wanted: object) -> None:

@@ -37,9 +37,7 @@ class ControlConfig(RunConfig):
 
     An arm is {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO, kl_coef,
     kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo with
-    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps. The algorithm
-    may also be module:name, a class of yours below `PolyPPO`, with its arguments: {name:
-    module:name, …}; it takes the keys of poly_ppo.
+    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps.
     """
 
     kind = "control"
@@ -70,8 +68,6 @@ class ControlConfig(RunConfig):
     @override
     def _check_arm(self, arm: str) -> None:
         algorithm = self.arms[arm].get("algorithm", "ppo")
-        if isinstance(located(algorithm, "."), Mapping):
-            return
         names.look_up("algorithm", str(algorithm), ALGORITHMS)
         if algorithm != "poly_ppo":
             known = ("algorithm", *OPTION_KEYS, *PPO_KEYS)
@@ -82,12 +78,4 @@ class ControlConfig(RunConfig):
     def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         folder = str(path.resolve().parent)
         task, arms = values.get("task"), located_arms(values.get("arms"), folder)
-        if isinstance(arms, Mapping):
-            arms = {arm: _with_located_algorithm(keys, folder) for arm, keys in arms.items()}
         return {**values, "task": located(task, folder), "arms": arms}
-
-
-def _with_located_algorithm(keys: Any, folder: str) -> Any:
-    if not isinstance(keys, Mapping) or "algorithm" not in keys:
-        return keys
-    return {**keys, "algorithm": located(keys["algorithm"], folder)}

@@ -1,16 +1,15 @@
 """The credit that each vine gets from the sets of vines that leave the same state.
 
 The set maths is the core's: this file only decides which of its means to compare. A rollout state
-replaces a prompt, and the state's N vines replace the prompt's samples, so B counts rollout states.
-A vine without credit has NaN: its steps keep the critic's advantage.
+replaces a prompt, and the state's N vines replace the prompt's samples, so B counts rollout states;
+a vine's reward is the worth of its whole episode. A vine without credit has NaN: its steps keep the
+critic's advantage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,58 +17,37 @@ from setrl.control.vines import VineChoices
 from setrl.core.advantages import Advantages, AnyMethod, Method
 from setrl.core.credit.estimators import Sampled
 from setrl.core.credit.rounding import difference
-
-SIZE_FLOOR = 1e-8  # a smaller advantage is rounding, and must not be scaled up to 1
-
-
-class ScoredVines(NamedTuple):
-    """The N vines of each of B states, as sets see them; of NumPy, or of JAX.
-
-    Attributes:
-        scores_BN: The worth of each whole episode; NaN leaves the sets.
-        fields: "strategies" (B, N), "correct" (B, N), "pairs" (B, N, N): what methods read besides.
-        actions_BN: Integers, equal for equal first actions; −1 for a vine without an action.
-    """
-
-    scores_BN: Any
-    fields: Mapping[str, Any]
-    actions_BN: Any
+from setrl.samples.samples import Samples
 
 
-def set_advantages(
-    method: AnyMethod, vines: VineChoices, scored: ScoredVines, rng: np.random.Generator
+def vine_advantages(
+    method: AnyMethod,
+    vines: VineChoices,
+    samples: Samples,
+    actions_BN: np.ndarray,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Return the set advantage of each vine, (B, N), as `vines.credit` assigns it; NaN for none."""
-    fields = {name: field for name, field in scored.fields.items() if name in method.reads}
-    scores_BN = scored.scores_BN
-    if vines.credit == "gae" or not len(scores_BN):
-        return np.full(scores_BN.shape, np.nan)
+    if vines.credit == "gae" or not len(samples.rewards):
+        return np.full(samples.rewards.shape, np.nan)
     if vines.credit == "marginal":
-        return by_trajectory(method, scores_BN, fields, rng)
+        return by_trajectory(method, samples, rng)
     assert isinstance(method, Method), "`check_vines` refused a sum"
     if vines.credit == "shared":
-        return shared(method, scores_BN, fields, vines.num_sets, rng)
-    return by_action(method, scores_BN, fields, scored.actions_BN)
+        return shared(method, samples, vines.num_sets, rng)
+    return by_action(method, samples, actions_BN)
 
 
-def spread(xp: Any, values_B: Any, window: int | None, num_steps: int) -> Any:
-    """Give each trajectory's value to its steps 0…W: (T, B), NaN elsewhere.
-
-    Args:
-        xp: `numpy`, or `jax.numpy` inside a compiled update.
-        values_B: The values; NaN for none.
-        window: W; None for all steps.
-        num_steps: T.
-    """
-    times = xp.arange(num_steps)[:, None]
-    return xp.where(times <= (num_steps if window is None else window), values_B, xp.nan)
+def _advantages(
+    method: AnyMethod, samples: Samples, rng: np.random.Generator | None = None
+) -> Advantages:
+    columns = samples.columns
+    rewards_BN, read = columns.pop("rewards"), {"mask", *method.reads} & columns.keys()
+    return method.advantages(rewards_BN, rng=rng, **{name: columns[name] for name in read})
 
 
 def by_trajectory(
-    method: AnyMethod,
-    scores_BN: np.ndarray,
-    fields: Mapping[str, Any],
-    rng: np.random.Generator | None = None,
+    method: AnyMethod, samples: Samples, rng: np.random.Generator | None = None
 ) -> np.ndarray:
     """Credit each vine: mean score of the sets that hold it, against the method's baseline.
 
@@ -77,20 +55,17 @@ def by_trajectory(
 
     Args:
         method: Objective, set size and baseline.
-        scores_BN: (B, N) the worth of each vine; NaN leaves the sets.
-        fields: The other fields that the method reads.
+        samples: The vines; what has an unknown reward leaves the sets.
         rng: Needed if the method's estimator samples sets.
 
     Returns:
         (B, N), NaN for vines without credit.
     """
-    found = method.advantages(scores_BN, rng=rng, **fields)
-    return np.where(_has_credit(found), found.values_BN, np.nan)
+    credit = _advantages(method, samples, rng)
+    return np.where(_has_credit(credit), credit.values_BN, np.nan)
 
 
-def by_action(
-    method: Method, scores_BN: np.ndarray, fields: Mapping[str, Any], actions_BN: np.ndarray
-) -> np.ndarray:
+def by_action(method: Method, samples: Samples, actions_BN: np.ndarray) -> np.ndarray:
     """Credit each first action: mean score of the sets with a vine that begins with it, minus U.
 
         A(a) = mean{f(S) : some vine of S begins with a} − U
@@ -100,19 +75,21 @@ def by_action(
     0 where every set has such a vine. The method's own baseline and scale do not enter.
 
     Args:
-        actions_BN: (B, N) integers, equal for equal first actions.
+        method: Objective and set size.
+        samples: The vines.
+        actions_BN: (B, N) numbers, equal for equal first actions.
     """
     plain = replace(method, baseline="none", reduction="mean", scale=None, adjustment=None)
-    found = plain.advantages(scores_BN, **fields)
-    has_credit_BN = _has_credit(found)
-    values_BN, n = np.where(has_credit_BN, 0.0, np.nan), scores_BN.shape[1]
+    credit, n = _advantages(plain, samples), samples.num_samples
+    has_credit_BN = _has_credit(credit)
+    values_BN = np.where(has_credit_BN, 0.0, np.nan)
     for action in np.unique(actions_BN):
         begins_BN = has_credit_BN & (actions_BN == action)
         others_BN = has_credit_BN & ~begins_BN
-        without_B = plain.advantages(scores_BN, mask=others_BN, **fields).mean_B
+        without_B = _advantages(plain, replace(samples, mask=others_BN)).mean_B
         counts = zip(has_credit_BN.sum(axis=1), others_BN.sum(axis=1), strict=True)
         odds_B = np.array([_odds(int(all_), int(m), method.set_size) for all_, m in counts])
-        change_B = np.where(odds_B > 0, difference(found.mean_B, without_B, n) * odds_B, 0.0)
+        change_B = np.where(odds_B > 0, difference(credit.mean_B, without_B, n) * odds_B, 0.0)
         values_BN = np.where(begins_BN, change_B[:, None], values_BN)
     return values_BN
 
@@ -123,25 +100,18 @@ def _odds(num_vines: int, num_others: int, set_size: int) -> float:
     return without / (total - without) if without < total else 0.0
 
 
-def shared(
-    method: Method,
-    scores_BN: np.ndarray,
-    fields: Mapping[str, Any],
-    num_sets: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
+def shared(method: Method, samples: Samples, num_sets: int, rng: np.random.Generator) -> np.ndarray:
     """Share credit in a set: all members of a sampled set get the advantage of that set.
 
     A(S) = f(S) − mean f of the `num_sets` sampled sets; a vine in several of them gets the mean,
     and a vine in none of them gets no credit. arXiv:2509.25424, with its M sets.
     """
     plain = replace(method, baseline="all_sets", scale=None, adjustment=None)
-    sampled = replace(plain, estimator=Sampled(num_sets))
-    found = sampled.advantages(scores_BN, rng=rng, **fields)
+    credit = _advantages(replace(plain, estimator=Sampled(num_sets)), samples, rng)
     # `with_BN` is NaN for a vine in no sampled set.
-    return np.where(_has_credit(found), found.with_BN - found.mean_B[:, None], np.nan)
+    return np.where(_has_credit(credit), credit.with_BN - credit.mean_B[:, None], np.nan)
 
 
-def _has_credit(found: Advantages) -> np.ndarray:
+def _has_credit(credit: Advantages) -> np.ndarray:
     """Return which vines are in sets, (B, N): they have a score, and so have enough others."""
-    return found.usable_BN & ~found.skipped_B[:, None]
+    return credit.usable_BN & ~credit.skipped_B[:, None]

@@ -40,8 +40,8 @@ def final(key: str) -> TrajectoryLabel:
     """Label a trajectory with the last value of `info[key]`, such as the goal; −1 without one."""
 
     def label(trajectory: Trajectory) -> Hashable:
-        found = trajectory.infos[-1].get(key) if len(trajectory.infos) else None
-        return DEGENERATE if found is None else found
+        value = trajectory.infos[-1].get(key) if len(trajectory.infos) else None
+        return DEGENERATE if value is None else value
 
     return label
 
@@ -57,6 +57,14 @@ def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
     """
     read = [_read(label) for label in labels]
     return np.where([label is None for label in read], np.nan, _numbered(read))
+
+
+def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> NDArray[np.float64]:
+    """Return numbers of the vines' first actions, (B, N): a label, −1 for a vine without steps."""
+    return np.array([
+        numbers_of([tuple(np.ravel(vine.taken_T[0]).tolist()) if len(vine) else DEGENERATE
+                    for vine in row]) for row in vines_BN
+    ])  # fmt: skip
 
 
 def counted(labels: Sequence[Hashable]) -> NDArray[np.int64]:

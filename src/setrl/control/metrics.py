@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from setrl.control.credit import ScoredVines
 from setrl.control.vines import VineChoices
 
 
 def vine_metrics(
     xp: Any,
-    scored: ScoredVines,
+    columns: Mapping[str, Any],
     advantages_BN: Any,
     *,
     wanted_B: Any,
@@ -27,7 +27,7 @@ def vine_metrics(
 
     Args:
         xp: `numpy`, or `jax.numpy` inside a compiled update.
-        scored: The vines of B states.
+        columns: The columns of the `Samples` that the vines of B states are.
         advantages_BN: Their set advantages, NaN for none; None if no credit is asked for.
         wanted_B: Whether there is such a state; where all shapes are fixed, some rows are empty.
         lengths_BN: Their own steps.
@@ -36,20 +36,20 @@ def vine_metrics(
         trunk_steps: Environment steps of all trunks.
         num_trunks: Number of trunks.
     """
-    scores_BN, wanted_BN = scored.scores_BN, wanted_B[:, None]
+    scores_BN, wanted_BN = columns["rewards"], wanted_B[:, None]
     known_BN, has_steps_BN = xp.isfinite(scores_BN), lengths_BN > 0
     states, known = wanted_B.sum(), known_BN.sum()
     with_score = known_BN.any(axis=1).sum()
     steps, vines = lengths_BN.sum(), has_steps_BN.sum()
     largest_B = xp.where(known_BN, scores_BN, -xp.inf).max(axis=1, initial=-xp.inf)
     smallest_B = xp.where(known_BN, scores_BN, xp.inf).min(axis=1, initial=xp.inf)
-    found = {
+    metrics = {
         "families": num_trunks,
         "states": states,
-        "score": _ratio(xp, xp.where(known_BN, scores_BN, 0.0).sum(), known),
-        "all_equal": _ratio(xp, (largest_B == smallest_B).sum(), with_score),
-        "length": _ratio(xp, steps, vines),
-        "step_share": _ratio(xp, steps, steps + trunk_steps),
+        "score": _divided(xp, xp.where(known_BN, scores_BN, 0.0).sum(), known),
+        "all_equal": _divided(xp, (largest_B == smallest_B).sum(), with_score),
+        "length": _divided(xp, steps, vines),
+        "step_share": _divided(xp, steps, steps + trunk_steps),
         "without_steps": (wanted_BN & ~has_steps_BN).sum(),
         "without_reward": (has_steps_BN & ~finite_BN).sum(),
         "unfinished": (has_steps_BN & ~ended_BN).sum(),
@@ -57,17 +57,17 @@ def vine_metrics(
     if advantages_BN is not None:
         credited_BN = xp.isfinite(advantages_BN)
         squares = xp.where(credited_BN, advantages_BN, 0.0) ** 2
-        found["without_credit"] = (wanted_BN & ~credited_BN).sum()
-        found["advantage_size"] = xp.sqrt(_ratio(xp, squares.sum(), credited_BN.sum()))
-    if "strategies" in scored.fields:
-        labels_BN = xp.where(known_BN, scored.fields["strategies"], -1)
-        found["distinct"] = _ratio(xp, _num_different(xp, labels_BN).sum(), with_score)
-        found["degenerate"] = _ratio(xp, (known_BN & (labels_BN < 0)).sum(), known)
-    return {f"vines/{name}": value for name, value in found.items()}
+        metrics["without_credit"] = (wanted_BN & ~credited_BN).sum()
+        metrics["advantage_size"] = xp.sqrt(_divided(xp, squares.sum(), credited_BN.sum()))
+    if "strategies" in columns:
+        labels_BN = xp.where(known_BN, columns["strategies"], -1)
+        metrics["distinct"] = _divided(xp, _num_different(xp, labels_BN).sum(), with_score)
+        metrics["degenerate"] = _divided(xp, (known_BN & (labels_BN < 0)).sum(), known)
+    return {f"vines/{name}": value for name, value in metrics.items()}
 
 
-def _ratio(xp: Any, total: Any, count: Any) -> Any:
-    """Return total / count; NaN for a count of 0."""
+def _divided(xp: Any, total: Any, count: Any) -> Any:
+    """Return the mean of `count` numbers by their total; NaN for none."""
     return xp.where(count > 0, total / xp.maximum(count, 1), xp.nan)
 
 

@@ -15,6 +15,11 @@ from typing import Any, Literal, get_args
 Anchor = Literal["behaviour", "start"]
 
 
+def bonus_of(visits: Any, weight: float) -> Any:
+    """weight · N^−½, with N visits: the bonus for rare actions."""
+    return weight * visits**-0.5
+
+
 def check_penalties(kl_coef: Any, kl_anchor: Any, ucb_coef: Any) -> None:
     """Refuse an unknown anchor, and weights that are not numbers ≥ 0."""
     require_choice("kl_anchor", kl_anchor, Anchor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,11 @@ from setrl.control.config import (
     VINE_KEYS,
     ControlConfig,
 )
-from setrl.control.tasks import ControlTask, from_config, is_of_jax, located
+from setrl.control.tasks import ControlTask, from_config, is_of_jax
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 from setrl.support import names
 from setrl.support.files import strict_yaml
-from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.train import method_config
@@ -39,8 +39,7 @@ class ResolvedControlArm:
         vines: How vines are sampled; None without vines, and on JAX, where the model has them.
         ppo: Arguments of PPO, `n_envs` among them.
         options: The penalties and bonuses beyond PPO's.
-        model: On JAX, the `JaxPolyPPO` that all of these make; on Stable-Baselines3 the class of
-            the model, None for `PolyPPO`.
+        model: On JAX, the `JaxPolyPPO` that all of these make.
     """
 
     method: AnyMethod | None
@@ -108,11 +107,10 @@ def resolve(config: ControlConfig) -> ResolvedControl:
         _check_defaults(task)
     if config.gru is not None and not is_of_jax(task):
         raise KeyedError("gru is of tasks on JAX, such as jax_goals", "gru")
-    make = _arm_on_jax if is_of_jax(task) else _arm
     arms = {}
     for arm, keys in config.arms.items():
         with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-            arms[arm] = make(keys, config, task)
+            arms[arm] = _arm(keys, config, task)
     steps = config.total_steps or int(task.defaults["total_timesteps"])
     if is_of_jax(task) and steps > MOST_JAX_STEPS:
         raise KeyedError(
@@ -130,65 +128,60 @@ def _check_defaults(task: ControlTask) -> None:
         names.look_up("policy_kwargs on JAX", name, {"net_arch": None})
 
 
-def _arm(keys: Keys, config: ControlConfig, task: ControlTask) -> ResolvedControlArm:
+def _arm(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
+    """Make an arm of its keys; of PPO's arguments, the arm's come after all others.
+
+    A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
+    """
+    own, method = dict(keys), None
+    algorithm = own.pop("algorithm", "ppo")
+    vines, options, ppo = (_taken(own, names) for names in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
+    if algorithm == "poly_ppo":
+        method = method_config.from_config({"method": "poly_epo", **own})
+    usual = _taken(dict(task.defaults), PPO_KEYS)
+    ppo = {**usual, **config.ppo, **ALGORITHMS[algorithm], **ppo}
+    make = partial(_arm_on_jax, config.gru) if is_of_jax(task) else _arm_on_gymnasium
+    return make(task, method, vines, ppo, options)
+
+
+def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Take the named keys out of the keys of an arm."""
+    return {name: keys.pop(name) for name in names if name in keys}
+
+
+def _arm_on_gymnasium(
+    task: ControlTask, method: AnyMethod | None, given: Keys, ppo: Keys, options: Keys
+) -> ResolvedControlArm:
     from setrl.control.sb3.vines import Vines
 
-    algorithm, method, given = _read(keys)
     vines = None
     if method is not None:
-        vines = Vines(task.make_env, task.label, task.score, **given[VINES])
+        vines = Vines(task.make_env, task.label, task.score, **given)
     check_vines(method, vines)
-    ppo = _ppo(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
+    ppo = {"n_envs": 8, **ppo}
     if "num_trajectories" in ppo:
         raise ValueError(
             "num_trajectories is of tasks on JAX; here n_steps × n_envs are the steps of an update"
         )
-    model, own = _own_model(keys)
-    return ResolvedControlArm(method, vines, ppo, given[OPTIONS] | own, model)
+    if ppo.get("batch_size", 64) is None:
+        ppo["batch_size"] = ppo["n_envs"] * ppo.get("n_steps", 2048)
+    return ResolvedControlArm(method, vines, ppo, options)
 
 
-def _own_model(keys: Keys) -> tuple[Any, dict[str, Any]]:
-    """Return the class that is the algorithm of an arm, and its arguments; None for ours."""
-    algorithm = located(keys.get("algorithm"), ".")
-    if not isinstance(algorithm, Mapping):
-        return None, {}
-    options = dict(algorithm)
-    reference, folder = options.pop("name", None), options.pop("folder", ".")
-    return load_function(reference, folder).value, options
-
-
-def _arm_on_jax(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
+def _arm_on_jax(
+    gru: int | None, task: Any, method: AnyMethod | None, given: Keys, ppo: Keys, options: Keys
+) -> ResolvedControlArm:
     from setrl.control.jax.networks import ActorCritic
     from setrl.control.jax.poly_ppo import JaxPolyPPO
     from setrl.control.jax.update import PPOOptions
 
-    algorithm, method, given = _read(keys)
-    if isinstance(located(keys.get("algorithm"), "."), Mapping):
-        raise ValueError("algorithm must be a name on JAX")
-    vines = None
-    if method is not None:
-        _refuse_on_jax(given[VINES], JAX_VINES)
-        vines = VineChoices(**given[VINES])
-    merged = _merged(task, config.ppo, ALGORITHMS[algorithm], given[PPO])
-    _refuse_on_jax(merged, [one.name for one in fields(PPOOptions)])
+    _refuse_on_jax(given, JAX_VINES)
+    _refuse_on_jax(ppo, [option.name for option in fields(PPOOptions)])
+    vines = None if method is None else VineChoices(**given)
     widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
-    policy = ActorCritic(task.env.num_actions, widths, config.gru)
-    model = JaxPolyPPO(task, policy, PPOOptions(**merged, **given[OPTIONS]), method, vines)
-    return ResolvedControlArm(method, None, merged, given[OPTIONS], model)
-
-
-VINES, OPTIONS, PPO = range(3)  # the groups of an arm's keys
-
-
-def _read(keys: Keys) -> tuple[str, AnyMethod | None, list[dict[str, Any]]]:
-    """Return the algorithm of an arm, its method for `poly_ppo`, and its other keys in groups."""
-    own = dict(keys)
-    algorithm = own.pop("algorithm", "ppo")
-    algorithm = algorithm if str(algorithm) in ALGORITHMS else "poly_ppo"  # a class below it
-    given = [_taken(own, of) for of in (VINE_KEYS, OPTION_KEYS, PPO_KEYS)]
-    if algorithm != "poly_ppo":
-        return algorithm, None, given
-    return algorithm, method_config.from_config({"method": "poly_epo", **own}), given
+    policy = ActorCritic(task.env.num_actions, widths, gru)
+    model = JaxPolyPPO(task, policy, PPOOptions(**ppo, **options), method, vines)
+    return ResolvedControlArm(method, None, ppo, options, model)
 
 
 def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
@@ -197,26 +190,3 @@ def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
         if key not in known:
             instead = ": an update has num_trajectories" if key in ("n_steps", "n_envs") else ""
             raise ValueError(f"{key} is not available on JAX{instead}")
-
-
-def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Take the named keys out of the keys of an arm."""
-    return {name: keys.pop(name) for name in names if name in keys}
-
-
-def _ppo(task: ControlTask, *others: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge PPO's arguments: the task's, config's, algorithm's and arm's; the last one wins.
-
-    A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
-    """
-    found = {"n_envs": 8, **_merged(task, *others)}
-    if found.get("batch_size", 64) is None:
-        found["batch_size"] = found["n_envs"] * found.get("n_steps", 2048)
-    return found
-
-
-def _merged(task: Any, *others: Mapping[str, Any]) -> dict[str, Any]:
-    found = _taken(dict(task.defaults), PPO_KEYS)
-    for arguments in others:
-        found |= arguments
-    return found

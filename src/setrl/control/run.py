@@ -11,7 +11,7 @@ from types import ModuleType
 
 from typing_extensions import override
 
-from setrl.control.learner import Learner
+from setrl.control.arm import Learner
 from setrl.control.resolved import ResolvedControl
 from setrl.logs.run import BASE, Run, Seed
 from setrl.support import files

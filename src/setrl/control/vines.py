@@ -30,7 +30,7 @@ class VineChoices:
 
     Attributes:
         num_vines: N, vines from each state. 0 for no vines.
-        num_states: p, states of each trunk that vines leave. 0 for no vines; None: all states.
+        num_states: p, states of each trunk that vines leave. 0 for no vines.
         where: Which states: "equal" in time from the first on, "inner" equally spaced without the
             first (as in i·T/(p + 1)), or "uniform" at random.
         window: W: the steps 0…W of a vine have set advantages; None for all steps.
@@ -44,7 +44,7 @@ class VineChoices:
     """
 
     num_vines: int = 8
-    num_states: int | None = 2
+    num_states: int = 2
     where: Where = "equal"
     window: int | None = 5
     credit: CreditName = "marginal"
@@ -54,14 +54,38 @@ class VineChoices:
         require_choice("where", self.where, Where)
         require_choice("credit", self.credit, CreditName)
         require_number("num_vines", self.num_vines, whole=True)
+        require_number("num_states", self.num_states, whole=True)
         require_number("num_sets", self.num_sets, 2, whole=True)
-        require_number("num_states", self.num_states, whole=True, may_be_none=True)
         require_number("window", self.window, whole=True, may_be_none=True)
 
     @property
     def are_sampled(self) -> bool:
         """Whether there are vines; without them PPO is plain."""
         return self.num_vines > 0 and self.num_states != 0
+
+
+def even_times(xp: Any, lengths_F: Any, num_states: int, where: Where) -> tuple[Any, Any]:
+    """Choose p evenly spaced states of F trunks that vines leave; "uniform" replaces the times.
+
+    A trunk with fewer steps than p has fewer of them. The last state, which no step follows, is
+    never among them.
+
+    Args:
+        xp: `numpy`, or `jax.numpy` inside a compiled update.
+        lengths_F: Steps of each trunk.
+        num_states: p.
+        where: As in `VineChoices`.
+
+    Returns:
+        Times (F, p), ascending, and whether there is such a state (F, p).
+    """
+    length_F1, index_p = lengths_F[:, None], xp.arange(num_states)[None]
+    count_F1 = xp.minimum(num_states, length_F1)
+    wanted = index_p < count_F1
+    if where != "inner":
+        return index_p * length_F1 // xp.maximum(count_F1, 1), wanted
+    times = (index_p + 1) * length_F1 // (count_F1 + 1)
+    return times, wanted & (xp.diff(times, axis=1, prepend=-1) > 0)
 
 
 def _check_kinds(method: Any, vines: Any) -> None:

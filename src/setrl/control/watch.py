@@ -248,9 +248,11 @@ def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any
     """Return the trained model of an arm; on JAX, its player."""
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
-    final = Run(run_dir).seed(arm, seed).final
+    run = Run(run_dir).seed(arm, seed)
+    final = run.final
     if not (final / POLICY).exists():
         raise ConfigError(
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
         )
-    return engine(resolved).trained(resolved, arm, final / POLICY)
+    given = (resolved, arm, 0, run.path, run)
+    return engine(resolved).Learner(*given, start=final / POLICY).policy

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,10 +60,10 @@ def agreement(labels_N: Labeling, reference_N: Labeling) -> Agreement:
     """
     first, second, both = _pair_counts(labels_N, reference_N)
     return Agreement(
-        adjusted_rand=_adjusted_rand(len(labels_N), first, second, both),
-        precision=_ratio(both, first),
-        recall=_ratio(both, second),
-        f1=_ratio(2 * both, first + second),
+        adjusted_rand=_adjusted_rand(labels_N, reference_N),
+        precision=_share(both, first),
+        recall=_share(both, second),
+        f1=_share(2 * both, first + second),
         flips=flips(labels_N, reference_N),
     )
 
@@ -79,7 +80,8 @@ def flips(labels_N: Labeling, reference_N: Labeling) -> float:
     if not len(first_N):
         return nan
     degenerate = int(((first_N == DEGENERATE) & (second_N == DEGENERATE)).sum())
-    shared_CC = _contingency(first_N, second_N)
+    named_N = (first_N != DEGENERATE) & (second_N != DEGENERATE)
+    shared_CC = _metrics().cluster.contingency_matrix(first_N[named_N], second_N[named_N])
     assign = load("scipy.optimize", "judge").linear_sum_assignment
     matched = int(shared_CC[assign(shared_CC, maximize=True)].sum())
     return 1.0 - (matched + degenerate) / len(first_N)
@@ -92,12 +94,17 @@ def _pair_counts(labels_N: Labeling, reference_N: Labeling) -> tuple[int, ...]:
     return tuple(int(np.triu(grid_NN, k=1).sum()) for grid_NN in grids)
 
 
-def _adjusted_rand(num_samples: int, first: int, second: int, both: int) -> float:
-    if num_samples < 2:
-        return nan
-    expected = first * second / (num_samples * (num_samples - 1) // 2)
-    largest = (first + second) / 2
-    return 1.0 if largest == expected else (both - expected) / (largest - expected)
+def _adjusted_rand(*labelings_N: Labeling) -> float:
+    """Return scikit-learn's index, where each degenerate sample has a label that no other has."""
+    alone_N = -1 - np.arange(len(labelings_N[0]))
+    named = [
+        np.where(np.equal(labels_N, DEGENERATE), alone_N, labels_N) for labels_N in labelings_N
+    ]
+    return _metrics().adjusted_rand_score(*named) if len(alone_N) > 1 else nan
+
+
+def _metrics() -> Any:
+    return load("sklearn.metrics", "judge")
 
 
 def _checked(labels_N: Labeling, reference_N: Labeling) -> tuple[NDArray, NDArray]:
@@ -109,15 +116,5 @@ def _checked(labels_N: Labeling, reference_N: Labeling) -> tuple[NDArray, NDArra
     return first_N, second_N
 
 
-def _contingency(first_N: NDArray, second_N: NDArray) -> NDArray[np.int64]:
-    """How many samples each pair of labels shares, without degenerate ones."""
-    kept_N = (first_N != DEGENERATE) & (second_N != DEGENERATE)
-    first, first_n = np.unique(first_N[kept_N], return_inverse=True)
-    second, second_n = np.unique(second_N[kept_N], return_inverse=True)
-    shared_CC = np.zeros((len(first), len(second)), dtype=np.int64)
-    np.add.at(shared_CC, (first_n, second_n), 1)
-    return shared_CC
-
-
-def _ratio(part: int, whole: int) -> float:
+def _share(part: int, whole: int) -> float:
     return part / whole if whole else nan

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from setrl.control.credit import spread
 from setrl.control.jax import advantages, bonuses, update
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import _of_critic
 from setrl.control.jax.rollouts import RolloutSteps, Trajectories
 from setrl.control.sb3 import update as torch_update
 from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.steps import CreditedSteps, scaled, spread
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
 LENGTHS = (6, 3, 1, 0)
@@ -82,9 +82,10 @@ def test_a_trajectory_without_finite_rewards_is_not_learned_from() -> None:
 
 def test_set_advantages_are_scaled_over_all_parts() -> None:
     own = [spread(jnp, jnp.array(row), 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])]
-    parts = [advantages.credited(make_grown(), 0.0, GAMMA, DECAY, each) for each in own]
+    grown = make_grown()
+    parts = [advantages.credited(grown, 0.0, GAMMA, DECAY, each) for each in own]
     size = np.sqrt((9 + 16) / 6)  # six steps: the last trajectory has none
-    found = [one.advantages[0, 0] for one in advantages.scaled(parts)]
+    found = [one.advantages[0, 0] for one in scaled(jnp, parts, advantages.floor_of([grown]))]
     np.testing.assert_allclose(found, [3 / size, 4 / size], rtol=1e-6)
 
 
@@ -119,12 +120,12 @@ def test_learning_is_the_loop_in_pytorch() -> None:
     weights = [torch.tensor(np.asarray(leaf), requires_grad=True) for leaf in leaves]
     adam = torch.optim.Adam(weights, options.learning_rate, eps=update.ADAM_EPSILON)
     steps = pieces._replace(memories=pieces.usable)
-    rows = update.Pieces(*(torch.tensor(np.array(one)[:, 0]) for one in steps))
+    rows = CreditedSteps(*(torch.tensor(np.array(one)[:, 0]) for one in steps))
     losses, moves = [], []
     for own in jax.random.split(key, options.n_epochs):
         order = np.array(update.shuffled(pieces.usable[:, 0], own))
         for chosen in np.split(order[: sum(LENGTHS)], (4, 8)):  # the last minibatch has two steps
-            batch = update.Pieces(*(one[chosen] for one in rows))
+            batch = CreditedSteps(*(one[chosen] for one in rows))
             loss, moved = torch_loss(jax.tree.unflatten(tree, weights), batch, options)
             adam.zero_grad()
             loss.backward()
@@ -139,7 +140,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
 
 
 def torch_loss(
-    layers: Any, batch: update.Pieces, options: update.PPOOptions
+    layers: Any, batch: CreditedSteps, options: update.PPOOptions
 ) -> tuple[torch.Tensor, float]:
     """Return the loss of a minibatch, and the estimate of KL(old ‖ new)."""
     hidden = {name: torch.tanh(dense(layers[name][0], batch.observations)) for name in layers}
@@ -264,5 +265,7 @@ def test_minibatches_of_many_pieces_come_from_everywhere() -> None:
 
 def test_rounding_of_returns_is_not_scaled_up() -> None:
     own = spread(jnp, jnp.array([7e-8, -7e-8, 0.0, 0.0]), None, T)
-    (found,) = advantages.scaled([advantages.credited(make_grown(), 0.0, GAMMA, DECAY, own)])
+    grown = make_grown()
+    steps = advantages.credited(grown, 0.0, GAMMA, DECAY, own)
+    (found,) = scaled(jnp, [steps], advantages.floor_of([grown]))
     assert np.abs(np.asarray(found.advantages)[np.asarray(found.from_sets)]).max() < 0.1

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control.credit import ScoredVines, set_advantages
-from setrl.control.jax import credit as on_jax
-from setrl.control.jax import families
+from setrl.control.credit import vine_advantages
+from setrl.control.jax import advantages, families
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
 from setrl.control.jax.update import PPOOptions
 from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
 from setrl.control.vines import VineChoices
+from setrl.samples import Samples
 
 SMALL = PPOOptions(num_trajectories=12, batch_size=32, n_epochs=1, gamma=0.99)
 METHOD = methods.poly_epo(2)
@@ -73,14 +73,15 @@ def test_families_are_trunks_with_vines_from_their_states(marginal: Any) -> None
 def test_scores_and_labels_are_about_whole_episodes(marginal: Any) -> None:
     sampled, _ = marginal[3]
     goals = np.asarray(sampled.vines.ends.goal).reshape(4, 3)
-    np.testing.assert_array_equal(sampled.scored.fields["strategies"], goals)
-    np.testing.assert_array_equal(sampled.scored.scores_BN, (goals >= 0).astype(float))
+    np.testing.assert_array_equal(sampled.columns["strategies"], goals)
+    np.testing.assert_array_equal(sampled.columns["rewards"], (goals >= 0).astype(float))
 
 
 def test_credit_is_the_exact_credit_of_the_core(marginal: Any) -> None:
     model, _, _, (families, advantages_BN) = marginal
-    scored = jax.tree.map(np.asarray, families.scored)
-    expected = set_advantages(METHOD, model.vines, scored, np.random.default_rng(0))
+    columns, actions_BN = jax.tree.map(np.asarray, (families.columns, families.actions_BN))
+    given = (METHOD, model.vines, Samples(**columns), actions_BN)
+    expected = vine_advantages(*given, np.random.default_rng(0))
     np.testing.assert_allclose(advantages_BN, expected, atol=1e-6)
 
 
@@ -96,10 +97,11 @@ def test_every_reading_of_algorithm_2_is_there(credit: Any) -> None:
     scores[0, 1] = np.nan
     vines, key = make(num_vines=4, credit=credit).vines, jax.random.key(4)
     assert vines is not None
-    scored = ScoredVines(scores, {"strategies": labels}, actions)
-    found = jax.jit(lambda given: on_jax.set_advantages(METHOD, vines, given, key))(scored)
+    columns = {"rewards": scores, "strategies": labels}
+    compiled = jax.jit(lambda *given: advantages.vine_advantages(METHOD, vines, *given, key))
     drawn = np.random.default_rng(int(jax.random.bits(key)))
-    np.testing.assert_allclose(found, set_advantages(METHOD, vines, scored, drawn), atol=1e-6)
+    expected = vine_advantages(METHOD, vines, Samples(**columns), actions, drawn)
+    np.testing.assert_allclose(compiled(columns, actions), expected, atol=1e-6)
 
 
 def test_methods_that_scale_do_not_scale_rounding() -> None:
@@ -107,7 +109,7 @@ def test_methods_that_scale_do_not_scale_rounding() -> None:
     vines, none = make().vines, np.zeros((2, 3))
     assert vines is not None
     scores = np.float32([[1000, 1000.0001, 999.9999], [1000, 1001, 999]])
-    found = on_jax._OnHost(methods.grpo(), vines)(ScoredVines(scores, {}, none), 0)
+    found = advantages._OnHost(methods.grpo(), vines)({"rewards": scores}, none, 0)
     np.testing.assert_array_equal(found[0], 0)
     np.testing.assert_allclose(found[1], methods.grpo().advantages(scores[1:]).values_BN[0])
 
@@ -158,14 +160,14 @@ def test_what_came_after_a_state_is_no_part_of_its_vines() -> None:
     for f, row in enumerate(times):
         for p, time in enumerate(row):
             usable = np.isfinite(own[f, p]) & np.isfinite(rewards[:time, f].sum())
-            scores = np.asarray(found.scored.scores_BN).reshape(16, 2, 3)[f, p]
+            scores = np.asarray(found.columns["rewards"]).reshape(16, 2, 3)[f, p]
             np.testing.assert_array_equal(np.isfinite(scores), usable)
 
 
 def test_a_missing_or_infinite_reward_is_in_no_set_and_no_update() -> None:
     model = make(BrokenGoals(), replace(SMALL, num_trajectories=96))
     training, found, (sampled, advantages_BN) = trained(model)
-    returns, scores_BN = np.asarray(sampled.vines.returns), np.asarray(sampled.scored.scores_BN)
+    returns, scores_BN = np.asarray(sampled.vines.returns), np.asarray(sampled.columns["rewards"])
     assert np.isinf(returns).any()
     assert np.isnan(returns).any()
     unknown = ~np.isfinite(returns).reshape(scores_BN.shape)
@@ -245,7 +247,6 @@ def test_environments_are_checked_before_compilation(kind: Any, sentence: str) -
         ({"num_vines": 2}, "num_vines"),  # sets of two need three vines
         ({"num_states": 0}, "num_states must be from 1 to 20"),
         ({"num_states": 21}, "num_states must be from 1 to 20, the steps of an episode"),
-        ({"num_states": None}, "num_states must be from 1 to 20"),
     ],
 )
 def test_choices_that_do_not_fit_are_refused(vines: dict[str, Any], sentence: str) -> None:

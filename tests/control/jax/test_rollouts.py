@@ -1,6 +1,7 @@
 """Trajectories that grow on JAX, their rollout states, and the room with goals."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,6 @@ import pytest
 
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.rollouts import at_times, grow, rollout_times
-from setrl.control.sb3 import families
 from setrl.control.tasks.jax_goals import JaxGoals, ring
 from setrl.control.tasks.multi_goal import MultiGoalEnv
 
@@ -84,15 +84,19 @@ def test_states_are_taken_at_times(grown: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("where", ["equal", "inner", "uniform"])
-def test_rollout_states_are_those_of_stable_baselines(where: str) -> None:
-    rng, longest, p = np.random.default_rng(5), 7, 3
+def test_vines_leave_the_states_that_are_chosen(where: Any) -> None:
+    longest, p = 7, 3
     lengths = np.arange(longest + 1)
     steps = SimpleNamespace(alive=jnp.asarray(np.arange(longest)[:, None] < lengths))
     times, wanted = rollout_times(steps, p, where, jax.random.key(0))  # type: ignore[arg-type]
-    for b, length in enumerate(lengths):
-        found = np.asarray(times[b])[np.asarray(wanted[b])].tolist()
-        if where == "uniform":
-            assert len(set(found)) == min(p, length)
-            assert all(0 <= t < length for t in found)
+    for length, row, kept in zip(
+        lengths.tolist(), np.asarray(times), np.asarray(wanted), strict=True
+    ):
+        count = min(p, length)
+        equal = [index * length // count for index in range(count)]
+        inner = sorted({(index + 1) * length // (count + 1) for index in range(count)})
+        if where != "uniform":
+            assert row[kept].tolist() == (equal if where == "equal" else inner)
             continue
-        assert found == families.rollout_times(int(length), p, where, rng)  # type: ignore[arg-type]
+        assert len(set(row[kept])) == count
+        assert all(0 <= time < length for time in row[kept])

@@ -8,9 +8,8 @@ import pytest
 import torch
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from setrl.control.sb3.advantages import Critic
+from setrl.control.sb3.advantages import Critic, Segment
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.credit import Segment
 from setrl.control.trajectories import TAKEN, Trajectory
 
 GAMMA, LAMBDA = 0.9, 0.8
@@ -94,12 +93,6 @@ def test_set_advantages_replace_the_critics_in_their_window_alone() -> None:
     )
     critics = (found.returns - found.values)[in_window]
     np.testing.assert_allclose(critics, own[in_window], atol=1e-5)
-
-
-def test_sets_that_are_all_alike_leave_their_window_at_zero() -> None:
-    found = Critic(policy(), GAMMA, LAMBDA).credited([Segment(walk(4, 1), 0.0)])
-    assert found.from_sets.all()
-    assert (found.advantages == 0).all()
 
 
 def test_rounding_errors_are_not_divided_up_to_a_signal() -> None:

@@ -69,7 +69,7 @@ def test_a_known_length_of_families_fills_an_update_in_few_rounds() -> None:
 def test_a_short_first_family_does_not_fill_the_update_with_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _, sampler = drawn(1, num_vines=0)
+    _, sampler = drawn(1)
     lengths = iter([2, *[10] * 500])
     monkeypatch.setattr(
         sampler,
@@ -101,11 +101,6 @@ def test_vines_that_do_not_end_are_cut() -> None:
     families, _ = drawn(50, make_env=Endless, max_steps=7, num_states=1)
     every = [families[0].trunk, *families[0].vines_BN[0]]
     assert all(len(one) == 7 and one.truncated and not one.terminated for one in every)
-
-
-def test_first_states_alone_need_no_other_snapshot() -> None:
-    families, _ = drawn(100, num_states=1)
-    assert all(family.times == (0,) for family in families)
 
 
 def test_episodes_without_steps_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from setrl import credit, methods, objectives, set_advantages
+from setrl import Samples, credit, methods, objectives, set_advantages
 from setrl.control import credit as vine_credit
 from setrl.idea import Sets
 from tests.core.catalogue import EXACT, Case, samples_of
@@ -137,9 +137,9 @@ def test_small_chances_between_strategies_stay_at_4096_samples():
 
 @pytest.mark.parametrize("num_vines", [5, 7, 8])
 def test_every_credit_of_vines_is_exactly_zero_where_all_are_worth_the_same(num_vines):
-    scores, fields = np.full((3, num_vines), 0.7), {"strategies": np.tile(range(num_vines), (3, 1))}
+    vines = Samples(np.full((3, num_vines), 0.7), np.tile(range(num_vines), (3, 1)))
     method, rng = methods.poly_epo(2), np.random.default_rng(0)
     actions = np.tile(np.arange(num_vines) % 3, (3, 1))
-    assert not vine_credit.by_trajectory(method, scores, fields).any()
-    assert not vine_credit.by_action(method, scores, fields, actions).any()
-    assert not np.nan_to_num(vine_credit.shared(method, scores, fields, 4, rng)).any()
+    assert not vine_credit.by_trajectory(method, vines).any()
+    assert not vine_credit.by_action(method, vines, actions).any()
+    assert not np.nan_to_num(vine_credit.shared(method, vines, 4, rng)).any()

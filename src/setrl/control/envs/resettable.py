@@ -16,7 +16,14 @@ import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
-from setrl.control.envs.adapters import Adapter, AtariState, AttributeState, OwnState, PickledState
+from setrl.control.envs.adapters import (
+    Adapter,
+    AtariState,
+    AttributeState,
+    MujocoState,
+    OwnState,
+    PickledState,
+)
 from setrl.control.envs.generators import load_generators, reseed_generators, save_generators
 from setrl.control.envs.layers import (
     copied,
@@ -26,7 +33,6 @@ from setrl.control.envs.layers import (
     load_wrapper,
     save_wrapper,
 )
-from setrl.control.envs.mujoco import MujocoState
 from setrl.support import names
 
 Noise = Literal["keep", "fork"] | int

@@ -1,30 +1,31 @@
-"""One training run of a control config on JAX; `sb3.arm` does the same on Stable-Baselines3."""
+"""One training run of a control config on JAX; `sb3.arm` does the same on Stable-Baselines3.
+
+checkpoint-<steps>/training.npz   weights, optimiser, random numbers, counters: arrays, no pickles
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 from typing_extensions import override
 
-from setrl.control import learner, pretrained
+from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import POLICY, save_weights
-from setrl.control.jax import behaviour_cloning, checkpoints, networks
+from setrl.control.checkpoints import Weights, load_weights, must_be_like, reading
+from setrl.control.jax import behaviour_cloning, networks
 from setrl.control.jax.networks import Params
-from setrl.control.jax.poly_ppo import JaxPolyPPO, Player
+from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
 from setrl.control.metrics import without_credit
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.wording import count
 
-if TYPE_CHECKING:
-    from setrl.control.resolved import ResolvedControl
-
+STATE = "training.npz"
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 SAME_BITS = "--xla_gpu_deterministic_ops=true"  # else a GPU adds in any order, by a measured choice
 PRECISION = "jax_default_matmul_precision"
@@ -43,16 +44,47 @@ def use_one_thread() -> None:
         jax.config.update(PRECISION, "highest")
 
 
-class Learner(learner.Learner):
+class Learner(arm.Learner):
     """Trains a `JaxPolyPPO`."""
 
+    policy_name = "JaxPolyPPO"
+    cloning = (behaviour_cloning, networks)
+
     @override
-    def __post_init__(self) -> None:
-        self.model = model_of(self.resolved, self.arm)
-        first = warm_start(self.model, self.cache, self.resolved.config.pretrain_seed)
-        self.training = self.model.init(jax.random.key(self.seed), first)
-        if self.checkpoint is not None:
-            self.training = checkpoints.load(self.checkpoint, self.training)
+    def begin(self) -> None:
+        model = self.resolved.arms[self.arm].model
+        assert isinstance(model, JaxPolyPPO)
+        self.model = model
+        self._begin_with(None)
+
+    def _begin_with(self, params: Params | None) -> None:
+        self.training = self.model.init(jax.random.key(self.seed), params)
+
+    @override
+    def resume(self, folder: Path) -> None:
+        self.begin()
+        wanted, tree = jax.tree.flatten(_plain(self.training))
+        with reading(folder / STATE):
+            with np.load(folder / STATE, allow_pickle=False) as written:
+                leaves = [written[name] for name in sorted(written.files)]
+            must_be_like(_kinds(leaves), _kinds(wanted))
+        plain = jax.tree.unflatten(tree, [jax.numpy.asarray(leaf) for leaf in leaves])
+        self.training = plain._replace(key=jax.random.wrap_key_data(plain.key))
+
+    @override
+    def weights(self) -> Weights:
+        return weights_of(self.training.params)
+
+    @override
+    def load_policy(self, path: Path) -> None:
+        self._begin_with(load_policy(path, self.training.params))
+
+    @override
+    def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
+        first = self.model.init(jax.random.key(self.resolved.config.pretrain_seed)).params
+        params, measured = behaviour_cloning.clone(self.model.policy, first, shown, rng)
+        self._begin_with(params)
+        return measured
 
     @property
     @override
@@ -81,11 +113,9 @@ class Learner(learner.Learner):
 
     @override
     def write(self, folder: Path) -> None:
-        checkpoints.write(self.training, folder)
-
-    @override
-    def write_final(self, folder: Path) -> None:
-        save_weights(checkpoints.weights(self.training.params), folder / POLICY)
+        leaves = jax.tree.leaves(_plain(self.training))
+        named: Any = {f"{index:04d}": np.asarray(leaf) for index, leaf in enumerate(leaves)}
+        np.savez(folder / STATE, **named)
 
     def _refuse_what_teaches_nothing(self, metrics: dict[str, Any], params: Params) -> None:
         missing = int(metrics["rollout/without_reward"])
@@ -105,33 +135,29 @@ class Learner(learner.Learner):
             )
 
 
-def model_of(resolved: ResolvedControl, arm: str) -> JaxPolyPPO:
-    """Return the model of an arm."""
-    model = resolved.arms[arm].model
-    assert isinstance(model, JaxPolyPPO)
-    return model
+def _plain(training: Training) -> Training:
+    return training._replace(key=jax.random.key_data(training.key))
 
 
-def warm_start(model: JaxPolyPPO, cache: Path, seed: int) -> Params | None:
-    """Return the weights that all arms and seeds start from; None if each starts from its own."""
-    task: Any = model.task
-    if not task.demonstrations:
-        return None
-    first = model.init(jax.random.key(seed)).params
-
-    def clone(
-        shown: Demonstrations, rng: np.random.Generator
-    ) -> tuple[pretrained.Weights, dict[str, float]]:
-        params, found = behaviour_cloning.clone(model.policy, first, shown, rng)
-        return checkpoints.weights(params), found
-
-    code, weights = [behaviour_cloning, networks], checkpoints.weights(first)
-    path = pretrained.kept(cache, task, "JaxPolyPPO", weights, code, seed, clone)
-    return checkpoints.load_policy(path, first)
+def _kinds(leaves: Any) -> list[str]:
+    return [f"{np.asarray(leaf).dtype}{np.shape(leaf)}" for leaf in leaves]
 
 
-def trained(resolved: ResolvedControl, arm: str, policy: Path) -> Player:
-    """Return a player of an arm's trained policy, from its file."""
-    model = model_of(resolved, arm)
-    like = model.init(jax.random.key(0)).params
-    return model.player(checkpoints.load_policy(policy, like))
+def load_policy(path: Path, like: Params) -> Params:
+    """Load the weights of a policy.
+
+    Raises:
+        RunError: If the file is damaged, or holds another policy.
+    """
+    wanted = weights_of(like)
+    weights_by_name = load_weights(path, wanted)
+    return jax.tree.unflatten(jax.tree.structure(like), [weights_by_name[name] for name in wanted])
+
+
+def weights_of(params: Params) -> dict[str, np.ndarray]:
+    """Return name → weight, in the order of the leaves."""
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    return {
+        jax.tree_util.keystr(where, simple=True, separator="."): np.asarray(weight)
+        for where, weight in leaves
+    }

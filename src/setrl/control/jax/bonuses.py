@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from setrl.control.jax.rollouts import RolloutSteps
+from setrl.control.options import bonus_of
 
 TABLE = 2**20  # pairs that share a place are counted as one
 PRIME = 0x01000193  # of the FNV hash
@@ -27,14 +28,14 @@ def count_bonuses(
     """
     if not weight:
         return [0.0] * len(parts), visits
-    found: list[jax.Array | float] = []
+    bonuses: list[jax.Array | float] = []
     for steps in parts:
         places_BT = jnp.where(steps.alive, _hash(steps), TABLE).T  # nothing is counted at TABLE
         places = places_BT.reshape(-1)
         before = visits.at[places].get(mode="fill", fill_value=0) + _earlier(places)
-        found.append((weight * (before + 1.0) ** -0.5).reshape(places_BT.shape).T)
+        bonuses.append(bonus_of(before + 1.0, weight).reshape(places_BT.shape).T)
         visits = visits.at[places].add(1, mode="drop")
-    return found, visits
+    return bonuses, visits
 
 
 def _earlier(places: jax.Array) -> jax.Array:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from setrl.control.credit import ScoredVines
 from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Trajectories, at_times, grow, rollout_times
@@ -23,14 +22,16 @@ class Families(NamedTuple):
         times: (F, p) the steps at whose states vines leave.
         wanted: (F, p) whether there is such a state.
         vines: The B·N vines, state after state.
-        scored: What sets see of them.
+        columns: What sets see of them: columns of `Samples`.
+        actions_BN: Their first actions.
     """
 
     trunks: Trajectories
     times: jax.Array
     wanted: jax.Array
     vines: Trajectories
-    scored: ScoredVines
+    columns: dict[str, jax.Array]
+    actions_BN: jax.Array
 
 
 def episodes(
@@ -56,42 +57,40 @@ def sample(
     """Sample `count` families."""
     for_trunks, for_times, for_vines = jax.random.split(key, 3)
     trunks = episodes(task, policy, params, count, for_trunks, keeps_states=True)
-    assert vines.num_states is not None
     times, wanted = rollout_times(trunks.steps, vines.num_states, vines.where, for_times)
     left = jnp.where(wanted, task.env.max_steps - times, 0).reshape(-1)
     starts = (at_times(trunks.states, times), at_times(trunks.steps.memories, times), left)
     states, memories, limits = _repeated(starts, vines.num_vines)
     grown = grow(task.env, policy, params, states, memories, for_vines, limits, task.env.max_steps)
-    scored = _scored(task, vines.num_vines, trunks, times, grown)
-    return Families(trunks, times, wanted, grown, scored)
+    columns = _scored(task, vines.num_vines, trunks, times, grown)
+    actions_BN = grown.steps.actions[0].reshape(times.size, vines.num_vines)
+    return Families(trunks, times, wanted, grown, columns, actions_BN)
 
 
 def _repeated(values: Any, count: int) -> Any:
-    return jax.tree.map(lambda one: jnp.repeat(one, count, axis=0), values)
+    return jax.tree.map(lambda array: jnp.repeat(array, count, axis=0), values)
 
 
 def _scored(
     task: JaxTask, num_vines: int, trunks: Trajectories, times: jax.Array, vines: Trajectories
-) -> ScoredVines:
+) -> dict[str, jax.Array]:
     """Score and label whole episodes; NaN without steps, or with a reward that is not finite."""
     rewards = jnp.roll(trunks.steps.rewards, 1, axis=0).at[0].set(0.0)
     before = at_times(jnp.cumsum(rewards, axis=0), times)
     scores = vines.returns + _repeated(before, num_vines)
     known = (vines.lengths > 0) & jnp.isfinite(scores)
-    rows = {"scores": jnp.where(known, scores, jnp.nan), "actions": vines.steps.actions[0]}
+    columns = {"rewards": jnp.where(known, scores, jnp.nan)}
     if task.label is not None:
-        rows["strategies"] = jax.vmap(task.label)(vines.ends)
-    found = {name: one.reshape(times.size, num_vines) for name, one in rows.items()}
-    scores_BN, actions_BN = found.pop("scores"), found.pop("actions")
-    return ScoredVines(scores_BN, found, actions_BN)
+        columns["strategies"] = jax.vmap(task.label)(vines.ends)
+    return {name: column.reshape(times.size, num_vines) for name, column in columns.items()}
 
 
 def metrics_of(sampled: Families, advantages_BN: jax.Array | None) -> dict[str, jax.Array]:
     """Return what is logged of an update's vines."""
-    vines, shape = sampled.vines, sampled.scored.scores_BN.shape
+    vines, shape = sampled.vines, sampled.actions_BN.shape
     return vine_metrics(
         jnp,
-        sampled.scored,
+        sampled.columns,
         advantages_BN,
         wanted_B=sampled.wanted.reshape(-1),
         lengths_BN=vines.lengths.reshape(shape),

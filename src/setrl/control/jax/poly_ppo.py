@@ -11,11 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from setrl.control.credit import spread
 from setrl.control.jax import families
-from setrl.control.jax.advantages import CreditedSteps, credited, scaled
+from setrl.control.jax.advantages import credited, floor_of, vine_advantages
 from setrl.control.jax.bonuses import count_bonuses, no_visits
-from setrl.control.jax.credit import set_advantages
 from setrl.control.jax.environment import (
     JaxTask,
     State,
@@ -28,6 +26,7 @@ from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Trajectories, grow
 from setrl.control.jax.update import PPOOptions, learn, pieces_of
+from setrl.control.steps import CreditedSteps, scaled, spread
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 
@@ -105,7 +104,7 @@ class JaxPolyPPO:
             return
         if self.task.label is not None:
             check_label(self.task.env, self.task.label)
-        if not vines.num_vines or vines.num_states is None or not 1 <= vines.num_states <= longest:
+        if not vines.num_vines or not 1 <= vines.num_states <= longest:
             raise ValueError(
                 f"num_states must be from 1 to {longest}, the steps of an episode, and num_vines "
                 f"at least 1, got {vines.num_states} and {vines.num_vines}; for PPO give no vines"
@@ -120,7 +119,6 @@ class JaxPolyPPO:
         """Number of trunks of an update: num_trajectories // (p·N), at least 1."""
         if self.vines is None:
             return self.options.num_trajectories
-        assert self.vines.num_states is not None
         each = self.vines.num_states * self.vines.num_vines
         return max(1, self.options.num_trajectories // each)
 
@@ -162,18 +160,18 @@ class JaxPolyPPO:
         advantages_BN = jnp.zeros((0, 0))
         if self.vines is None or self.method is None:
             played = families.episodes(self.task, policy, params, self.num_trunks, for_sample)
-            parts, own, found = [played], [None], {}
+            parts, own, metrics = [played], [None], {}
             sampled: Families | None = None
         else:
             sampled = families.sample(
                 self.task, policy, params, self.vines, self.num_trunks, for_sample
             )
-            scored, credit = sampled.scored, self.vines.credit
-            advantages_BN = jnp.full(scored.scores_BN.shape, jnp.nan)
+            credit, seen = self.vines.credit, (sampled.columns, sampled.actions_BN)
+            advantages_BN = jnp.full(sampled.actions_BN.shape, jnp.nan)
             if credit != "gae":
-                advantages_BN = set_advantages(self.method, self.vines, scored, for_credit)
+                advantages_BN = vine_advantages(self.method, self.vines, *seen, for_credit)
             parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
-            found = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
+            metrics = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
         credits, visits = self._credited(parts, own, training.visits)
         length = self.options.sequence_length if policy.gru is not None else 1
         pieces = pieces_of(credits, length)
@@ -188,10 +186,10 @@ class JaxPolyPPO:
         gave_credit = training.gave_credit | jnp.isfinite(advantages_BN).any()
         counted = (steps, resets, visits, training.start, recent, gave_credit)
         after = Training(params, optimizer, key, *counted)
-        found |= trained | _of_critic(credits) | {"rollout/resets": resets}
-        found["rollout/without_reward"] = (~jnp.isfinite(parts[0].returns)).sum()
-        found["rollout/ep_rew_mean"], found["rollout/ep_len_mean"] = jnp.nanmean(recent, axis=1)
-        return after, found, (sampled, advantages_BN)
+        metrics |= trained | _of_critic(credits) | {"rollout/resets": resets}
+        metrics["rollout/without_reward"] = (~jnp.isfinite(parts[0].returns)).sum()
+        metrics["rollout/ep_rew_mean"], metrics["rollout/ep_len_mean"] = jnp.nanmean(recent, axis=1)
+        return after, metrics, (sampled, advantages_BN)
 
     @cached_property
     def compiled(self) -> Any:
@@ -209,11 +207,13 @@ class JaxPolyPPO:
     ) -> tuple[list[CreditedSteps], jax.Array]:
         options = self.options
         bonuses, visits = count_bonuses([part.steps for part in parts], visits, options.ucb_coef)
-        found = [
+        credits = [
             credited(part, bonus, options.gamma, options.gae_lambda, each)
             for part, each, bonus in zip(parts, own, bonuses, strict=True)
         ]
-        return scaled(found) if options.normalize_advantage else found, visits
+        if options.normalize_advantage:
+            credits = scaled(jnp, credits, floor_of(parts))
+        return credits, visits
 
     @cached_property
     def _play(self) -> Any:
@@ -249,9 +249,9 @@ class Player:
 
     def play(self, starts: State, seed: int) -> Played:
         """Play one episode from each of the stacked states."""
-        found = self.grown(starts, seed)
-        returns, lengths = np.asarray(found.returns), np.asarray(found.lengths)
-        return Played(returns, lengths, jax.device_get(found.ends))
+        played = self.grown(starts, seed)
+        returns, lengths = np.asarray(played.returns), np.asarray(played.lengths)
+        return Played(returns, lengths, jax.device_get(played.ends))
 
     def grown(self, starts: State, seed: int, keeps_states: bool = False) -> Trajectories:
         """Return all steps of the episodes that `play` summarises."""
@@ -277,26 +277,22 @@ class Player:
             start and the length for the end; (count,) lengths.
         """
         starts, for_play = self._resets(count, seed)
-        found = jax.device_get(self.grown(starts, for_play, keeps_states=True))
-        lengths_B = np.asarray(found.steps.alive.sum(axis=0))
+        played = jax.device_get(self.grown(starts, for_play, keeps_states=True))
+        lengths_B = np.asarray(played.steps.alive.sum(axis=0))
 
         def state(time: int, index: int) -> State:
             if time == lengths_B[index]:
-                return jax.tree.map(lambda one: one[index], found.ends)
-            return jax.tree.map(lambda one: one[time, index], found.states)
+                return jax.tree.map(lambda array: array[index], played.ends)
+            return jax.tree.map(lambda array: array[time, index], played.states)
 
-        return labels_of(self.model.task.label, found.ends), state, lengths_B
+        return labels_of(self.model.task.label, played.ends), state, lengths_B
 
 
 def _of_critic(credits: Sequence[CreditedSteps]) -> dict[str, jax.Array]:
     """Return how much of the returns the critic explains; NaN where all returns are equal."""
+    columns = zip(*((steps.usable, steps.returns, steps.values) for steps in credits), strict=True)
     usable, returns, values = (
-        jnp.concatenate([of(one).reshape(-1) for one in credits])
-        for of in (
-            lambda one: one.usable,
-            lambda one: one.returns,
-            lambda one: one.trajectories.steps.values,
-        )
+        jnp.concatenate([column.reshape(-1) for column in each]) for each in columns
     )
     variance = jnp.var(returns, where=usable)
     explained = jnp.var(returns - values, where=usable) / jnp.where(variance > 0, variance, jnp.nan)

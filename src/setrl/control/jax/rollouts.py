@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from setrl.control.jax.environment import JaxEnv, State
 from setrl.control.jax.networks import ActorCritic, Params
-from setrl.control.vines import Where
+from setrl.control.vines import Where, even_times
 
 
 class RolloutSteps(NamedTuple):
@@ -153,15 +153,9 @@ def rollout_times(
     Returns:
         Times (F, p), and whether there is such a state (F, p): a short trunk has fewer.
     """
-    lengths_F = trunks.alive.sum(axis=0)[:, None]
-    index_p = jnp.arange(num_states)[None]
-    count_F = jnp.minimum(num_states, lengths_F)
-    wanted = index_p < count_F
-    if where == "equal":
-        return index_p * lengths_F // jnp.maximum(count_F, 1), wanted
-    if where == "inner":
-        times = (index_p + 1) * lengths_F // (count_F + 1)
-        return times, wanted & (jnp.diff(times, axis=1, prepend=-1) > 0)
+    times, wanted = even_times(jnp, trunks.alive.sum(axis=0), num_states, where)
+    if where != "uniform":
+        return times, wanted
     order = jnp.argsort(
         -jnp.where(trunks.alive, jax.random.uniform(key, trunks.alive.shape), -jnp.inf).T
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 
-from setrl.control.jax.advantages import CreditedSteps, normalised
+from setrl.control.jax.advantages import normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
 from setrl.control.options import Anchor, check_penalties, require_number
+from setrl.control.steps import CreditedSteps
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
 MOST_INDEX_BITS = 16  # of 31: at least 15 random bits are left
@@ -86,38 +87,21 @@ class PPOOptions:
         return optax.chain(optax.clip_by_global_norm(self.max_grad_norm), adam)
 
 
-class Pieces(NamedTuple):
-    """P pieces of L consecutive steps, leading axes (P, L); `memories` is before the first step."""
+def pieces_of(parts: Sequence[CreditedSteps], length: int) -> CreditedSteps:
+    """Cut trajectories into P pieces of L steps, (P, L); the last of each may be shorter.
 
-    observations: jax.Array
-    actions: jax.Array
-    logits: jax.Array
-    log_probs: jax.Array
-    advantages: jax.Array
-    returns: jax.Array
-    from_sets: jax.Array
-    usable: jax.Array
-    memories: jax.Array
+    `memories` are those before the first step of each piece.
+    """
 
-
-def pieces_of(parts: Sequence[CreditedSteps], length: int) -> Pieces:
-    """Cut all trajectories into pieces of `length` steps; the last piece of each may be shorter."""
-    found = [_pieces(part, length) for part in parts]
-    return jax.tree.map(lambda *each: jnp.concatenate(each), *found)
-
-
-def _pieces(part: CreditedSteps, length: int) -> Pieces:
-    steps = part.trajectories.steps
-
-    def cut(one: jax.Array) -> jax.Array:
-        count, width, *rest = one.shape
-        padded = jnp.pad(one, [(0, -count % length), (0, 0), *[(0, 0)] * len(rest)])
+    def cut(column: jax.Array) -> jax.Array:
+        count, width, *rest = column.shape
+        padded = jnp.pad(column, [(0, -count % length), (0, 0), *[(0, 0)] * len(rest)])
         pieces = padded.reshape(len(padded) // length, length, width, *rest)
         return jnp.moveaxis(pieces, 2, 0).reshape(width * len(pieces), length, *rest)
 
-    taken = (steps.observations, steps.actions, steps.logits, steps.log_probs)
-    learnt = (part.advantages, part.returns, part.from_sets, part.usable)
-    return Pieces._make([*map(cut, (*taken, *learnt)), cut(steps.memories)[:, 0]])
+    pieces = [jax.tree.map(cut, part) for part in parts]
+    joined = jax.tree.map(lambda *each: jnp.concatenate(each), *pieces)
+    return joined._replace(memories=joined.memories[:, 0])
 
 
 def learn(
@@ -125,7 +109,7 @@ def learn(
     options: PPOOptions,
     params: Params,
     optimizer_state: Any,
-    pieces: Pieces,
+    pieces: CreditedSteps,
     anchor: Params | None,
     key: jax.Array,
 ) -> tuple[Params, Any, Metrics]:
@@ -144,13 +128,13 @@ def learn(
     def minibatch(index: jax.Array, carry: tuple[Any, ...]) -> tuple[Any, ...]:
         order, params, state, sums = carry
         chosen = jax.lax.dynamic_slice(order, (index * size,), (size,))
-        gradient, found = minibatch_gradient(params, policy, options, pieces, chosen, anchor)
+        gradient, metrics = minibatch_gradient(params, policy, options, pieces, chosen, anchor)
         updates, state = optimizer.update(gradient, state, params)
         return (
             order,
             optax.apply_updates(params, updates),
             state,
-            jax.tree.map(jnp.add, sums, found) | {LAST: found[LAST]},
+            jax.tree.map(jnp.add, sums, metrics) | {LAST: metrics[LAST]},
         )
 
     def epoch(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
@@ -165,9 +149,9 @@ def learn(
         epoch, first, jax.random.split(key, options.n_epochs)
     )
     total = jnp.maximum(num_batches * options.n_epochs, 1)
-    found = {name: sums[name] / total for name in MEASURED}
-    found |= {LAST: sums[LAST], OF_LAST_EPOCH: sums[OF_LAST_EPOCH] / jnp.maximum(num_batches, 1)}
-    return params, optimizer_state, {f"train/{name}": value for name, value in found.items()}
+    means = {name: sums[name] / total for name in MEASURED}
+    means |= {LAST: sums[LAST], OF_LAST_EPOCH: sums[OF_LAST_EPOCH] / jnp.maximum(num_batches, 1)}
+    return params, optimizer_state, {f"train/{name}": value for name, value in means.items()}
 
 
 def shuffled(is_usable: jax.Array, key: jax.Array) -> jax.Array:
@@ -194,7 +178,7 @@ def minibatch_gradient(
     params: Params,
     policy: ActorCritic,
     options: PPOOptions,
-    pieces: Pieces,
+    pieces: CreditedSteps,
     chosen: jax.Array,
     anchor: Params | None,
 ) -> tuple[Params, Metrics]:
@@ -206,7 +190,7 @@ def minibatch_gradient(
     count, length = pieces.usable.shape
     size = min(len(chosen), max(1, CHUNK // length))
     chosen = jnp.pad(chosen, (0, -len(chosen) % size), constant_values=count)
-    batch = jax.tree.map(lambda one: one[jnp.minimum(chosen, count - 1)], pieces)
+    batch = jax.tree.map(lambda column: column[jnp.minimum(chosen, count - 1)], pieces)
     batch = _cleaned(batch._replace(usable=batch.usable & (chosen < count)[:, None]))
     if options.normalize_advantage:
         scaled = normalised(batch.advantages, batch.from_sets, batch.usable)
@@ -215,25 +199,25 @@ def minibatch_gradient(
 
     def add(index: jax.Array, sums: Any) -> Any:
         part = jax.tree.map(
-            lambda one: jax.lax.dynamic_slice_in_dim(one, index * size, size), batch
+            lambda column: jax.lax.dynamic_slice_in_dim(column, index * size, size), batch
         )
-        found = jax.grad(_loss, has_aux=True)(params, policy, options, part, weight, anchor)
-        return jax.tree.map(jnp.add, sums, found)
+        own = jax.grad(_loss, has_aux=True)(params, policy, options, part, weight, anchor)
+        return jax.tree.map(jnp.add, sums, own)
 
     first = (jax.tree.map(jnp.zeros_like, params), _no_metrics())
     return jax.lax.fori_loop(0, -(-(chosen < count).sum() // size), add, first)
 
 
-def _cleaned(batch: Pieces) -> Pieces:
+def _cleaned(batch: CreditedSteps) -> CreditedSteps:
     """Return a batch with zeros where steps are not usable: 0 · NaN would be in the gradient."""
     usable = batch.usable
-    found = {
-        name: jnp.where(usable.reshape(*usable.shape, *[1] * (one.ndim - 2)), one, 0)
-        for name, one in batch._asdict().items()
+    columns = {
+        name: jnp.where(usable.reshape(*usable.shape, *[1] * (column.ndim - 2)), column, 0)
+        for name, column in batch._asdict().items()
         if name not in ("usable", "memories")
     }
     kept = jnp.where(usable.any(axis=1)[:, None], batch.memories, 0.0)
-    return batch._replace(**found, memories=kept)
+    return batch._replace(**columns, memories=kept)
 
 
 LAST, OF_LAST_EPOCH = "loss", "approx_kl"
@@ -251,7 +235,7 @@ def _loss(
     params: Params,
     policy: ActorCritic,
     options: PPOOptions,
-    batch: Pieces,
+    batch: CreditedSteps,
     weight: jax.Array,
     anchor: Params | None,
 ) -> tuple[jax.Array, Metrics]:
@@ -276,11 +260,13 @@ def _loss(
         loss = loss + options.kl_coef * penalty
     beyond = jnp.abs(ratio - 1) > options.clip_range
     moved = mean(ratio - 1 - log_ratio)
-    found = (loss, surrogate, error, disorder, mean(beyond), moved, penalty)
-    return loss, dict(zip(MEASURED, found, strict=True))
+    measured = (loss, surrogate, error, disorder, mean(beyond), moved, penalty)
+    return loss, dict(zip(MEASURED, measured, strict=True))
 
 
-def _along(policy: ActorCritic, params: Params, batch: Pieces) -> tuple[jax.Array, jax.Array]:
+def _along(
+    policy: ActorCritic, params: Params, batch: CreditedSteps
+) -> tuple[jax.Array, jax.Array]:
     """Return logits (P, L, A) and values (P, L) along pieces."""
     if policy.gru is None:
         _, logits, values = policy(params, batch.memories, batch.observations)

@@ -1,4 +1,4 @@
-"""Segments → the credited steps of an update: GAE, replaced where there are set advantages."""
+"""Families → segments → credited steps: GAE, replaced where there are set advantages."""
 
 from __future__ import annotations
 
@@ -9,16 +9,46 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
+from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
-from setrl.control.credit import SIZE_FLOOR
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.buffer import CreditedSteps
-from setrl.control.sb3.credit import Segment
+from setrl.control.sb3.families import Family, vines_of
+from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled, spread
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A trajectory that the policy is trained on.
+
+    Attributes:
+        trajectory: The trajectory.
+        own_T: The set advantage of each step, or of all, instead of the critic's; NaN for none.
+    """
+
+    trajectory: Trajectory
+    own_T: np.ndarray | float = np.nan
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it has steps, all with finite rewards."""
+        return len(self.trajectory) > 0 and self.trajectory.is_finite
+
+
+def segments_of(
+    families: Sequence[Family], advantages_BN: np.ndarray, window: int | None
+) -> list[Segment]:
+    """Return all trunks, and then all vines with their set advantage in steps 0…W."""
+    vines = [vine for row in vines_of(families) for vine in row]
+    own = [
+        Segment(vine, spread(np, value, window, len(vine)).ravel())
+        for vine, value in zip(vines, advantages_BN.ravel(), strict=True)
+    ]
+    return [*(Segment(family.trunk) for family in families), *own]
 
 
 @dataclass(frozen=True)
@@ -54,27 +84,23 @@ class Critic:
                 f"of {len(segments)} trajectories, none has steps with finite rewards only: "
                 "nothing can be learnt"
             )
-        seen = concatenated([one.trajectory.seen_T for one in usable])
+        seen = concatenated([segment.trajectory.seen_T for segment in usable])
         # Images come with their channels last; the policy's space has them first.
         observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
-        actions = np.concatenate([one.trajectory.taken_T for one in usable])
+        actions = np.concatenate([segment.trajectory.taken_T for segment in usable])
         values, log_probs = self._evaluate(observations, actions)
         rewards = self._rewards(usable, observations, actions)
         critics = self._gae(usable, rewards, values)
-        own = np.concatenate([np.broadcast_to(one.own_T, len(one.trajectory)) for one in usable])
-        from_sets = np.isfinite(own)
-        advantages = np.where(from_sets, own, critics)
-        if self.scales_sets:
-            advantages = _scaled(advantages, from_sets)
-        return CreditedSteps(
-            observations=observations,
-            actions=actions.reshape(len(actions), -1),
-            values=values,
-            log_probs=log_probs,
-            advantages=advantages.astype(np.float32),
-            returns=(critics + values).astype(np.float32),
-            from_sets=from_sets,
+        own = np.concatenate(
+            [np.broadcast_to(segment.own_T, len(segment.trajectory)) for segment in usable]
         )
+        advantages, from_sets = replaced(np, critics, own)
+        returns, rows = (critics + values).astype(np.float32), actions.reshape(len(actions), -1)
+        given = (observations, rows, log_probs, values, advantages, returns, from_sets)
+        steps = CreditedSteps(*given)
+        if self.scales_sets:
+            (steps,) = scaled(np, [steps], SIZE_FLOOR)
+        return steps._replace(advantages=steps.advantages.astype(np.float32))
 
     def _evaluate(self, observations: Any, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute values and log-probabilities of steps, (steps,) each."""
@@ -95,13 +121,15 @@ class Critic:
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
         """Return all steps' rewards: the environment's, bonuses, values after cuts."""
-        rewards = np.concatenate([one.trajectory.rewards_T for one in segments]).astype(float)
+        rewards = np.concatenate([segment.trajectory.rewards_T for segment in segments]).astype(
+            float
+        )
         if self.bonus is not None:
             rewards += self.bonus(observations, actions)
-        last = np.cumsum([len(one.trajectory) for one in segments]) - 1
+        last = np.cumsum([len(segment.trajectory) for segment in segments]) - 1
         # A cut is not the end of the episode: the critic's value of the last state stands for the
         # rewards that would have followed.
-        cut = [index for index, one in enumerate(segments) if not one.trajectory.terminated]
+        cut = [index for index, segment in enumerate(segments) if not segment.trajectory.terminated]
         if cut:
             values = self._last_values([segments[index].trajectory for index in cut])
             rewards[last[cut]] += self.gamma * values
@@ -109,7 +137,7 @@ class Critic:
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
         """Return the critic's value of the last state of each trajectory."""
-        reached = stack([part(one.observations, -1) for one in trajectories])
+        reached = stack([part(trajectory.observations, -1) for trajectory in trajectories])
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(reached)
             return self.policy.predict_values(seen).flatten().cpu().numpy()
@@ -117,32 +145,27 @@ class Critic:
     def _gae(
         self, segments: Sequence[Segment], rewards: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        """Âₜ = δₜ + γλ·Âₜ₊₁, δₜ = rₜ + γ·Vₜ₊₁ − Vₜ, within each segment: arXiv:1506.02438."""
-        ends = set(np.cumsum([len(one.trajectory) for one in segments]) - 1)
-        advantages, following, next_value = np.empty(len(rewards)), 0.0, 0.0
-        reward_T, value_T = rewards.tolist(), values.tolist()  # floats: several times faster here
-        for step in range(len(rewards) - 1, -1, -1):
-            if step in ends:
-                # The last reward already holds the value after a cut; after an end the value is 0.
-                following, next_value = 0.0, 0.0
-            delta = reward_T[step] + self.gamma * next_value - value_T[step]
-            following = delta + self.gamma * self.gae_lambda * following
-            next_value = value_T[step]
-            advantages[step] = following
-        return advantages
+        """Stable-Baselines3's GAE, with segments as episodes of one environment.
+
+        Âₜ = δₜ + γλ·Âₜ₊₁, δₜ = rₜ + γ·Vₜ₊₁ − Vₜ, within each segment: arXiv:1506.02438. The last
+        reward already holds the value after a cut; after an end the value is 0.
+        """
+        count, none = len(rewards), spaces.Discrete(1)
+        lengths = [len(segment.trajectory) for segment in segments]
+        buffer = RolloutBuffer(count, none, none, gamma=self.gamma, gae_lambda=self.gae_lambda)
+        # In double precision, unlike the columns that the buffer makes.
+        columns = {
+            "rewards": rewards,
+            "values": values.astype(np.float64),
+            "advantages": np.zeros(count),
+            "episode_starts": np.isin(np.arange(count), np.cumsum(lengths)).astype(np.float64),
+        }
+        for name, column in columns.items():
+            setattr(buffer, name, column[:, None])
+        buffer.compute_returns_and_advantage(torch.zeros(1), np.ones(1))
+        return buffer.advantages[:, 0]
 
 
 def flat(actions: np.ndarray) -> np.ndarray:
     """Return actions as policies have them: an action that is a matrix becomes a row."""
     return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)
-
-
-def _scaled(advantages: np.ndarray, from_sets: np.ndarray) -> np.ndarray:
-    """Divide set advantages by the root of their mean square, or by the floor if that is larger.
-
-    The mean is not subtracted: their baseline centres set advantages at each state.
-    """
-    if not from_sets.any():
-        return advantages
-    size = max(np.sqrt(np.mean(advantages[from_sets] ** 2)), SIZE_FLOOR)
-    return np.where(from_sets, advantages / size, advantages)

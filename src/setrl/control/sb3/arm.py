@@ -1,7 +1,17 @@
-"""One training run of a control config on Stable-Baselines3; `jax.arm` does the same on JAX."""
+"""One training run of a control config on Stable-Baselines3; `jax.arm` does the same on JAX.
+
+checkpoint-<steps>/model.zip      weights, optimiser, counters, bonus counts: SB3's own file
+checkpoint-<steps>/state.pkl      generators, environments, values not yet logged
+checkpoint-<steps>/seal           all were written on this machine: two of them hold pickles
+
+final/policy.safetensors          the weights of the policy: readable on every machine
+final/model.zip, final/seal       as above, to continue from
+"""
 
 from __future__ import annotations
 
+import pickle
+import random
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -16,11 +26,13 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 from typing_extensions import override
 
-from setrl.control import learner, pretrained
+from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
+from setrl.control.checkpoints import Weights, load_weights, reading
 from setrl.control.envs.resettable import make_resettable
-from setrl.control.sb3 import behaviour_cloning, checkpoints
+from setrl.control.sb3 import behaviour_cloning
 from setrl.control.sb3.poly_ppo import PolyPPO
+from setrl.control.sb3.seals import check_seal, seal
 from setrl.logs.run import Seed
 from setrl.support import files
 
@@ -28,27 +40,50 @@ if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
     from setrl.control.tasks import ControlTask
 
+MODEL, STATE = "model.zip", "state.pkl"
+WAITING = ("name_to_value", "name_to_count", "name_to_excluded")  # of a logger, not yet written
+
 
 def use_one_thread() -> None:
     """Keep this process on one core: the arms of a run work side by side."""
     torch.set_num_threads(1)
 
 
-class Learner(learner.Learner):
+class Learner(arm.Learner):
     """Trains a `PolyPPO`."""
 
+    cloning = (behaviour_cloning,)
+
     @override
-    def __post_init__(self) -> None:
-        resolved, own = self.resolved, self.resolved.arms[self.arm]
-        if self.checkpoint is None:
-            self.model = new_model(resolved, self.arm, self.seed)
-            warm_start(self.model, resolved.task, self.cache, resolved.config.pretrain_seed)
-        else:
-            env = environments(resolved, own.ppo)
-            self.model = checkpoints.load(self.checkpoint, env, own.vines, own.model)
-        self.model.set_logger(Logger(str(self.run.path), [_MetricsWriter(self.run)]))
-        if self.checkpoint is not None:
-            checkpoints.restore(self.checkpoint, self.model)
+    def begin(self) -> None:
+        self.model = new_model(self.resolved, self.arm, self.seed)
+        self.model.set_logger(self._logger)
+
+    @override
+    def resume(self, folder: Path) -> None:
+        check_seal(folder)
+        own, path = self.resolved.arms[self.arm], folder / MODEL
+        env: Any = environments(self.resolved, own.ppo)
+        given = {"device": "cpu", "force_reset": False, "vines": own.vines}
+        with reading(path):
+            self.model = PolyPPO.load(path, env, **given)
+        self.model.set_logger(self._logger)
+        self._restore(folder / STATE, env)
+
+    def _restore(self, path: Path, env: Any) -> None:
+        with reading(path):
+            state = pickle.loads(path.read_bytes())
+        for each, snapshot in zip(env.envs, state["environments"], strict=True):
+            each.restore(snapshot, rng="keep")
+        torch.set_rng_state(state["torch"])
+        np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
+        random.setstate(state["python"])
+        for name in WAITING:
+            getattr(self.model.logger, name).update(state["log"][name])
+
+    @property
+    def _logger(self) -> Logger:
+        return Logger(str(self.run.path), [_MetricsWriter(self.run)])
 
     @property
     @override
@@ -57,8 +92,34 @@ class Learner(learner.Learner):
 
     @property
     @override
+    def policy_name(self) -> str:
+        return type(self.model.policy).__name__
+
+    @property
+    @override
     def policy(self) -> PolyPPO:
         return self.model
+
+    @override
+    def weights(self) -> Weights:
+        return {
+            name: weight.cpu().numpy() for name, weight in self.model.policy.state_dict().items()
+        }
+
+    @override
+    def load_policy(self, path: Path) -> None:
+        weights = load_weights(path, self.weights())
+        self.model.policy.load_state_dict({k: torch.from_numpy(v) for k, v in weights.items()})
+
+    @override
+    def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
+        model = self.model
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.resolved.config.pretrain_seed)
+            spaces = model.observation_space, model.action_space
+            fresh = type(model.policy)(*spaces, model.lr_schedule, **model.policy_kwargs)
+            model.policy.load_state_dict(fresh.state_dict())
+            return behaviour_cloning.clone(model, shown, rng)
 
     @override
     def learn(self) -> None:
@@ -72,46 +133,23 @@ class Learner(learner.Learner):
 
     @override
     def write(self, folder: Path) -> None:
-        checkpoints.write(self.model, folder)
+        self.model.save(folder / MODEL)
+        env: Any = self.model.env
+        state = {
+            "torch": torch.get_rng_state(),
+            "numpy": np.random.get_state(),  # noqa: NPY002
+            "python": random.getstate(),
+            "environments": [each.snapshot() for each in env.envs],
+            "log": {name: dict(getattr(self.model.logger, name)) for name in WAITING},
+        }
+        (folder / STATE).write_bytes(pickle.dumps(state))
+        seal(folder)
 
     @override
     def write_final(self, folder: Path) -> None:
-        checkpoints.write_final(self.model, folder)
-
-
-def warm_start(model: PolyPPO, task: ControlTask, cache: Path, seed: int = 0) -> Path | None:
-    """Let a policy imitate its task's demonstrations, or load the result of an earlier call.
-
-    Returns:
-        The file of the weights; None for a task without demonstrations.
-    """
-    if not task.demonstrations:
-        return None
-    policy, clone = type(model.policy).__name__, partial(_clone, model, seed)
-    code, first = [behaviour_cloning], checkpoints.weights(model)
-    path = pretrained.kept(cache, task, policy, first, code, seed, clone)
-    checkpoints.load_policy(model, path)
-    return path
-
-
-def _clone(
-    model: PolyPPO, seed: int, shown: Demonstrations, rng: np.random.Generator
-) -> tuple[pretrained.Weights, dict[str, float]]:
-    """Clone into first weights of the pretraining seed, not of the model's seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        spaces = model.observation_space, model.action_space
-        fresh = type(model.policy)(*spaces, model.lr_schedule, **model.policy_kwargs)
-        model.policy.load_state_dict(fresh.state_dict())
-        found = behaviour_cloning.clone(model, shown, rng)
-    return checkpoints.weights(model), found
-
-
-def trained(resolved: ResolvedControl, arm: str, policy: Path) -> PolyPPO:
-    """Return the trained model of an arm, from the file of its policy."""
-    model = new_model(resolved, arm, 0)
-    checkpoints.load_policy(model, policy)
-    return model
+        super().write_final(folder)
+        self.model.save(folder / MODEL)
+        seal(folder)
 
 
 def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
@@ -119,7 +157,7 @@ def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     own = resolved.arms[arm]
     env = environments(resolved, own.ppo)
     has_dicts = isinstance(env.observation_space, gym.spaces.Dict)
-    return (own.model or PolyPPO)(
+    return PolyPPO(
         "MultiInputPolicy" if has_dicts else "MlpPolicy",
         env,
         own.method,

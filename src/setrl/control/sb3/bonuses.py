@@ -1,4 +1,7 @@
-"""A bonus for rare actions: the exploration with which Poly-PPO is compared."""
+"""A bonus for rare actions, with counts by bytes; `jax.bonuses` counts in a table of hashes.
+
+Checkpoints hold `CountBonus` by the name of this module.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from setrl.control.options import bonus_of
+
 
 @dataclass
 class CountBonus:
-    """weight · N(s, a)^−1/2, where N counts visits: the UCB bonus of arXiv:2509.25424.
+    """The bonus of states and actions, which are equal if their bytes are.
 
-    Two states are equal if the bytes of their observations are equal. In continuous spaces nothing
-    is seen twice, so every step gets the whole weight. A visit counts itself: the first bonus is
-    `weight`.
+    In continuous spaces nothing is seen twice, so every step gets the whole weight.
 
     >>> bonus = CountBonus(0.5)
     >>> bonus(np.zeros((4, 2)), np.array([[1], [1], [0], [1]])).round(3)
@@ -38,5 +41,5 @@ class CountBonus:
         for step in range(len(actions)):
             key = b"|".join(row[step].tobytes() for row in rows)
             self.visits[key] += 1
-            bonuses[step] = self.weight * self.visits[key] ** -0.5
+            bonuses[step] = bonus_of(self.visits[key], self.weight)
         return bonuses

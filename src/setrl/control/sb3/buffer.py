@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 
 from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.steps import CreditedSteps
 from setrl.control.trajectories import on_arrays, part
 
-SCALARS = ("values", "log_probs", "advantages", "returns", "from_sets")  # one number per step
-
-
-class Minibatch(NamedTuple):
-    """The data for one step of the optimiser; the names are Stable-Baselines3's."""
-
-    observations: Any
-    actions: torch.Tensor
-    old_values: torch.Tensor
-    old_log_prob: torch.Tensor
-    advantages: torch.Tensor
-    returns: torch.Tensor
-    from_sets: torch.Tensor  # bool: a set advantage, not the critic's
-
-
-class CreditedSteps(NamedTuple):
-    """Steps of trajectories of any lengths, one after another; the first axis is time."""
-
-    observations: Any
-    actions: np.ndarray
-    values: np.ndarray
-    log_probs: np.ndarray
-    advantages: np.ndarray
-    returns: np.ndarray
-    from_sets: np.ndarray
+SCALARS = ("log_probs", "values", "advantages", "returns", "from_sets")  # one number per step
 
 
 class _WithSets:
@@ -76,11 +52,11 @@ class _WithSets:
 
     def load(self, steps: CreditedSteps) -> None:
         """Replace all steps by these."""
-        for name, value in steps._asdict().items():
-            setattr(self, name, value)
+        for name in ("observations", "actions", *SCALARS):
+            setattr(self, name, getattr(steps, name))
         self.generator_ready = self.full = True
 
-    def get(self, batch_size: int | None = None) -> Iterator[Minibatch]:
+    def get(self, batch_size: int | None = None) -> Iterator[CreditedSteps]:
         """Yield all steps in random order, `batch_size` at a time; None yields all at once."""
         self._flatten()
         count = len(self.values)  # type: ignore[attr-defined]
@@ -98,9 +74,9 @@ class _WithSets:
             setattr(self, name, flat)
         self.generator_ready = True
 
-    def _minibatch(self, steps: np.ndarray) -> Minibatch:
+    def _minibatch(self, steps: np.ndarray) -> CreditedSteps:
         tensor = self.to_torch  # type: ignore[attr-defined]
-        return Minibatch(
+        return CreditedSteps(
             on_arrays(tensor, part(self.observations, steps)),  # type: ignore[attr-defined]
             tensor(self.actions[steps].astype(np.float32, copy=False)),  # type: ignore[attr-defined]
             *(tensor(getattr(self, name)[steps].flatten()) for name in SCALARS),

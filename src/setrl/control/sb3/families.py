@@ -1,4 +1,4 @@
-"""Families: trunks, and the vines that leave states of the trunks."""
+"""Families: trunks, and the vines that leave states of the trunks; how vines are scored."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from setrl.control.envs.resettable import Snapshot
+from setrl.control.metrics import vine_metrics
 from setrl.control.sb3.rollouts import Act, VinePool
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import Trajectory, joined
-from setrl.control.vines import Where
+from setrl.control.vines import Where, even_times
+from setrl.core.advantages import AnyMethod
+from setrl.samples.samples import Samples
 
 SEEDS = 2**31  # environments are reset with seeds below it
 
@@ -89,23 +92,16 @@ class FamilySampler:
         resets = [int(seed) for seed in self.rng.integers(SEEDS, size=count)]
         starts, cut = self.pool.start(resets), self.vines.max_steps
         trunks = self.pool.run(starts, act, cut)
-        times = [self._times(len(trunk)) for trunk in trunks]
-        vines_BN: list[tuple[Trajectory, ...]] = [()] * sum(map(len, times))
-        if self.vines.are_sampled:
-            each = zip(trunks, times, strict=True)
-            at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
-            vines_BN = self._vines(at, act)
+        where = self.vines.num_states, self.vines.where, self.rng
+        times = [tuple(rollout_times(len(trunk), *where)) for trunk in trunks]
+        each = zip(trunks, times, strict=True)
+        at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
+        vines_BN = self._vines(at, act)
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
             own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
             families.append(Family(reset, trunk, chosen, tuple(own)))
         return families
-
-    def _times(self, length: int) -> tuple[int, ...]:
-        vines = self.vines
-        if not vines.are_sampled:
-            return ()
-        return tuple(rollout_times(length, vines.num_states, vines.where, self.rng))
 
     def _vines(self, states: Sequence[Snapshot], act: Act) -> list[tuple[Trajectory, ...]]:
         """Sample N vines from each state."""
@@ -117,23 +113,58 @@ class FamilySampler:
         return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]
 
 
+def score_vines(families: Sequence[Family], method: AnyMethod, vines: Vines) -> Samples:
+    """Score and label all vines, (B, N); rows are states, family after family."""
+    episodes_BN = [row for family in families for row in family.episodes_BN()]
+    vines_BN = vines_of(families)
+    rewards_BN = np.full((len(vines_BN), vines.num_vines), np.nan)
+    for b, row in enumerate(vines_BN):
+        for n, vine in enumerate(row):
+            if len(vine):
+                rewards_BN[b, n] = vines.worth(episodes_BN[b][n])
+    return Samples(rewards_BN, **vines.fields(episodes_BN, method.reads))
+
+
+def vines_of(families: Sequence[Family]) -> list[tuple[Trajectory, ...]]:
+    """Return the N vines of each state, family after family."""
+    return [row for family in families for row in family.vines_BN]
+
+
+def metrics_of(
+    families: Sequence[Family], samples: Samples, advantages_BN: np.ndarray | None
+) -> dict[str, float]:
+    """Return what is logged of an update's vines."""
+    vines, shape = [vine for row in vines_of(families) for vine in row], samples.rewards.shape
+    lengths, finite, ended = (
+        np.array([of(vine) for vine in vines]).reshape(shape)
+        for of in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
+    )
+    metrics = vine_metrics(
+        np,
+        samples.columns,
+        advantages_BN,
+        wanted_B=np.ones(shape[0], bool),
+        lengths_BN=lengths,
+        finite_BN=finite,
+        ended_BN=ended,
+        trunk_steps=sum(len(family.trunk) for family in families),
+        num_trunks=len(families),
+    )
+    return {name: float(value) for name, value in metrics.items()}
+
+
 def rollout_times(
-    length: int, num_states: int | None, where: Where, rng: np.random.Generator
+    length: int, num_states: int, where: Where, rng: np.random.Generator
 ) -> list[int]:
     """Choose the times of a trajectory at whose states vines leave, ascending and different.
 
-    A trajectory with fewer steps than states gives all its times, and so does `num_states=None`.
-    The last state, which no step follows, is never among them.
+    A trajectory with fewer steps than states gives all its times.
 
     >>> rng = np.random.default_rng(0)
     >>> rollout_times(9, 3, "equal", rng), rollout_times(9, 2, "inner", rng)
     ([0, 3, 6], [3, 6])
     """
-    if num_states is None:
-        return list(range(length))
-    count = min(num_states, length)
-    if where == "equal":
-        return [index * length // count for index in range(count)]
-    if where == "inner":
-        return sorted({(index + 1) * length // (count + 1) for index in range(count)})
-    return sorted(int(time) for time in rng.choice(length, count, replace=False))
+    if where == "uniform":
+        return sorted(rng.choice(length, min(num_states, length), replace=False).tolist())
+    times, wanted = even_times(np, np.array([length]), num_states, where)
+    return times[wanted].tolist()

@@ -24,12 +24,18 @@ from stable_baselines3.common.vec_env import (
 )
 from typing_extensions import override
 
-from setrl.control.credit import set_advantages
+from setrl.control.credit import vine_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
+from setrl.control.labels import first_actions
 from setrl.control.metrics import without_credit
-from setrl.control.sb3.advantages import Critic
-from setrl.control.sb3.credit import Segment, metrics_of, score_vines, segments_of
-from setrl.control.sb3.families import Family, FamilySampler
+from setrl.control.sb3.advantages import Critic, Segment, segments_of
+from setrl.control.sb3.families import (
+    Family,
+    FamilySampler,
+    metrics_of,
+    score_vines,
+    vines_of,
+)
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.control.sb3.rollouts import Stepped, VinePool
 from setrl.control.sb3.vines import Vines
@@ -99,16 +105,11 @@ class PolyPPO(RegularisedPPO):
         """Whether trajectories are sampled from states of earlier trajectories."""
         return self.vines is not None and self.vines.are_sampled
 
-    @property
-    def samples_families(self) -> bool:
-        """Whether whole episodes are collected here, instead of PPO's steps."""
-        return self.uses_vines
-
     @override
     def _setup_model(self) -> None:
         super()._setup_model()
         self._sampler: FamilySampler | None = None
-        if self.samples_families and self.env is not None:
+        if self.uses_vines and self.env is not None:
             self._check_env()
 
     def _check_env(self) -> None:
@@ -137,7 +138,7 @@ class PolyPPO(RegularisedPPO):
         super().learn(*arguments, **named)
         is_done = self.num_timesteps >= self._total_timesteps
         sentence = without_credit(self.vines, self.gave_credit)
-        if self.method is not None and sentence is not None and is_done:
+        if sentence is not None and is_done:
             warnings.warn(sentence, stacklevel=2)
         return self
 
@@ -165,7 +166,7 @@ class PolyPPO(RegularisedPPO):
         self, env: VecEnv, callback: BaseCallback, rollout_buffer: Any, n_rollout_steps: int
     ) -> bool:
         """Collect as PPO does, or trunks and vines; return whether training continues."""
-        if self.vines is None or not self.samples_families:
+        if self.vines is None or not self.uses_vines:
             goes_on = super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
             self._count_resets(int(rollout_buffer.episode_starts.sum()))
             return goes_on
@@ -175,9 +176,9 @@ class PolyPPO(RegularisedPPO):
             families = self._families(self.vines, n_rollout_steps * env.num_envs, callback)
         except _StoppedError:
             return False
-        self._update_info_buffer(*_outcomes([family.trunk for family in families]))
+        self._update_info_buffer(*_infos_and_ends([family.trunk for family in families]))
         segments = self._segments(self.vines, families, callback)
-        self.gave_credit |= any(np.isfinite(one.own_T).any() for one in segments)
+        self.gave_credit |= any(np.isfinite(segment.own_T).any() for segment in segments)
         scales_sets = self.normalize_advantage
         critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
         rollout_buffer.load(critic.credited(segments))
@@ -224,16 +225,16 @@ class PolyPPO(RegularisedPPO):
     def _segments(
         self, vines: Vines, families: list[Family], callback: BaseCallback
     ) -> list[Segment]:
-        """Return the segments to train on, with set advantages if there are vines; log these."""
-        if self.method is None:
-            return [Segment(family.trunk) for family in families]
-        scored = score_vines(families, self.method, vines)
-        advantages_BN = set_advantages(self.method, vines, scored, self.vine_rng)
+        """Return the segments to train on, with set advantages of the vines; log these."""
+        assert self.method is not None, "`check_vines` refused vines without a method"
+        samples = score_vines(families, self.method, vines)
+        actions_BN = first_actions(vines_of(families))
+        advantages_BN = vine_advantages(self.method, vines, samples, actions_BN, self.vine_rng)
         segments = segments_of(families, advantages_BN, vines.window)
         credited = None if vines.credit == "gae" else advantages_BN
-        self._record(metrics_of(families, scored, credited))
-        found = {"families": families, "scored": scored, "advantages_BN": advantages_BN}
-        callback.update_locals({**found, "segments": segments})
+        self._record(metrics_of(families, samples, credited))
+        seen = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
+        callback.update_locals({**seen, "segments": segments})
         return segments
 
     def _record(self, values: Mapping[str, float]) -> None:
@@ -254,7 +255,7 @@ class PolyPPO(RegularisedPPO):
         return clipped, {TAKEN: actions}
 
 
-def _outcomes(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
+def _infos_and_ends(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
     """Return infos and ends of whole episodes, as Monitor and a VecEnv give them."""
     infos = [
         {**trunk.infos[-1], "episode": {"r": trunk.total_reward, "l": len(trunk)}}

@@ -22,7 +22,8 @@ from typing_extensions import override
 from setrl.control.options import Anchor, check_penalties
 from setrl.control.sb3 import update
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.buffer import DictSetBuffer, Minibatch, SetBuffer
+from setrl.control.sb3.buffer import DictSetBuffer, SetBuffer
+from setrl.control.steps import CreditedSteps
 
 
 class RegularisedPPO(PPO):
@@ -69,10 +70,10 @@ class RegularisedPPO(PPO):
 
     @override
     def _setup_learn(self, *arguments: Any, **named: Any) -> tuple[int, BaseCallback]:
-        found = super()._setup_learn(*arguments, **named)
+        learning = super()._setup_learn(*arguments, **named)
         if self.start_policy is not None and self.num_timesteps == 0:
             self.start_policy.load_state_dict(self.policy.state_dict())
-        return found
+        return learning
 
     @override
     def _excluded_save_params(self) -> list[str]:
@@ -131,7 +132,7 @@ class RegularisedPPO(PPO):
 
     def _loss(
         self,
-        batch: Minibatch,
+        batch: CreditedSteps,
         clip_range: float,
         clip_range_vf: float | None,
         anchor: ActorCriticPolicy | None,
@@ -145,17 +146,17 @@ class RegularisedPPO(PPO):
         advantages = batch.advantages
         if self.normalize_advantage:
             advantages = update.normalised(advantages, batch.from_sets)
-        log_ratio = log_prob - batch.old_log_prob
+        log_ratio = log_prob - batch.log_probs
         ratio = torch.exp(log_ratio)
         surrogate = update.clipped_surrogate(advantages, ratio, clip_range)
-        error = update.value_loss(values.flatten(), batch.old_values, batch.returns, clip_range_vf)
+        error = update.value_loss(values.flatten(), batch.values, batch.returns, clip_range_vf)
         disorder = update.entropy_loss(entropy, log_prob)
         loss = surrogate + self.ent_coef * disorder + self.vf_coef * error
         if anchor is not None:
             penalty = self._kl_penalty(anchor, batch)
             loss = loss + self.kl_coef * penalty
             measured["kl_penalty"].append(penalty.item())
-        found = {
+        numbers = {
             "loss": loss.item(),
             "policy_gradient_loss": surrogate.item(),
             "value_loss": error.item(),
@@ -163,11 +164,11 @@ class RegularisedPPO(PPO):
             "clip_fraction": update.clip_fraction(ratio, clip_range),
             "approx_kl": update.approximate_kl(log_ratio),
         }
-        for name, value in found.items():
+        for name, value in numbers.items():
             measured[name].append(value)
         return loss
 
-    def _kl_penalty(self, anchor: ActorCriticPolicy, batch: Minibatch) -> torch.Tensor:
+    def _kl_penalty(self, anchor: ActorCriticPolicy, batch: CreditedSteps) -> torch.Tensor:
         with torch.no_grad():
             target = anchor.get_distribution(batch.observations)
         return update.kl_penalty(target, self.policy.get_distribution(batch.observations))

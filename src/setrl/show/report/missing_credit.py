@@ -9,7 +9,7 @@ from setrl.show.report.env_steps import unequal
 from setrl.show.report.run import ReportedRun
 from setrl.support.wording import count, percent
 
-SET_CREDIT = ("vines/advantage_size", "set_critic/advantage_size")  # logged where it is asked for
+SET_CREDIT = "vines/advantage_size"  # logged where it is asked for
 FEWEST_STEPS = 8  # without a signal, from which a reader is warned
 MUCH = 0.1  # share of the prompts without credit from which a reader is warned
 SKIPPED = "advantage/skipped"  # share of the prompts without credit
@@ -70,16 +70,14 @@ def _is_without_signal(seed: Seed) -> bool:
 def _without_set_credit(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
     return [
         f"{run.looks[arm].label}, seed {seed.number}, learned as PPO does: no step of any update "
-        "had a set advantage. With vines, vines/without_credit counts those without; a critic that "
-        "learns gives none in the first update: train for more steps, or with smaller updates."
+        "had a set advantage. The metric vines/without_credit counts the vines without."
         for seed in seeds
         if seed.outcome and _never_had_set_credit(seed)
     ]
 
 
 def _never_had_set_credit(seed: Seed) -> bool:
-    logged = [seed.metrics[key] for key in SET_CREDIT if key in seed.metrics]
-    return bool(logged) and all(bool(np.isnan(sizes_T).all()) for sizes_T in logged)
+    return SET_CREDIT in seed.metrics and bool(np.isnan(seed.metrics[SET_CREDIT]).all())
 
 
 def share_left_out(seed: Seed) -> float | None:

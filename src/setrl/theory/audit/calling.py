@@ -155,7 +155,7 @@ class CalledEstimator:
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
                 f"with rewards {_first(rewards_BN)}"
             ) from error
-        values = self._numbers(returned)
+        values = self._as_floats(returned)
         if values.shape != rewards_BN.shape:
             raise ValueError(
                 f"{self.name} must return one advantage for each sample, shape "
@@ -167,7 +167,7 @@ class CalledEstimator:
             self.habits.add("missing")
         return values
 
-    def _numbers(self, returned: Any) -> np.ndarray:
+    def _as_floats(self, returned: Any) -> np.ndarray:
         """Return an array of any library as float64, also if it is on a graph of gradients."""
         if type(returned) is np.ndarray and returned.dtype == np.float64:
             return returned.copy()

@@ -91,7 +91,7 @@ class Case:
         if self.paid.num_samples > LONG:
             _, first = np.unique(group_N, return_index=True)
             values_N = values_N[first]
-        return _numbers(values_N)
+        return _in_brackets(values_N)
 
     def _kinds(self, group_N: np.ndarray) -> list[str]:
         actions_A, counts_A = np.unique(group_N, return_counts=True)
@@ -366,7 +366,7 @@ def missing_rewards(case: Case) -> Law:
     return _law("survives-missing", bool(np.isfinite(values[1:]).all()))
 
 
-def _numbers(values: np.ndarray) -> str:
+def _in_brackets(values: np.ndarray) -> str:
     """Write advantages with three digits of the largest one."""
     largest = float(np.abs(cleaned(values)).max(initial=0.0))
     digits = 3 if largest == 0 else max(3, 2 - int(np.floor(np.log10(largest))))

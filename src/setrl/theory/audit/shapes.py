@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
+from setrl.samples.samples import Samples
 from setrl.support.names import look_up
 from setrl.theory.audit.calling import Shape
 
@@ -54,39 +55,58 @@ class TrainerSettings(dict[str, Any]):
 
 
 @dataclass(frozen=True)
-class ShapedBatch:
-    """B groups of N samples, as a trainer would pass them to an estimator.
+class TrainerCall:
+    """What a trainer has when it calls an estimator.
 
     Attributes:
-        rewards_BN: One reward for each sample.
-        labels_BN: The strategy of each sample, from 0.
-        fields: Name → (rewards_BN, labels_BN) → a number for each sample: `length` in tokens (1),
-            and `log_prob`, the mean of its tokens' log-probabilities (−1), unless they are given.
+        samples: B groups of N samples: their rewards, strategies (from 0) and tokens.
+        log_probs_BN: The mean of the log-probabilities of each sample's tokens.
         settings: Options of the estimator.
         group_M: The group of each sample, if rows of groups are not one after the other.
     """
 
-    rewards_BN: np.ndarray
-    labels_BN: np.ndarray
-    fields: Mapping[str, GivenField] = field(default_factory=dict)
-    settings: TrainerSettings = field(default_factory=TrainerSettings)
+    samples: Samples
+    log_probs_BN: np.ndarray
+    settings: TrainerSettings
     group_M: np.ndarray | None = None
 
-    @property
-    def group_size(self) -> int:
-        """N."""
-        return int(self.rewards_BN.shape[1])
-
-    def of_samples(self, name: str, default: float) -> np.ndarray:
-        """Return a field of each sample, of shape (B·N,)."""
-        known = self.fields.get(name, lambda rewards, _labels: np.full(rewards.shape, default))
-        return np.asarray(known(self.rewards_BN, self.labels_BN), float).ravel()
+    @classmethod
+    def of(
+        cls,
+        rewards_BN: np.ndarray,
+        labels_BN: np.ndarray,
+        fields: Mapping[str, GivenField],
+        settings: TrainerSettings,
+    ) -> TrainerCall:
+        """Return the call for these rewards and labels; tokens are 1 each, unless given."""
+        usual = {"length": 1.0, "log_prob": -1.0}
+        tokens_BN, log_probs_BN = (
+            np.asarray(fields[name](rewards_BN, labels_BN), float)
+            if name in fields
+            else np.full(rewards_BN.shape, number)
+            for name, number in usual.items()
+        )
+        samples = Samples(rewards_BN, labels_BN, tokens=tokens_BN.astype(int))
+        return cls(samples, log_probs_BN, settings)
 
     @property
     def mask_MT(self) -> np.ndarray:
         """1 for each token of a sample; the others are padding."""
-        lengths_M = self.of_samples("length", 1).astype(int)
-        return (np.arange(lengths_M.max()) < lengths_M[:, None]).astype(np.int64)
+        tokens_M = self.samples.tokens.ravel()
+        return (np.arange(tokens_M.max()) < tokens_M[:, None]).astype(np.int64)
+
+    def in_order(self, order_M: np.ndarray) -> TrainerCall:
+        """Return the call with the rows of all groups in another order."""
+
+        def moved(column_BN: np.ndarray) -> np.ndarray:
+            return column_BN.ravel()[order_M].reshape(column_BN.shape)
+
+        given = self.samples
+        rewards_BN, labels_BN, tokens_BN, log_probs_BN = map(
+            moved, (given.rewards, given.strategies, given.tokens, self.log_probs_BN)
+        )
+        samples, group_M = Samples(rewards_BN, labels_BN, tokens=tokens_BN), groups_M(self)[order_M]
+        return TrainerCall(samples, log_probs_BN, self.settings, group_M)
 
 
 @dataclass(frozen=True)
@@ -106,7 +126,7 @@ class Trainer:
 
     name: str
     seam: str
-    arguments: Mapping[str, Callable[[ShapedBatch], Any]]
+    arguments: Mapping[str, Callable[[TrainerCall], Any]]
     read: Callable[[Any, Mapping[str, Any]], Any]
     known_by: frozenset[str]
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -121,52 +141,52 @@ def _tensor(values: Any) -> Any:
     return torch.as_tensor(values)
 
 
-def _rewards_M(batch: ShapedBatch) -> Any:
-    return _tensor(batch.rewards_BN.reshape(-1))
+def _rewards_M(batch: TrainerCall) -> Any:
+    return _tensor(batch.samples.rewards.reshape(-1))
 
 
-def token_rewards(batch: ShapedBatch) -> Any:
+def token_rewards(batch: TrainerCall) -> Any:
     """Put the reward of a sample on its last token, as trainers do; of shape (B·N, T)."""
     mask_MT = batch.mask_MT
     if mask_MT.shape[1] == 1:
-        return _tensor(batch.rewards_BN.reshape(-1, 1))
+        return _tensor(batch.samples.rewards.reshape(-1, 1))
     rewards_MT = np.zeros(mask_MT.shape)
-    rewards_MT[np.arange(len(mask_MT)), mask_MT.sum(-1) - 1] = batch.rewards_BN.ravel()
+    rewards_MT[np.arange(len(mask_MT)), mask_MT.sum(-1) - 1] = batch.samples.rewards.ravel()
     return _tensor(rewards_MT)
 
 
-def token_mask(batch: ShapedBatch) -> Any:
+def token_mask(batch: TrainerCall) -> Any:
     """Return 1 for each token of each sample, and 0 for padding, of shape (B·N, T)."""
     return _tensor(batch.mask_MT)
 
 
-def _token_log_probs(batch: ShapedBatch) -> Any:
-    return _tensor(batch.of_samples("log_prob", -1)[:, None] * batch.mask_MT)
+def _token_log_probs(batch: TrainerCall) -> Any:
+    return _tensor(batch.log_probs_BN.reshape(-1, 1) * batch.mask_MT)
 
 
-def groups_M(batch: ShapedBatch) -> np.ndarray:
+def groups_M(batch: TrainerCall) -> np.ndarray:
     """Return the group of each row, from 0, of shape (B·N,)."""
     if batch.group_M is not None:
         return batch.group_M
-    return np.repeat(np.arange(len(batch.rewards_BN)), batch.group_size)
+    return np.repeat(np.arange(len(batch.samples.rewards)), batch.samples.num_samples)
 
 
-def _names_M(batch: ShapedBatch) -> np.ndarray:
+def _names_M(batch: TrainerCall) -> np.ndarray:
     return np.array([f"prompt {group}" for group in groups_M(batch)], dtype=object)
 
 
-def _settings(batch: ShapedBatch) -> TrainerSettings:
+def _settings(batch: TrainerCall) -> TrainerSettings:
     return batch.settings
 
 
-def _members(batch: ShapedBatch, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
+def _members(batch: TrainerCall, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
     """Return an object for each sample, with its reward, its group and further attributes."""
-    columns = {"reward": batch.rewards_BN.ravel().tolist(), "group": groups_M(batch).tolist()}
+    columns = {"reward": batch.samples.rewards.ravel().tolist(), "group": groups_M(batch).tolist()}
     rows = zip(*(columns | of_samples).values(), strict=True)
     return [SimpleNamespace(**dict(zip(columns | of_samples, row, strict=True))) for row in rows]
 
 
-def _episodes(batch: ShapedBatch) -> list[SimpleNamespace]:
+def _episodes(batch: TrainerCall) -> list[SimpleNamespace]:
     """Return episodes of one trace of one node each, as prime-rl's algorithms score them."""
     lengths = batch.mask_MT.sum(-1).tolist()
     traces = _members(batch, num_output_tokens=lengths, num_total_tokens=lengths)
@@ -179,7 +199,7 @@ def _episodes(batch: ShapedBatch) -> list[SimpleNamespace]:
     return [SimpleNamespace(id=trace.group, traces=[trace]) for trace in traces]
 
 
-def _experiences(batch: ShapedBatch) -> list[SimpleNamespace]:
+def _experiences(batch: TrainerCall) -> list[SimpleNamespace]:
     """Return what Trinity-RFT's advantage functions write advantages into."""
     masks = list(token_mask(batch))
     log_probs = list(_token_log_probs(batch))
@@ -190,27 +210,27 @@ def _experiences(batch: ShapedBatch) -> list[SimpleNamespace]:
     return found
 
 
-def _sample_objects(batch: ShapedBatch) -> list[SimpleNamespace]:
+def _sample_objects(batch: TrainerCall) -> list[SimpleNamespace]:
     samples = _members(batch)
     for sample in samples:
         sample.get_reward_value = lambda _args, value=sample.reward: value
     return samples
 
 
-def _trajectory_groups(batch: ShapedBatch) -> list[SimpleNamespace]:
-    rows = batch.rewards_BN.tolist()
+def _trajectory_groups(batch: TrainerCall) -> list[SimpleNamespace]:
+    rows = batch.samples.rewards.tolist()
     return [SimpleNamespace(get_total_rewards=lambda row=row: row) for row in rows]
 
 
 def _one_a_sample(values: Any, kept: Any = None) -> np.ndarray:
     """Return one number for each sample from one for each of its tokens, which must be equal."""
-    found = _numbers(values)
+    found = _on_host(values)
     if found.ndim == 1:
         return found
     rows = (
         found
         if kept is None
-        else [row[mask] for row, mask in zip(found, _numbers(kept) > 0, strict=True)]
+        else [row[mask] for row, mask in zip(found, _on_host(kept) > 0, strict=True)]
     )
     if any(np.ptp(row) > 1e-9 for row in rows):
         raise ValueError(
@@ -220,7 +240,7 @@ def _one_a_sample(values: Any, kept: Any = None) -> np.ndarray:
     return np.array([row[0] for row in rows])
 
 
-def _numbers(values: Any) -> np.ndarray:
+def _on_host(values: Any) -> np.ndarray:
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, float)
 
 
@@ -245,12 +265,12 @@ def _read_episodes(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
 
 
 def _read_experiences(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
-    rows = ((np.broadcast_to(_numbers(one.advantages), one.action_mask.shape), one.action_mask)
+    rows = ((np.broadcast_to(_on_host(one.advantages), one.action_mask.shape), one.action_mask)
             for one in arguments["exps"])  # fmt: skip
     return np.concatenate([_one_a_sample(values[None], mask[None]) for values, mask in rows])
 
 
-_VERL: Mapping[str, Callable[[ShapedBatch], Any]] = {
+_VERL: Mapping[str, Callable[[TrainerCall], Any]] = {
     "token_level_rewards": token_rewards,
     "response_mask": token_mask,
     "index": _names_M,
@@ -271,10 +291,10 @@ TRAINERS: Mapping[str, Trainer] = {
         Trainer("trl", "TRL's trainers, ms-swift: rewards of M samples and F functions",
               {"rewards_per_func": lambda batch: _rewards_M(batch)[:, None],
                "reward_weights": lambda batch: _tensor(np.ones(1)),
-               "num_generations": lambda batch: batch.group_size},
+               "num_generations": lambda batch: batch.samples.num_samples},
               _read_tokens, frozenset({"rewards_per_func", "num_generations"})),
         Trainer("rllm", "rLLM: `register_rllm_adv_estimator`",
-              {"rewards": lambda batch: list(batch.rewards_BN), "algorithm_config": _settings},
+              {"rewards": lambda batch: list(batch.samples.rewards), "algorithm_config": _settings},
               _read_groups, frozenset({"rewards", "algorithm_config"}),
                 {"norm_adv_by_std_in_grpo": True}, "float64"),
         Trainer("nemo_rl", "NeMo-RL: `compute_advantage` of an advantage estimator",
@@ -292,8 +312,8 @@ TRAINERS: Mapping[str, Trainer] = {
               {"trajectory_groups_P": _trajectory_groups}, _read_groups,
               frozenset({"trajectory_groups_P"})),
         Trainer("flat", "a list of the rewards of all samples, group after group",
-              {"rewards": lambda batch: batch.rewards_BN.ravel().tolist(),
-               "group_size": lambda batch: batch.group_size},
+              {"rewards": lambda batch: batch.samples.rewards.ravel().tolist(),
+               "group_size": lambda batch: batch.samples.num_samples},
               _read_tokens, frozenset({"rewards", "group_size"}), dtype="float64"),
     )
 }  # fmt: skip
@@ -329,8 +349,8 @@ def trainer_shape(
     Args:
         function: The estimator; a method of an object is one, too.
         trainer: A name of `TRAINERS`, or your own trainer; by the parameters if None.
-        fields: Numbers of each sample that the trainer passes with the rewards, as in `Batch`:
-            {"length": lambda rewards, labels: 1 + 2 * labels}.
+        fields: Numbers of each sample that the trainer passes with the rewards, "length" in tokens
+            and "log_prob": {"length": lambda rewards, labels: 1 + 2 * labels}.
         settings: Options, such as `norm_adv_by_std_in_grpo=False`. They go to the parameters of
             their name, and into the config that the trainer passes.
 
@@ -351,13 +371,17 @@ def trainer_shape(
     options = TrainerSettings({**found.settings, **settings})
     _check_arguments(function, found, options)
 
+    given = fields or {}
+
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        return _call(function, found, ShapedBatch(rewards_BN, labels_BN, fields or {}, options))
+        return _call(function, found, TrainerCall.of(rewards_BN, labels_BN, given, options))
 
     def mixed(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        return _in_other_rows(
-            function, found, ShapedBatch(rewards_BN, labels_BN, fields or {}, options)
-        )
+        batch = TrainerCall.of(rewards_BN, labels_BN, given, options)
+        order_M = np.random.default_rng(0).permutation(rewards_BN.size)
+        values_M = np.empty(rewards_BN.size)
+        values_M[order_M] = _call(function, found, batch.in_order(order_M)).ravel()
+        return values_M.reshape(rewards_BN.shape)
 
     def unread() -> list[str]:
         return [name for name in settings if name not in {*_parameters(function), *options.used}]
@@ -384,33 +408,21 @@ def _check_arguments(function: Any, trainer: Trainer, settings: TrainerSettings)
         )
 
 
-def _call(function: Any, trainer: Trainer, batch: ShapedBatch) -> np.ndarray:
+def _call(function: Any, trainer: Trainer, batch: TrainerCall) -> np.ndarray:
     """Return the advantages, (B, N); what the function edits is edited in the caller's array."""
-    rewards_BN = batch.rewards_BN.astype(trainer.dtype)
-    arguments = _arguments(function, trainer, replace(batch, rewards_BN=rewards_BN))
-    found = np.asarray(trainer.read(_finished(function(**arguments)), arguments))
-    if not np.array_equal(rewards_BN, batch.rewards_BN.astype(trainer.dtype), equal_nan=True):
-        batch.rewards_BN[...] = rewards_BN
-    if found.size != rewards_BN.size:
-        raise ValueError(f"{found.size} advantages for {rewards_BN.size} samples")
-    return found.reshape(rewards_BN.shape).astype(trainer.dtype)
+    given_BN = batch.samples.rewards
+    rewards_BN = given_BN.astype(trainer.dtype)
+    passed = replace(batch, samples=batch.samples.with_rewards(rewards_BN))
+    arguments = _arguments(function, trainer, passed)
+    advantages = np.asarray(trainer.read(_finished(function(**arguments)), arguments))
+    if not np.array_equal(rewards_BN, given_BN.astype(trainer.dtype), equal_nan=True):
+        given_BN[...] = rewards_BN
+    if advantages.size != rewards_BN.size:
+        raise ValueError(f"{advantages.size} advantages for {rewards_BN.size} samples")
+    return advantages.reshape(rewards_BN.shape).astype(trainer.dtype)
 
 
-def _in_other_rows(function: Any, trainer: Trainer, batch: ShapedBatch) -> np.ndarray:
-    """Return the advantages, (B, N), of rows that are handed over in another order."""
-    order = np.random.default_rng(0).permutation(batch.rewards_BN.size)
-    shape = batch.rewards_BN.shape
-    rewards, labels = (part.ravel()[order] for part in (batch.rewards_BN, batch.labels_BN))
-    groups = groups_M(batch)[order]
-    moved = replace(
-        batch, rewards_BN=rewards.reshape(shape), labels_BN=labels.reshape(shape), group_M=groups
-    )
-    values = np.empty(batch.rewards_BN.size)
-    values[order] = _call(function, trainer, moved).ravel()
-    return values.reshape(shape)
-
-
-def _arguments(function: Any, trainer: Trainer, batch: ShapedBatch) -> dict[str, Any]:
+def _arguments(function: Any, trainer: Trainer, batch: TrainerCall) -> dict[str, Any]:
     """Return what a function takes of the trainer's arguments, and of the settings."""
     taken = _parameters(function)
     takes_all = any(one.kind is one.VAR_KEYWORD for one in taken.values())

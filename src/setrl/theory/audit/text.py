@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from setrl.support.wording import in_a_row, percent
 from setrl.theory.audit.batches import Batched
 from setrl.theory.audit.compare import Match, factor, share
+from setrl.theory.audit.findings import Findings
 from setrl.theory.audit.made import Made
 from setrl.theory.audit.said import TEXTS, kind, spoken, words
-
-if TYPE_CHECKING:
-    from setrl.theory.audit.audit import Audit
 
 Facts = dict[str, str]
 
@@ -32,7 +29,7 @@ SINGLE = {  # if sets have one sample
 }
 
 
-def sentences(audit: Audit) -> list[str]:
+def sentences(audit: Findings) -> list[str]:
     """Return what is doubtful, what it is, where it leads, what it pays, and what is wrong."""
     facts: Facts = {"name": audit.estimator.name, "Name": audit.estimator.name}
     for part in PARTS if audit.estimator.is_steady else DRAWN:
@@ -40,7 +37,7 @@ def sentences(audit: Audit) -> list[str]:
     return spoken(facts)
 
 
-def _laws(audit: Audit) -> Facts:
+def _laws(audit: Findings) -> Facts:
     """Return what every law says, under its name or, if it does not hold, "not" and its name."""
     laws = {law.name: law for law in audit.laws}
     facts = {("" if law.holds else "not ") + law.name: law.says
@@ -52,7 +49,7 @@ def _laws(audit: Audit) -> Facts:
     return facts | {"pays": "; it ".join(kept), "scales": "; it ".join(scales), "shifts": shifts}
 
 
-def _doubts(audit: Audit) -> Facts:
+def _doubts(audit: Findings) -> Facts:
     return {
         "unsteady": "" if audit.estimator.is_steady else YES,
         "unread": ", ".join(audit.estimator.shape.unread()),
@@ -60,7 +57,7 @@ def _doubts(audit: Audit) -> Facts:
     }
 
 
-def _claim(audit: Audit) -> Facts:
+def _claim(audit: Findings) -> Facts:
     if audit.claim is None:
         return {}
     match, example = audit.required or audit.claim, audit.claim.example
@@ -83,7 +80,7 @@ def _claim(audit: Audit) -> Facts:
     return facts | {f"claim {_status(audit, match, batch)}": YES}
 
 
-def _status(audit: Audit, match: Match, batch: Batched | None) -> str:
+def _status(audit: Findings, match: Match, batch: Batched | None) -> str:
     """Return how an estimator keeps its claim."""
     found = audit.factor_of(audit.required)
     if (batch.match if batch else audit.nearest) is None:
@@ -100,7 +97,7 @@ def _status(audit: Audit, match: Match, batch: Batched | None) -> str:
     return "alone" if audit.estimator.is_whole else "unsure"  # alone: it takes groups and batches
 
 
-def _batch(audit: Audit) -> Facts:
+def _batch(audit: Findings) -> Facts:
     found, either = audit.in_batch, "" if audit.reads_batch else YES
     facts = {"mixes": YES, "either": either} if audit.mixes_groups else {}
     if found is None:
@@ -115,7 +112,7 @@ def _batch(audit: Audit) -> Facts:
     }
 
 
-def _what(audit: Audit) -> Facts:
+def _what(audit: Findings) -> Facts:
     table, near = audit.table, audit.nearest
     levels = np.unique(np.asarray(table.rewards))
     rewards = f"{len(levels)} from {levels[0]:g} to {levels[-1]:g}"
@@ -140,7 +137,7 @@ def _what(audit: Audit) -> Facts:
     return facts | _strength(audit) | {way: YES, "match": _off(near)}
 
 
-def _beside(audit: Audit) -> str:
+def _beside(audit: Findings) -> str:
     """Say in which batches it pays the same, if their size was asked for."""
     asked = audit.tries.asked
     if asked is None or asked not in audit.tries.looks or audit.mixes_groups:
@@ -170,7 +167,7 @@ def _meaning(match: Match) -> str:
     return str(says.replace("K samples", f"{known.set_size} samples"))
 
 
-def _strength(audit: Audit) -> Facts:
+def _strength(audit: Findings) -> Facts:
     """Say how much harder than the objective's gradient it pushes, by the success rate."""
     strength = audit.strength
     if not np.isfinite(list(strength.values())).all():
@@ -182,7 +179,7 @@ def _strength(audit: Audit) -> Facts:
     }
 
 
-def _made(audit: Audit) -> Facts:
+def _made(audit: Findings) -> Facts:
     facts = {} if audit.made is None else {"made": str(audit.made), "symbols": _symbols(audit.made)}
     if audit.curl is not None:
         facts |= {
@@ -193,7 +190,7 @@ def _made(audit: Audit) -> Facts:
     return facts
 
 
-def _leads(audit: Audit) -> Facts:
+def _leads(audit: Findings) -> Facts:
     led = audit.survivors
     collapsed = led.kept < 2 and led.collapse
     return {
@@ -208,7 +205,7 @@ def _leads(audit: Audit) -> Facts:
     }
 
 
-def _numbers(audit: Audit) -> Facts:
+def _noise(audit: Findings) -> Facts:
     found = audit.variance
     sizes = [
         words("size is", size=size, match=match)
@@ -228,7 +225,7 @@ def _numbers(audit: Audit) -> Facts:
     return facts
 
 
-def _answers(audit: Audit) -> str:
+def _answers(audit: Findings) -> str:
     """Say between how many answers the policies of the audit choose."""
     num = audit.table.num_actions
     if not audit.is_binary:
@@ -254,7 +251,7 @@ def _symbols(made: Made) -> str:
     return f"u is {first}{second}"
 
 
-PARTS: tuple[Callable[[Audit], Facts], ...] = (
-    _laws, _doubts, _claim, _batch, _what, _made, _leads, _numbers
+PARTS: tuple[Callable[[Findings], Facts], ...] = (
+    _laws, _doubts, _claim, _batch, _what, _made, _leads, _noise
 )  # fmt: skip
 DRAWN = PARTS[:4]  # if equal calls differ

@@ -22,7 +22,7 @@ from setrl.support.files.sections import (
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks.config import is_of_files, located, written_out
 from setrl.train.lm import fields
-from setrl.train.lm.engine import check_engine
+from setrl.train.lm.engine import NO_EFFECT, EngineSpec
 from setrl.train.runs.config import RunConfig, located_arms
 
 MOST_SAMPLES = 16_384  # of a prompt; each method is tried on so many before the training
@@ -182,7 +182,20 @@ class ComparisonConfig(RunConfig):
         fields.check(self.fields)
         self._check_model()
         self._check_sizes()
-        check_engine(self)
+        self._check_engine()
+
+    def _check_engine(self) -> None:
+        """Refuse keys that a server would not follow."""
+        if self.engine is None:
+            return
+        EngineSpec.of(self.engine, "engine")
+        require(self.model is not None, "model", "name the model of the server", self.model)
+        for key, usual in NO_EFFECT.items():
+            value = getattr(self, key)
+            require(value == usual, key, f"be {usual!r} with the key `engine`", value)
+        for name, source in self.fields.items():
+            must = "be a function or a column with the key `engine`"
+            require(source != fields.MEAN_LOGPROB, f"fields.{name}", must, source)
 
     def _check_model(self) -> None:
         """Refuse keys that need a model of transformers, where one is made from scratch."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
 from setrl.support.files.sections import Count, Positive, Section, require
-from setrl.train.lm import fields
-
-if TYPE_CHECKING:
-    from setrl.train.lm.config import ComparisonConfig
 
 Loss = Literal["importance_sampling", "ppo", "cispo"]
 
@@ -56,21 +52,3 @@ class EngineSpec(Section):
         super().__post_init__()
         is_url = self.tinker.startswith(("http://", "https://"))
         require(is_url, "engine.tinker", "be a URL such as http://127.0.0.1:8000", self.tinker)
-
-
-def check_engine(config: ComparisonConfig) -> None:
-    """Refuse keys that a server would not follow.
-
-    Raises:
-        KeyedError: Naming the key.
-    """
-    if config.engine is None:
-        return
-    EngineSpec.of(config.engine, "engine")
-    require(config.model is not None, "model", "name the model of the server", config.model)
-    for key, usual in NO_EFFECT.items():
-        value = getattr(config, key)
-        require(value == usual, key, f"be {usual!r} with the key `engine`", value)
-    for name, source in config.fields.items():
-        must = "be a function or a column with the key `engine`"
-        require(source != fields.MEAN_LOGPROB, f"fields.{name}", must, source)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control.credit import set_advantages
-from setrl.control.sb3.credit import score_vines, segments_of
-from setrl.control.sb3.families import Family
+from setrl.control.credit import vine_advantages
+from setrl.control.sb3.advantages import segments_of
+from setrl.control.sb3.families import Family, score_vines
 from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import Trajectory
 from tests.control.goals import Goals
@@ -41,8 +41,8 @@ def test_a_vine_has_its_advantage_in_steps_0_to_w(credit: str, window: int | Non
     options = {"num_vines": 3, "window": window, "credit": credit}
     vines = Vines(Goals, **options)  # type: ignore[arg-type]
     method, rng = methods.maxpo(2), np.random.default_rng(0)
-    scored = score_vines([family()], method, vines)
-    advantages_BN = set_advantages(method, vines, scored, rng)
+    samples, actions_BN = score_vines([family()], method, vines), np.zeros((2, 3))
+    advantages_BN = vine_advantages(method, vines, samples, actions_BN, rng)
     trunk, *own = segments_of([family()], advantages_BN, window)
     assert np.isnan(trunk.own_T)
     assert [len(one.trajectory) for one in own] == [length for row in LENGTHS for length in row]

@@ -1,4 +1,4 @@
-"""One training run of a control config: what both paths share, and what each must have."""
+"""One arm of a control config with one seed: what both paths share, and what each must have."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from setrl.control.checkpoints import save
+from setrl.control.behaviour_cloning import Demonstrations, kept
+from setrl.control.checkpoints import POLICY, Weights, save, save_weights
 from setrl.logs.run import Seed
 from setrl.train.runs.pool import Stop
 
@@ -44,6 +46,7 @@ class Learner(ABC):
         checkpoint: Where to go on; None: at the start.
         on_step: Called with the number of environment steps done so far.
         stop: When it asks to stop, training ends early with a checkpoint.
+        start: File of the weights at the start; None: the pretrained ones, or new ones.
     """
 
     resolved: ResolvedControl
@@ -54,10 +57,43 @@ class Learner(ABC):
     checkpoint: Path | None = None
     on_step: Callable[[int], None] = lambda _: None
     stop: Stop = field(default_factory=Stop)
+    start: Path | None = None
+
+    cloning: ClassVar[tuple[ModuleType, ...]]  # what decides the weights of pretrained policies
+
+    def __post_init__(self) -> None:
+        if self.checkpoint is not None:
+            self.resume(self.checkpoint)
+            return
+        self.begin()
+        if (path := self.start or self._pretrained()) is not None:
+            self.load_policy(path)
+
+    def _pretrained(self) -> Path | None:
+        """Return the file of the weights that all arms and seeds start from, made if missing."""
+        task: Any = self.resolved.task
+        if not task.demonstrations:
+            return None
+        about = (task, self.policy_name, self.weights(), self.cloning)
+        return kept(self.cache, *about, self.resolved.config.pretrain_seed, self._cloned)
+
+    def _cloned(
+        self, shown: Demonstrations, rng: np.random.Generator
+    ) -> tuple[Weights, dict[str, float]]:
+        measured = self.clone(shown, rng)
+        return self.weights(), measured
 
     @abstractmethod
-    def __post_init__(self) -> None:
-        """Make the model."""
+    def begin(self) -> None:
+        """Make the model with its first weights."""
+
+    @abstractmethod
+    def resume(self, folder: Path) -> None:
+        """Make the model as it was when the checkpoint was written.
+
+        Raises:
+            RunError: If the checkpoint is damaged, or of another config.
+        """
 
     @property
     @abstractmethod
@@ -66,8 +102,29 @@ class Learner(ABC):
 
     @property
     @abstractmethod
+    def policy_name(self) -> str:
+        """Name of the class of policies, for the folder of pretrained ones."""
+
+    @property
+    @abstractmethod
     def policy(self) -> Any:
         """What the task evaluates."""
+
+    @abstractmethod
+    def weights(self) -> Weights:
+        """Return the weights of the policy, by name."""
+
+    @abstractmethod
+    def load_policy(self, path: Path) -> None:
+        """Load the weights of the policy, before any step.
+
+        Raises:
+            RunError: If the file is damaged, or holds another policy.
+        """
+
+    @abstractmethod
+    def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
+        """Clone demonstrations into first weights of the pretraining seed; return how good."""
 
     @abstractmethod
     def learn(self) -> None:
@@ -77,21 +134,21 @@ class Learner(ABC):
     def write(self, folder: Path) -> None:
         """Write a checkpoint."""
 
-    @abstractmethod
     def write_final(self, folder: Path) -> None:
-        """Write the trained policy."""
+        """Write the trained policy, for every machine."""
+        save_weights(self.weights(), folder / POLICY)
 
     def evaluation(self) -> dict[str, float]:
         """Compute the task's metrics of the policy now, without effect on further training."""
         rng = np.random.default_rng([EVALUATION, self.seed, self.steps])
-        found = self.resolved.task.evaluate(self.policy, rng)
-        return {name: float(value) for name, value in found.items()}
+        measured = self.resolved.task.evaluate(self.policy, rng)
+        return {name: float(value) for name, value in measured.items()}
 
     def measured(self, before: int) -> dict[str, float]:
         """Return an evaluation, if one was due since `before` steps."""
-        is_now = is_due(self.resolved.config.eval_every, before, self.steps)
-        found = self.evaluation() if is_now else {}
-        return {f"evaluation/{name}": value for name, value in found.items()}
+        if not is_due(self.resolved.config.eval_every, before, self.steps):
+            return {}
+        return {f"evaluation/{name}": value for name, value in self.evaluation().items()}
 
     def ends(self, before: int) -> bool:
         """Return whether training stops; write a checkpoint if it does, or if one was due.
