@@ -47,6 +47,7 @@ from setrl.logs.field_values import (
     shown,
     why_no_verdict,
 )
+from setrl.logs.paths import unrolled
 from setrl.logs.records import Record
 from setrl.logs.roles import FieldNames, Recognised
 from setrl.samples.conversation import is_messages
@@ -69,36 +70,6 @@ class OddValueError(ValueError):
     def __init__(self, row: int, what: str):
         super().__init__(what)
         self.row = row
-
-
-def value_at(record: Any, path: str) -> Any:
-    """Return the value of a path like metrics.acc; a key that contains the dot itself comes first.
-
-    Raises:
-        KeyError: Where there is no value.
-    """
-    if isinstance(record, dict) and path in record:
-        return record[path]
-    first, dot, rest = path.partition(".")
-    if dot and isinstance(record, dict) and first in record:
-        return value_at(record[first], rest)
-    raise KeyError(path)
-
-
-def unrolled(record: Record, rows: str | None) -> list[Record]:
-    """Return a row, or the objects of its list, each with the other fields of the row.
-
-    Raises:
-        KeyError, TypeError: Where there is no such list.
-    """
-    if rows is None:
-        return [record]
-    items = value_at(record, rows)
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise TypeError(f"{rows!r} must be a list of objects")
-    top = rows.partition(".")[0]
-    outer = {key: value for key, value in record.items() if key != top}
-    return [{**outer, rows: item} for item in items]
 
 
 def recognise(
