@@ -206,8 +206,13 @@ class Log:
         """Add what a reader of the groups has noticed."""
         self._notes.append(note)
 
-    def index(self, first: Sequence[Row], rest: Iterator[Row]) -> None:
-        """Find where the samples of each problem are.
+    def index(
+        self,
+        first: Sequence[Row],
+        rest: Iterator[Row],
+        seen: Callable[[int], object] | None = None,
+    ) -> None:
+        """Find where the samples of each problem are; tell `seen` now and then what is read.
 
         Raises:
             DataError: Naming the line that cannot be read.
@@ -215,6 +220,8 @@ class Log:
         hashes, digests = array("q"), array("q")
         rows_of, items_of = array("I"), array("I")
         for rows in _batches(chain(first, rest)):
+            if seen is not None:
+                seen(self.rows.place)
             numbers = range(len(digests), len(digests) + len(rows))
             names, of_row, at = self._look(numbers, [record for record, _ in rows])
             digests.extend(digest for _, digest in rows)
@@ -332,7 +339,7 @@ def open_log(
     else:
         records, given = tools.rows_of(tool, path, options, notes, as_logged)
         rows = Rows(path, records=records)
-    scan = _watched(rows, islice(rows.scan(), first), seen)
+    scan = islice(rows.scan(), first)
     start = list(islice(scan, SNIFFED))
     if not start:
         why = f" that can be read: {rows.damage_note}" if rows.damage else ""
@@ -341,7 +348,7 @@ def open_log(
         _refuse_names(path, given)
         log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
                   options)  # fmt: skip
-        log.index(start, scan)
+        log.index(start, scan, seen)
         return log
     try:
         found = recognise(
@@ -353,7 +360,7 @@ def open_log(
         numbered = found.fields.sample_number is not None
         head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
         log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl")
-        log.index(start, scan)
+        log.index(start, scan, seen)
         for note in notes:  # the last of them came with the last row
             log.add_note(note)
         if "correct" in needs:
@@ -378,15 +385,6 @@ def _batches(scan: Iterator[Row]) -> Iterator[list[Row]]:
     finally:
         if batch:
             yield batch
-
-
-def _watched(
-    rows: Rows, scan: Iterator[Row], seen: Callable[[int], object] | None
-) -> Iterator[Row]:
-    for number, row in enumerate(scan):
-        if seen is not None and number % BATCH == 0:
-            seen(rows.place)
-        yield row
 
 
 def _refuse_names(path: Path, given: FieldNames) -> None:

@@ -144,21 +144,16 @@ class Rows:
                 elif _is_whole(start):
                     yield from self._copied(_whole(self.path, file))
                 else:
-                    copy = self._new_copy() if is_copied else None
-                    for number, place, record, line in self._lines(file, mark, copy):
-                        self._add(number, place, line)
-                        yield record, hash(line.strip())
+                    yield from self._lines(file, mark, self._new_copy() if is_copied else None)
         except (EOFError, gzip.BadGzipFile) as error:
             raise DataError(f"{self.path}: its gzip data are damaged or cut off: {error}") from None
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
-    def _lines(
-        self, file: BinaryIO, place: int, copy: BinaryIO | None
-    ) -> Iterator[tuple[int, int, dict[str, Any], bytes]]:
+    def _lines(self, file: BinaryIO, end: int, copy: BinaryIO | None) -> Iterator[Row]:
         for number, line in enumerate(file, start=1):
-            start, place = place, place + len(line)
-            if not line.strip():
+            start, end = end, end + len(line)
+            if not (content := line.strip()):
                 continue
             try:
                 record = json_lines.parse(line)
@@ -174,7 +169,8 @@ class Rows:
                 start = self._end
                 copy.seek(start)  # a reader may have moved it
                 copy.write(line)
-            yield number, start, record, line
+            self._add(number, start, line)
+            yield record, hash(content)
 
     def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
         """Copy rows to a temporary file while they are read."""
