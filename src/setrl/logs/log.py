@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,38 +37,7 @@ BATCH = 1_000  # rows that are looked at together
 CHUNK = 2**18  # bytes of groups that are read together
 
 
-class Reader(Protocol):
-    """How the rows of one kind of file are read."""
-
-    settings: dict[str, Counter[str]]
-    counted: Counter[str]  # what notes say of groups
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """What samples have: strategy, answer, proxy, …, or a reward other than 0 and 1."""
-
-    @property
-    def lacks(self) -> Mapping[str, str]:
-        """What the rows do not hold → what the user can do."""
-
-    @property
-    def list_path(self) -> str | None:
-        """The field of a row that is a list of the objects; None if the row is the object."""
-
-    def items(self, record: Record) -> list[Record]:
-        """Return the objects of a row that hold samples."""
-
-    def look(self, rows: Sequence[int], objects: Sequence[Record]) -> list[str]:
-        """Look at objects in the first pass, and return the names of their problems."""
-
-    def groups(self, chunk: Sequence[Sequence[Item]]) -> list[Group]:
-        """Return the problems of some objects."""
-
-    def size(self, item: Record) -> int | None:
-        """How many samples the lists of an object hold; None if the object is one sample."""
-
-    def notes(self) -> list[str]:
-        """Return what was noticed, in sentences."""
+Reader = RowReader | EvaluationReader
 
 
 class Log:
@@ -103,13 +72,12 @@ class Log:
         self._row_I: NDArray[Any] = np.empty(0, np.uint32)
         self._item_I: NDArray[Any] = np.empty(0, np.uint32)
         self._end_G: NDArray[Any] = np.empty(0, np.int64)
-        self._is_read = bytearray()  # 1 for each group that was read
 
     def __len__(self) -> int:
         return len(self._end_G)
 
     def __iter__(self) -> Iterator[Group]:
-        self._most, self._marks = 0, MarksOf100()
+        self._most, self._marks, self.reader.counted = 0, MarksOf100(), Counter()
         for group in watched(self._groups(), f"read {self.path.name}", len(self), unit="problem"):
             self._most = max(self._most, len(group))
             self._marks.add([sample.strategy for sample in group.samples])
@@ -120,31 +88,20 @@ class Log:
         end_G = np.cumsum(self.rows.sizes[self._row_I])[self._end_G - 1] // CHUNK
         for places in np.split(np.arange(len(self)), np.flatnonzero(np.diff(end_G)) + 1):
             try:
-                groups = iter(self._read(places.tolist()))
+                groups = iter(self._chunk(places.tolist()))
             except DataError:  # which follows the groups before it
                 groups = (self[place] for place in places.tolist())
             yield from groups
 
-    def __getitem__(self, place: int) -> Group:
-        return self._read([place])[0]
+    def _chunk(self, places: Sequence[int]) -> list[Group]:
+        return self.reader.groups([self.items(place) for place in places])
 
-    def _read(self, places: Sequence[int]) -> list[Group]:
-        counted, before = self.reader.counted, self.reader.counted.copy()
-        is_new = not any(self._is_read[place] for place in places)
-        if not is_new and len(places) > 1:
-            return [self[place] for place in places]
+    def __getitem__(self, place: int) -> Group:
+        kept, self.reader.counted = self.reader.counted, Counter()  # notes are about all groups
         try:
-            groups = self.reader.groups([self.items(place) for place in places])
-        except DataError:
-            is_new = False
-            raise
+            return self._chunk([place])[0]
         finally:
-            if not is_new:  # notes count a group once
-                counted.clear()
-                counted.update(before)
-        for place in places:
-            self._is_read[place] = 1
-        return groups
+            self.reader.counted = kept
 
     def items(self, place: int) -> list[Item]:
         """Return the objects that hold the samples of a group, with the numbers of their rows."""
@@ -243,7 +200,6 @@ class Log:
             row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
         order_I, self._end_G = _by_group(hash_I)
         self._row_I, self._item_I = row_I[order_I], item_I[order_I]
-        self._is_read = bytearray(len(self))
 
     def _look(
         self, numbers: Sequence[int], records: Sequence[Record]
