@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.logs.evaluation_reader import EvaluationReader
-from setrl.logs.field_names import STRATEGIES
+from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
 from setrl.logs.records import Record, is_record

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, compress, islice, repeat
 from typing import Any, NamedTuple
 
-from setrl.logs.field_values import group_name
-from setrl.logs.fields import text_of
+from setrl.logs.field_table import ROLES
 from setrl.logs.grades import Grades
 from setrl.logs.options import LogOptions
 from setrl.logs.paths import MISSING, ReadOnce, column, kinds_of, unrolled, value_at, whole_column
@@ -19,15 +17,11 @@ from setrl.logs.records import Record
 from setrl.logs.roles import Recognised
 from setrl.logs.settings import count_settings, setting_of
 from setrl.logs.strategies import strategy_of
-from setrl.samples.conversation import is_messages, message_text, prompt_text
+from setrl.samples.conversation import is_messages, message_text
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import (
     is_same,
-    read_answer,
     read_count,
-    read_label,
-    read_score,
-    read_tokens,
 )
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import count, have
@@ -92,18 +86,12 @@ class RowReader:
 
     def _readers(self) -> dict[str, ReadOnce]:
         """Return the reader of each role's columns."""
-        readers: dict[str, Callable[[Any], Any]] = {
-            **dict.fromkeys(("correct", "reward", "advantage", "proxy", "second"), read_score),
-            "answer": _interned,
-            "strategy": partial(strategy_of, degenerate=self.options.degenerate),
-            "family": read_label,
-            "tokens": read_tokens,
-            "prompt": _prompt,
-            "gold": text_of,
-            **dict.fromkeys(("step", "num_correct", "num_samples"), read_count),
+        of_log = {"strategy": partial(strategy_of, degenerate=self.options.degenerate)}
+        read = {
+            role: ReadOnce(of_log.get(role, row.read), getattr(self.fields, role))
+            for role, row in ROLES.items()
         }
-        read = {role: ReadOnce(one, getattr(self.fields, role)) for role, one in readers.items()}
-        return {**read, "group": ReadOnce(lambda value: group_name([value]))}
+        return {**read, "group": ReadOnce(ROLES["group"].read)}  # whose error names it
 
     @property
     def list_path(self) -> str | None:
@@ -436,15 +424,6 @@ def explained(error: Exception, where: str) -> Exception:
         return error
     what = f"has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
     return DataError(f"{where}: {what}")
-
-
-def _interned(value: Any) -> str | None:
-    answer = read_answer(value)
-    return None if answer is None else sys.intern(answer)
-
-
-def _prompt(value: Any) -> str | None:
-    return text_of(value) if isinstance(value, int | float) else prompt_text(value)
 
 
 def _group(about: About, items: Sequence[Item], samples: Sequence[Sample]) -> Group:
