@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,16 @@ class Log:
             yield from groups
 
     def _chunk(self, places: Sequence[int]) -> list[Group]:
-        return self.reader.groups([self.items(place) for place in places])
+        """Return adjacent groups."""
+        if self.reader.list_path is not None:
+            return self.reader.groups([self.items(place) for place in places])
+        start, *ends = (int(self._end_G[place]) if place >= 0 else 0
+                        for place in range(places[0] - 1, places[-1] + 1))  # fmt: skip
+        rows = self._row_I[start : ends[-1]].tolist()
+        items = [*zip(rows, self.rows.records(rows), strict=True)]
+        return self.reader.groups(
+            [items[a - start : b - start] for a, b in pairwise([start, *ends])]
+        )
 
     def __getitem__(self, place: int) -> Group:
         kept, self.reader.counted = self.reader.counted, Counter()  # notes are about all groups

@@ -103,17 +103,24 @@ class Rows:
         return self.records([row])[0]
 
     def records(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """Read some rows again."""
+        """Read some rows again; adjacent ones at once."""
         if self._handle is None:
             self._handle = self._copy or self.path.open("rb", buffering=0)
             weakref.finalize(self, self._handle.close)
-        seek, read, places = self._handle.seek, self._handle.read, self._places
-        records, last = [], len(places) - 1
-        for row in rows:
-            start = seek(places[row])
-            line = read((places[row + 1] if row < last else self._end) - start)
-            records.append(json_lines.parse(line.partition(b"\n")[0]))
-        return records
+        places, last = self._places, len(self._places) - 1
+        lines = [(places[row], places[row + 1] if row < last else self._end) for row in rows]
+        if rows[-1] - rows[0] == len(rows) - 1 > 0:
+            start = lines[0][0]
+            block = self._read(start, lines[-1][1])
+            each = [block[place - start : end - start] for place, end in lines]
+        else:
+            each = [self._read(*line) for line in lines]
+        return [json_lines.parse(line.partition(b"\n")[0]) for line in each]
+
+    def _read(self, place: int, end: int) -> bytes:
+        assert self._handle is not None
+        self._handle.seek(place)
+        return self._handle.read(end - place)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
