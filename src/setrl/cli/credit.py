@@ -129,7 +129,7 @@ class CreditLog(MethodOptions, LogFields, Said):
             for b, (place, group) in enumerate(groups):
                 values = _known(found, b, len(group))
                 said = {summary.into: {**about, "skipped": bool(found.skipped_B[b])}}
-                for row in rows_with(log, place, group, {summary.into: values}, CREDIT, said):
+                for row in rows_with(log, place, {summary.into: values}, CREDIT, said):
                     yield {**row, CREDIT: credit_record(row, log.reader.list_path)}
         summary.refuse_no_credit()
 

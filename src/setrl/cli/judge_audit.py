@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from setrl.cli.judge import JudgeOptions, opened
 from setrl.core import methods
-from setrl.logs.field_names import STRATEGIES
+from setrl.logs.field_table import STRATEGIES
 from setrl.logs.log import Log, open_log
 from setrl.logs.options import LOSS
 from setrl.samples.types import Group

@@ -123,7 +123,7 @@ def _labelled(
         columns[f"{into}_name"] = judgement.names_N
     if judgement.labels_N is None:
         by[into]["unknown"] = judgement.reason or "unknown"
-    return rows_with(log, place, group, columns, JUDGED, by)
+    return rows_with(log, place, columns, JUDGED, by)
 
 
 def _is_earlier(output: Path, log: Log, judge: Judge, into: str) -> bool:

@@ -172,7 +172,8 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
     def counted() -> Iterator[Group]:
         for one in groups:
             heads.append(one._replace(group=replace(one.group, samples=()), samples=()))
-            yield replace(one.group, samples=tuple(one.samples))
+            is_whole = one.samples is one.group.samples
+            yield one.group if is_whole else replace(one.group, samples=tuple(one.samples))
 
     more = [name for name in ("rewards", "proxy") if KEYS[name] in columns]
     samples = Samples.of(counted(), ["correct", "strategies", "answers", *more])

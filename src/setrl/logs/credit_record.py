@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeGuard
 
-from setrl.logs.recognition import value_at
+from setrl.logs.paths import value_at
 from setrl.support.wording import plural
 
 CREDIT = "credit"  # the key of a row

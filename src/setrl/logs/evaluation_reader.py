@@ -42,6 +42,7 @@ class EvaluationReader:
         self._has_strategies = False
         self._keys: set[str] | None = None
         self.settings: dict[str, Counter[str]] = {}
+        self.counted: Counter[str] = Counter()
 
     @property
     def list_path(self) -> str | None:
@@ -71,6 +72,18 @@ class EvaluationReader:
         """Return what names the problem: the id, or the prompt if there is no id."""
         return problem_of(checked(item, self._where(row)))
 
+    def look(self, rows: Sequence[int], objects: Sequence[dict[str, Any]]) -> list[str]:
+        """Look at the lines before any samples are made of them; return the names of problems.
+
+        Raises:
+            DataError, ValueError: If a line is not of an evaluation file.
+        """
+        names = []
+        for row, record in zip(rows, objects, strict=True):
+            names.append(self.name(record, row))
+            self.check(record)
+        return names
+
     def check(self, item: dict[str, Any]) -> None:
         """Look at the keys that all lines or none must have, and for strategies.
 
@@ -89,6 +102,10 @@ class EvaluationReader:
             # Until version 2, −1 was also written where nobody had read strategies.
             is_read = item["schema_version"] > 1 or "judged" in item
             self._has_strategies = bool(labels if is_read else labels - {DEGENERATE})
+
+    def groups(self, chunk: Sequence[Sequence[tuple[int, dict[str, Any]]]]) -> list[Group]:
+        """Return the problems of some lines."""
+        return [*map(self.group, chunk)]
 
     def size(self, item: dict[str, Any]) -> int | None:
         """Return how many samples a problem has."""

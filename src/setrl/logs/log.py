@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setrl.logs.evaluation_reader import EvaluationReader
-from setrl.logs.field_names import STRATEGIES
+from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
-from setrl.logs.records import is_record
+from setrl.logs.records import Record, is_record
 from setrl.logs.roles import FieldNames
-from setrl.logs.row_reader import Item, Record, RowReader, explained
+from setrl.logs.row_reader import UNUSABLE, Item, RowReader, explained
 from setrl.logs.rows import Row, Rows
 from setrl.logs.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.samples.types import Group
@@ -32,43 +33,11 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.progress import watched
 from setrl.support.wording import count
 
-SEEN_EVERY = 1_000  # rows
+BATCH = 1_000  # rows that are looked at together
+CHUNK = 2**18  # bytes of groups that are read together
 
 
-class Reader(Protocol):
-    """How the rows of one kind of file are read."""
-
-    settings: dict[str, Counter[str]]
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """What samples have: strategy, answer, proxy, …, or a reward other than 0 and 1."""
-
-    @property
-    def lacks(self) -> Mapping[str, str]:
-        """What the rows do not hold → what the user can do."""
-
-    @property
-    def list_path(self) -> str | None:
-        """The field of a row that is a list of the objects; None if the row is the object."""
-
-    def items(self, record: Record) -> list[Record]:
-        """Return the objects of a row that hold samples."""
-
-    def name(self, item: Record, row: int) -> str:
-        """Return the name of the problem of an object."""
-
-    def check(self, item: Record) -> None:
-        """Look at an object in the first pass."""
-
-    def group(self, items: Sequence[Item]) -> Group:
-        """Return the problem of some objects."""
-
-    def size(self, item: Record) -> int | None:
-        """How many samples the lists of an object hold; None if the object is one sample."""
-
-    def notes(self) -> list[str]:
-        """Return what was noticed, in sentences."""
+Reader = RowReader | EvaluationReader
 
 
 class Log:
@@ -99,42 +68,69 @@ class Log:
         self._equal = 0
         self._most = 0
         self._marks = MarksOf100()
-        self._last: tuple[int, list[Record]] = (-1, [])
+        self._last: tuple[int, Record, list[Record]] = (-1, {}, [])
         self._row_I: NDArray[Any] = np.empty(0, np.uint32)
         self._item_I: NDArray[Any] = np.empty(0, np.uint32)
         self._end_G: NDArray[Any] = np.empty(0, np.int64)
-        self._is_read = bytearray()  # 1 for each group that was read
 
     def __len__(self) -> int:
         return len(self._end_G)
 
     def __iter__(self) -> Iterator[Group]:
-        self._most, self._marks = 0, MarksOf100()
-        places = range(len(self))
-        for place in watched(places, f"read {self.path.name}", len(self), unit="problem"):
-            group = self[place]
+        self._most, self._marks, self.reader.counted = 0, MarksOf100(), Counter()
+        for group in watched(self._groups(), f"read {self.path.name}", len(self), unit="problem"):
             self._most = max(self._most, len(group))
             self._marks.add([sample.strategy for sample in group.samples])
             yield group
 
-    def __getitem__(self, place: int) -> Group:
-        counted = getattr(self.reader, "counted", None)
-        before = dict(counted or {})
-        group = self.reader.group(list(self.items(place)))
-        if counted is not None and self._is_read[place]:  # notes count a group once
-            counted.clear()
-            counted.update(before)
-        self._is_read[place] = 1
-        return group
+    def _groups(self) -> Iterator[Group]:
+        """Yield all groups; the columns of some small ones are read together."""
+        end_G = np.cumsum(self.rows.sizes[self._row_I])[self._end_G - 1] // CHUNK
+        for places in np.split(np.arange(len(self)), np.flatnonzero(np.diff(end_G)) + 1):
+            try:
+                groups = iter(self._chunk(places.tolist()))
+            except DataError:  # which follows the groups before it
+                groups = (self[place] for place in places.tolist())
+            yield from groups
 
-    def items(self, place: int) -> Iterator[Item]:
-        """Yield the objects that hold the samples of a group, with the numbers of their rows."""
-        start = int(self._end_G[place - 1]) if place else 0
-        for i in range(start, int(self._end_G[place])):
-            row = int(self._row_I[i])
-            if self._last[0] != row:
-                self._last = (row, self.reader.items(self.rows.record(row)))
-            yield row, self._last[1][self._item_I[i]]
+    def _chunk(self, places: Sequence[int]) -> list[Group]:
+        """Return adjacent groups."""
+        if self.reader.list_path is not None:
+            return self.reader.groups([self.items(place) for place in places])
+        start, *ends = (int(self._end_G[place]) if place >= 0 else 0
+                        for place in range(places[0] - 1, places[-1] + 1))  # fmt: skip
+        rows = self._row_I[start : ends[-1]].tolist()
+        items = [*zip(rows, self.rows.records(rows), strict=True)]
+        return self.reader.groups(
+            [items[a - start : b - start] for a, b in pairwise([start, *ends])]
+        )
+
+    def __getitem__(self, place: int) -> Group:
+        kept, self.reader.counted = self.reader.counted, Counter()  # notes are about all groups
+        try:
+            return self._chunk([place])[0]
+        finally:
+            self.reader.counted = kept
+
+    def items(self, place: int) -> list[Item]:
+        """Return the objects that hold the samples of a group, with the numbers of their rows."""
+        if self.reader.list_path is None:
+            rows = self._at(place)[0]
+            return [*zip(rows, self.rows.records(rows), strict=True)]
+        return [(row, item) for row, _, items in self.records(place) for item in items]
+
+    def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
+        """Yield each row of a group: its number, the row, and the objects of it in the group."""
+        for row, chosen in groupby(zip(*self._at(place), strict=True), key=itemgetter(0)):
+            if self._last[0] != row:  # a row may hold samples of many groups
+                record = self.rows.record(row)
+                self._last = (row, record, self.reader.items(record))
+            yield row, self._last[1], [self._last[2][item] for _, item in chosen]
+
+    def _at(self, place: int) -> tuple[list[int], list[int]]:
+        """Return the rows of a group's objects, and their places there."""
+        at = slice(int(self._end_G[place - 1]) if place else 0, int(self._end_G[place]))
+        return self._row_I[at].tolist(), self._item_I[at].tolist()
 
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
@@ -176,24 +172,28 @@ class Log:
         """Add what a reader of the groups has noticed."""
         self._notes.append(note)
 
-    def index(self, first: Sequence[Row], rest: Iterator[Row]) -> None:
-        """Find where the samples of each problem are.
+    def index(
+        self,
+        first: Sequence[Row],
+        rest: Iterator[Row],
+        seen: Callable[[int], object] | None = None,
+    ) -> None:
+        """Find where the samples of each problem are; tell `seen` now and then what is read.
 
         Raises:
             DataError: Naming the line that cannot be read.
         """
         hashes, digests = array("q"), array("q")
         rows_of, items_of = array("I"), array("I")
-        for number, row in enumerate(chain(first, rest)):
-            digests.append(row.digest)
-            try:
-                for place, item in enumerate(self.reader.items(row.record)):
-                    hashes.append(hash(self.reader.name(item, number)))
-                    rows_of.append(number)
-                    items_of.append(place)
-                    self.reader.check(item)
-            except (KeyError, TypeError, ValueError) as error:
-                raise explained(error, self.rows.where(number)) from None
+        for rows in _batches(chain(first, rest)):
+            if seen is not None:
+                seen(self.rows.place)
+            numbers = range(len(digests), len(digests) + len(rows))
+            names, of_row, at = self._look(numbers, [record for record, _ in rows])
+            digests.extend(digest for _, digest in rows)
+            hashes.extend(map(hash, names))
+            rows_of.extend(of_row)
+            items_of.extend(at)
         row_I, item_I = (np.frombuffer(one, np.uint32) for one in (rows_of, items_of))
         hash_I = np.frombuffer(hashes, np.int64)
         kept_I = None
@@ -209,7 +209,26 @@ class Log:
             row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
         order_I, self._end_G = _by_group(hash_I)
         self._row_I, self._item_I = row_I[order_I], item_I[order_I]
-        self._is_read = bytearray(len(self))
+
+    def _look(
+        self, numbers: Sequence[int], records: Sequence[Record]
+    ) -> tuple[Sequence[str], Sequence[int], Sequence[int]]:
+        """Return the problem, the row and the place there of each object of some rows.
+
+        Where that fails, the rows are looked at one by one, to name the line.
+        """
+        try:
+            if self.reader.list_path is None:
+                return self.reader.look(numbers, records), numbers, [0] * len(records)
+            each = [self.reader.items(record) for record in records]
+            rows = [number for number, items in zip(numbers, each, strict=True) for _ in items]
+            objects = [item for items in each for item in items]
+            places = [place for items in each for place in range(len(items))]
+            return self.reader.look(rows, objects), rows, places
+        except UNUSABLE as error:
+            for number, record in zip(numbers, records, strict=True) if len(records) > 1 else ():
+                self._look([number], [record])
+            raise explained(error, self.rows.where(numbers[0])) from None
 
     def _refuse_repeated(
         self, hash_I: NDArray[np.int64], row_I: NDArray[Any], kept_I: NDArray[np.bool_]
@@ -285,20 +304,20 @@ def open_log(
     else:
         records, given = tools.rows_of(tool, path, options, notes, as_logged)
         rows = Rows(path, records=records)
-    scan = _watched(rows, islice(rows.scan(), first), seen)
+    scan = islice(rows.scan(), first)
     start = list(islice(scan, SNIFFED))
     if not start:
         why = f" that can be read: {rows.damage_note}" if rows.damage else ""
         raise DataError(f"{path}: holds no rows{why}")
-    if tool is None and is_record(start[0].record):
+    if tool is None and is_record(start[0][0]):
         _refuse_names(path, given)
         log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
                   options)  # fmt: skip
-        log.index(start, scan)
+        log.index(start, scan, seen)
         return log
     try:
         found = recognise(
-            [row.record for row in start], given, options.verify is not None, needs, strategies
+            [record for record, _ in start], given, options.verify is not None, needs, strategies
         )
         # A tool's reader has said already what a missing label means.
         read = options if tool is None else replace(options, degenerate=None)
@@ -306,12 +325,12 @@ def open_log(
         numbered = found.fields.sample_number is not None
         head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
         log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl")
-        log.index(start, scan)
+        log.index(start, scan, seen)
         for note in notes:  # the last of them came with the last row
             log.add_note(note)
         if "correct" in needs:
-            reader.refuse_graded()
-            reader.refuse_opposite()
+            reader.grades.refuse_graded()
+            reader.grades.refuse_opposite()
     except OddValueError as error:
         raise DataError(f"{rows.where(error.row)}: {error}") from None
     except ConfigError as error:
@@ -319,13 +338,18 @@ def open_log(
     return log
 
 
-def _watched(
-    rows: Rows, scan: Iterator[Row], seen: Callable[[int], object] | None
-) -> Iterator[Row]:
-    for number, row in enumerate(scan):
-        if seen is not None and number % SEEN_EVERY == 0:
-            seen(rows.place)
-        yield row
+def _batches(scan: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yield rows in lists; those before one that cannot be read come before the error."""
+    batch: list[Row] = []
+    try:
+        for row in scan:
+            batch.append(row)
+            if len(batch) == BATCH:
+                whole, batch = batch, []
+                yield whole
+    finally:
+        if batch:
+            yield batch
 
 
 def _refuse_names(path: Path, given: FieldNames) -> None:

@@ -13,10 +13,13 @@ import shutil
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from setrl.samples.values import plain
 from setrl.support.errors import DataError
@@ -26,17 +29,7 @@ from setrl.support.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds
 from setrl.support.files.progress import watched
 from setrl.support.wording import count
 
-
-class Row(NamedTuple):
-    """One object of a file.
-
-    Attributes:
-        record: The object.
-        digest: Equal for rows that are equal.
-    """
-
-    record: dict[str, Any]
-    digest: int
+Row = tuple[dict[str, Any], int]  # an object of a file, and a number that is equal for equal rows
 
 
 class Rows:
@@ -64,6 +57,7 @@ class Rows:
         self.damage: list[str] = []
         self._given = records
         self._places, self._numbers = array("q"), array("I")
+        self._end = 0  # where the last row ends
         self._copy: BinaryIO | None = None
         self._handle: BinaryIO | None = None
 
@@ -106,11 +100,32 @@ class Rows:
 
     def record(self, row: int) -> dict[str, Any]:
         """Read a row again."""
+        return self.records([row])[0]
+
+    def records(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Read some rows again; adjacent ones at once."""
         if self._handle is None:
-            self._handle = self._copy or self.path.open("rb")
+            self._handle = self._copy or self.path.open("rb", buffering=0)
             weakref.finalize(self, self._handle.close)
-        self._handle.seek(self._places[row])
-        return json_lines.parse(self._handle.readline())
+        places, last = self._places, len(self._places) - 1
+        lines = [(places[row], places[row + 1] if row < last else self._end) for row in rows]
+        if rows[-1] - rows[0] == len(rows) - 1 > 0:
+            start = lines[0][0]
+            block = self._read(start, lines[-1][1])
+            each = [block[place - start : end - start] for place, end in lines]
+        else:
+            each = [self._read(*line) for line in lines]
+        return [json_lines.parse(line.partition(b"\n")[0]) for line in each]
+
+    def _read(self, place: int, end: int) -> bytes:
+        assert self._handle is not None
+        self._handle.seek(place)
+        return self._handle.read(end - place)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The bytes of each row."""
+        return np.diff([*self._places, self._end])
 
     def where(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
@@ -135,25 +150,17 @@ class Rows:
                     yield from self._copied(csv_rows.read(self.path, file, separator))
                 elif _is_whole(start):
                     yield from self._copied(_whole(self.path, file))
-                elif is_copied:
-                    yield from self._copied(
-                        (number, record) for number, _, record, _ in self._lines(file, mark)
-                    )
                 else:
-                    for number, place, record, line in self._lines(file, mark):
-                        self._add(number, place)
-                        yield Row(record, hash(line.strip()))
+                    yield from self._lines(file, mark, self._new_copy() if is_copied else None)
         except (EOFError, gzip.BadGzipFile) as error:
             raise DataError(f"{self.path}: its gzip data are damaged or cut off: {error}") from None
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
-    def _lines(
-        self, file: BinaryIO, place: int
-    ) -> Iterator[tuple[int, int, dict[str, Any], bytes]]:
+    def _lines(self, file: BinaryIO, end: int, copy: BinaryIO | None) -> Iterator[Row]:
         for number, line in enumerate(file, start=1):
-            start, place = place, place + len(line)
-            if not line.strip():
+            start, end = end, end + len(line)
+            if not (content := line.strip()):
                 continue
             try:
                 record = json_lines.parse(line)
@@ -165,24 +172,32 @@ class Rows:
                                     "such lines out") from None  # fmt: skip
                 self.damage.append(f"line {number} {error}")
                 continue
-            yield number, start, record, line
+            if copy is not None:
+                start = self._end
+                copy.seek(start)  # a reader may have moved it
+                copy.write(line)
+            self._add(number, start, line)
+            yield record, hash(content)
 
     def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
         """Copy rows to a temporary file while they are read."""
-        copy = self._copy = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
-        weakref.finalize(self, copy.close)
-        place = 0
+        copy = self._new_copy()
         for number, record in numbered:
             line = json.dumps(record, default=_in_json).encode() + b"\n"
-            copy.seek(place)  # a reader may have moved it
+            copy.seek(self._end)  # a reader may have moved it
             copy.write(line)
-            self._add(number, place)
-            place += len(line)
-            yield Row(record, hash(line))
+            self._add(number, self._end, line)
+            yield record, hash(line)
 
-    def _add(self, number: int, place: int) -> None:
+    def _new_copy(self) -> BinaryIO:
+        self._copy = copy = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+        weakref.finalize(self, copy.close)
+        return copy
+
+    def _add(self, number: int, place: int, line: bytes) -> None:
         self._numbers.append(number)
         self._places.append(place)
+        self._end = place + len(line)
 
 
 def _in_json(value: Any) -> Any:

@@ -41,13 +41,13 @@ def setting_of(path: str) -> str | None:
 
 
 def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
-    """Count the values of settings in one row; what is not text or a number is left out."""
-    for setting, value in values:
-        if isinstance(value, str | int | float):
-            number = written_number(str(value))
-            text = text_of(value if math.isnan(number) else number)
-            if text is not None:
-                found.setdefault(setting, Counter())[text] += 1
+    """Count the values of settings; what is not text or a number is left out."""
+    known = Counter(pair for pair in values if isinstance(pair[1], str | int | float))
+    for (setting, value), times in known.items():
+        number = written_number(str(value))
+        text = text_of(value if math.isnan(number) else number)
+        if text is not None:
+            found.setdefault(setting, Counter())[text] += times
 
 
 def mixed(settings: Settings) -> list[str]:

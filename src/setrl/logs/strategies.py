@@ -55,8 +55,8 @@ class MarksOf100:
 
     def add(self, labels: Sequence[Label]) -> None:
         """Take the labels of a group into account."""
-        known = [one for one in labels if one is not None and one != DEGENERATE]
-        others = [one for one in known if one != POLY_EPO_DEGENERATE]
+        known = {*labels} - {None, DEGENERATE}
+        others = known - {POLY_EPO_DEGENERATE}
         if any(not isinstance(one, int) or not 0 <= one <= len(labels) < 100 for one in others):
             self._possible = False
         self._seen = self._seen or 0 < len(others) < len(known)

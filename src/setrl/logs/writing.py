@@ -8,7 +8,6 @@ from typing import Any
 from setrl.logs.log import Log
 from setrl.logs.recognition import SNIFFED
 from setrl.logs.records import Record
-from setrl.samples.types import Group
 from setrl.support.errors import DataError
 from setrl.support.wording import plural
 
@@ -16,7 +15,6 @@ from setrl.support.wording import plural
 def rows_with(
     log: Log,
     place: int,
-    group: Group,
     columns: Mapping[str, Sequence[Any]],
     mark: str,
     about: Mapping[str, Any],
@@ -29,14 +27,15 @@ def rows_with(
     Args:
         log: The log.
         place: The place of the group in the log.
-        group: The group.
         columns: Key → a value for each sample.
         mark: The key for facts about the row itself; facts that the row has under this key stay.
         about: What is said there.
     """
     start = 0
-    for row, items in _items_by_row(log, place, group).items():
-        record = log.rows.record(row)
+    for row, record, items in log.records(place):
+        if len(items) < len(log.reader.items(record)):
+            raise DataError(f"{log.rows.where(row)}: holds samples of several problems: write one "
+                            "problem or one sample a row")  # fmt: skip
         objects, start = _with_values(log, items, columns, start)
         said = record.get(mark)
         kept = said if isinstance(said, dict) else {}
@@ -63,17 +62,6 @@ def _refuse_taken(log: Log, sample: Record, keys: Collection[str]) -> None:
 def _is_empty(value: Any) -> bool:
     """Return whether a field holds nothing: null, or a list of nulls as in evaluation files."""
     return value is None or (isinstance(value, list) and all(one is None for one in value))
-
-
-def _items_by_row(log: Log, place: int, group: Group) -> dict[int, list[Record]]:
-    found: dict[int, list[Record]] = {row: [] for row in group.rows}
-    for row, item in log.items(place):
-        found[row].append(item)
-    for row, items in found.items():
-        if len(items) < len(log.reader.items(log.rows.record(row))):
-            raise DataError(f"{log.rows.where(row)}: holds samples of several problems: write one "
-                            "problem or one sample a row")  # fmt: skip
-    return found
 
 
 def _with_values(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,10 +32,10 @@ class Coder:
             self._code[DEGENERATE] = DEGENERATE
         self._first = len(self._code)
 
-    def add(self, labels: Iterable[Any]) -> np.ndarray:
+    def add(self, labels: Iterable[Any]) -> list[float]:
         """Return the numbers of some labels, in the order of first appearance."""
         code = self._code
-        return np.array([code[x] if x in code else self._new(x) for x in labels], np.float64)
+        return [code[x] if x in code else self._new(x) for x in labels]
 
     def _new(self, label: Any) -> float:
         return self._code.setdefault(self._read(label), len(self._code) - self._first)
@@ -51,10 +51,11 @@ class Coder:
         """The place in `names` of each number that `add` gave; last, of `DEGENERATE`."""
         return np.array([*np.argsort([self._code[one] for one in self.names]), DEGENERATE], float)
 
-    def in_order(self, codes: np.ndarray) -> np.ndarray:
+    def in_order(self, codes: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return numbers that `add` gave as places in `names`."""
-        found, is_known = codes.copy(), ~np.isnan(codes)
-        found[is_known] = self._places[codes[is_known].astype(np.int64)]
+        found = np.array(codes, np.float64)
+        is_known = ~np.isnan(found)
+        found[is_known] = self._places[found[is_known].astype(np.int64)]
         return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -76,21 +78,21 @@ class Samples:
         """
         coders = {name: Coder(name) for name in columns if name in LABELS}
         heads: list[tuple[str, str, str | None, int]] = []
-        rows: dict[str, list[np.ndarray]] = {name: [] for name in columns}
+        flat = {name: array("d") for name in columns}
         for group in groups:
             heads.append((group.id, group.prompt, group.gold, len(group)))
-            for name, found in rows.items():
-                values = [one.value(KEYS[name]) for one in group.samples]
-                found.append(coders[name].add(values) if name in coders else _floats(values))
+            for name, numbers in flat.items():
+                values = group.column(KEYS[name])
+                numbers.extend(coders[name].add(values) if name in coders else _floats(values))
         ids, prompts, golds, sizes = zip(*heads, strict=True) if heads else ((), (), (), ())
         shape = len(sizes), max(width, *sizes, 1)
-        last = {name: coder.in_order for name, coder in coders.items()}
-        dense: dict[str, Any] = {
-            name: _padded(map(last.get(name, np.asarray), rows.pop(name)), shape)
-            for name in columns
-        }
-        names = {name: coder.names for name, coder in coders.items()}
         mask = np.arange(shape[1]) < np.array(sizes, dtype=np.int64)[:, None]
+        dense: dict[str, Any] = {}
+        for name in columns:
+            numbers_M = np.frombuffer(flat.pop(name), np.float64)
+            dense[name] = np.full(shape, np.nan)
+            dense[name][mask] = coders[name].in_order(numbers_M) if name in coders else numbers_M
+        names = {name: coder.names for name, coder in coders.items()}
         dense.setdefault("rewards", np.full(shape, np.nan))
         return cls(
             **dense,
@@ -217,13 +219,5 @@ def right_by_reward(rewards: np.ndarray) -> np.ndarray:
     return rewards == 1
 
 
-def _floats(values: list[float | None]) -> np.ndarray:
-    return np.array(values, dtype=np.float64)  # None becomes NaN
-
-
-def _padded(rows: Iterable[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """Rows of numbers as one array; those that are shorter end with NaN."""
-    found = np.full(shape, np.nan)
-    for place, row in enumerate(rows):
-        found[place, : len(row)] = row
-    return found
+def _floats(values: list[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]

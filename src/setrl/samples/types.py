@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 from setrl.samples.conversation import Message, Text, message_text, sample_text
@@ -94,6 +95,12 @@ class Group:
 
     def __len__(self) -> int:
         return len(self.samples)
+
+    def column(self, key: str) -> list[Any]:
+        """Return a field of every sample, or one of the further fields; None is unknown."""
+        if key in Sample._fields:
+            return [*map(itemgetter(Sample._fields.index(key)), self.samples)]
+        return [sample.value(key) for sample in self.samples]
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

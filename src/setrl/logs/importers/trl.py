@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.logs import parquet
-from setrl.logs.field_names import TOKENS_OF_TRAINERS
+from setrl.logs.field_table import TOKENS_OF_TRAINERS
 from setrl.logs.field_values import plain_name, tokens_in
 from setrl.logs.fields import choose_score, field, number, reading, text_of, whole
 from setrl.logs.importers.importing import ALL_FIELDS, LogReader

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setrl.logs.field_names import TOKENS_OF_TRAINERS
+from setrl.logs.field_table import TOKENS_OF_TRAINERS
 from setrl.logs.field_values import tokens_in
 from setrl.logs.fields import field, number, reading, text_of, whole
 from setrl.logs.importers.importing import ALL_FIELDS, LogReader

@@ -164,7 +164,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:
     """Write an object as JSON; NaN and infinity, which JSON cannot hold, become null."""
-    return json.dumps(plain_json(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(plain_json(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def plain_json(value: Any) -> Any:

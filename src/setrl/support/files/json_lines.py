@@ -20,6 +20,7 @@ Torn = Literal["refuse", "leave_out", "cut"]
 ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused as lines
 
 
+SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 KEY = re.compile(rb'"\s*:')  # the end of a key, or of a string that looks like one
 
 
@@ -120,6 +121,13 @@ def parse(line: bytes) -> dict[str, Any]:
     Raises:
         ValueError: If the line is not an object; the message says what it is.
     """
+    try:  # a third of the time of `json.loads`, which says what is wrong
+        text = line.decode("utf-8")
+        record, end = SCAN(text, 0)
+        if isinstance(record, dict) and text[end:] in ("\n", ""):
+            return record
+    except (ValueError, RecursionError, StopIteration):
+        pass
     try:
         record = json.loads(line.rstrip().decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -141,7 +149,7 @@ def refuse_double_keys(line: bytes, record: dict[str, Any]) -> None:
     Raises:
         ValueError: Naming the key.
     """
-    if len(KEY.findall(line)) > len(record):  # also where an object or a string is inside
+    if line.count(b":") > len(record) < len(KEY.findall(line)):  # or an object or string is inside
         json.loads(line.decode("utf-8"), object_pairs_hook=once)
 
 

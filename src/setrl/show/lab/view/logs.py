@@ -246,7 +246,7 @@ class FileLog:
         """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
         with self._lock:
             log = self._at(place)
-            said = credit_record(next(log.items(place))[1], log.reader.list_path)
+            said = credit_record(log.items(place)[0][1], log.reader.list_path)
         own = said.get("advantage")  # the only column that is read
         if is_of_method(own):
             return Origin("credit", own)

@@ -1,0 +1,130 @@
+"""Raw values of a log's objects: one at a path, a column of them, and each value read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from setrl.logs.records import Record
+
+MISSING: Final = object()  # in a column: the object has no such field
+NUMBERS = frozenset((bool, int, float))  # of which True, 1 and 1.0 are equal, and read apart
+MOST_KNOWN = 10_000  # values that a reader remembers: a column of texts would fill the memory
+
+
+def value_at(record: Any, path: str) -> Any:
+    """Return the value of a path like metrics.acc; a key that contains the dot itself comes first.
+
+    Raises:
+        KeyError: Where there is no value.
+    """
+    if isinstance(record, dict) and path in record:
+        return record[path]
+    first, dot, rest = path.partition(".")
+    if dot and isinstance(record, dict) and first in record:
+        return value_at(record[first], rest)
+    raise KeyError(path)
+
+
+def column(objects: Sequence[Any], path: str) -> list[Any]:
+    """Return the value of a path in each object, MISSING where there is none.
+
+    >>> column([{"score": {"acc": 1}}, {"score.acc": 0}], "score.acc")
+    [1, 0]
+    """
+    try:
+        return [record[path] for record in objects]
+    except (KeyError, TypeError):
+        pass
+    first, dot, rest = path.partition(".")
+    try:
+        if dot and not any(path in record for record in objects):
+            return column([record[first] for record in objects], rest)
+    except (KeyError, TypeError):
+        pass
+    return [_at_or_missing(record, path) for record in objects]
+
+
+def kinds_of(values: Sequence[Any]) -> frozenset[type]:
+    """Return the types of values."""
+    return frozenset(map(type, values))
+
+
+def whole_column(objects: Sequence[Any], path: str) -> list[Any]:
+    """Return the value of a path in each object.
+
+    Raises:
+        KeyError: Where an object has none.
+    """
+    values = column(objects, path)
+    if MISSING in values:
+        value_at(objects[values.index(MISSING)], path)
+    return values
+
+
+def unrolled(record: Record, rows: str | None) -> list[Record]:
+    """Return a row, or the objects of its list, each with the other fields of the row.
+
+    Raises:
+        KeyError, TypeError: Where there is no such list.
+    """
+    if rows is None:
+        return [record]
+    items = value_at(record, rows)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise TypeError(f"{rows!r} must be a list of objects")
+    top = rows.partition(".")[0]
+    outer = {key: value for key, value in record.items() if key != top}
+    return [{**outer, rows: item} for item in items]
+
+
+class ReadOnce:
+    """Reads columns, and each different value once; a missing one is unknown.
+
+    >>> ReadOnce(str)([1, True, 1, MISSING])
+    ['1', 'True', '1', None]
+
+    Args:
+        read: Reads one value.
+        path: The field, which an error then names.
+    """
+
+    def __init__(self, read: Callable[[Any], Any], path: str | None = None):
+        self._read, self._path = read, path
+        self._known: dict[frozenset[type], dict[Any, Any]] = {}
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """Return what each value is read as.
+
+        Raises:
+            ValueError: If the reader refuses a value.
+        """
+        kinds = kinds_of(values)
+        if len(kinds & NUMBERS) > 1 or list in kinds or dict in kinds:
+            return [self._one(value) for value in values]
+        known = self._known.setdefault(kinds, {})
+        try:
+            return [known[value] for value in values]
+        except KeyError:
+            if len(known) > MOST_KNOWN:
+                known.clear()
+            new = (value for value in dict.fromkeys(values) if value not in known)
+            known.update([(value, self._one(value)) for value in new])
+        return [known[value] for value in values]
+
+    def _one(self, value: Any) -> Any:
+        if value is MISSING:
+            return None
+        try:
+            return self._read(value)
+        except ValueError as error:
+            if self._path is None:
+                raise
+            raise ValueError(f"{self._path} must be {error}") from None
+
+
+def _at_or_missing(record: Any, path: str) -> Any:
+    try:
+        return value_at(record, path)
+    except KeyError:
+        return MISSING
