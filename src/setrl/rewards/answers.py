@@ -26,7 +26,7 @@ class _Answer(Grader):
         Raises:
             ValueError: If the column of golds is missing, or there is not one gold for each sample.
         """
-        if self.gold not in columns:
+        if columns.get(self.gold) is None:
             raise ValueError(
                 f"the golds must be in the column {self.gold!r}, "
                 f"but the columns are: {', '.join(columns) or 'none'}"

@@ -77,10 +77,10 @@ def _arguments(tree: Tree) -> list[str]:
     if (
         tree.op != "apply"
         or tree.text in APPLIED
-        or not all(part.op == "letter" for part in tree.parts)
+        or not all(part.op in ("letter", "word") for part in tree.parts)
     ):
         return []
-    names = [part.text for part in tree.parts if part.text not in (",", "|", ";")]
+    names = [part.text for part in tree.parts if part.op == "letter"]
     return names if len(set(names)) == len(names) else []
 
 

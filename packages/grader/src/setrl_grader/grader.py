@@ -79,13 +79,15 @@ def _warn(error: str, text: str, gold: str) -> None:
                 "unreadable, and as wrong; please report it", error, text, gold)  # fmt: skip
 
 
-def check_lengths(texts: Sequence[str], golds: Sequence[object]) -> None:
+def check_lengths(texts: Sequence[object], golds: Sequence[object]) -> None:
     """Refuse a batch that does not have one gold for each sample.
 
     Raises:
         ValueError: With both numbers.
     """
-    if len(texts) != len(golds):
+    several = hasattr(golds, "__len__") and not isinstance(golds, str)
+    if not several or len(texts) != len(golds):
         raise ValueError(
-            f"there must be one gold for each of {len(texts)} samples, got {len(golds)}"
+            f"there must be one gold for each of {len(texts)} samples, "
+            f"got {len(golds) if several else type(golds).__name__}"
         )

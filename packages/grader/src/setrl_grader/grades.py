@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from setrl_grader.findings import Finding
+from setrl_grader.forks import ForkedLock
 from setrl_grader.why import sentence, with_point
 
 
@@ -48,6 +48,7 @@ _SENTENCES = {
 }
 UNREAD = {Reason.NO_ANSWER, Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
 FAILED = {Reason.TOO_LARGE, Reason.FAULT}
+_COUNTING = ForkedLock()
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,10 @@ class GradeCounts:
     """How many samples a grader graded, by reason; safe across threads."""
 
     by_reason: Counter[Reason] = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, grades: Iterable[Grade]) -> None:
         """Count some grades."""
-        with self._lock:
+        with _COUNTING.held():
             self.by_reason.update(grade.reason for grade in grades)
 
     @property
@@ -145,9 +145,3 @@ class GradeCounts:
         """Return the counts for a log, by flat names."""
         names = ("too_large", "faults", "unparsable", "bad_golds")
         return {f"rewards/{name}": getattr(self, name) for name in names}
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"by_reason": self.by_reason}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())

@@ -589,12 +589,12 @@ class _Reader:
             self.take("(")
             found = [self.sum()]
             while self.next in (",", "|", ";"):
-                found += [Tree("letter", text=self.take()), self.sum()]
+                found += [Tree("word", text=self.take()), self.sum()]
             self.take(")")
         except UnreadableError:
             self.at = start
             self.depth, self.bars, self.bound = state
-            return (Tree("letter", text=self.raw_group("(", ")")),)
+            return (Tree("word", text=self.raw_group("(", ")")),)
         return tuple(found)
 
     def raw_group(self, opening: str = "{", closing: str = "}") -> str:

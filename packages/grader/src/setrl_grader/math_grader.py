@@ -121,18 +121,15 @@ class MathGrader(Grader):
         return guarded(text, gold, lambda: self._graded(text, gold, units))
 
     def _graded(self, text: str, gold: object, units: bool) -> Grade:
-        stated = gold_answer(gold)
-        if not 0 < len(stated) <= self.max_length:
-            return Grade(Reason.BAD_GOLD)
+        stated, answer = gold_answer(gold), self.read(text)
+        if gold_problem(stated) or len(stated) > self.max_length:
+            return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = normal_form(stated)
         gold_form = turned(_exact(written))
-        answer = self.read(text)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
             return Grade(answer)
-        if not gold_form or damage(gold_form):
-            return Grade(Reason.BAD_GOLD, answer)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)

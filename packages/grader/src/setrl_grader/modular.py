@@ -146,6 +146,8 @@ class _Side:
             return top * _inverse(bottom, self.field) % prime
         if tree.op == "letter":
             return self.point[tree.text]
+        if tree.op == "word":
+            return drawn(tree.text, ()) % prime
         if tree.op == "constant" and tree.text == "i":
             return self.field.root_of_unity(Fraction(1, 4))
         if tree.op == "^" and (exponent := _integer(tree.parts[1])) is not None:

@@ -26,7 +26,7 @@ from setrl_grader.points import (
     whole_points,
 )
 from setrl_grader.trees import Tree, has, letters_of, walk
-from setrl_grader.values import CANCELLED, Context, is_bumpy, size_of, value_at
+from setrl_grader.values import CANCELLED, DRAWN, Context, is_bumpy, size_of, value_at
 
 DIGITS = 60
 CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
@@ -65,7 +65,7 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
 @alone
 def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     """Return a point at which two expressions differ, and both values; None if none was found."""
-    if is_bumpy(one) or is_bumpy(other):
+    if any(is_bumpy(tree) or has(tree, DRAWN) for tree in (one, other)):
         return None  # values there are drawn
     pair = _Pair(one, other, False)
     for point in _all_points(one, other):

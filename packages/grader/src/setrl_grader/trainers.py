@@ -17,7 +17,7 @@ from typing import Any
 
 from setrl_grader.errors import GoldError
 from setrl_grader.golds import gold_answer
-from setrl_grader.grader import Grader
+from setrl_grader.grader import Grader, check_lengths
 from setrl_grader.grades import Grade, Reason
 from setrl_grader.math_grader import MathGrader, grade
 from setrl_grader.plain import NumberGrader
@@ -37,14 +37,16 @@ def trl_reward(completions: Sequence[object], **columns: Any) -> list[float | No
         columns: The other columns of the data set, a list each.
 
     Raises:
-        ValueError: If there is no such column.
+        ValueError: If there is no such column, or not one gold for each sample in it.
     """
-    found = [columns[name] for name in GOLD_COLUMNS if name in columns]
+    found = [columns[name] for name in GOLD_COLUMNS if columns.get(name) is not None]
     if not found:
         raise ValueError(
             f"the golds must be in one of the columns {', '.join(GOLD_COLUMNS)}, "
             f"but the columns are: {', '.join(columns) or 'none'}"
         )
+    for column in found:
+        check_lengths(completions, column)
     texts = [_last_text(completion) for completion in completions]
     golds = [next(filter(gold_answer, row), None) for row in zip(*found, strict=True)]
     return [each.reward for each in _math().grades(texts, golds)]
@@ -137,7 +139,7 @@ def lighteval_metric() -> Any:
 
     class MathSamples(SampleLevelComputation):
         def compute(self, model_response: Any, doc: Any, **_: Any) -> float:
-            found = _best(model_response.final_text[0], doc.get_golds())
+            found = _best("".join(model_response.final_text[:1]), doc.get_golds())
             return math.nan if found.reward is None else found.reward
 
     return SampleLevelMetric(

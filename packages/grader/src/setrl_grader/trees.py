@@ -14,9 +14,10 @@ class Tree(NamedTuple):
     """An operation and its parts.
 
     Attributes:
-        op: "number", "letter", "constant", "+", "*", "/", "^", "-" (of one part), "root" (of a
-            degree), "binom", "!", "abs", "floor", "ceil", "degrees", "log" (of a base), a command
-            of a function, or "apply": an unknown function, a sum, or a product of vectors.
+        op: "number", "letter", "constant", "word" (a comma, or what is not read), "+", "*", "/",
+            "^", "-" (of one part), "root" (of a degree), "binom", "!", "abs", "floor", "ceil",
+            "degrees", "log" (of a base), a command of a function, or "apply": an unknown function,
+            a sum, or a product of vectors.
         parts: Its parts.
         text: What a leaf is: the number or the letter; of "apply" the function's name.
     """
