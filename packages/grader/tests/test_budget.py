@@ -136,12 +136,12 @@ import multiprocessing
 from setrl_grader import MathGrader, arithmetic, grades
 
 def is_right(answer):
-    return MathGrader().grade(rf"\\boxed{{{answer}}}", "1").correct
+    return MathGrader().grade(rf"\\boxed{{{answer}}}", r"\\ln 8").correct
 
 locks = arithmetic._lock.held(), grades._COUNTING.held()
 with locks[0], locks[1], multiprocessing.get_context("fork").Pool(1) as pool:
-    assert pool.apply_async(is_right, (r"\\sin^2(1)+\\cos^2(1)",)).get(timeout=60)
-assert is_right(r"\\sin^2(1)+\\cos^2(1)")
+    assert pool.apply_async(is_right, (r"3\\ln 2",)).get(timeout=60)
+assert is_right(r"3\\ln 2")
 """
 
 

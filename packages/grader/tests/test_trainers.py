@@ -83,7 +83,7 @@ def test_lighteval_may_have_no_sample(monkeypatch):
     }.items():
         monkeypatch.setitem(sys.modules, name, module)
     compute = setrl_grader.lighteval_metric().sample_level_fn.compute
-    doc = SimpleNamespace(get_golds=lambda: ["8"])
+    doc = SimpleNamespace(get_golds=lambda: ["8"], query="?")
     texts = ([], [""], [r"\boxed{8}", ""])
     assert [compute(SimpleNamespace(final_text=each), doc) for each in texts] == [0.0, 0.0, 1.0]
 

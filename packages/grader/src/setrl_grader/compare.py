@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
+from setrl_grader.forms import is_undone
 from setrl_grader.grammar import CHAINING, ORDERS, parse
 from setrl_grader.marks import MARKS, are_codes, compare_marked
 from setrl_grader.names import is_name, is_named, value_of
@@ -56,7 +57,13 @@ _FOREIGN = re.compile(r"[^\x00-\x7f°]|%.")  # Cyrillic letters, a percent sign 
 
 
 def compare(
-    gold: str, answer: str, *, relative_tolerance: float, units: bool = False, algebra: Algebra
+    gold: str,
+    answer: str,
+    *,
+    relative_tolerance: float,
+    units: bool = False,
+    unevaluated: bool = False,
+    algebra: Algebra,
 ) -> Finding:
     r"""Return whether two normal forms are the same answer, and what decided it.
 
@@ -65,6 +72,7 @@ def compare(
         answer: Normal form of the given answer.
         relative_tolerance: For decimals, see `numbers.equal_numbers`.
         units: Whether a unit may be missing on one side; two different units still differ.
+        unevaluated: Whether an operation may be left to do.
         algebra: Compares two single items that are not both numbers or words.
 
     >>> for answer in (r"\{1,2\}", "(1.0,2)"):
@@ -74,16 +82,16 @@ def compare(
     True entries
     """
     answer = _with_counter_of(gold, answer)
-    return _Comparison(gold, answer, relative_tolerance, units, algebra).found()
+    return _Comparison(gold, answer, relative_tolerance, units, unevaluated, algebra).found()
 
 
-def refusal(gold: str, answer: str) -> str | None:
+def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
     r"""Why an answer is refused regardless of its value: "chain", "unevaluated", or None.
 
     An answer may do what the gold itself does: if the gold is a sum, the answer may be a sum.
 
     >>> refusal("2", "1+1=2"), refusal("9", r"\int_0^3 x^2 dx"), refusal("5", "2+3")
-    ('chain', 'unevaluated', 'unevaluated')
+    ('chain', 'unevaluated', None)
     """
     if same_text(gold, answer):
         return None
@@ -95,7 +103,7 @@ def refusal(gold: str, answer: str) -> str | None:
     if _chained(theirs) and not (_chained(ours) or both_equations):
         return "chain"
     value = value_of(theirs)
-    if is_number and not read_number(value.text) and _is_arithmetic(value):
+    if unevaluated and is_number and not read_number(value.text) and _is_arithmetic(value):
         return "unevaluated"
     return None
 
@@ -182,10 +190,18 @@ def _shape(part: Part) -> _Shape:
 
 
 class _Comparison:
-    def __init__(self, gold: str, answer: str, tolerance: float, units: bool, algebra: Algebra):
+    def __init__(
+        self,
+        gold: str,
+        answer: str,
+        tolerance: float,
+        units: bool,
+        unevaluated: bool,
+        algebra: Algebra,
+    ):
         self.gold, self.answer = gold, answer
         self.relative_tolerance = tolerance
-        self.units = units
+        self.units, self.unevaluated = units, unevaluated
         self.algebra = algebra
 
     def found(self) -> Finding:
@@ -208,7 +224,7 @@ class _Comparison:
         answer = self.part(other[1]) if other and other[1] else answer
         reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
         if reals is not NotImplemented:
-            return Finding(reals, "reals", gold.text, answer.text)
+            return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)
         return self._shapes(gold, answer, depth)
 
     def _choices(
@@ -275,11 +291,17 @@ class _Comparison:
     def _amounts(self, gold: Part, answer: Part, keys: tuple[str, str]) -> Finding:
         amounts = _currencies(*keys)
         if amounts is None:
-            return self._kinds(gold, answer, keys)
+            return self._done(self._kinds(gold, answer, keys), gold, answer)
         if not amounts:
             return Finding(False, "unit", gold.text, answer.text)
         bare = self.items(self.part(amounts[0], "gold"), self.part(amounts[1]))
         return every("without name or unit", gold.text, answer.text, [bare])
+
+    def _done(self, found: Finding, gold: Part, answer: Part) -> Finding:
+        """Return what was found; different if the answer leaves an operation to do."""
+        if not found.equal or self.unevaluated or not is_undone(gold, answer):
+            return found
+        return Finding(False, "unevaluated", gold.text, answer.text)
 
     def _kinds(self, gold_part: Part, answer_part: Part, keys: tuple[str, str]) -> Finding:
         gold, answer = gold_part.text, answer_part.text

@@ -24,7 +24,8 @@ class Reason(StrEnum):
     SEVERAL_BOXES = "several boxes"
     TOO_LONG = "too long"
     CHAIN = "chain"  # states more than one equality: a = b = c
-    UNEVALUATED = "unevaluated"  # an integral, a sum or a product is not evaluated
+    UNEVALUATED = "unevaluated"  # an operation is left to do, or the form is not the one asked for
+    COPIED = "copied"  # a formula of the problem, which the gold is not
     UNPARSABLE = "unparsable answer"
     TOO_LARGE = "too large"  # to compare it takes more than the budget
     FAULT = "fault of the grader"  # it raised, which it must not
@@ -40,7 +41,8 @@ _SENTENCES = {
     Reason.SEVERAL_BOXES: "the sample has several boxes with different answers",
     Reason.TOO_LONG: "the answer is too long to be compared",
     Reason.CHAIN: "the answer states more than one equality",
-    Reason.UNEVALUATED: "the answer is a computation that is not carried out",
+    Reason.UNEVALUATED: "the answer leaves an operation to do",
+    Reason.COPIED: "the answer is a formula of the problem",
     Reason.UNPARSABLE: "something is missing in the answer, or its brackets are not in pairs",
     Reason.TOO_LARGE: "the comparison takes more steps than are allowed",
     Reason.FAULT: "the grader failed on this answer, which is its fault: please report it",
@@ -88,7 +90,8 @@ class Grade:
         'entry 2 differs: the number 3 is not 2'
         """
         found = self._with_witness()
-        return _SENTENCES[self.reason] if found is None else sentence(found)
+        told = found is None or bool(found.equal) != bool(self.correct)
+        return _SENTENCES[self.reason] if found is None or told else sentence(found)
 
     @property
     def certificate(self) -> dict[str, Any] | None:
@@ -99,7 +102,7 @@ class Grade:
     def witness(self) -> dict[str, Any] | None:
         """Where a wrong answer differs: a point, an entry, a missing member, what is unread."""
         found = self._with_witness()
-        return found.record() if found and self.correct is False else None
+        return found.record() if found and self.correct is False and not found.equal else None
 
     def _with_witness(self) -> Finding | None:
         return self.finding and with_point(self.finding)
