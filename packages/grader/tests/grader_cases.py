@@ -262,7 +262,8 @@ CASES = [
     Case("boxes", "4", "The final answer is 4.", Reason.NO_BOX),
     Case("boxes", "4", r"\boxed{}", Reason.NO_BOX),
     Case("boxes", "4", r"\boxed{4} and then \boxed{\frac{1}{", Reason.CUT_OFF),
-    Case("boxes", "4", r"\boxed 4", Reason.NO_BOX),
+    Case("boxes", "4", r"It is $\boxed 4$.", Reason.EQUAL),
+    Case("boxes", "4", r"\boxed 4+1", Reason.NO_BOX),
     *wrong("unparsable", ("4", r"\frac{}{}+)("), ("x", "2x+"), reason=Reason.UNPARSABLE),
     *wrong("unparsable", (r"\frac{}{2}", "x"), reason=Reason.BAD_GOLD),
 ]

@@ -142,12 +142,27 @@ def _is_arithmetic(part: Part) -> bool:
     return not powers or any(each.op == "+" and len(each.parts) > 2 for each in nodes)
 
 
+_SETS = {
+    parse(r"\mathbb{R}"): r"(?:the set of )?all real(?:s| numbers)|(?:all )?real numbers",
+    parse(r"\emptyset"): r"(?:(?:there (?:is|are) )?no (?:real )?solutions?|(?:the )?empty set)",
+}
+
+
+def _said_set(part: Part) -> Part:
+    """Return the set that words say, or the statement itself."""
+    found = (each for each, said in _SETS.items() if re.fullmatch(said, part.text, re.IGNORECASE))
+    return next(found, part) if part.kind == "text" else part
+
+
+_IN_ANY_ORDER = frozenset([r"\cup", r"\cap"])
+
+
 class _Shape(NamedTuple):
-    """An answer split at its outermost level.
+    r"""An answer split at its outermost level.
 
     Attributes:
         brackets: "()", "[)", …, as in the answer; "{}" for a set; "2×3" for a matrix of two rows
-            and three columns; "" for a list without them.
+            and three columns; "\cup" or "\cap" for sets with this sign between them; "" for a list.
         items: The parts between the commas; one item without brackets is the answer itself.
         names: What is named before: "x" of x ∈ (1, 2), "(x,y)" of (x, y) = (1, 2).
         separators: What is between the items: ",", "and", "or".
@@ -161,7 +176,7 @@ class _Shape(NamedTuple):
     @property
     def ordered(self) -> bool:
         """Whether the order of the items counts, as in pairs, intervals and matrices."""
-        return self.brackets not in ("", "{}")
+        return self.brackets not in {"", "{}"} | _IN_ANY_ORDER
 
 
 def _shape(part: Part) -> _Shape:
@@ -184,6 +199,8 @@ def _shape(part: Part) -> _Shape:
         return _Shape("", part.parts, separators=marks)
     if part.kind in ("()", "{}") and len(part.parts) == 1:
         return _Shape("", part.parts)
+    if part.kind == "union" and marks < _IN_ANY_ORDER:
+        return _Shape(min(marks), part.parts)
     if part.kind in _NO_BRACKETS:
         return _Shape("", (part,))
     return _Shape(part.kind, part.parts, separators=marks)
@@ -222,6 +239,7 @@ class _Comparison:
             return self._choices(gold.text, answer.text, (one, other), depth)
         gold = self.part(one[1], "gold") if one and one[1] else gold
         answer = self.part(other[1]) if other and other[1] else answer
+        gold, answer = _said_set(gold), _said_set(answer)
         reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
         if reals is not NotImplemented:
             return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)

@@ -39,7 +39,8 @@ def is_undone(gold: Part, answer: Part) -> bool:
     (True, False)
     """
     ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
-    solved = len(_letters(gold)) < 2 and not any(map(_is_mixed, ours))
+    solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
+    solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
     numbers = [tree for tree in ours if _is_constant(tree)]
@@ -100,7 +101,9 @@ def _is_constant(tree: Tree) -> bool:
 
 
 def _is_mixed(tree: Tree) -> bool:
-    return bool(tree.parts) and not _is_constant(tree)
+    """Whether an operation is done on letters; |x| < 2 is solved."""
+    bare = tree.parts[0] if tree.op == "abs" else tree
+    return bool(bare.parts) and not _is_constant(tree)
 
 
 def _is_rational(tree: Tree) -> bool:

@@ -32,8 +32,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
+from setrl_grader.exact import exact_value
 from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
-from setrl_grader.trees import CAPITALS, Part, Tree, quotient, too_deep
+from setrl_grader.trees import CAPITALS, Part, Tree, has, quotient, too_deep
 from setrl_grader.units import PREFIXED, SHORT
 
 MAX_DEPTH = 50  # of brackets: each takes ten calls
@@ -47,6 +48,7 @@ SETS = frozenset({r"\cup", r"\cap", r"\setminus"})
 _BEGIN, _END = r"\begin{pmatrix}", r"\end{pmatrix}"
 BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]", r"\}": "}",
             r"\rangle": "⟩"}  # fmt: skip
+_NOT_WHOLE = frozenset(["/", "root"])
 _OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
 _ROWS = frozenset({"&", r"\\", _END})
 _STOPS = SEPARATORS | RELATIONS | _CLOSING | _ROWS | {""}
@@ -73,6 +75,9 @@ _OF_REALS: tuple[list[str], ...] = (
     [],
     [r"\in", r"\mathbb", "{", "R", "}"],
 )  # what may follow the letter of a builder
+_REPEATING = frozenset([r"\overline", r"\bar", r"\dot"])
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+           "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
     [
@@ -332,11 +337,24 @@ class _Reader:
         tree = self.sum()
         if too_deep(tree):
             raise UnreadableError
+        if self.next == _BEGIN and tree.op != "+":
+            return self.multiple(start, tree)
         found = Part("expression", self.text(start), tree=tree)
         if self.next != "%":
             return found
         self.take()
         return Part("percent", self.text(start), (found,))
+
+    def multiple(self, start: int, factor: Tree) -> Part:
+        """Read the matrix behind a factor, each of whose entries it multiplies."""
+        before, matrix = self.text(start), self.bracket()
+        trees = [each.tree and _product(factor, each.tree) for each in matrix.parts]
+        texts = [f"{before}({each.text})" for each in matrix.parts]
+        if None in trees:
+            raise UnreadableError
+        pairs = zip(texts, trees, strict=True)
+        entries = (Part("expression", text, tree=tree) for text, tree in pairs)
+        return Part("matrix", self.text(start), tuple(entries), matrix.marks)
 
     def bracket(self) -> Part:
         """Read a bracket once, also where a product begins with it."""
@@ -436,7 +454,19 @@ class _Reader:
         token = self.next
         if token == "|":
             return self.bars == 0
-        starts = ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log", r"\lfloor", r"\lceil")
+        starts = (
+            "(",
+            "[",
+            r"\{",
+            "{",
+            r"\frac",
+            r"\sqrt",
+            r"\binom",
+            r"\pi",
+            r"\log",
+            r"\lfloor",
+            r"\lceil",
+        )
         known = token in starts or token in _LETTERS or token in _ONE_ARGUMENT
         return known or token in ACCENTS or token in APPLIED or token in self.bound
 
@@ -479,9 +509,11 @@ class _Reader:
         return self.atom()
 
     def group(self) -> Tree:
+        """Read a bracket that holds one sum; [n/2] and {x} may be rounded, or the rest."""
         part = self.bracket()
-        tree = part.parts[0].tree if part.kind in ("()", "[]") and len(part.parts) == 1 else None
-        if tree is None:
+        whole = part.kind in ("()", "[]", "{}") and len(part.parts) == 1
+        tree = part.parts[0].tree if whole else None
+        if tree is None or (part.kind != "()" and (not tree.parts or has(tree, _NOT_WHOLE))):
             raise UnreadableError
         return tree
 
@@ -505,7 +537,11 @@ class _Reader:
         token = self.take()
         if _NUMBER.match(token):
             return self.number(token)
-        if token in ("(", "[", "{"):
+        if token == "{" and self.next in _LETTERS and self.ahead(self.next, "}", "_"):  # {g}_k
+            letter = self.take()
+            self.take("}")
+            return self.letter(letter)
+        if token in ("(", "[", "{", r"\{"):
             self.at -= 1
             return self.inside("{") if token == "{" else self.group()
         if token == "|":
@@ -546,7 +582,7 @@ class _Reader:
         ):
             if _NUMBER.match(self.next):
                 raise UnreadableError
-            return number
+            return self.scaled(number)
         end = self.at + (3 if slash else 7)
         top, bottom = (int(each) for each in self.tokens[self.at : end] if each.isdecimal())
         self.at = end
@@ -554,11 +590,21 @@ class _Reader:
             raise UnreadableError
         return quotient(Fraction(int(token) * bottom + top, bottom))
 
+    def scaled(self, number: Tree) -> Tree:
+        """Read the scale behind a number: 1.5 million is 1500000."""
+        if self.next not in _SCALES:
+            return number
+        value = Fraction(number.text) * _SCALES[self.take()]
+        whole = value.denominator == 1
+        return Tree("number", text=str(value)) if whole else quotient(value)
+
     def period(self) -> str:
         """Return the digits that a decimal repeats, if they follow."""
         start = self.at
-        if self.ahead(r"\overline", "{", None, "}"):
-            self.at += 4
+        group = self.ahead(self.next, "{", None, "}")
+        if self.next in _REPEATING and (group or self.ahead(self.next, None)):
+            one = len(self.tokens[self.at + 1 + group]) == 1  # \bar36 marks one, and so does \dot
+            self.at += (4 if group else 2) * (one or (group and self.next != r"\dot"))
         elif self.ahead("(", None, ")") and self.tokens[start + 3 : start + 4] in ([], [","]):
             self.at += 3
         return "".join(each for each in self.tokens[start : self.at] if each.isdecimal())
@@ -698,3 +744,13 @@ def _times(product: Tree, factor: Tree) -> Tree:
     """Add one more factor; a product of a thousand letters does not become a deep tree."""
     factors = product.parts if product.op == "*" else (product,)
     return Tree("*", (*factors, factor))
+
+
+def _product(factor: Tree, entry: Tree) -> Tree:
+    """Return an entry of a matrix times a factor; numbers are multiplied."""
+    tree = _times(factor, entry)
+    value = exact_value(tree, {})
+    if value is None:
+        return tree
+    size = Tree("number", text=str(abs(value))) if value.denominator == 1 else quotient(abs(value))
+    return size if value >= 0 else Tree("-", (size,))

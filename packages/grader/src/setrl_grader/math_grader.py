@@ -30,6 +30,9 @@ from setrl_grader.trees import Part, Tree
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
 
+_CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
+_SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
+
 
 @dataclass(frozen=True)
 class MathGrader(Grader):
@@ -133,11 +136,13 @@ class MathGrader(Grader):
         return guarded(text, gold, lambda: self._graded(text, gold, units, problem_of(prompt)))
 
     def _graded(self, text: str, gold: object, units: bool, problem: str = "") -> Grade:
-        stated, answer = gold_answer(gold), self.read(text)
+        stated = gold_answer(gold)
         if gold_problem(stated) or len(stated) > self.max_length:
+            answer = self.read(text)
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = normal_form(stated)
         gold_form = turned(_exact(written))
+        answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)))
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
@@ -147,6 +152,7 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
+        answer = _without_sum(gold_form, answer, problem)
         if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
         found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated)
@@ -155,8 +161,11 @@ class MathGrader(Grader):
             reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
         return Grade(reason, answer, found)
 
-    def read(self, text: str) -> str | Reason:
-        """Return the normal form of a sample's answer, or the reason why it has no answer."""
+    def read(self, text: str, letters: str = "") -> str | Reason:
+        """Return the normal form of a sample's answer, or the reason why it has no answer.
+
+        In the syntax of Python, I and E are constants unless they are among `letters`.
+        """
         thought = after_thinking(text)
         if thought is None:
             return Reason.CUT_OFF
@@ -166,10 +175,10 @@ class MathGrader(Grader):
         different = set(boxes.answers)
         if max(map(len, different)) > self.max_length:
             return Reason.TOO_LONG
-        forms = {spaceless(normal_form(answer)) for answer in different}
+        forms = {spaceless(normal_form(answer, letters)) for answer in different}
         if len(forms) > 1:
             return Reason.SEVERAL_BOXES
-        return turned(normal_form(boxes.answers[-1])) or Reason.NO_BOX
+        return turned(normal_form(boxes.answers[-1], letters)) or Reason.NO_BOX
 
     def _after_grading(self, answer: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
@@ -214,6 +223,17 @@ def _reason(found: Finding) -> Reason:
     if found.decisive().rule == "unevaluated":
         return Reason.UNEVALUATED
     return Reason.EQUAL if found.equal else Reason.DIFFERENT
+
+
+def _without_sum(gold: str, answer: str, problem: str) -> str:
+    """Return the number of m + n = 113, where the gold is a number; u + v must be asked for."""
+    part = parse(answer)
+    if (part.kind, part.marks) != ("relation", "=") or not read_number(gold):
+        return answer
+    name, value = part.parts
+    asked = spaceless(name.text) in spaceless(normal_form(problem)) if problem else False
+    is_sum = _SUM.match(spaceless(name.text)) and (asked or not re.search("[t-z]", name.text))
+    return value.text if is_sum and read_number(value.text) else answer
 
 
 def _of_problem(gold: Part, answer: Part, problem: str) -> Reason:

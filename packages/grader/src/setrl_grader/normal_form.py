@@ -27,19 +27,23 @@ _ENDLESS = re.compile(  # 0.1666…
 )
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
+_STARS = re.compile(r"\A\s*\*\*([^*]+)\*\*\s*\Z")  # bold in Markdown
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
 
 
 @lru_cache(maxsize=4096)
-def normal_form(answer: str) -> str:
+def normal_form(answer: str, letters: str = "") -> str:
     r"""Write an answer in the form in which answers are compared; valid LaTeX stays valid.
+
+    In the syntax of Python, I and E are constants unless they are among `letters`.
 
     >>> normal_form(r"$\dfrac12$."), normal_form("1,234.50 "), normal_form(r"90^{\circ}")
     ('\\frac{1}{2}', '1234.50', '90°')
     >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
-    answer = as_latex(answer) or answer
+    answer = _STARS.sub(r"\1", answer)
+    answer = as_latex(answer, letters) or answer
     text = _without_end(re.sub(r"\.{3,}", r"\\ldots ", joined(tokens(answer))))
     text = _ENDLESS.sub(r"\1\\overline{\2\3}", text)
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)

@@ -91,7 +91,12 @@ def may_be_matrices(tree: Tree) -> bool:
 
     They are numbers in A + 1, in a denominator, and within functions.
     """
-    return any(map(_multiplies_capitals, walk(tree))) and not any(map(_has_numbers, walk(tree)))
+    return any(map(_multiplies_capitals, walk(tree))) and not has_numbers(tree)
+
+
+def has_numbers(tree: Tree) -> bool:
+    """Whether something says that capitals are numbers."""
+    return any(map(_has_numbers, walk(tree)))
 
 
 def _multiplies_capitals(tree: Tree) -> bool:
@@ -104,4 +109,6 @@ def _has_numbers(tree: Tree) -> bool:
     capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
     if tree.op == "+" and any(capital) and not all(capital):
         return True
-    return (tree.op == "/" and capital[1]) or (tree.op not in "+-*/^apply" and any(capital))
+    if tree.op == "^":
+        return capital[0] and has(tree.parts[1], {"/"})
+    return (tree.op == "/" and capital[1]) or (tree.op not in "+-*/apply" and any(capital))
