@@ -82,7 +82,7 @@ def _all_points(one: Tree, other: Tree) -> Iterator[Point]:
     """Yield points, then those in the pieces of |u| and √u, as far as their ends are known."""
     yield from usual_points(one, other)
     with suppress(UnseenError):
-        yield from (point for point, _ in piece_points(one, other))
+        yield from piece_points(one, other)
 
 
 def _short(number: Any) -> str:
@@ -135,13 +135,10 @@ class _Pair:
             points = piece_points(*self.trees, whole)
         except UnseenError:
             return None
-        for point, is_alone in points:
-            same = self.same_at(point, sure=True)
-            if same is False:
-                return False
-            if same is NotImplemented and is_alone:
-                return None
-        return True
+        verdicts = [self.same_at(point, sure=True) for point in points]
+        if False in verdicts:
+            return False
+        return None if NotImplemented in verdicts else True
 
     def same_at(self, point: Point, sure: bool = False) -> Any:
         """Whether two values at a point are equal; no, if only one side has a value.
