@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
 from setrl_grader.forms import is_undone
-from setrl_grader.grammar import CHAINING, ORDERS, parse
+from setrl_grader.grammar import CHAINING, ORDERS, applied_names, parse, parse_with
 from setrl_grader.marks import MARKS, are_codes, compare_marked
 from setrl_grader.names import is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
@@ -63,6 +63,7 @@ def compare(
     relative_tolerance: float,
     units: bool = False,
     unevaluated: bool = False,
+    functions: frozenset[str] | None = None,
     algebra: Algebra,
 ) -> Finding:
     r"""Return whether two normal forms are the same answer, and what decided it.
@@ -73,6 +74,7 @@ def compare(
         relative_tolerance: For decimals, see `numbers.equal_numbers`.
         units: Whether a unit may be missing on one side; two different units still differ.
         unevaluated: Whether an operation may be left to do.
+        functions: The names that are functions before brackets; None for `applied_names`.
         algebra: Compares two single items that are not both numbers or words.
 
     >>> for answer in (r"\{1,2\}", "(1.0,2)"):
@@ -82,7 +84,9 @@ def compare(
     True entries
     """
     answer = _with_counter_of(gold, answer)
-    return _Comparison(gold, answer, relative_tolerance, units, unevaluated, algebra).found()
+    functions = applied_names(gold, answer) if functions is None else functions
+    one = _Comparison(functions, relative_tolerance, units, unevaluated, algebra)
+    return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
 
 
 def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
@@ -108,7 +112,6 @@ def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
     return None
 
 
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ARITHMETIC = {"number", "+", "-", "*", "/", "^", "root", "abs", "floor", "ceil"}
 
 
@@ -155,6 +158,9 @@ def _said_set(part: Part) -> Part:
 
 
 _IN_ANY_ORDER = frozenset([r"\cup", r"\cap"])
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 class _Shape(NamedTuple):
@@ -209,26 +215,20 @@ def _shape(part: Part) -> _Shape:
 class _Comparison:
     def __init__(
         self,
-        gold: str,
-        answer: str,
+        functions: frozenset[str],
         tolerance: float,
         units: bool,
         unevaluated: bool,
         algebra: Algebra,
     ):
-        self.gold, self.answer = gold, answer
+        self.functions = functions
         self.relative_tolerance = tolerance
         self.units, self.unevaluated = units, unevaluated
         self.algebra = algebra
 
-    def found(self) -> Finding:
-        return self.answers(self.part(self.gold, "gold"), self.part(self.answer), MAX_DEPTH)
-
-    def part(self, text: str, side: str = "answer") -> Part:
-        """Read a part of a side; the names have the meaning that they have in all of it."""
-        return (
-            parse(text, self.gold) if side == "gold" else parse(text, f"{self.gold} {self.answer}")
-        )
+    def part(self, text: str) -> Part:
+        """Read a part of a side; the names have the meaning that they have in all of both."""
+        return parse_with(text, self.functions)
 
     def answers(self, gold: Part, answer: Part, depth: int) -> Finding:
         spend(STEPS_OF_PAIR + len(gold.text) + len(answer.text))
@@ -237,7 +237,7 @@ class _Comparison:
         one, other = choice_of(gold.text), choice_of(answer.text)
         if one and other:
             return self._choices(gold.text, answer.text, (one, other), depth)
-        gold = self.part(one[1], "gold") if one and one[1] else gold
+        gold = self.part(one[1]) if one and one[1] else gold
         answer = self.part(other[1]) if other and other[1] else answer
         gold, answer = _said_set(gold), _said_set(answer)
         reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
@@ -253,7 +253,7 @@ class _Comparison:
         if one != other or depth == 0:
             return Finding(False, "choice", one, other)
         if gold_text and answer_text:
-            behind = self.part(gold_text, "gold"), self.part(answer_text)
+            behind = self.part(gold_text), self.part(answer_text)
             return every("choice", gold, answer, [self.answers(*behind, depth - 1)])
         doubt = not (is_value(answer_text) if answer_text else is_option(gold_text))
         return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
@@ -278,7 +278,7 @@ class _Comparison:
             return Finding(False, "how many", gold, answer, detail=tuple(map(str, sizes)))
         if max(sizes) > MAX_ITEMS or depth == 0:
             return Finding(False, "too large", gold, answer)
-        if ours.ordered:
+        if ours.ordered or any(map(_has_dots, ours.items + theirs.items)):
             pairs = zip(ours.items, theirs.items, strict=True)
             parts = (self.answers(*pair, depth - 1) for pair in pairs)
             return every("entries", gold, answer, parts)
@@ -292,7 +292,7 @@ class _Comparison:
             return Finding(False, "names", gold.text, answer.text)
         bare = _without_unit(one.text, other.text, lone=self.units)
         if bare != (one.text, other.text):
-            one, other = self.part(bare[0], "gold"), self.part(bare[1])
+            one, other = self.part(bare[0]), self.part(bare[1])
         keys = spaceless(one.text), spaceless(other.text)
         if same_text(one.text, other.text):
             found = Finding(True, "same text", one.text, other.text)
@@ -312,7 +312,7 @@ class _Comparison:
             return self._done(self._kinds(gold, answer, keys), gold, answer)
         if not amounts:
             return Finding(False, "unit", gold.text, answer.text)
-        bare = self.items(self.part(amounts[0], "gold"), self.part(amounts[1]))
+        bare = self.items(self.part(amounts[0]), self.part(amounts[1]))
         return every("without name or unit", gold.text, answer.text, [bare])
 
     def _done(self, found: Finding, gold: Part, answer: Part) -> Finding:
@@ -381,7 +381,8 @@ def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
         return named[0], named[1]
     if (named[0] is None) == (named[1] is None):
         return gold, answer
-    named = named[0], _in_order(named[1])  # a gold with names says in which order they are
+    if named[1] and _is_turned(named[1]):
+        return gold, named[1]
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
     if other.brackets == "()":
@@ -415,13 +416,10 @@ def _named_tuple(shape: _Shape) -> _Shape | None:
     return _Shape("()", tuple(map(value_of, shape.items)), f"({','.join(names)})")
 
 
-def _in_order(shape: _Shape | None) -> _Shape | None:
-    """Return values by their names, where these are neighbours: y = 2, x = 3 is (3, 2)."""
-    names = shape.names.strip("()").replace(" ", "").split(",") if shape else []
-    if shape is None or len(names) != len(shape.items) or "".join(sorted(names)) not in _ALPHABET:
-        return shape
-    pairs = sorted(zip(names, shape.items, strict=True), key=lambda pair: pair[0])
-    return shape._replace(items=tuple(item for _, item in pairs))
+def _is_turned(shape: _Shape) -> bool:
+    """Whether the names of values are neighbours of the alphabet in another order: y = 2, x = 3."""
+    names = shape.names.strip("()").replace(" ", "").split(",")
+    return "".join(sorted(names)) in _ALPHABET and names != sorted(names)
 
 
 def _names_of(shape: _Shape) -> list[str]:
@@ -468,6 +466,8 @@ def _unlike(gold: _Shape, answer: _Shape) -> str | None:
     """Return the rule if names or joints differ: (x, y) or (y, x); and or or between words."""
     if gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names):
         return "names"
+    if not gold.names and answer.names and _is_turned(answer):
+        return "names"  # in their order, or as they are written?
     joints = [shape.separators & {"and", "or"} for shape in (gold, answer)]
     if ("or" in joints[0]) == ("or" in joints[1]):
         return None
@@ -477,6 +477,10 @@ def _unlike(gold: _Shape, answer: _Shape) -> str | None:
         return "joints"  # x = 2 or y = 3 is not a pair
     both = {*joints} == {frozenset({"and"}), frozenset({"or"})}
     return "joints" if both and any(map(_is_inequality, gold.items)) else None
+
+
+def _has_dots(part: Part) -> bool:
+    return r"\ldots" in part.text
 
 
 def _is_relation(part: Part) -> bool:

@@ -129,7 +129,7 @@ def parse(text: str, gold: str | None = None, answer: str | None = None) -> Part
     '2×2'
     """
     whole = text if answer is None else answer
-    return _parse(text, applied_names(whole if gold is None else gold, whole))
+    return parse_with(text, applied_names(whole if gold is None else gold, whole))
 
 
 def read(text: str, gold: str | None = None) -> Tree | None:
@@ -142,7 +142,8 @@ def read(text: str, gold: str | None = None) -> Tree | None:
 
 
 @lru_cache(maxsize=4096)
-def _parse(text: str, functions: frozenset[str]) -> Part:
+def parse_with(text: str, functions: frozenset[str]) -> Part:
+    """Read a normal form in which these names are functions before brackets."""
     reader = _Reader(text, functions)
     try:
         part = reader.members()
@@ -152,23 +153,36 @@ def _parse(text: str, functions: frozenset[str]) -> Part:
 
 
 def applied_names(gold: str, answer: str = "") -> frozenset[str]:
-    r"""Return the names that stand before brackets as functions; the gold decides what it names.
-
-    A name that occurs without brackets too is a factor: n(n+1). Other names are functions if they
-    look like one, f or \Phi, or if the brackets hold one letter or number, or a list: a(n).
+    r"""Return the names that stand before brackets as functions, with those in doubt.
 
     >>> sorted(applied_names("E(X^2)")), sorted(applied_names("n(n+1)+a(n)"))
     (['E'], ['a'])
     """
-    ours, ours_bare = _names(gold)
-    theirs, theirs_bare = _names(answer)
-    return frozenset((ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare))
+    return readings(gold, answer)[0]
+
+
+def readings(gold: str, answer: str = "") -> list[frozenset[str]]:
+    r"""Return the names that may be functions, and without those in doubt if there are any.
+
+    A name is a function if it looks like one, f or \Phi, or if its brackets hold one letter or
+    number, or a list: a(n). It is a factor where it occurs without brackets too, n(n+1): in the
+    gold, which decides what it names. A capital before a sum, P(1+r), is in doubt, unless it occurs
+    without brackets on either side: P + Pr.
+
+    >>> [sorted(each) for each in readings("P(1+r)+f(x)")], readings("P(1+r)", "P+Pr")
+    ([['P', 'f'], ['f']], [frozenset()])
+    """
+    ours, ours_doubt, ours_bare = _names(gold)
+    theirs, theirs_doubt, theirs_bare = _names(answer)
+    sure = (ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare)
+    doubt = (ours_doubt | theirs_doubt) - sure - ours_bare - theirs_bare
+    return [sure | doubt, sure] if doubt else [sure]
 
 
 @lru_cache(maxsize=4096)
-def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that are applied, and the names that also occur by themselves."""
-    applied, bare = set(), set()
+def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the names that are applied, those that may be, and those that occur by themselves."""
+    applied, doubt, bare = set(), set(), set()
     for found in _NAME.finditer(text):
         base, argument = found["base"].partition("{")[0], found["argument"]
         if base not in _LETTERS and base not in ACCENTS and base != r"\pi":
@@ -177,9 +191,11 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
         name = found["base"] + index + found["primes"]
         if argument is None:
             bare.add(name)
-        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS or found["primes"]:
+        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS - CAPITALS or found["primes"]:
             applied.add(name)
-    return frozenset(applied), frozenset(bare)
+        elif base in CAPITALS:
+            doubt.add(name)
+    return frozenset(applied), frozenset(doubt), frozenset(bare)
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:
@@ -295,7 +311,7 @@ class _Reader:
         signs = ({r"\pm": "+", r"\mp": "-"}, {r"\pm": "-", r"\mp": "+"})
         pieces = self.pieces[start:end]
         both = ["".join(sign.get(piece.strip(), piece) for piece in pieces) for sign in signs]
-        return [_parse(text.strip(), self.functions) for text in both]
+        return [parse_with(text.strip(), self.functions) for text in both]
 
     def relation(self) -> Part:
         return self.several("relation", self.side, RELATIONS)
@@ -383,6 +399,8 @@ class _Reader:
         if head:
             return Part("builder", self.text(start), (inner,), letter)
         items, marks = (inner.parts, inner.marks) if inner.kind == "list" else ((inner,), "")
+        if opening != r"\{" and len(items) > 1 and r"\pm" in self.tokens[start : self.at]:
+            raise UnreadableError  # the pair (±1, ±2) is not of four
         widths = {len(item.parts) if item.kind == "[]" else 0 for item in items}
         if kind == "[]" and len(widths) == 1 and 0 not in widths:  # [[1, 2], [3, 4]]
             entries = tuple(entry for item in items for entry in item.parts)

@@ -18,9 +18,9 @@ from setrl_grader.forms import is_another_form
 from setrl_grader.golds import damage, gold_answer, gold_problem
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
-from setrl_grader.grammar import parse
+from setrl_grader.grammar import parse, readings
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import turned, value_of
+from setrl_grader.names import is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
@@ -202,18 +202,26 @@ def judged(
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
+    def read(functions: frozenset[str]) -> Finding:
+        return compare(
+            gold,
+            answer,
+            relative_tolerance=relative_tolerance,
+            units=units,
+            unevaluated=unevaluated,
+            functions=functions,
+            algebra=lambda one, other: same_statement(one, other, equal),
+        )
+
+    calls, *products = readings(gold, answer)
     try:
         with budget(STEPS):
-            found = compare(
-                gold,
-                answer,
-                relative_tolerance=relative_tolerance,
-                units=units,
-                unevaluated=unevaluated,
-                algebra=lambda one, other: same_statement(one, other, equal),
-            )
+            found, others = read(calls), [*map(read, products)]
     except BudgetError:
         return Finding(False, "budget", gold, answer)
+    if any(bool(each.equal) != bool(found.equal) for each in others):
+        names = ", ".join(sorted(calls - products[0]))
+        return Finding(False, "two readings", gold, answer, detail=(names,))
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
 
 
@@ -274,10 +282,10 @@ def _listed(text: str, gold: str) -> str | None:
 
 
 def _exact(gold: str) -> str:
-    """Return what a gold states before it says how much that is about."""
+    """Return what a gold states before it says how much that is about; of x ≈ 2.35 the number."""
     part = parse(gold)
     about = (part.kind, part.marks) == ("relation", r"\approx")
-    return part.parts[0].text if about else gold
+    return part.parts[is_name(part.parts[0])].text if about else gold
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

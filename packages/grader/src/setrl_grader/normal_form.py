@@ -15,9 +15,11 @@ from setrl_grader.tokens import joined, tokens
 
 _THOUSANDS = re.compile(
     r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
-    r"(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"
+    r"([1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"  # 0,125 is none
 )
-_E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
+_E_NOTATION = re.compile(  # 3e-1 is three times e, without one
+    r"(?<![\w.])(?!(?:[2-9]|\d{2,})e[+-]\d\Z)(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)"
+)
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
 MAX_ENDLESS = 60  # digits in which a period is looked for

@@ -33,8 +33,9 @@ _NUMERAL = re.compile(
 _OTHER_KINDS = re.compile(  # a short word, a code; what has values only somewhere
     r"\A[a-z]{2}\Z|\A[-+]?0\d|\\(?:ln|log|cosh|sinh|arcsin|arccos)|\^\{?(?:1/|\\frac1)"
 )
-_SAID = re.compile(  # sets in words, and conditions on a distance
-    r"(?i)solution|real numbers|\|[^|]+\|\s*(?:[<>]|\\[lg]eq?(?![a-z]))"
+_SAID = re.compile(  # sets in words, conditions on a distance, a function or a factor
+    r"(?i:solution|real numbers)|\|[^|]+\|\s*(?:[<>]|\\[lg]eq?(?![a-z]))"
+    r"|(?<![\\a-zA-Z])[A-Z](?:\\cdot|\\left|\s)*\([^()]*[-+]"
 )
 _PYTHON = re.compile(r"\*\*|(?<![\\a-zA-Z])(?:pi|oo|sqrt\(|exp\(|log\(|max\()")
 _LONG_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{4,}")
