@@ -35,6 +35,11 @@ def test_the_column_of_golds_is_named_where_it_is_missing():
         NumberAnswer("gold")(prompts=["?"], completions=["1"], answer=["1"])
 
 
+def test_a_column_without_golds_is_missing():
+    with pytest.raises(ValueError, match="in the column 'answer'"):
+        MathAnswer()(prompts=["?"], completions=["1"], answer=None)
+
+
 def test_there_is_one_gold_for_each_sample():
     with pytest.raises(ValueError, match="one gold for each of 1 samples, got 2"):
         MathAnswer()(prompts=["?"], completions=["1"], answer=["1", "2"])

@@ -24,15 +24,17 @@ STATEMENTS = (
     r"(0,1)\cup(2,\infty)", r"\{x\mid x>1\}", "2:3:4", r"50\%", "x^2+1",
 )  # fmt: skip
 EXPRESSIONS = (
-    "12.5", r"0.1\overline{6}", "0.(36)", r"2\frac{1}{2}", "2 1/2", "x_{1}'", r"\pi", "dx", "f(x)",
+    "12.5", "1.5 million", r"0.1\overline{6}", r"0.\bar{6}", "0.(36)", r"2\frac{1}{2}",
+    "2 1/2", "x_{1}'", r"\pi", "dx", "f(x)",
     "f'(x)", "x+1", "2xy", r"\frac{x}{2}", "x/2", "x^2", "-x", r"\sqrt[3]{x}", r"\binom{n}{k}",
-    r"{n \choose k}", "n!", "n!!", "|x|", r"\lfloor x\rfloor", r"\lceil x\rceil", r"30^\circ",
+    r"{n \choose k}", "{}_{n}C_k", "2[x+1]", "n!", "n!!", "|x|", r"\lfloor x\rfloor",
+    r"\lceil x\rceil", r"30^\circ",
     r"\log_{2} x", r"\sin^2 x", r"\sin^{-1} x", r"\gcd(a,b)", r"\vec{a}\times\vec{b}",
     r"\sum_{k=1}^{n} k^2", r"\frac{dy}{dx}",
 )  # fmt: skip
 UNREAD = (
     r"\int_0^1 x\,dx", r"\lim_{x\to 0} x", "1/2x", "x2", r"\frac{d}{dx}x^2", r"3\frac{4}{2}",
-    "f^2(x)", r"\mathbb{Z}", r"\forall x", "5 million", "]0,1[", "0xFF",
+    "f^2(x)", "2[x]", r"\mathbb{Z}", r"\forall x", "]0,1[", "0xFF",
     r"\begin{cases}x\end{cases}",
 )  # fmt: skip
 _OPS = {"/": "quotient", "*": "product", "+": "sum", "-": "negative", "^": "power",

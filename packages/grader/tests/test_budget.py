@@ -1,5 +1,6 @@
 """Every answer is graded within a budget of steps, which is the same on every machine."""
 
+import math
 import multiprocessing
 import subprocess
 import sys
@@ -8,8 +9,9 @@ import threading
 import mpmath
 import pytest
 
-from setrl_grader import MathGrader, Reason, arithmetic
+from setrl_grader import MathGrader, Reason, arithmetic, gold_problem
 from setrl_grader.budget import STEPS, BudgetError, budget, spend
+from setrl_grader.exact import double_factorial
 from setrl_grader.grammar import read
 from setrl_grader.math_grader import judged
 from setrl_grader.numeric import equal_numeric
@@ -131,14 +133,15 @@ def test_threads_get_the_grades_of_one():
 
 FORKS = """
 import multiprocessing
-from setrl_grader import MathGrader, arithmetic
+from setrl_grader import MathGrader, arithmetic, grades
 
 def is_right(answer):
-    return MathGrader().grade(rf"\\boxed{{{answer}}}", "1").correct
+    return MathGrader().grade(rf"\\boxed{{{answer}}}", r"\\ln 8").correct
 
-with arithmetic._lock, multiprocessing.get_context("fork").Pool(1) as pool:
-    assert pool.apply_async(is_right, (r"\\sin^2(1)+\\cos^2(1)",)).get(timeout=60)
-assert is_right(r"\\sin^2(1)+\\cos^2(1)")
+locks = arithmetic._lock.held(), grades._COUNTING.held()
+with locks[0], locks[1], multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.apply_async(is_right, (r"3\\ln 2",)).get(timeout=60)
+assert is_right(r"3\\ln 2")
 """
 
 
@@ -146,3 +149,24 @@ assert is_right(r"\\sin^2(1)+\\cos^2(1)")
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent():
     """In a process without the threads that other tests start here."""
     subprocess.run([sys.executable, "-W", "error", "-c", FORKS], check=True)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 7, 8, 63, 64, 65, 999, 1000])
+def test_a_double_factorial_is_the_product_in_steps_of_two(number):
+    assert double_factorial(number) == math.prod(range(number, 0, -2))
+
+
+def test_a_large_double_factorial_is_computed_by_halves():
+    """One number times a long one, 50,000 times, takes a second."""
+    long_products = []
+    with pytest.MonkeyPatch.context() as patch:
+        whole = math.prod
+        patch.setattr(math, "prod", lambda each: long_products.append(len(each)) or whole(each))
+        assert double_factorial(99_999).bit_length() > 700_000
+    assert max(long_products) < 32
+
+
+@pytest.mark.parametrize("text", ["½" * 10**6, "√" * 10**6, "{}" * 500_000, "a " * 500_000])
+def test_a_gold_of_a_million_characters_is_not_read(text, monkeypatch):
+    monkeypatch.setattr("setrl_grader.golds.normal_form", lambda _: pytest.fail("it is read"))
+    assert gold_problem(text) == "longer than 2,000 characters"

@@ -44,7 +44,7 @@ def test_the_checker_shares_no_code_with_the_grader():
 
 def test_what_is_accepted_is_confirmed_or_not_checkable_but_never_refuted(verdicts):
     assert [case for case, verdict in verdicts.items() if verdict is False] == []
-    assert sum(verdict is True for verdict in verdicts.values()) > 0.45 * len(RIGHT)
+    assert sum(verdict is True for verdict in verdicts.values()) > 0.4 * len(RIGHT)
 
 
 @pytest.mark.parametrize("rule", RULES)

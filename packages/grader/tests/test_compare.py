@@ -93,7 +93,7 @@ def test_cases(case, grader):
 
 def test_the_list_holds_rights_and_wrongs_of_every_kind():
     assert {case.reason for case in CASES} >= set(Reason) - {
-        Reason.TOO_LARGE, Reason.FAULT, Reason.TOO_LONG, Reason.NO_ANSWER
+        Reason.TOO_LARGE, Reason.FAULT, Reason.TOO_LONG, Reason.NO_ANSWER, Reason.COPIED
     }  # fmt: skip
     assert sum(case.reason == Reason.EQUAL for case in CASES) > 60
 
@@ -112,5 +112,6 @@ def test_the_docs_hold_the_list():
         ("5", r"\sqrt{4}+3"),
     ],
 )
-def test_arithmetic_of_the_question_is_no_answer(gold, answer):
-    assert refusal(normal_form(gold), normal_form(answer)) == "unevaluated"
+def test_arithmetic_of_the_question_is_no_answer(gold, answer, grader):
+    assert refusal(normal_form(gold), normal_form(answer), unevaluated=True) == "unevaluated"
+    assert grader.grade(rf"\boxed{{{answer}}}", gold).reason == Reason.UNEVALUATED

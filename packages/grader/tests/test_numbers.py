@@ -61,7 +61,7 @@ def test_a_rounded_decimal_is_accepted_when_and_only_when_it_is_within_the_toler
         in_places = abs(value - shown) <= step / 2 or is_cut
         expected = value == shown or (within and in_places and value.denominator > 1)
         assert equal_numbers(Number(value), written, tolerance) == expected
-    text = f"{round(value / step)}e-{places}"
+    text = f"{round(value / step)}e-0{places}"  # 3e-1 may be 3e - 1
     assert read(text).value == round(value / step) * step
 
 

@@ -9,6 +9,7 @@ import threading
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -70,6 +71,23 @@ def test_a_sample_that_is_no_text_states_nothing(completion, reward):
     assert trl_reward([completion], answer=["8"]) == [reward]
 
 
+def test_lighteval_may_have_no_sample(monkeypatch):
+    """lighteval itself is not here; tests/released has it."""
+    metrics, utils = SimpleNamespace(SampleLevelComputation=object), SimpleNamespace()
+    utils.SampleLevelMetric = lambda **settings: SimpleNamespace(**settings)
+    requests = SimpleNamespace(SamplingMethod=SimpleNamespace(GENERATIVE="generative"))
+    for name, module in {
+        "lighteval.metrics.metrics_sample": metrics,
+        "lighteval.metrics.utils.metric_utils": utils,
+        "lighteval.tasks.requests": requests,
+    }.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    compute = setrl_grader.lighteval_metric().sample_level_fn.compute
+    doc = SimpleNamespace(get_golds=lambda: ["8"], query="?")
+    texts = ([], [""], [r"\boxed{8}", ""])
+    assert [compute(SimpleNamespace(final_text=each), doc) for each in texts] == [0.0, 0.0, 1.0]
+
+
 def test_verl_gets_a_score_for_anything():
     wrong = {"score": 0.0, "acc": 0.0, "gold_read": 1.0}
     assert compute_score("math", None, "8") == wrong
@@ -78,7 +96,7 @@ def test_verl_gets_a_score_for_anything():
     assert compute_score("math", r"\boxed{8}", {"target": "8"})["gold_read"] == 0.0
 
 
-@pytest.mark.parametrize("gold", [None, math.nan, math.inf, ["8"], {"a": 8}, b"8", object()])
+@pytest.mark.parametrize("gold", [None, True, math.nan, math.inf, ["8"], {"a": 8}, b"8", object()])
 def test_a_gold_that_is_neither_text_nor_a_number_is_unusable(gold):
     assert trl_reward([r"\boxed{8}"], answer=[gold]) == [None]
     for grader in (MathGrader(), NumberGrader(), ExactGrader()):
@@ -96,6 +114,21 @@ def test_numbers_of_any_type_are_golds():
 def test_without_golds_the_columns_are_named():
     with pytest.raises(ValueError, match=r"one of the columns answer, .*: prompts, label$"):
         trl_reward([r"\boxed{8}"], prompts=[""], label=["8"])
+
+
+@pytest.mark.parametrize("column", [None, "8", 8])
+def test_a_column_that_is_no_list_is_named(column):
+    with pytest.raises(ValueError, match=r"one of the columns|one gold for each of 1 samples"):
+        trl_reward([r"\boxed{8}"], answer=column)
+    assert trl_reward([r"\boxed{8}"], answer=None, solution=["8"]) == [1.0]
+
+
+@pytest.mark.parametrize("text", [r"\boxed{9}", "9", r"\boxed{1} or \boxed{2}", r"\boxed{9"])
+def test_a_gold_in_prose_is_unknown_whatever_the_sample_states(text):
+    gold = "Use the sum of all other numbers twice."
+    assert MathGrader().gold_problems([gold]) == ["prose"]
+    assert grade(text, gold).reward is None
+    assert trl_reward([text], answer=[gold]) == [None]
 
 
 def test_an_unusable_gold_is_unknown():

@@ -23,16 +23,19 @@ class _Answer(Grader):
     ) -> list[float | None]:
         """Return the reward of each sample; None if its gold is missing or cannot be used.
 
+        An answer that copies a formula of its prompt is wrong.
+
         Raises:
             ValueError: If the column of golds is missing, or there is not one gold for each sample.
         """
-        if self.gold not in columns:
+        if columns.get(self.gold) is None:
             raise ValueError(
                 f"the golds must be in the column {self.gold!r}, "
                 f"but the columns are: {', '.join(columns) or 'none'}"
             )
         texts = [plain_text(completion) for completion in completions]
-        return [grade.reward for grade in self.grades(texts, columns[self.gold])]
+        grades = self.grades(texts, columns[self.gold], prompts=prompts)
+        return [grade.reward for grade in grades]
 
 
 @dataclass(frozen=True)

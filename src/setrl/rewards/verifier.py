@@ -23,7 +23,13 @@ class MathVerifier:
         self.grader = grader or MathGrader()
 
     def __call__(
-        self, gold: str, texts: Sequence[str], *, unit: str = "", error: float = 0.0
+        self,
+        gold: str,
+        texts: Sequence[str],
+        *,
+        unit: str = "",
+        error: float = 0.0,
+        prompt: object = None,
     ) -> list[Reading]:
         """Return one reading for each text.
 
@@ -33,12 +39,15 @@ class MathVerifier:
             unit: The unit of the correct answer. If there is one, samples may give any unit.
             error: The largest absolute error of a number that is accepted, in addition to the
                 grader's own tolerance.
+            prompt: The problem, as text or messages; a sample that copies a formula of it is wrong.
 
         Raises:
             DataError: If the gold cannot be used for grading.
         """
-        golds = [gold] * len(texts)
-        grades = self.grader.grades(texts, golds, units=bool(unit) or None, error=error)
+        golds, prompts = [gold] * len(texts), [prompt] * len(texts)
+        grades = self.grader.grades(
+            texts, golds, prompts=prompts, units=bool(unit) or None, error=error
+        )
         return readings(self.grader, gold, grades)
 
 

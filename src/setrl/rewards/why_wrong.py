@@ -14,5 +14,5 @@ def why_wrong(group: Group, sample: Sample) -> str | None:
     """
     if sample.correct is not False or not group.gold or not sample.text:
         return None
-    found = grade(sample.text, group.gold)
+    found = grade(sample.text, group.gold, prompt=group.prompt)
     return None if found.correct or found.finding is None else found.why

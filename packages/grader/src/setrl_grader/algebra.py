@@ -13,7 +13,7 @@ from setrl_grader.findings import Finding
 from setrl_grader.grammar import ORDERS
 from setrl_grader.modular import equal_rational, same_up_to_factor
 from setrl_grader.tokens import APPLIED
-from setrl_grader.trees import Part, Tree, letters_of, may_be_matrices, renamed
+from setrl_grader.trees import Part, Tree, has_numbers, letters_of, may_be_matrices, renamed
 
 Equal = Callable[[Tree, Tree], bool | None]
 
@@ -42,7 +42,7 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
         return Finding(False, "unread", gold.text, answer.text, detail=(unread,))
     one = [side.tree for side in ours if side.tree]
     other = _with_same_letters(one, [side.tree for side in theirs if side.tree])
-    if any(map(may_be_matrices, [*one, *other])):
+    if any(map(may_be_matrices, [*one, *other])) and not any(map(has_numbers, one)):
         equal = partial(equal_rational, matrices=True)
     rule, same = "expression", _all_equal(one, other, equal)
     if len(signs) == 1 and any(map(letters_of, one)):  # 0 < 1 says what any true one says
@@ -77,10 +77,10 @@ def _arguments(tree: Tree) -> list[str]:
     if (
         tree.op != "apply"
         or tree.text in APPLIED
-        or not all(part.op == "letter" for part in tree.parts)
+        or not all(part.op in ("letter", "word") for part in tree.parts)
     ):
         return []
-    names = [part.text for part in tree.parts if part.text not in (",", "|", ";")]
+    names = [part.text for part in tree.parts if part.op == "letter"]
     return names if len(set(names)) == len(names) else []
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -11,12 +9,14 @@ from typing import ParamSpec, TypeVar
 
 from mpmath import MPContext, MPIntervalContext
 
+from setrl_grader.forks import ForkedLock
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 mp, iv = MPContext(), MPIntervalContext()
 
-_lock = threading.Lock()
+_lock = ForkedLock()
 
 
 def alone(function: Callable[P, T]) -> Callable[P, T]:
@@ -24,7 +24,8 @@ def alone(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
-        with _lock, mp.workprec(53):
+        with _lock.held(), mp.workprec(53):
+            iv.prec = 53  # a child may be forked between two precisions
             return function(*arguments, **named)
 
     return call
@@ -39,13 +40,3 @@ def in_digits(digits: int) -> Iterator[None]:
             yield
     finally:
         iv.prec = before
-
-
-def _unlock() -> None:
-    """Begin anew in a forked child: the lock may be held by a thread that is not there."""
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_unlock)

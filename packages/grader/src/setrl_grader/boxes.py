@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-_TOKEN = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_BARE = (  # \boxed 12, \boxed x
+    r"(?P<bare>-?\d++(?:[.,]\d++)*+|(?<=\s)[a-zA-Z])(?!\w|\s*(?:[-+*/^_!%({\[=]|\\[a-zA-Z%]))"
+)
+_TOKEN = re.compile(rf"\\(?:boxed|fbox)\s*(?:\{{|{_BARE})|\\.|[{{}}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
 _CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
 _LONGEST_GAP = 200
@@ -31,9 +34,10 @@ class FinalBoxes:
 
 
 def final_boxes(text: str) -> FinalBoxes:
-    r"""Read the boxes at the end of a sample (`\boxed{…}`, `\fbox{…}`); time linear in its length.
+    r"""Read the boxes at the end of a sample (`\boxed{…}`, `\boxed 5`); time linear in its length.
 
-    A box within a box is part of the outer one. Escaped braces (`\{`) are text.
+    Without braces a box holds a number or a letter, if nothing goes on behind it. A box within a
+    box is part of the outer one. Escaped braces (`\{`) are text.
 
     >>> final_boxes(r"first \boxed{1}.\nThus \boxed{\frac{1}{2}}").answers
     ('1', '\\frac{1}{2}')
@@ -70,6 +74,8 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
                 while closed and closed[-1][0] > start:
                     closed.pop()
                 closed.append((start, token.start()))
+        elif token["bare"]:
+            closed.append(token.span("bare"))
         elif len(what) > 2:
             open_at.append(token.end())
     return closed, max(open_at, default=-1)

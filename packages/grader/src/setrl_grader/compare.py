@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple
 
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
-from setrl_grader.grammar import CHAINING, ORDERS, parse
+from setrl_grader.forms import is_undone
+from setrl_grader.grammar import CHAINING, ORDERS, applied_names, parse, parse_with
 from setrl_grader.marks import MARKS, are_codes, compare_marked
 from setrl_grader.names import is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
@@ -56,7 +57,14 @@ _FOREIGN = re.compile(r"[^\x00-\x7f°]|%.")  # Cyrillic letters, a percent sign 
 
 
 def compare(
-    gold: str, answer: str, *, relative_tolerance: float, units: bool = False, algebra: Algebra
+    gold: str,
+    answer: str,
+    *,
+    relative_tolerance: float,
+    units: bool = False,
+    unevaluated: bool = False,
+    functions: frozenset[str] | None = None,
+    algebra: Algebra,
 ) -> Finding:
     r"""Return whether two normal forms are the same answer, and what decided it.
 
@@ -65,6 +73,8 @@ def compare(
         answer: Normal form of the given answer.
         relative_tolerance: For decimals, see `numbers.equal_numbers`.
         units: Whether a unit may be missing on one side; two different units still differ.
+        unevaluated: Whether an operation may be left to do.
+        functions: The names that are functions before brackets; None for `applied_names`.
         algebra: Compares two single items that are not both numbers or words.
 
     >>> for answer in (r"\{1,2\}", "(1.0,2)"):
@@ -74,16 +84,18 @@ def compare(
     True entries
     """
     answer = _with_counter_of(gold, answer)
-    return _Comparison(gold, answer, relative_tolerance, units, algebra).found()
+    functions = applied_names(gold, answer) if functions is None else functions
+    one = _Comparison(functions, relative_tolerance, units, unevaluated, algebra)
+    return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
 
 
-def refusal(gold: str, answer: str) -> str | None:
+def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
     r"""Why an answer is refused regardless of its value: "chain", "unevaluated", or None.
 
     An answer may do what the gold itself does: if the gold is a sum, the answer may be a sum.
 
     >>> refusal("2", "1+1=2"), refusal("9", r"\int_0^3 x^2 dx"), refusal("5", "2+3")
-    ('chain', 'unevaluated', 'unevaluated')
+    ('chain', 'unevaluated', None)
     """
     if same_text(gold, answer):
         return None
@@ -95,12 +107,11 @@ def refusal(gold: str, answer: str) -> str | None:
     if _chained(theirs) and not (_chained(ours) or both_equations):
         return "chain"
     value = value_of(theirs)
-    if is_number and not read_number(value.text) and _is_arithmetic(value):
+    if unevaluated and is_number and not read_number(value.text) and _is_arithmetic(value):
         return "unevaluated"
     return None
 
 
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ARITHMETIC = {"number", "+", "-", "*", "/", "^", "root", "abs", "floor", "ceil"}
 
 
@@ -134,12 +145,30 @@ def _is_arithmetic(part: Part) -> bool:
     return not powers or any(each.op == "+" and len(each.parts) > 2 for each in nodes)
 
 
+_SETS = {
+    parse(r"\mathbb{R}"): r"(?:the set of )?all real(?:s| numbers)|(?:all )?real numbers",
+    parse(r"\emptyset"): r"(?:(?:there (?:is|are) )?no (?:real )?solutions?|(?:the )?empty set)",
+}
+
+
+def _said_set(part: Part) -> Part:
+    """Return the set that words say, or the statement itself."""
+    found = (each for each, said in _SETS.items() if re.fullmatch(said, part.text, re.IGNORECASE))
+    return next(found, part) if part.kind == "text" else part
+
+
+_IN_ANY_ORDER = frozenset([r"\cup", r"\cap"])
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
 class _Shape(NamedTuple):
-    """An answer split at its outermost level.
+    r"""An answer split at its outermost level.
 
     Attributes:
         brackets: "()", "[)", …, as in the answer; "{}" for a set; "2×3" for a matrix of two rows
-            and three columns; "" for a list without them.
+            and three columns; "\cup" or "\cap" for sets with this sign between them; "" for a list.
         items: The parts between the commas; one item without brackets is the answer itself.
         names: What is named before: "x" of x ∈ (1, 2), "(x,y)" of (x, y) = (1, 2).
         separators: What is between the items: ",", "and", "or".
@@ -153,7 +182,7 @@ class _Shape(NamedTuple):
     @property
     def ordered(self) -> bool:
         """Whether the order of the items counts, as in pairs, intervals and matrices."""
-        return self.brackets not in ("", "{}")
+        return self.brackets not in {"", "{}"} | _IN_ANY_ORDER
 
 
 def _shape(part: Part) -> _Shape:
@@ -176,26 +205,30 @@ def _shape(part: Part) -> _Shape:
         return _Shape("", part.parts, separators=marks)
     if part.kind in ("()", "{}") and len(part.parts) == 1:
         return _Shape("", part.parts)
+    if part.kind == "union" and marks < _IN_ANY_ORDER:
+        return _Shape(min(marks), part.parts)
     if part.kind in _NO_BRACKETS:
         return _Shape("", (part,))
     return _Shape(part.kind, part.parts, separators=marks)
 
 
 class _Comparison:
-    def __init__(self, gold: str, answer: str, tolerance: float, units: bool, algebra: Algebra):
-        self.gold, self.answer = gold, answer
+    def __init__(
+        self,
+        functions: frozenset[str],
+        tolerance: float,
+        units: bool,
+        unevaluated: bool,
+        algebra: Algebra,
+    ):
+        self.functions = functions
         self.relative_tolerance = tolerance
-        self.units = units
+        self.units, self.unevaluated = units, unevaluated
         self.algebra = algebra
 
-    def found(self) -> Finding:
-        return self.answers(self.part(self.gold, "gold"), self.part(self.answer), MAX_DEPTH)
-
-    def part(self, text: str, side: str = "answer") -> Part:
-        """Read a part of a side; the names have the meaning that they have in all of it."""
-        return (
-            parse(text, self.gold) if side == "gold" else parse(text, f"{self.gold} {self.answer}")
-        )
+    def part(self, text: str) -> Part:
+        """Read a part of a side; the names have the meaning that they have in all of both."""
+        return parse_with(text, self.functions)
 
     def answers(self, gold: Part, answer: Part, depth: int) -> Finding:
         spend(STEPS_OF_PAIR + len(gold.text) + len(answer.text))
@@ -204,11 +237,12 @@ class _Comparison:
         one, other = choice_of(gold.text), choice_of(answer.text)
         if one and other:
             return self._choices(gold.text, answer.text, (one, other), depth)
-        gold = self.part(one[1], "gold") if one and one[1] else gold
+        gold = self.part(one[1]) if one and one[1] else gold
         answer = self.part(other[1]) if other and other[1] else answer
+        gold, answer = _said_set(gold), _said_set(answer)
         reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
         if reals is not NotImplemented:
-            return Finding(reals, "reals", gold.text, answer.text)
+            return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)
         return self._shapes(gold, answer, depth)
 
     def _choices(
@@ -219,7 +253,7 @@ class _Comparison:
         if one != other or depth == 0:
             return Finding(False, "choice", one, other)
         if gold_text and answer_text:
-            behind = self.part(gold_text, "gold"), self.part(answer_text)
+            behind = self.part(gold_text), self.part(answer_text)
             return every("choice", gold, answer, [self.answers(*behind, depth - 1)])
         doubt = not (is_value(answer_text) if answer_text else is_option(gold_text))
         return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
@@ -244,7 +278,7 @@ class _Comparison:
             return Finding(False, "how many", gold, answer, detail=tuple(map(str, sizes)))
         if max(sizes) > MAX_ITEMS or depth == 0:
             return Finding(False, "too large", gold, answer)
-        if ours.ordered:
+        if ours.ordered or any(map(_has_dots, ours.items + theirs.items)):
             pairs = zip(ours.items, theirs.items, strict=True)
             parts = (self.answers(*pair, depth - 1) for pair in pairs)
             return every("entries", gold, answer, parts)
@@ -258,7 +292,7 @@ class _Comparison:
             return Finding(False, "names", gold.text, answer.text)
         bare = _without_unit(one.text, other.text, lone=self.units)
         if bare != (one.text, other.text):
-            one, other = self.part(bare[0], "gold"), self.part(bare[1])
+            one, other = self.part(bare[0]), self.part(bare[1])
         keys = spaceless(one.text), spaceless(other.text)
         if same_text(one.text, other.text):
             found = Finding(True, "same text", one.text, other.text)
@@ -275,11 +309,17 @@ class _Comparison:
     def _amounts(self, gold: Part, answer: Part, keys: tuple[str, str]) -> Finding:
         amounts = _currencies(*keys)
         if amounts is None:
-            return self._kinds(gold, answer, keys)
+            return self._done(self._kinds(gold, answer, keys), gold, answer)
         if not amounts:
             return Finding(False, "unit", gold.text, answer.text)
-        bare = self.items(self.part(amounts[0], "gold"), self.part(amounts[1]))
+        bare = self.items(self.part(amounts[0]), self.part(amounts[1]))
         return every("without name or unit", gold.text, answer.text, [bare])
+
+    def _done(self, found: Finding, gold: Part, answer: Part) -> Finding:
+        """Return what was found; different if the answer leaves an operation to do."""
+        if not found.equal or self.unevaluated or not is_undone(gold, answer):
+            return found
+        return Finding(False, "unevaluated", gold.text, answer.text)
 
     def _kinds(self, gold_part: Part, answer_part: Part, keys: tuple[str, str]) -> Finding:
         gold, answer = gold_part.text, answer_part.text
@@ -341,7 +381,8 @@ def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
         return named[0], named[1]
     if (named[0] is None) == (named[1] is None):
         return gold, answer
-    named = named[0], _in_order(named[1])  # a gold with names says in which order they are
+    if named[1] and _is_turned(named[1]):
+        return gold, named[1]
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
     if other.brackets == "()":
@@ -375,13 +416,10 @@ def _named_tuple(shape: _Shape) -> _Shape | None:
     return _Shape("()", tuple(map(value_of, shape.items)), f"({','.join(names)})")
 
 
-def _in_order(shape: _Shape | None) -> _Shape | None:
-    """Return values by their names, where these are neighbours: y = 2, x = 3 is (3, 2)."""
-    names = shape.names.strip("()").replace(" ", "").split(",") if shape else []
-    if shape is None or len(names) != len(shape.items) or "".join(sorted(names)) not in _ALPHABET:
-        return shape
-    pairs = sorted(zip(names, shape.items, strict=True), key=lambda pair: pair[0])
-    return shape._replace(items=tuple(item for _, item in pairs))
+def _is_turned(shape: _Shape) -> bool:
+    """Whether the names of values are neighbours of the alphabet in another order: y = 2, x = 3."""
+    names = shape.names.strip("()").replace(" ", "").split(",")
+    return "".join(sorted(names)) in _ALPHABET and names != sorted(names)
 
 
 def _names_of(shape: _Shape) -> list[str]:
@@ -428,6 +466,8 @@ def _unlike(gold: _Shape, answer: _Shape) -> str | None:
     """Return the rule if names or joints differ: (x, y) or (y, x); and or or between words."""
     if gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names):
         return "names"
+    if not gold.names and answer.names and _is_turned(answer):
+        return "names"  # in their order, or as they are written?
     joints = [shape.separators & {"and", "or"} for shape in (gold, answer)]
     if ("or" in joints[0]) == ("or" in joints[1]):
         return None
@@ -437,6 +477,10 @@ def _unlike(gold: _Shape, answer: _Shape) -> str | None:
         return "joints"  # x = 2 or y = 3 is not a pair
     both = {*joints} == {frozenset({"and"}), frozenset({"or"})}
     return "joints" if both and any(map(_is_inequality, gold.items)) else None
+
+
+def _has_dots(part: Part) -> bool:
+    return r"\ldots" in part.text
 
 
 def _is_relation(part: Part) -> bool:

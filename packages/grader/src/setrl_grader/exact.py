@@ -61,6 +61,24 @@ def factorial(number: int) -> int:
     return math.factorial(number)
 
 
+def double_factorial(number: int) -> int:
+    """Return n·(n − 2)·(n − 4)·…, and pay for it.
+
+    >>> double_factorial(7), double_factorial(0)
+    (105, 1)
+    """
+    spend(number * number / 1e5)
+    return _steps(number, number // 2 + number % 2)
+
+
+def _steps(top: int, count: int) -> int:
+    """Return the product of so many numbers in steps of two; of halves, which are as long."""
+    if count < 32:
+        return math.prod(range(top, top - 2 * count, -2))
+    half = count // 2
+    return _steps(top, half) * _steps(top - 2 * half, count - half)
+
+
 def choices(top: int, bottom: int) -> int:
     """Return a binomial coefficient, and pay for it."""
     spend(top * top / 1e5)

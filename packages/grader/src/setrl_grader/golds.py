@@ -11,6 +11,7 @@ from numbers import Real
 from setrl_grader.boxes import final_boxes
 from setrl_grader.normal_form import normal_form
 
+MAX_LENGTH = 2_000  # characters of a gold, and of an answer
 MAX_WORDS = 5
 
 _EMPTY_GROUP = re.compile(r"\{\s*\}|\(\s*\)|\[\s*\]")
@@ -48,7 +49,7 @@ def gold_answer(gold: object) -> str:
     r"""Return the answer within a gold as data sets write it.
 
     It follows GSM8K's last "####", or is in the box that ends a worked solution. A gold is text
-    or a finite number; all else (None, NaN, a list, an array) has no answer, "".
+    or a finite number; all else (None, True, NaN, a list, an array) has no answer, "".
 
     >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18), gold_answer(["18"])
     ('18', '18', '')
@@ -68,12 +69,14 @@ def gold_answer(gold: object) -> str:
 def _number(gold: object) -> str:
     """Write a finite number; "" for all else, and for more digits than Python writes."""
     try:
-        is_finite = isinstance(gold, Real | Decimal) and bool(abs(gold) < math.inf)  # type: ignore[operator]
-        return str(gold) if is_finite else ""
+        if isinstance(gold, bool) or not isinstance(gold, Real | Decimal):
+            return ""
+        return str(gold) if bool(abs(gold) < math.inf) else ""  # type: ignore[operator]
     except (ArithmeticError, ValueError):
         return ""
 
 
+@lru_cache(maxsize=4096)
 def gold_problem(gold: str) -> str | None:
     r"""Return why a gold cannot be used for grading; None if its text shows no reason.
 
@@ -82,6 +85,8 @@ def gold_problem(gold: str) -> str | None:
     >>> [gold_problem(gold) for gold in (r"\frac{}{2}", r"x\leyz", "2x+", "2x")]
     ['an empty group', 'no LaTeX command: \\leyz', 'a missing operand', None]
     """
+    if len(gold) > MAX_LENGTH:
+        return f"longer than {MAX_LENGTH:,} characters"
     text = normal_form(gold)
     if not text:
         return "empty"

@@ -21,8 +21,20 @@ class Grader(ABC):
     """A grader reads the answer that a sample states and compares it with a gold answer."""
 
     @abstractmethod
-    def grades(self, texts: Sequence[str], golds: Sequence[object]) -> list[Grade]:
-        """Return the grade of each sample, with one gold for each."""
+    def grades(
+        self,
+        texts: Sequence[str],
+        golds: Sequence[object],
+        *,
+        prompts: Sequence[object] | None = None,
+    ) -> list[Grade]:
+        """Return the grade of each sample.
+
+        Args:
+            texts: The samples.
+            golds: The gold of each sample.
+            prompts: The problem of each sample, as text or messages, if copies of it are refused.
+        """
 
     @abstractmethod
     def answer(self, text: str) -> str | None:
@@ -32,9 +44,9 @@ class Grader(ABC):
     def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
         """Return why each gold cannot be used for grading; None if it can."""
 
-    def grade(self, text: str, gold: object) -> Grade:
-        """Return the grade of one sample."""
-        return self.grades([text], [gold])[0]
+    def grade(self, text: str, gold: object, *, prompt: object = None) -> Grade:
+        """Return the grade of one sample; `prompt` is its problem, as text or messages."""
+        return self.grades([text], [gold], prompts=[prompt])[0]
 
     def check_golds(self, golds: Sequence[object]) -> None:
         """Refuse golds that cannot be used for grading: call it when the data are loaded.
@@ -79,13 +91,15 @@ def _warn(error: str, text: str, gold: str) -> None:
                 "unreadable, and as wrong; please report it", error, text, gold)  # fmt: skip
 
 
-def check_lengths(texts: Sequence[str], golds: Sequence[object]) -> None:
-    """Refuse a batch that does not have one gold for each sample.
+def check_lengths(texts: Sequence[object], golds: Sequence[object], what: str = "gold") -> None:
+    """Refuse a batch that does not have one gold, or one prompt, for each sample.
 
     Raises:
         ValueError: With both numbers.
     """
-    if len(texts) != len(golds):
+    several = hasattr(golds, "__len__") and not isinstance(golds, str)
+    if not several or len(texts) != len(golds):
         raise ValueError(
-            f"there must be one gold for each of {len(texts)} samples, got {len(golds)}"
+            f"there must be one {what} for each of {len(texts)} samples, "
+            f"got {len(golds) if several else type(golds).__name__}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from setrl_grader.findings import Finding
+from setrl_grader.forks import ForkedLock
 from setrl_grader.why import sentence, with_point
 
 
@@ -24,7 +24,8 @@ class Reason(StrEnum):
     SEVERAL_BOXES = "several boxes"
     TOO_LONG = "too long"
     CHAIN = "chain"  # states more than one equality: a = b = c
-    UNEVALUATED = "unevaluated"  # an integral, a sum or a product is not evaluated
+    UNEVALUATED = "unevaluated"  # an operation is left to do, or the form is not the one asked for
+    COPIED = "copied"  # a formula of the problem, which the gold is not
     UNPARSABLE = "unparsable answer"
     TOO_LARGE = "too large"  # to compare it takes more than the budget
     FAULT = "fault of the grader"  # it raised, which it must not
@@ -40,7 +41,8 @@ _SENTENCES = {
     Reason.SEVERAL_BOXES: "the sample has several boxes with different answers",
     Reason.TOO_LONG: "the answer is too long to be compared",
     Reason.CHAIN: "the answer states more than one equality",
-    Reason.UNEVALUATED: "the answer is a computation that is not carried out",
+    Reason.UNEVALUATED: "the answer leaves an operation to do",
+    Reason.COPIED: "the answer is a formula of the problem",
     Reason.UNPARSABLE: "something is missing in the answer, or its brackets are not in pairs",
     Reason.TOO_LARGE: "the comparison takes more steps than are allowed",
     Reason.FAULT: "the grader failed on this answer, which is its fault: please report it",
@@ -48,6 +50,7 @@ _SENTENCES = {
 }
 UNREAD = {Reason.NO_ANSWER, Reason.NO_BOX, Reason.CUT_OFF, Reason.TOO_LONG, Reason.UNPARSABLE}
 FAILED = {Reason.TOO_LARGE, Reason.FAULT}
+_COUNTING = ForkedLock()
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class Grade:
         'entry 2 differs: the number 3 is not 2'
         """
         found = self._with_witness()
-        return _SENTENCES[self.reason] if found is None else sentence(found)
+        told = found is None or bool(found.equal) != bool(self.correct)
+        return _SENTENCES[self.reason] if found is None or told else sentence(found)
 
     @property
     def certificate(self) -> dict[str, Any] | None:
@@ -98,7 +102,7 @@ class Grade:
     def witness(self) -> dict[str, Any] | None:
         """Where a wrong answer differs: a point, an entry, a missing member, what is unread."""
         found = self._with_witness()
-        return found.record() if found and self.correct is False else None
+        return found.record() if found and self.correct is False and not found.equal else None
 
     def _with_witness(self) -> Finding | None:
         return self.finding and with_point(self.finding)
@@ -114,11 +118,10 @@ class GradeCounts:
     """How many samples a grader graded, by reason; safe across threads."""
 
     by_reason: Counter[Reason] = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, grades: Iterable[Grade]) -> None:
         """Count some grades."""
-        with self._lock:
+        with _COUNTING.held():
             self.by_reason.update(grade.reason for grade in grades)
 
     @property
@@ -145,9 +148,3 @@ class GradeCounts:
         """Return the counts for a log, by flat names."""
         names = ("too_large", "faults", "unparsable", "bad_golds")
         return {f"rewards/{name}": getattr(self, name) for name in names}
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"by_reason": self.by_reason}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())

@@ -32,8 +32,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
+from setrl_grader.exact import exact_value
 from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
-from setrl_grader.trees import CAPITALS, Part, Tree, quotient, too_deep
+from setrl_grader.trees import CAPITALS, Part, Tree, has, quotient, too_deep
 from setrl_grader.units import PREFIXED, SHORT
 
 MAX_DEPTH = 50  # of brackets: each takes ten calls
@@ -47,6 +48,7 @@ SETS = frozenset({r"\cup", r"\cap", r"\setminus"})
 _BEGIN, _END = r"\begin{pmatrix}", r"\end{pmatrix}"
 BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]", r"\}": "}",
             r"\rangle": "⟩"}  # fmt: skip
+_NOT_WHOLE = frozenset(["/", "root"])
 _OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
 _ROWS = frozenset({"&", r"\\", _END})
 _STOPS = SEPARATORS | RELATIONS | _CLOSING | _ROWS | {""}
@@ -73,6 +75,9 @@ _OF_REALS: tuple[list[str], ...] = (
     [],
     [r"\in", r"\mathbb", "{", "R", "}"],
 )  # what may follow the letter of a builder
+_REPEATING = frozenset([r"\overline", r"\bar", r"\dot"])
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+           "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
     [
@@ -124,7 +129,7 @@ def parse(text: str, gold: str | None = None, answer: str | None = None) -> Part
     '2×2'
     """
     whole = text if answer is None else answer
-    return _parse(text, applied_names(whole if gold is None else gold, whole))
+    return parse_with(text, applied_names(whole if gold is None else gold, whole))
 
 
 def read(text: str, gold: str | None = None) -> Tree | None:
@@ -137,7 +142,8 @@ def read(text: str, gold: str | None = None) -> Tree | None:
 
 
 @lru_cache(maxsize=4096)
-def _parse(text: str, functions: frozenset[str]) -> Part:
+def parse_with(text: str, functions: frozenset[str]) -> Part:
+    """Read a normal form in which these names are functions before brackets."""
     reader = _Reader(text, functions)
     try:
         part = reader.members()
@@ -147,23 +153,36 @@ def _parse(text: str, functions: frozenset[str]) -> Part:
 
 
 def applied_names(gold: str, answer: str = "") -> frozenset[str]:
-    r"""Return the names that stand before brackets as functions; the gold decides what it names.
-
-    A name that occurs without brackets too is a factor: n(n+1). Other names are functions if they
-    look like one, f or \Phi, or if the brackets hold one letter or number, or a list: a(n).
+    r"""Return the names that stand before brackets as functions, with those in doubt.
 
     >>> sorted(applied_names("E(X^2)")), sorted(applied_names("n(n+1)+a(n)"))
     (['E'], ['a'])
     """
-    ours, ours_bare = _names(gold)
-    theirs, theirs_bare = _names(answer)
-    return frozenset((ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare))
+    return readings(gold, answer)[0]
+
+
+def readings(gold: str, answer: str = "") -> list[frozenset[str]]:
+    r"""Return the names that may be functions, and without those in doubt if there are any.
+
+    A name is a function if it looks like one, f or \Phi, or if its brackets hold one letter or
+    number, or a list: a(n). It is a factor where it occurs without brackets too, n(n+1): in the
+    gold, which decides what it names. A capital before a sum, P(1+r), is in doubt, unless it occurs
+    without brackets on either side: P + Pr.
+
+    >>> [sorted(each) for each in readings("P(1+r)+f(x)")], readings("P(1+r)", "P+Pr")
+    ([['P', 'f'], ['f']], [frozenset()])
+    """
+    ours, ours_doubt, ours_bare = _names(gold)
+    theirs, theirs_doubt, theirs_bare = _names(answer)
+    sure = (ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare)
+    doubt = (ours_doubt | theirs_doubt) - sure - ours_bare - theirs_bare
+    return [sure | doubt, sure] if doubt else [sure]
 
 
 @lru_cache(maxsize=4096)
-def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that are applied, and the names that also occur by themselves."""
-    applied, bare = set(), set()
+def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the names that are applied, those that may be, and those that occur by themselves."""
+    applied, doubt, bare = set(), set(), set()
     for found in _NAME.finditer(text):
         base, argument = found["base"].partition("{")[0], found["argument"]
         if base not in _LETTERS and base not in ACCENTS and base != r"\pi":
@@ -172,9 +191,11 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
         name = found["base"] + index + found["primes"]
         if argument is None:
             bare.add(name)
-        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS or found["primes"]:
+        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS - CAPITALS or found["primes"]:
             applied.add(name)
-    return frozenset(applied), frozenset(bare)
+        elif base in CAPITALS:
+            doubt.add(name)
+    return frozenset(applied), frozenset(doubt), frozenset(bare)
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:
@@ -290,7 +311,7 @@ class _Reader:
         signs = ({r"\pm": "+", r"\mp": "-"}, {r"\pm": "-", r"\mp": "+"})
         pieces = self.pieces[start:end]
         both = ["".join(sign.get(piece.strip(), piece) for piece in pieces) for sign in signs]
-        return [_parse(text.strip(), self.functions) for text in both]
+        return [parse_with(text.strip(), self.functions) for text in both]
 
     def relation(self) -> Part:
         return self.several("relation", self.side, RELATIONS)
@@ -332,11 +353,24 @@ class _Reader:
         tree = self.sum()
         if too_deep(tree):
             raise UnreadableError
+        if self.next == _BEGIN and tree.op != "+":
+            return self.multiple(start, tree)
         found = Part("expression", self.text(start), tree=tree)
         if self.next != "%":
             return found
         self.take()
         return Part("percent", self.text(start), (found,))
+
+    def multiple(self, start: int, factor: Tree) -> Part:
+        """Read the matrix behind a factor, each of whose entries it multiplies."""
+        before, matrix = self.text(start), self.bracket()
+        trees = [each.tree and _product(factor, each.tree) for each in matrix.parts]
+        texts = [f"{before}({each.text})" for each in matrix.parts]
+        if None in trees:
+            raise UnreadableError
+        pairs = zip(texts, trees, strict=True)
+        entries = (Part("expression", text, tree=tree) for text, tree in pairs)
+        return Part("matrix", self.text(start), tuple(entries), matrix.marks)
 
     def bracket(self) -> Part:
         """Read a bracket once, also where a product begins with it."""
@@ -365,6 +399,8 @@ class _Reader:
         if head:
             return Part("builder", self.text(start), (inner,), letter)
         items, marks = (inner.parts, inner.marks) if inner.kind == "list" else ((inner,), "")
+        if opening != r"\{" and len(items) > 1 and r"\pm" in self.tokens[start : self.at]:
+            raise UnreadableError  # the pair (±1, ±2) is not of four
         widths = {len(item.parts) if item.kind == "[]" else 0 for item in items}
         if kind == "[]" and len(widths) == 1 and 0 not in widths:  # [[1, 2], [3, 4]]
             entries = tuple(entry for item in items for entry in item.parts)
@@ -436,7 +472,19 @@ class _Reader:
         token = self.next
         if token == "|":
             return self.bars == 0
-        starts = ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log", r"\lfloor", r"\lceil")
+        starts = (
+            "(",
+            "[",
+            r"\{",
+            "{",
+            r"\frac",
+            r"\sqrt",
+            r"\binom",
+            r"\pi",
+            r"\log",
+            r"\lfloor",
+            r"\lceil",
+        )
         known = token in starts or token in _LETTERS or token in _ONE_ARGUMENT
         return known or token in ACCENTS or token in APPLIED or token in self.bound
 
@@ -479,9 +527,11 @@ class _Reader:
         return self.atom()
 
     def group(self) -> Tree:
+        """Read a bracket that holds one sum; [n/2] and {x} may be rounded, or the rest."""
         part = self.bracket()
-        tree = part.parts[0].tree if part.kind in ("()", "[]") and len(part.parts) == 1 else None
-        if tree is None:
+        whole = part.kind in ("()", "[]", "{}") and len(part.parts) == 1
+        tree = part.parts[0].tree if whole else None
+        if tree is None or (part.kind != "()" and (not tree.parts or has(tree, _NOT_WHOLE))):
             raise UnreadableError
         return tree
 
@@ -505,7 +555,11 @@ class _Reader:
         token = self.take()
         if _NUMBER.match(token):
             return self.number(token)
-        if token in ("(", "[", "{"):
+        if token == "{" and self.next in _LETTERS and self.ahead(self.next, "}", "_"):  # {g}_k
+            letter = self.take()
+            self.take("}")
+            return self.letter(letter)
+        if token in ("(", "[", "{", r"\{"):
             self.at -= 1
             return self.inside("{") if token == "{" else self.group()
         if token == "|":
@@ -546,7 +600,7 @@ class _Reader:
         ):
             if _NUMBER.match(self.next):
                 raise UnreadableError
-            return number
+            return self.scaled(number)
         end = self.at + (3 if slash else 7)
         top, bottom = (int(each) for each in self.tokens[self.at : end] if each.isdecimal())
         self.at = end
@@ -554,11 +608,21 @@ class _Reader:
             raise UnreadableError
         return quotient(Fraction(int(token) * bottom + top, bottom))
 
+    def scaled(self, number: Tree) -> Tree:
+        """Read the scale behind a number: 1.5 million is 1500000."""
+        if self.next not in _SCALES:
+            return number
+        value = Fraction(number.text) * _SCALES[self.take()]
+        whole = value.denominator == 1
+        return Tree("number", text=str(value)) if whole else quotient(value)
+
     def period(self) -> str:
         """Return the digits that a decimal repeats, if they follow."""
         start = self.at
-        if self.ahead(r"\overline", "{", None, "}"):
-            self.at += 4
+        group = self.ahead(self.next, "{", None, "}")
+        if self.next in _REPEATING and (group or self.ahead(self.next, None)):
+            one = len(self.tokens[self.at + 1 + group]) == 1  # \bar36 marks one, and so does \dot
+            self.at += (4 if group else 2) * (one or (group and self.next != r"\dot"))
         elif self.ahead("(", None, ")") and self.tokens[start + 3 : start + 4] in ([], [","]):
             self.at += 3
         return "".join(each for each in self.tokens[start : self.at] if each.isdecimal())
@@ -589,12 +653,12 @@ class _Reader:
             self.take("(")
             found = [self.sum()]
             while self.next in (",", "|", ";"):
-                found += [Tree("letter", text=self.take()), self.sum()]
+                found += [Tree("word", text=self.take()), self.sum()]
             self.take(")")
         except UnreadableError:
             self.at = start
             self.depth, self.bars, self.bound = state
-            return (Tree("letter", text=self.raw_group("(", ")")),)
+            return (Tree("word", text=self.raw_group("(", ")")),)
         return tuple(found)
 
     def raw_group(self, opening: str = "{", closing: str = "}") -> str:
@@ -698,3 +762,13 @@ def _times(product: Tree, factor: Tree) -> Tree:
     """Add one more factor; a product of a thousand letters does not become a deep tree."""
     factors = product.parts if product.op == "*" else (product,)
     return Tree("*", (*factors, factor))
+
+
+def _product(factor: Tree, entry: Tree) -> Tree:
+    """Return an entry of a matrix times a factor; numbers are multiplied."""
+    tree = _times(factor, entry)
+    value = exact_value(tree, {})
+    if value is None:
+        return tree
+    size = Tree("number", text=str(abs(value))) if value.denominator == 1 else quotient(abs(value))
+    return size if value >= 0 else Tree("-", (size,))

@@ -33,7 +33,8 @@ class Mark(NamedTuple):
 
 def _angle(found: re.Match[str]) -> Fraction:
     degrees, minutes, seconds = (Fraction(part or 0) for part in found.groups())
-    return degrees + minutes / 60 + seconds / 3600
+    sign = -1 if found[0].startswith("-") else 1
+    return degrees + sign * (minutes / 60 + seconds / 3600)
 
 
 def _cycles(found: re.Match[str]) -> frozenset[tuple[str, ...]] | tuple[str, str]:

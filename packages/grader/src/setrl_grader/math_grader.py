@@ -14,19 +14,24 @@ from setrl_grader.boxes import final_boxes
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
+from setrl_grader.forms import is_another_form
 from setrl_grader.golds import damage, gold_answer, gold_problem
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
-from setrl_grader.grammar import parse
+from setrl_grader.grammar import parse, readings
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import turned, value_of
+from setrl_grader.names import is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
+from setrl_grader.problems import is_copied, problem_of
 from setrl_grader.stated import after_thinking
-from setrl_grader.trees import Tree
+from setrl_grader.trees import Part, Tree
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
+
+_CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
+_SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class MathGrader(Grader):
     Attributes:
         relative_tolerance: The largest relative error of a decimal that is accepted.
         units: Whether a unit may be missing on one side.
+        unevaluated: Whether an operation may be left to do: `2^5 \cdot 3` for 96, `\sin 30^\circ`
+            for a half, `2x+3<7` for `x<2`; a plain sum or product of numbers never may.
         max_length: Characters of an answer; a longer answer is graded wrong.
         counts: The grades so far.
 
@@ -51,6 +58,7 @@ class MathGrader(Grader):
 
     relative_tolerance: float = 1e-6
     units: bool = False
+    unevaluated: bool = False
     max_length: int = 2_000
     counts: GradeCounts = field(default_factory=GradeCounts, compare=False, repr=False)
 
@@ -66,6 +74,7 @@ class MathGrader(Grader):
         texts: Sequence[str],
         golds: Sequence[object],
         *,
+        prompts: Sequence[object] | None = None,
         units: bool | None = None,
         error: float = 0.0,
     ) -> list[Grade]:
@@ -74,19 +83,25 @@ class MathGrader(Grader):
         Args:
             texts: The samples, each with its answer in a box.
             golds: The gold answer of each sample.
+            prompts: The problem of each sample, as text or messages. An answer that copies a
+                formula of it is wrong, unless the gold stands there, too, and so is one that lacks
+                the form that it asks for and that the gold has: factored, expanded, solved.
             units: Whether a unit may be missing on one side; None for the grader's own setting.
             error: The largest absolute error of a number that is accepted, in addition to the
                 relative tolerance.
 
         Raises:
-            ValueError: If there is not one gold for each sample, or if `error` is not finite.
+            ValueError: If there is not one gold, or not one prompt, for each sample, or if `error`
+                is not finite.
         """
         check_lengths(texts, golds)
         if not 0 <= error < math.inf:
             raise ValueError(f"error must be finite, and 0 or more, got {error}")
         units = self.units if units is None else units
-        pairs = zip(texts, golds, strict=True)
-        grades = [self._guarded(text, gold, units) for text, gold in pairs]
+        if prompts is not None:
+            check_lengths(texts, prompts, "prompt")
+        rows = zip(texts, golds, prompts or [None] * len(texts), strict=True)
+        grades = [self._guarded(text, gold, units, prompt) for text, gold, prompt in rows]
         if error:
             found = zip(grades, golds, strict=True)
             grades = [_within(grade, gold, units, error) for grade, gold in found]
@@ -117,34 +132,40 @@ class MathGrader(Grader):
             return str(found.reason)
         return found or self._after_grading(answer)
 
-    def _guarded(self, text: str, gold: object, units: bool) -> Grade:
-        return guarded(text, gold, lambda: self._graded(text, gold, units))
+    def _guarded(self, text: str, gold: object, units: bool, prompt: object = None) -> Grade:
+        return guarded(text, gold, lambda: self._graded(text, gold, units, problem_of(prompt)))
 
-    def _graded(self, text: str, gold: object, units: bool) -> Grade:
+    def _graded(self, text: str, gold: object, units: bool, problem: str = "") -> Grade:
         stated = gold_answer(gold)
-        if not 0 < len(stated) <= self.max_length:
-            return Grade(Reason.BAD_GOLD)
+        if gold_problem(stated) or len(stated) > self.max_length:
+            answer = self.read(text)
+            return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = normal_form(stated)
         gold_form = turned(_exact(written))
-        answer = self.read(text)
+        answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)))
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
             return Grade(answer)
-        if not gold_form or damage(gold_form):
-            return Grade(Reason.BAD_GOLD, answer)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        if why := refusal(gold_form, answer):
+        answer = _without_sum(gold_form, answer, problem)
+        if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
-        found = judged(gold_form, answer, self.relative_tolerance, units)
-        return Grade(_reason(found), answer, found)
+        found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated)
+        reason = _reason(found)
+        if problem and reason == Reason.EQUAL:
+            reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
+        return Grade(reason, answer, found)
 
-    def read(self, text: str) -> str | Reason:
-        """Return the normal form of a sample's answer, or the reason why it has no answer."""
+    def read(self, text: str, letters: str = "") -> str | Reason:
+        """Return the normal form of a sample's answer, or the reason why it has no answer.
+
+        In the syntax of Python, I and E are constants unless they are among `letters`.
+        """
         thought = after_thinking(text)
         if thought is None:
             return Reason.CUT_OFF
@@ -154,10 +175,10 @@ class MathGrader(Grader):
         different = set(boxes.answers)
         if max(map(len, different)) > self.max_length:
             return Reason.TOO_LONG
-        forms = {spaceless(normal_form(answer)) for answer in different}
+        forms = {spaceless(normal_form(answer, letters)) for answer in different}
         if len(forms) > 1:
             return Reason.SEVERAL_BOXES
-        return turned(normal_form(boxes.answers[-1])) or Reason.NO_BOX
+        return turned(normal_form(boxes.answers[-1], letters)) or Reason.NO_BOX
 
     def _after_grading(self, answer: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
@@ -172,31 +193,62 @@ class MathGrader(Grader):
 
 
 @lru_cache(maxsize=4096)
-def judged(gold: str, answer: str, relative_tolerance: float, units: bool) -> Finding:
+def judged(
+    gold: str, answer: str, relative_tolerance: float, units: bool, unevaluated: bool = False
+) -> Finding:
     """Return what is found about two normal forms within the budget."""
 
     def equal(one: Tree, other: Tree) -> bool | None:
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
+    def read(functions: frozenset[str]) -> Finding:
+        return compare(
+            gold,
+            answer,
+            relative_tolerance=relative_tolerance,
+            units=units,
+            unevaluated=unevaluated,
+            functions=functions,
+            algebra=lambda one, other: same_statement(one, other, equal),
+        )
+
+    calls, *products = readings(gold, answer)
     try:
         with budget(STEPS):
-            found = compare(
-                gold,
-                answer,
-                relative_tolerance=relative_tolerance,
-                units=units,
-                algebra=lambda one, other: same_statement(one, other, equal),
-            )
+            found, others = read(calls), [*map(read, products)]
     except BudgetError:
         return Finding(False, "budget", gold, answer)
+    if any(bool(each.equal) != bool(found.equal) for each in others):
+        names = ", ".join(sorted(calls - products[0]))
+        return Finding(False, "two readings", gold, answer, detail=(names,))
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
 
 
 def _reason(found: Finding) -> Reason:
     if found.rule == "budget":
         return Reason.TOO_LARGE
+    if found.decisive().rule == "unevaluated":
+        return Reason.UNEVALUATED
     return Reason.EQUAL if found.equal else Reason.DIFFERENT
+
+
+def _without_sum(gold: str, answer: str, problem: str) -> str:
+    """Return the number of m + n = 113, where the gold is a number; u + v must be asked for."""
+    part = parse(answer)
+    if (part.kind, part.marks) != ("relation", "=") or not read_number(gold):
+        return answer
+    name, value = part.parts
+    asked = spaceless(name.text) in spaceless(normal_form(problem)) if problem else False
+    is_sum = _SUM.match(spaceless(name.text)) and (asked or not re.search("[t-z]", name.text))
+    return value.text if is_sum and read_number(value.text) else answer
+
+
+def _of_problem(gold: Part, answer: Part, problem: str) -> Reason:
+    """Return the reason why an answer that is equal to the gold is right, or none to a problem."""
+    if is_copied(gold, answer, problem):
+        return Reason.COPIED
+    return Reason.UNEVALUATED if is_another_form(gold, answer, problem) else Reason.EQUAL
 
 
 def _changed(form: str) -> list[str]:
@@ -230,10 +282,10 @@ def _listed(text: str, gold: str) -> str | None:
 
 
 def _exact(gold: str) -> str:
-    """Return what a gold states before it says how much that is about."""
+    """Return what a gold states before it says how much that is about; of x ≈ 2.35 the number."""
     part = parse(gold)
     about = (part.kind, part.marks) == ("relation", r"\approx")
-    return part.parts[0].text if about else gold
+    return part.parts[is_name(part.parts[0])].text if about else gold
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
@@ -254,9 +306,13 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     return replace(grade, reason=Reason.EQUAL, finding=found) if is_near else grade
 
 
-def grade(text: str, gold: object) -> Grade:
-    """Return the grade of one sample, by a `MathGrader` that all calls share."""
-    return _shared().grade(text, gold)
+def grade(text: str, gold: object, *, prompt: object = None) -> Grade:
+    r"""Return the grade of one sample, by a `MathGrader` that all calls share.
+
+    >>> grade(r"\boxed{x^4+64}", "(x^2-4x+8)(x^2+4x+8)", prompt="Factor $x^4+64$.").reason
+    <Reason.COPIED: 'copied'>
+    """
+    return _shared().grade(text, gold, prompt=prompt)
 
 
 @cache

@@ -17,23 +17,31 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from hashlib import blake2b
-from math import isqrt, prod
+from math import gcd, isqrt, lcm, prod
+from typing import NamedTuple
 
 from setrl_grader.budget import spend
 from setrl_grader.exact import exact_value
 from setrl_grader.grammar import UnreadableError
-from setrl_grader.trees import CAPITALS, Tree, letters_of, renamed
+from setrl_grader.trees import CAPITALS, Tree, letters_of, quotient, renamed, walk
 
 POINTS = 3
+BRANCHES, DRAWS = 16, 64  # points for each field, and tries for each, where √u has a sign to draw
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
 ORDER = 8 * prod(SMALL_PRIMES[1:])  # N
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
-STEP = 5
+STEP, ROOT_STEP = 5, 60
+_ROOTS = frozenset(["root", "^"])
+
+
+class _NoRootError(Exception):
+    """A number has no square root in a field, so that another point must be drawn."""
 
 
 def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | None:
@@ -56,12 +64,11 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     """
     letters = sorted(letters_of(one) | letters_of(other))
     rng = random.Random("\n".join(letters))
-    fields, irrational = _fields(), False
+    operations = (each for tree in (one, other) for each in walk(tree) if each.op in _ROOTS)
+    branches, irrational = any(map(letters_of, operations)), False
     try:
-        for field in fields:
-            point = {letter: rng.randrange(2, field.prime) for letter in letters}
-            sides = [_Side(point, field, matrices) for _ in range(2)]
-            values = [side.value(tree) for side, tree in zip(sides, (one, other), strict=True)]
+        for field in _fields() * (BRANCHES if branches else 1):
+            sides, values = _at_a_point((one, other), letters, field, rng, matrices)
             if sides[0].new != sides[1].new:  # ln u has fewer values than 0·ln u leaves
                 return None
             irrational = sides[0].irrational or sides[1].irrational
@@ -71,6 +78,27 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     except (UnreadableError, ZeroDivisionError):
         return None
     return True
+
+
+def _at_a_point(
+    trees: tuple[Tree, Tree],
+    letters: list[str],
+    field: _Field,
+    rng: random.Random,
+    matrices: bool,
+) -> tuple[list[_Side], list[int]]:
+    """Return both values at a random point at which all square roots exist.
+
+    Raises:
+        UnreadableError: If there is no value, or no such point was drawn.
+    """
+    for _ in range(DRAWS):
+        point = {letter: rng.randrange(2, field.prime) for letter in letters}
+        sides = [_Side(point, field, matrices) for _ in trees]
+        with suppress(_NoRootError):
+            values = [side.value(tree) for side, tree in zip(sides, trees, strict=True)]
+            return sides, values
+    raise UnreadableError
 
 
 def same_up_to_factor(
@@ -118,6 +146,18 @@ def _random_field(rng: random.Random) -> _Field:
             return _Field(prime, unit)
 
 
+class _Squares(NamedTuple):
+    """A number in a field as root²·ratio·rest."""
+
+    root: int
+    ratio: Fraction
+    rest: int
+
+    def times(self, other: _Squares, prime: int) -> _Squares:
+        ratio = self.ratio * other.ratio
+        return _Squares(self.root * other.root % prime, ratio, self.rest * other.rest % prime)
+
+
 class _Side:
     """The value of one side in a field, and what is no rational operation in it.
 
@@ -142,10 +182,11 @@ class _Side:
         prime = self.field.prime
         spend(STEP)
         if tree.op == "number" and len(tree.text) < MAX_DIGITS:
-            top, bottom = Fraction(tree.text).as_integer_ratio()
-            return top * _inverse(bottom, self.field) % prime
+            return self._rational(Fraction(tree.text))
         if tree.op == "letter":
             return self.point[tree.text]
+        if tree.op == "word":
+            return drawn(tree.text, ()) % prime
         if tree.op == "constant" and tree.text == "i":
             return self.field.root_of_unity(Fraction(1, 4))
         if tree.op == "^" and (exponent := _integer(tree.parts[1])) is not None:
@@ -158,6 +199,10 @@ class _Side:
     def _irrational(self, tree: Tree) -> int | None:
         """Return the value of a sum, a product or a root of a rational number; None for others."""
         prime = self.field.prime
+        if tree.op in _ROOTS and letters_of(tree):
+            return self._branch(tree)
+        if tree.op == "abs":
+            return self._size(tree.parts[0])
         if tree.op == "root":
             exact = self._root(tree)
             self.irrational |= exact is not None
@@ -184,6 +229,68 @@ class _Side:
         self.new.add((tree.op, tree.text, *values))
         return drawn(f"{tree.op} {tree.text}", values) % self.field.prime
 
+    def _branch(self, tree: Tree) -> int | None:
+        """Return √u with a sign that is drawn for each u, or a power of it; None for other roots.
+
+        What holds for all signs holds where √u is not negative: u/√u is √u, but √(u²) is not u.
+        """
+        half = tree.op == "root" and tree.parts[1].text == "2"
+        power = Fraction(1, 2) if half else exact_value(tree.parts[1], {}) or Fraction(0)
+        if (tree.op == "root" and not half) or power.denominator != 2:
+            return None
+        found = self._squares(tree.parts[0])
+        root = found.root * self._root_of_number(found.ratio) % self.field.prime
+        if found.rest != 1:
+            self.new.add(("root", found.rest))
+            root = root * _signed_root(found.rest, self.field) % self.field.prime
+        root = root if power > 0 else _inverse(root, self.field)
+        return pow(root, abs(power.numerator), self.field.prime)
+
+    def _squares(self, tree: Tree) -> _Squares:
+        """Split u into r², a positive rational number, and the rest: 4x²y is (2|x|)²·y."""
+        if tree.op == "number" and len(tree.text) < MAX_DIGITS and Fraction(tree.text):
+            return _Squares(1, Fraction(tree.text), 1)
+        even = _integer(tree.parts[1]) if tree.op == "^" else None
+        if even is not None and even % 2 == 0:
+            size = self._size(tree.parts[0])
+            size = size if even > 0 else _inverse(size, self.field)
+            return _Squares(pow(size, abs(even) // 2, self.field.prime), Fraction(1), 1)
+        if tree.op not in ("*", "/", "-"):
+            content = _content(tree)
+            rest = self.value(tree) * _inverse(self._rational(content), self.field)
+            return _Squares(1, content, rest % self.field.prime)
+        first, *others = map(self._squares, tree.parts)
+        if tree.op == "-":
+            return first._replace(rest=-first.rest % self.field.prime)
+        for each in others:
+            first = first.times(self._turned(each) if tree.op == "/" else each, self.field.prime)
+        return first
+
+    def _turned(self, squares: _Squares) -> _Squares:
+        root, rest = (_inverse(each, self.field) for each in (squares.root, squares.rest))
+        return _Squares(root, 1 / squares.ratio, rest)
+
+    def _root_of_number(self, number: Fraction) -> int:
+        """Return √q, exactly or as a new letter."""
+        return self.value(Tree("root", (quotient(number), Tree("number", text="2"))))
+
+    def _size(self, tree: Tree) -> int:
+        """Return |u|, a new letter that is the same for −u; of a product, those of its factors."""
+        prime = self.field.prime
+        if tree.op in ("number", "constant") and tree.text != "i":
+            return self.value(tree)
+        if tree.op in ("*", "/", "-"):
+            first, *others = map(self._size, tree.parts)
+            others = [_inverse(each, self.field) if tree.op == "/" else each for each in others]
+            return prod(others, start=first) % prime
+        scale = self._rational(_content(tree))
+        value = self.value(tree) * _inverse(scale, self.field) % prime
+        value = min(value, -value % prime)
+        return scale * self._as_letter(Tree("abs"), [value]) % prime
+
+    def _rational(self, number: Fraction) -> int:
+        return number.numerator * _inverse(number.denominator, self.field) % self.field.prime
+
     def _root(self, tree: Tree) -> int | None:
         """Return a square root of a positive rational number with small primes."""
         radicand = exact_value(tree.parts[0], {}) if not letters_of(tree) else None
@@ -197,6 +304,41 @@ class _Side:
         if isqrt(rest) ** 2 != rest:
             return None
         return root * isqrt(rest) * _inverse(radicand.denominator, self.field) % self.field.prime
+
+
+def _signed_root(value: int, field: _Field) -> int:
+    """Return a square root, found by Cipolla's way, with a sign that only the value decides.
+
+    Raises:
+        _NoRootError: If there is none.
+    """
+    prime = field.prime
+    if pow(value, (prime - 1) // 2, prime) != 1:
+        raise _NoRootError
+    spend(ROOT_STEP)
+    half = (prime - 1) // 2
+    start = next(a for a in range(1, prime) if pow(a * a - value, half, prime) == prime - 1)
+    (one, two), (x, y), power = (start, 1), (1, 0), (prime + 1) // 2
+    square = start * start - value
+    while power:  # (x + y·√square) · (one + two·√square)^power
+        if power & 1:
+            x, y = (x * one + y * two * square) % prime, (x * two + y * one) % prime
+        one, two = (one * one + two * two * square) % prime, 2 * one * two % prime
+        power >>= 1
+    return x if drawn("sign", [value]) & 1 else -x % prime
+
+
+def _content(tree: Tree) -> Fraction:
+    """Return a positive rational factor of an expression, which all its terms have."""
+    if tree.op == "number" and len(tree.text) < MAX_DIGITS:
+        return abs(Fraction(tree.text)) or Fraction(1)
+    parts = [*map(_content, tree.parts)] if tree.op in "+-*/" and tree.parts else []
+    if tree.op == "+":
+        tops, bottoms = zip(*(each.as_integer_ratio() for each in parts), strict=True)
+        return Fraction(gcd(*tops), lcm(*bottoms))
+    if tree.op == "/":
+        return parts[0] / parts[1]
+    return prod(parts, start=Fraction(1))
 
 
 @lru_cache(maxsize=64)

@@ -35,6 +35,8 @@ _ONE_NAME = "|".join((
 ))  # fmt: skip
 _NAME = re.compile(rf"\s*(?:{_ONE_NAME})(?:\s*:\s*(?:{_ONE_NAME}))*\s*\Z")
 
+_POINTS = re.compile(rf"\s*\|?(?:{_POINT}){{1,3}}\|?\s*\Z")
+
 
 def is_name(part: Part) -> bool:
     r"""Whether a left-hand side only names what is on the right: x, a_{n}, f(x), AB, V_1:V_2.
@@ -47,9 +49,11 @@ def is_name(part: Part) -> bool:
 
 
 def is_named(part: Part) -> bool:
-    """Whether a statement is a value with its name before it."""
+    """Whether a statement is a value with its name before it; AB = CD says that both are equal."""
     signs = part.marks.split() if part.kind == "relation" else []
-    return signs[:1] == ["="] and signs.count("=") == 1 and is_name(part.parts[0])
+    if signs[:1] != ["="] or signs.count("=") != 1 or not is_name(part.parts[0]):
+        return False
+    return not all(_POINTS.match(side.text) for side in part.parts[:2])
 
 
 def value_of(part: Part) -> Part:

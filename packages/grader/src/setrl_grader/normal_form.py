@@ -15,9 +15,11 @@ from setrl_grader.tokens import joined, tokens
 
 _THOUSANDS = re.compile(
     r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
-    r"(\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"
+    r"([1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"  # 0,125 is none
 )
-_E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)")
+_E_NOTATION = re.compile(  # 3e-1 is three times e, without one
+    r"(?<![\w.])(?!(?:[2-9]|\d{2,})e[+-]\d\Z)(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)"
+)
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
 MAX_ENDLESS = 60  # digits in which a period is looked for
@@ -27,19 +29,23 @@ _ENDLESS = re.compile(  # 0.1666…
 )
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
+_STARS = re.compile(r"\A\s*\*\*([^*]+)\*\*\s*\Z")  # bold in Markdown
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
 
 
 @lru_cache(maxsize=4096)
-def normal_form(answer: str) -> str:
+def normal_form(answer: str, letters: str = "") -> str:
     r"""Write an answer in the form in which answers are compared; valid LaTeX stays valid.
+
+    In the syntax of Python, I and E are constants unless they are among `letters`.
 
     >>> normal_form(r"$\dfrac12$."), normal_form("1,234.50 "), normal_form(r"90^{\circ}")
     ('\\frac{1}{2}', '1234.50', '90°')
     >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
-    answer = as_latex(answer) or answer
+    answer = _STARS.sub(r"\1", answer)
+    answer = as_latex(answer, letters) or answer
     text = _without_end(re.sub(r"\.{3,}", r"\\ldots ", joined(tokens(answer))))
     text = _ENDLESS.sub(r"\1\\overline{\2\3}", text)
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)

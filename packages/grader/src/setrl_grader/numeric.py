@@ -26,7 +26,7 @@ from setrl_grader.points import (
     whole_points,
 )
 from setrl_grader.trees import Tree, has, letters_of, walk
-from setrl_grader.values import CANCELLED, Context, is_bumpy, size_of, value_at
+from setrl_grader.values import CANCELLED, DRAWN, Context, is_bumpy, size_of, value_at
 
 DIGITS = 60
 CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
@@ -65,7 +65,7 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
 @alone
 def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     """Return a point at which two expressions differ, and both values; None if none was found."""
-    if is_bumpy(one) or is_bumpy(other):
+    if any(is_bumpy(tree) or has(tree, DRAWN) for tree in (one, other)):
         return None  # values there are drawn
     pair = _Pair(one, other, False)
     for point in _all_points(one, other):
@@ -82,7 +82,7 @@ def _all_points(one: Tree, other: Tree) -> Iterator[Point]:
     """Yield points, then those in the pieces of |u| and √u, as far as their ends are known."""
     yield from usual_points(one, other)
     with suppress(UnseenError):
-        yield from (point for point, _ in piece_points(one, other))
+        yield from piece_points(one, other)
 
 
 def _short(number: Any) -> str:
@@ -135,13 +135,10 @@ class _Pair:
             points = piece_points(*self.trees, whole)
         except UnseenError:
             return None
-        for point, is_alone in points:
-            same = self.same_at(point, sure=True)
-            if same is False:
-                return False
-            if same is NotImplemented and is_alone:
-                return None
-        return True
+        verdicts = [self.same_at(point, sure=True) for point in points]
+        if False in verdicts:
+            return False
+        return None if NotImplemented in verdicts else True
 
     def same_at(self, point: Point, sure: bool = False) -> Any:
         """Whether two values at a point are equal; no, if only one side has a value.

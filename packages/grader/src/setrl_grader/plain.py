@@ -101,7 +101,13 @@ _LISTED = re.compile(r"^\W*\(?([A-J])[).:]\s*\S", re.MULTILINE)
 class _PlainGrader(Grader):
     states: ClassVar[str]  # what a gold must state
 
-    def grades(self, texts: Sequence[str], golds: Sequence[object]) -> list[Grade]:
+    def grades(
+        self,
+        texts: Sequence[str],
+        golds: Sequence[object],
+        *,
+        prompts: Sequence[object] | None = None,  # nothing here is a formula
+    ) -> list[Grade]:
         check_lengths(texts, golds)
         return [
             guarded(text, gold, lambda pair=(text, gold): self._grade(*pair))  # type: ignore[misc]

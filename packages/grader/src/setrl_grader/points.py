@@ -11,7 +11,6 @@ import random
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from fractions import Fraction
-from functools import cache
 from itertools import chain, pairwise
 from typing import Any
 
@@ -27,7 +26,6 @@ POINTS, NEEDED = 8, 3
 MAX_COUNT = 1_000
 MAX_DEGREE = 8  # of polynomials within |u| and √u
 MAX_CONSTANT = 50  # digits of the numbers of such a polynomial
-MAX_UNSEEN = 6  # digits of the numbers in another u, 3 beside a logarithm: its zeros are not known
 ZERO_DIGITS = 1_000
 REAL = mp.mpf(10) ** -20  # of the imaginary part of a root that is real
 ROUNDED = mp.mpf(10) ** (-ZERO_DIGITS // 2)
@@ -37,8 +35,6 @@ _SPREADING = {"*", "/", "^", "root", "abs", "floor", "ceil", "!", "!!", "binom"}
 _COUNTS = {"!", "!!", "binom"}
 _COUNTERS = frozenset("nkm")
 _LOGARITHMS = {r"\ln", "log"}
-_FAR = [8 * 1.25**power for power in range(19)]  # exponents of ten, up to e¹⁰⁰⁰
-_SIZES = [*(power / 3 for power in range(-9, 22)), *(-each for each in _FAR[:8]), *_FAR]
 
 
 class UnseenError(Exception):
@@ -147,10 +143,8 @@ def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) 
     )
 
 
-def piece_points(one: Tree, other: Tree, whole: bool = False) -> list[tuple[Point, bool]]:
-    """Return points in each piece of |u| and √u, and whether no other point is in the piece.
-
-    Along each letter they are on both sides of all places where u is zero.
+def piece_points(one: Tree, other: Tree, whole: bool = False) -> list[Point]:
+    """Return points in each piece of |u| and √u: on both sides of all places where u is zero.
 
     Args:
         one: The gold.
@@ -158,13 +152,16 @@ def piece_points(one: Tree, other: Tree, whole: bool = False) -> list[tuple[Poin
         whole: Whether letters are whole numbers.
 
     Raises:
-        UnseenError: If a piece may begin where no point is.
+        UnseenError: If a piece may begin where no point is: if zeros are not known, or if u has
+            several letters, so that its pieces are no intervals.
     """
-    inner = [*_pieces(one), *_pieces(other)]
+    inner = [each for each in (*_pieces(one), *_pieces(other)) if letters_of(each)]
     domains = [*_domains(one), *_domains(other)]
-    found: list[tuple[Point, bool]] = []
+    found: list[Point] = []
     if not (inner or domains):
         return found
+    if inner and len(letters_of(one) | letters_of(other)) > 1:
+        raise UnseenError
     shared = {*_domains(one)} & {*_domains(other)}
     base = next(iter((whole_points if whole else usual_points)(one, other)), None)
     if base is None:
@@ -174,12 +171,9 @@ def piece_points(one: Tree, other: Tree, whole: bool = False) -> list[tuple[Poin
             zeros = set(chain.from_iterable(_zeros(each, letter, base) for each in inner))
             for each in domains:
                 with suppress(UnseenError) if each in shared else nullcontext():
-                    known = _zeros(each, letter, base)
-                    zeros |= set(known if len(known) < len(_SIZES) else ())  # and no grid
-            places, grid = sorted(zeros), len(zeros) > len(_SIZES)
-            if not places:
-                continue
-            found += [({**base, letter: at}, not grid) for at in _between(places, whole)]
+                    zeros |= {*_zeros(each, letter, base)}
+            if zeros:
+                found += [{**base, letter: at} for at in _between(sorted(zeros), whole)]
     return found
 
 
@@ -223,7 +217,7 @@ def _domains(tree: Tree) -> list[Tree]:
 
 
 def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
-    """Return where an expression is zero along a letter; or a grid of all sizes, if that will do.
+    """Return where an expression is zero along a letter.
 
     A product is zero where a factor is, a quotient may change its sign where its bottom is zero,
     and |v| is v or −v.
@@ -239,22 +233,24 @@ def _zeros(tree: Tree, letter: str, base: Mapping[str, Any]) -> list[Any]:
         signs = (bars.parts[0], Tree("-", bars.parts))
         either = [_replaced(tree, bars, sign) for sign in signs]
         return [zero for each in (*either, bars) for zero in _zeros(each, letter, base)]
+    if (squared := _without_root(tree)) is not None:
+        return _zeros(squared, letter, base)
     bottoms = [bottom for bottom in _bottoms(tree) if letter in letters_of(bottom)]
     roots = _roots(Tree("*", (tree, *bottoms)), letter, base)
     if roots is None:
-        most = 3 if has(tree, _LOGARITHMS) else MAX_UNSEEN
-        if _digits(tree) > most:
-            raise UnseenError
-        return _grid()
+        raise UnseenError
     ends = [zero for bottom in bottoms for zero in _zeros(bottom, letter, base)]
     return [*roots, *ends] or [mp.mpf(0)]
 
 
-@cache
-def _grid() -> list[Any]:
-    with in_digits(ZERO_DIGITS):
-        sizes = [mp.mpf(10) ** mp.mpf(power) for power in _SIZES]
-        return [sign * size for size in sizes for sign in (1, -1)]
+def _without_root(tree: Tree) -> Tree | None:
+    """Return v − c² for √v + c, which is zero only where it is; None for anything else."""
+    lettered = [part for part in tree.parts if letters_of(part)]
+    if tree.op != "+" or len(lettered) != 1 or lettered[0].op != "root":
+        return None
+    inside, degree = lettered[0].parts
+    rest = Tree("+", tuple(part for part in tree.parts if part is not lettered[0]))
+    return Tree("+", (inside, Tree("-", (Tree("^", (Tree("-", (rest,)), degree)),))))
 
 
 def _first_bars(tree: Tree) -> Tree | None:

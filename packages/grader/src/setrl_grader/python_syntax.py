@@ -58,8 +58,12 @@ class _OtherError(Exception):
 
 
 @lru_cache(maxsize=4096)
-def as_latex(text: str) -> str | None:
+def as_latex(text: str, letters: str = "") -> str | None:
     r"""Return an answer in the syntax of Python as LaTeX; None for anything else.
+
+    Args:
+        text: The answer.
+        letters: Which of I and E are letters here: a current, and no imaginary unit.
 
     >>> as_latex("2*pi*sqrt(x)"), as_latex("x**(1/2)"), as_latex("(0, pi]"), as_latex("2*x")
     ('2\\cdot \\pi \\cdot \\sqrt{x}', 'x^{1/2}', '(0, \\pi ]', None)
@@ -67,6 +71,8 @@ def as_latex(text: str) -> str | None:
     plain = text.strip().strip("$").strip()
     if len(text) > MAX_LENGTH or _NOT_PYTHON.search(plain) or not _MARK.search(plain):
         return None
+    for each in letters:
+        plain = re.sub(rf"(?<!\w){each}(?!\w)", f"letter_{each}", plain)
     try:
         return _items(_LAMBDA.sub("lamda", " ".join(plain.split())), MAX_DEPTH)
     except (_OtherError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -192,6 +198,8 @@ def _in_doubt(base: ast.expr) -> bool:
 
 
 def _name(name: str) -> str:
+    if name.startswith("letter_"):
+        return f"{name[-1]} "
     if name in NAMES:
         return NAMES[name]
     indexed = re.fullmatch(r"([a-zA-Z])(?:_?(\d+))?", name)

@@ -182,12 +182,26 @@ def _condition(sides: tuple[Part, ...], signs: list[str]) -> tuple[str, _Region]
     """Read an inequality about one letter."""
     if len(sides) > 3 or not {*signs} <= {*_TURNED, r"\ne"}:
         raise _NotReadError
+    if len(sides) == 2 and sides[0].tree and sides[0].tree.op == "abs":
+        return _distance(sides[0].tree.parts[0], signs[0], sides[1])
     found = [_simple(*each) for each in zip(sides, signs, sides[1:], strict=False)]
     turned = {sign in (">", r"\ge") for sign in signs}
     alike = len(turned) == 1 and r"\ne" not in signs
     if len({name for name, _ in found}) > 1 or not (len(found) == 1 or alike):
         raise _NotReadError
     return found[0][0], _Region("and", tuple(region for _, region in found))
+
+
+def _distance(inner: Tree, sign: str, most: Part) -> tuple[str, _Region]:
+    """Read |u| < c as −c < u < c, and |u| > c as u < −c or u > c."""
+    if most.tree is None or sign == r"\ne":
+        raise _NotReadError
+    bare, least = Part("expression", "", tree=inner), Tree("-", (most.tree,))
+    if inner.op == "letter":
+        bare = bare._replace(text=inner.text)
+    turned = Part("expression", f"-({most.text})", tree=least)
+    (name, one), (_, other) = _simple(bare, sign, most), _simple(bare, _TURNED[sign], turned)
+    return name, _Region("and" if sign in ("<", r"\le") else "or", (one, other))
 
 
 def _simple(left: Part, sign: str, right: Part) -> tuple[str, _Region]:

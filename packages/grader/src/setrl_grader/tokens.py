@@ -280,6 +280,19 @@ def _strip(found: Tokens) -> Tokens:
     return found[found[:1] == [" "] : len(found) - (found[-1:] == [" "])]
 
 
+def _chosen(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
+    r"""{}_{10}C_3 → \binom{10}{3}: an index before C, of nothing."""
+    start = at + 2 * (found[at : at + 2] == ["{", "}"])
+    if found[start : start + 1] not in (["_"], ["^"]) or (start == at and at):
+        return None
+    middle = group_at(found, start + 1)
+    if found[middle : middle + 2] != ["C", "_"]:
+        return None
+    end = group_at(found, middle + 2)
+    pair = (_bare(found[start + 1 : middle]), _bare(found[middle + 2 : end]))
+    return [r"\binom", *(sign for each in pair for sign in ("{", *each, "}"))], end
+
+
 _INFIX = {r"\choose": r"\binom", r"\over": r"\frac"}
 
 
@@ -335,7 +348,7 @@ def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
 
 
 _NAMES = """
-    sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp max min gcd lcm
+    sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth ln log exp max min gcd lcm
 """
 FUNCTIONS = {rf"\{name}" for name in _NAMES.split()}
 _APPLIED_NAMES = "max min gcd lcm det deg dim arg Re Im tr Tr Var Cov sgn erf rank"
@@ -345,6 +358,7 @@ _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     _without_dressing,
     partial(_walk, _dressed),
     _one_space,
+    partial(_walk, _chosen),
     partial(_walk, _derivative),
     _infixes,
     partial(_walk, _arguments),

@@ -17,11 +17,12 @@ from typing import Any
 
 from setrl_grader.errors import GoldError
 from setrl_grader.golds import gold_answer
-from setrl_grader.grader import Grader
+from setrl_grader.grader import Grader, check_lengths
 from setrl_grader.grades import Grade, Reason
 from setrl_grader.math_grader import MathGrader, grade
 from setrl_grader.plain import NumberGrader
 
+PROBLEMS = ("question", "problem", "prompt")  # where verl's data sets have the problem
 GOLD_COLUMNS = ("answer", "final_answer", "solution", "ground_truth", "gold", "target")
 
 
@@ -34,20 +35,23 @@ def trl_reward(completions: Sequence[object], **columns: Any) -> list[float | No
 
     Args:
         completions: The samples, as text or as messages; a sample that is neither states nothing.
-        columns: The other columns of the data set, a list each.
+        columns: The other columns of the data set, a list each. A copy of a formula of its prompt
+            (`prompts`, which TRL passes) is no answer.
 
     Raises:
-        ValueError: If there is no such column.
+        ValueError: If there is no such column, or not one gold for each sample in it.
     """
-    found = [columns[name] for name in GOLD_COLUMNS if name in columns]
+    found = [columns[name] for name in GOLD_COLUMNS if columns.get(name) is not None]
     if not found:
         raise ValueError(
             f"the golds must be in one of the columns {', '.join(GOLD_COLUMNS)}, "
             f"but the columns are: {', '.join(columns) or 'none'}"
         )
+    for column in found:
+        check_lengths(completions, column)
     texts = [_last_text(completion) for completion in completions]
     golds = [next(filter(gold_answer, row), None) for row in zip(*found, strict=True)]
-    return [each.reward for each in _math().grades(texts, golds)]
+    return [each.reward for each in _math().grades(texts, golds, prompts=columns.get("prompts"))]
 
 
 def compute_score(
@@ -63,10 +67,12 @@ def compute_score(
             box, or after "answer is"; else the last box counts.
         solution_str: The sample.
         ground_truth: The gold.
-        extra_info: Not read.
+        extra_info: Its "question", "problem" or "prompt", of which a copy is no answer.
     """
     grader: Grader = NumberGrader() if "gsm8k" in str(data_source).lower() else _math()
-    found = grader.grade(solution_str, ground_truth)
+    more = extra_info if isinstance(extra_info, Mapping) else {}
+    problem = next((more[name] for name in PROBLEMS if more.get(name)), None)
+    found = grader.grade(solution_str, ground_truth, prompt=problem)
     score = found.reward or 0.0
     return {"score": score, "acc": score, "gold_read": float(found.correct is not None)}
 
@@ -98,7 +104,9 @@ def verifiers_reward(gold: str = "answer") -> Any:
 
     @vf.reward
     async def right(self: Any, trace: Any) -> float:
-        found = await asyncio.to_thread(grade, trace.last_reply, getattr(self.data, gold))
+        said, right_one = trace.last_reply, getattr(self.data, gold)
+        problem = getattr(self.data, "prompt", None)
+        found = await asyncio.to_thread(grade, said, right_one, prompt=problem)
         if found.reward is None:
             raise GoldError(f"gold {getattr(self.data, gold)!r} cannot be used for grading")
         return found.reward
@@ -118,7 +126,8 @@ def _inspect_scorer() -> Any:
     @scorer(metrics=[accuracy(), stderr()], name="setrl_math")
     def math_scorer() -> Any:
         async def score(state: Any, target: Any) -> Any:
-            found = await asyncio.to_thread(_best, state.output.completion, target)
+            said, problem = state.output.completion, getattr(state, "input_text", None)
+            found = await asyncio.to_thread(_best, said, target, problem)
             if found.correct is None:
                 return Score.unscored(reason=str(found.reason))
             value = CORRECT if found.correct else INCORRECT
@@ -137,7 +146,7 @@ def lighteval_metric() -> Any:
 
     class MathSamples(SampleLevelComputation):
         def compute(self, model_response: Any, doc: Any, **_: Any) -> float:
-            found = _best(model_response.final_text[0], doc.get_golds())
+            found = _best("".join(model_response.final_text[:1]), doc.get_golds(), doc.query)
             return math.nan if found.reward is None else found.reward
 
     return SampleLevelMetric(
@@ -154,9 +163,9 @@ def _mean_of_known(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-def _best(text: str, golds: Sequence[object]) -> Grade:
+def _best(text: str, golds: Sequence[object], problem: object) -> Grade:
     """Return the grade with the gold that fits best: right, else wrong, else unknown."""
-    found = [Grade(Reason.BAD_GOLD), *(grade(text, gold) for gold in golds)]
+    found = [Grade(Reason.BAD_GOLD), *(grade(text, gold, prompt=problem) for gold in golds)]
     return max(found, key=lambda each: -1.0 if each.reward is None else each.reward)
 
 

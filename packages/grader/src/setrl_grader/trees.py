@@ -14,9 +14,10 @@ class Tree(NamedTuple):
     """An operation and its parts.
 
     Attributes:
-        op: "number", "letter", "constant", "+", "*", "/", "^", "-" (of one part), "root" (of a
-            degree), "binom", "!", "abs", "floor", "ceil", "degrees", "log" (of a base), a command
-            of a function, or "apply": an unknown function, a sum, or a product of vectors.
+        op: "number", "letter", "constant", "word" (a comma, or what is not read), "+", "*", "/",
+            "^", "-" (of one part), "root" (of a degree), "binom", "!", "abs", "floor", "ceil",
+            "degrees", "log" (of a base), a command of a function, or "apply": an unknown function,
+            a sum, or a product of vectors.
         parts: Its parts.
         text: What a leaf is: the number or the letter; of "apply" the function's name.
     """
@@ -90,7 +91,12 @@ def may_be_matrices(tree: Tree) -> bool:
 
     They are numbers in A + 1, in a denominator, and within functions.
     """
-    return any(map(_multiplies_capitals, walk(tree))) and not any(map(_has_numbers, walk(tree)))
+    return any(map(_multiplies_capitals, walk(tree))) and not has_numbers(tree)
+
+
+def has_numbers(tree: Tree) -> bool:
+    """Whether something says that capitals are numbers."""
+    return any(map(_has_numbers, walk(tree)))
 
 
 def _multiplies_capitals(tree: Tree) -> bool:
@@ -103,4 +109,6 @@ def _has_numbers(tree: Tree) -> bool:
     capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
     if tree.op == "+" and any(capital) and not all(capital):
         return True
-    return (tree.op == "/" and capital[1]) or (tree.op not in "+-*/^apply" and any(capital))
+    if tree.op == "^":
+        return capital[0] and has(tree.parts[1], {"/"})
+    return (tree.op == "/" and capital[1]) or (tree.op not in "+-*/apply" and any(capital))

@@ -16,12 +16,13 @@ from mpmath.libmp import ComplexResult, mpi_atan
 
 from setrl_grader.arithmetic import iv, mp
 from setrl_grader.budget import of_digits, spend
-from setrl_grader.exact import choices, exact_value, factorial
+from setrl_grader.exact import choices, double_factorial, exact_value, factorial
 from setrl_grader.modular import drawn
 from setrl_grader.trees import Tree, has, letters_of, walk
 
 CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_ARGUMENT = 10**6
+DRAWN = frozenset(["apply", "word"])  # operations whose values are random numbers
 MAX_FACTORIAL = 10**5
 _WEIGHTS = {"+": 2, "-": 2, "*": 2, "/": 2, "abs": 2, "degrees": 2, "^": 10, "root": 4,
             "number": 8, "constant": 8, "letter": 0}  # fmt: skip
@@ -105,7 +106,7 @@ class Context:
             return iv.mpf(top) / bottom
         if tree.op == "constant":
             return {"i": iv.mpc(0, 1), "e": iv.e + 0, r"\pi": iv.pi + 0}[tree.text]
-        if tree.op == "apply" or _is_bumpy(tree):
+        if tree.op in DRAWN or _is_bumpy(tree):
             return _drawn(tree.text or tree.op, parts)
         if tree.op in ("^", "root"):
             return self._power(tree, *parts)
@@ -252,11 +253,6 @@ def _step(number: Any, rounding: Callable[[Any], Any]) -> Any:
     return iv.mpf(ends.pop())
 
 
-def _double_factorial(number: int) -> int:
-    spend(number * number / 1e5)
-    return math.prod(range(number, 0, -2))
-
-
 def _quotient(top: Any, bottom: Any) -> Any:
     return top / _nonzero(bottom)
 
@@ -277,7 +273,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "degrees": lambda value: value,
     "!": lambda value: iv.mpf(factorial(_whole(value))),
-    "!!": lambda value: iv.mpf(_double_factorial(_whole(value))),
+    "!!": lambda value: iv.mpf(double_factorial(_whole(value))),
     "floor": lambda value: _step(value, mp.floor),
     "ceil": lambda value: _step(value, mp.ceil),
     "binom": lambda top, bottom: iv.mpf(choices(_whole(top), _whole(bottom))),

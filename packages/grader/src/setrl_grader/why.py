@@ -47,6 +47,11 @@ SENTENCES = {  # rule → the sentences for equal and for different
     "member missing": ("", "{0} of the gold is not in the answer {answer}"),
     "without name or unit": ("{part}", "{part}"),
     "relation": ("", "{answer} is another relation than {gold}"),
+    "unevaluated": ("", "{answer} leaves an operation to do that {gold} has done"),
+    "two readings": (
+        "",
+        "{answer} is {gold} in one of two readings only, with {0} as a function or as a factor",
+    ),
     "budget": ("", "to compare {answer} with {gold} takes more steps than are allowed"),
     "unread": ("", "{0} has no certain reading, so only the same text is equal to it"),
     "undecided": ("", "{answer} is too large to be compared with {gold}, or undefined"),

@@ -33,6 +33,10 @@ _NUMERAL = re.compile(
 _OTHER_KINDS = re.compile(  # a short word, a code; what has values only somewhere
     r"\A[a-z]{2}\Z|\A[-+]?0\d|\\(?:ln|log|cosh|sinh|arcsin|arccos)|\^\{?(?:1/|\\frac1)"
 )
+_SAID = re.compile(  # sets in words, conditions on a distance, a function or a factor
+    r"(?i:solution|real numbers)|\|[^|]+\|\s*(?:[<>]|\\[lg]eq?(?![a-z]))"
+    r"|(?<![\\a-zA-Z])[A-Z](?:\\cdot|\\left|\s)*\([^()]*[-+]"
+)
 _PYTHON = re.compile(r"\*\*|(?<![\\a-zA-Z])(?:pi|oo|sqrt\(|exp\(|log\(|max\()")
 _LONG_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{4,}")
 _CHOICE = re.compile(r"(?:[oO]ption\s*|[cC]hoice\s*)?\(?([A-J])(?:[).:])?")
@@ -51,7 +55,7 @@ def check(gold: str, answer: str, record: Mapping[str, Any]) -> bool | None:
     (False, True)
     """
     try:
-        if _PYTHON.search(gold) or _PYTHON.search(answer):
+        if any(_PYTHON.search(text) or _SAID.search(text) for text in (gold, answer)):
             raise UnreadError
         need(_same_reading(gold, record.get("gold", "")), "the gold is not what was compared")
         renamed = _with_counter(gold, answer)
@@ -109,8 +113,8 @@ def _is_entry(record: Mapping[str, Any]) -> None:
 
 
 def _refuse_two_in_one(text: str) -> None:
-    if re.search(r"\\(?:pm|mp)(?![a-z])|\^\{?T", text):
-        raise UnreadError  # two members in one, rows as columns
+    if re.search(r"\\(?:pm|mp|cup|cap)(?![a-z])|\^\{?T|[\d}]\s*\\begin", text):
+        raise UnreadError  # two members in one, rows as columns, a factor before all entries
 
 
 def _is_whole(record: Mapping[str, Any]) -> None:

@@ -1,0 +1,207 @@
+r"""In which form an answer is given: numbers carried out, conditions solved, products factored.
+
+    left(answer) ⊆ left(gold)
+
+An answer leaves no operation to do that the gold does not leave as well: 17·23 is no answer to 391,
+but 3·2²⁰¹³ may have 6·2²⁰¹². What a problem asks for, the gold shows: to factor is asked where the
+gold is a product.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from math import isqrt
+
+from setrl_grader.exact import exact_value
+from setrl_grader.names import is_named, value_of
+from setrl_grader.numbers import literal
+from setrl_grader.trees import Part, Tree, has, letters_of, walk
+
+_COUNTS = {"!", "!!", "binom"}
+_ROUNDED = {"abs", "floor", "ceil", "log"}
+_FACTOR = re.compile(r"\bfactor(?:i[sz]e|ed|i[sz]ed|ing|i[sz]ation)?\b", re.IGNORECASE)
+_EXPAND = re.compile(r"\b(?:expand|multiply out|standard form)", re.IGNORECASE)
+_RADICAL = re.compile(r"\brationali[sz]|\bradical form|\bsimplif", re.IGNORECASE)
+_SIMPLIFY = re.compile(r"\bsimpl(?:if|est)", re.IGNORECASE)
+_SOLVE = re.compile(r"\bsolve|\bexpress\b|\bin terms of\b|\bisolate\b|\bsubject\b", re.IGNORECASE)
+
+
+def is_undone(gold: Part, answer: Part) -> bool:
+    r"""Whether an answer that is equal to a gold leaves something to do that the gold has done.
+
+    >>> from setrl_grader.grammar import parse
+    >>> [is_undone(parse("391"), parse(text)) for text in (r"17\cdot23\cdot1^2", r"\frac{782}{2}")]
+    [True, False]
+    >>> is_undone(parse("x<2"), parse("2x+3<7")), is_undone(parse("y=x"), parse("2y=2x"))
+    (True, False)
+    """
+    ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
+    solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
+    solved = solved and not any(map(_is_mixed, ours))
+    if solved and any(map(_is_mixed, theirs)):
+        return True
+    numbers = [tree for tree in ours if _is_constant(tree)]
+    if not numbers:
+        return False
+    left = set().union(*(_left(tree) for tree in theirs if _is_constant(tree)))
+    if all(_is_exact(tree) for tree in numbers):
+        left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
+    return not left <= set().union(*map(_left, numbers))
+
+
+def is_another_form(gold: Part, answer: Part, problem: str) -> bool:
+    """Whether a problem asks for the form that the gold has, and the answer does not have it."""
+    ours, theirs = value_of(gold).tree, value_of(answer).tree
+    unsolved = answer.kind == "relation" and is_named(gold) and not is_named(answer)
+    if unsolved and _SOLVE.search(problem):
+        return True
+    if ours is None or theirs is None:
+        return False
+    if _FACTOR.search(problem) and _factors(theirs) < _factors(ours) > 1:
+        return True
+    if _EXPAND.search(problem) and _is_product_of_sums(theirs) and not _is_product_of_sums(ours):
+        return True
+    if _SIMPLIFY.search(problem) and letters_of(ours) and _size(theirs) >= 2 * _size(ours):
+        return True
+    return bool(_RADICAL.search(problem)) and _is_over_root(theirs) and not _is_over_root(ours)
+
+
+def has_operation(part: Part) -> bool:
+    """Whether a statement, without a name before it, is more than a value or a letter."""
+    part = value_of(part)
+    if part.kind == "relation":
+        return True
+    tree = part.tree
+    if tree is None:
+        return any(map(has_operation, part.parts))
+    if _is_constant(tree):
+        return bool(_left(tree))
+    return bool(tree.parts) and not (tree.op == "-" and not tree.parts[0].parts)
+
+
+def _letters(part: Part) -> set[str]:
+    inner = set() if part.tree is None else letters_of(part.tree)
+    return inner.union(*map(_letters, part.parts))
+
+
+def _leaves(part: Part) -> Iterator[Tree]:
+    """Yield the expressions of a statement, without names before values."""
+    part = value_of(part)
+    if part.tree is not None:
+        yield part.tree
+    for each in part.parts:
+        yield from _leaves(each)
+
+
+def _is_constant(tree: Tree) -> bool:
+    return not letters_of(tree) and not has(tree, {"apply", "word"})
+
+
+def _is_mixed(tree: Tree) -> bool:
+    """Whether an operation is done on letters; |x| < 2 is solved."""
+    bare = tree.parts[0] if tree.op == "abs" else tree
+    return bool(bare.parts) and not _is_constant(tree)
+
+
+def _is_rational(tree: Tree) -> bool:
+    """Whether a number is an integer, a fraction, a decimal, or a power of one of them."""
+    if tree.op == "degrees":
+        return _is_rational(tree.parts[0])
+    power = tree.op == "^" and _is_whole(tree.parts[1]) and _is_rational(tree.parts[0])
+    return power or literal(tree) is not None
+
+
+def _is_exact(tree: Tree) -> bool:
+    return _is_rational(tree) and not any("." in each.text for each in walk(tree))
+
+
+def _is_whole(tree: Tree) -> bool:
+    bare = tree.parts[0] if tree.op == "-" else tree
+    return bare.op == "number" and bare.text.isdecimal()
+
+
+def _left(tree: Tree) -> set[str]:
+    """Return the kinds of operations that are left to do in a number."""
+    return {kind for each in walk(tree) if (kind := _kind_left(each))}
+
+
+def _kind_left(tree: Tree) -> str:
+    if (tree.op.startswith("\\") and tree.op != r"\exp") or tree.op in _ROUNDED:
+        return "function"
+    if tree.op in _COUNTS:
+        return "count"
+    if tree.op == "+":
+        most = max(Counter(frozenset(_irrationals(term)) for term in tree.parts).values())
+        return "sum" * (most > 1)  # of like terms
+    if tree.op in ("*", "/"):
+        rational = sum(map(_is_rational, tree.parts)) > 1 and literal(tree) is None
+        return "product" * rational
+    if tree.op == "^":
+        return "power" * _is_power_left(*tree.parts)
+    return "root" * (tree.op == "root" and _is_root_of_power(tree))
+
+
+def _irrationals(term: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+    """Yield the factors of a term that are no rational numbers; like terms have the same."""
+    if _is_rational(term):
+        return
+    if term.op not in ("*", "/", "-"):
+        yield term, sign
+        return
+    for at, part in enumerate(term.parts):
+        yield from _irrationals(part, -sign if term.op == "/" and at else sign)
+
+
+def _is_power_left(base: Tree, exponent: Tree) -> bool:
+    """Whether a power can be carried out: (1 + √2)², i², 5¹; 3¹⁰, e² and 2^{1/3} are values."""
+    if exponent.text in ("0", "1") or base.text in ("0", "1"):
+        return True
+    bare = base.parts[0] if base.op == "-" else base
+    value = (_is_rational(bare) and bare.op != "^") or (bare.op == "constant" and bare.text != "i")
+    return _is_whole(exponent) and not (value or _kind_left(bare) in ("count", "function"))
+
+
+def _is_root_of_power(tree: Tree) -> bool:
+    """Whether a root is a rational number, as √16 is."""
+    value, degree = exact_value(tree.parts[0], {}), exact_value(tree.parts[1], {})
+    if value is None or degree is None or degree.denominator > 1 or not 1 < degree < 64:
+        return False
+    return all(_is_power(each, int(degree)) for each in abs(Fraction(value)).as_integer_ratio())
+
+
+def _is_power(number: int, degree: int) -> bool:
+    if degree == 2:
+        return isqrt(number) ** 2 == number
+    about = round(number ** (1 / degree)) if number < 2**1000 else 0
+    return number in {near**degree for near in (about - 1, about, about + 1)}
+
+
+def _factors(tree: Tree) -> int:
+    """Return how many factors with letters a product has; a square has two."""
+    if not letters_of(tree):
+        return 0
+    if tree.op in ("*", "-"):
+        return sum(map(_factors, tree.parts))
+    if tree.op == "^" and _is_whole(tree.parts[1]) and len(tree.parts[1].text) in (1, 2):
+        return int(tree.parts[1].text) * _factors(tree.parts[0])
+    return _factors(tree.parts[0]) if tree.op == "/" else 1
+
+
+def _size(tree: Tree) -> int:
+    """Return how many numbers and letters are written."""
+    return sum(not each.parts for each in walk(tree))
+
+
+def _is_product_of_sums(tree: Tree) -> bool:
+    """Whether a sum with letters is multiplied somewhere, so that it can be expanded."""
+    return any(
+        each.op in ("*", "^") and any(part.op == "+" and letters_of(part) for part in each.parts)
+        for each in walk(tree)
+    )
+
+
+def _is_over_root(tree: Tree) -> bool:
+    return any(each.op == "/" and has(each.parts[1], {"root"}) for each in walk(tree))
