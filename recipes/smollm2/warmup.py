@@ -1,0 +1,220 @@
+"""Teach the pretrained model what Countdown asks for, once for all arms.
+
+    python -m recipes.smollm2.warmup MODEL FOLDER --steps 400
+
+MODEL is the folder of a causal language model; the taught one is FOLDER/model. Each step has new
+problems of the split for training, each with several answers of the author. Interrupted at any
+time, the same command goes on from the last checkpoint, with the same result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from recipes.smollm2.countdown import Countdown, strategy
+from setrl.support import files
+from setrl.tasks.domains import Author
+from setrl.tasks.models.sampler import sample
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the model is taught.
+
+    Attributes:
+        steps: Updates.
+        problems: Problems of an update.
+        answers: Answers of a problem; the model reads its prompt once for all of them.
+        learning_rate: Step size of AdamW; it rises over the first updates, and falls over the last.
+        rise: Updates over which it rises.
+        fall: The share of the updates, at the end, over which it falls to 0.
+        seed: Decides the problems and the answers.
+    """
+
+    steps: int = 400
+    problems: int = 8
+    answers: int = 4
+    learning_rate: float = 1e-4
+    rise: int = 10
+    fall: float = 0.25
+    seed: int = 0
+
+    def rate(self, step: int) -> float:
+        """Return the step size of an update, counted from 0."""
+        left = (self.steps - step) / max(1, round(self.fall * self.steps))
+        return self.learning_rate * min(1.0, (step + 1) / self.rise, left)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A prompt and several answers to it, in token ids; each answer ends with its end token."""
+
+    prompt: list[int]
+    answers: list[list[int]]
+
+    def __len__(self) -> int:
+        return len(self.prompt) + sum(map(len, self.answers))
+
+
+def rows_of_step(
+    author: Author, tokenizer: PreTrainedTokenizerBase, course: Course, step: int
+) -> list[Row]:
+    """Return the rows of an update, which only the seed and its number decide."""
+    rng, rows = np.random.default_rng((course.seed, step)), []
+    for _ in range(course.problems):
+        problem = author.corpus_problem(rng)
+        texts = [author.write(problem, rng).text for _ in range(course.answers)]
+        answers = [one + [tokenizer.eos_token_id] for one in tokenizer(texts)["input_ids"]]
+        rows.append(Row(tokenizer(problem.prompt)["input_ids"], answers))
+    return rows
+
+
+def loss_of(model: PreTrainedModel, rows: Sequence[Row]) -> Tensor:
+    """−mean log π(token | prompt, the tokens of its answer before it), over all answers' tokens."""
+    longest = max(map(len, rows))
+    ids, places, parts = torch.zeros(3, len(rows), longest, dtype=torch.long).unbind()
+    parts -= 1  # 0 is the prompt, 1, 2, … are the answers, −1 fills up
+    sources, targets = [], []
+    for number, row in enumerate(rows):
+        pieces = [row.prompt, *row.answers]
+        part = torch.tensor([place for place, one in enumerate(pieces) for _ in one])
+        starts = np.cumsum([0, *map(len, pieces)])
+        ids[number, : len(row)] = torch.tensor(sum(pieces, []))
+        parts[number, : len(row)] = part
+        after = [
+            torch.arange(len(one)) + (len(row.prompt) if i else 0) for i, one in enumerate(pieces)
+        ]
+        places[number, : len(row)] = torch.cat(after)
+        for start, one in zip(starts[1:], row.answers, strict=False):
+            before = [len(row.prompt) - 1, *range(start, start + len(one) - 1)]
+            sources += [(number, place) for place in before]
+            targets += one
+    hidden = model.model(
+        input_ids=ids, position_ids=places, attention_mask=_mask(parts), use_cache=False
+    ).last_hidden_state
+    logits = model.lm_head(hidden[tuple(torch.tensor(sources).T)])
+    return torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets))
+
+
+def _mask(parts: Tensor) -> Tensor:
+    """Return what is added to scores: 0 where a token sees one of its own part or of the prompt."""
+    same = parts[:, :, None] == parts[:, None, :]
+    prompt = (parts == 0)[:, None, :]
+    earlier = torch.ones(parts.shape[1], parts.shape[1], dtype=torch.bool).tril()
+    seen = (same | prompt) & earlier
+    return torch.where(seen, 0.0, torch.finfo(torch.float32).min)[:, None]
+
+
+def teach(model_dir: Path, folder: Path, course: Course, every: int, look: int) -> Path:
+    """Teach a model, with a checkpoint every `every` updates, and return its folder."""
+    done = folder / "model"
+    if done.exists():
+        return done
+    tokenizer = AutoTokenizer.from_pretrained(model_dir)
+    model, optimizer, step = _start(model_dir, folder, course)
+    began, first, author = time.time(), step, Countdown()
+    while step < course.steps:
+        for group in optimizer.param_groups:
+            group["lr"] = course.rate(step)
+        rows = rows_of_step(author, tokenizer, course, step)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = loss_of(model, rows)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        step += 1
+        left = (time.time() - began) / (step - first) * (course.steps - step) / 60
+        tokens = sum(map(len, rows))
+        said = {"step": step, "loss": round(loss.item(), 4), "tokens": tokens}
+        files.append_line(folder / "metrics.jsonl", said)
+        print(f"{step}/{course.steps} loss {loss.item():.3f}, {left:.0f} minutes left", flush=True)
+        if step % every == 0:
+            _keep(model, optimizer, step, folder)
+        if look and step % look == 0:
+            files.append_line(
+                folder / "looks.jsonl", {"step": step, **first_look(model, tokenizer)}
+            )
+    with files.writing_folder(done) as partial:
+        model.save_pretrained(partial)
+        tokenizer.save_pretrained(partial)
+    return done
+
+
+def _start(
+    model_dir: Path, folder: Path, course: Course
+) -> tuple[PreTrainedModel, torch.optim.Optimizer, int]:
+    """Return the model, its optimizer and the updates that are done."""
+    model = AutoModelForCausalLM.from_pretrained(model_dir)
+    optimizer = torch.optim.AdamW(model.parameters(), course.learning_rate, weight_decay=0.0)
+    kept = folder / "checkpoint.pt"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        return model, optimizer, 0
+    saved = torch.load(kept)
+    model.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    return model, optimizer, saved["step"]
+
+
+def _keep(
+    model: PreTrainedModel, optimizer: torch.optim.Optimizer, step: int, folder: Path
+) -> None:
+    """Replace the checkpoint, in one move."""
+    partial = folder / "checkpoint.partial"
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
+    torch.save(state, partial)
+    partial.replace(folder / "checkpoint.pt")
+
+
+def first_look(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    problems: int = 16,
+    n: int = 32,
+    temperature: float = 1.0,
+) -> dict[str, float]:
+    """Return pass@1, pass@n and the right strategies in n samples, on problems of validation."""
+    domain, model = Countdown(), model.eval()
+    prompts = [one.prompt for one in domain.problems("validation", problems, 0)]
+    texts = sample(model, tokenizer, prompts, n, domain.max_new_tokens + 1, temperature)
+    model.train()
+    read = [[domain.read(p, text) for text in own] for p, own in zip(prompts, texts, strict=True)]
+    right = [[one.strategy for one in own if one.correct] for own in read]
+    return {
+        "pass@1": sum(map(len, right)) / (problems * n),
+        f"pass@{n}": sum(map(bool, right)) / problems,
+        f"right strategies in {n}": sum(len(set(own)) for own in right) / problems,
+        "readable": sum(one.strategy is not None for own in read for one in own) / (problems * n),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("folder", type=Path)
+    for name, default in vars(Course()).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
+    parser.add_argument("--every", type=int, default=25, help="updates between checkpoints")
+    parser.add_argument("--look", type=int, default=0, help="updates between looks; 0: none")
+    options = vars(parser.parse_args())
+    more = {key: options.pop(key) for key in ("model", "folder", "every", "look")}
+    print(teach(more["model"], more["folder"], Course(**options), more["every"], more["look"]))
+
+
+if __name__ == "__main__":
+    main()
