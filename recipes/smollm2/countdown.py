@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -52,6 +52,7 @@ class Countdown(Domain):
     splits = ("train", "validation", "test")
     vocabulary = (*"0123456789+-*/(),:", "Make ", " from ")
     max_new_tokens = 15
+    chat = False
 
     @override
     def problems(self, split: str, count: int, seed: int) -> list[Problem]:
@@ -258,7 +259,7 @@ def _draw(rng: np.random.Generator) -> Problem:
             return Problem(f"Make {target} from {','.join(map(str, numbers))}:")
 
 
-@lru_cache(maxsize=None)
+@cache
 def solutions(numbers: tuple[int, ...]) -> dict[int, dict[str, Tree]]:
     """Return target → normal form → an expression, for all ways by positive integers.
 
@@ -274,7 +275,7 @@ def solutions(numbers: tuple[int, ...]) -> dict[int, dict[str, Tree]]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def _expressions(numbers: tuple[int, ...]) -> dict[str, tuple[Tree, int]]:
     """Return normal form → expression and value, for all that use each of the numbers once."""
     if len(numbers) == 1:
