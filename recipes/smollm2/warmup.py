@@ -13,6 +13,8 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +27,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from recipes.smollm2.countdown import Countdown, strategy
+from recipes.smollm2.countdown import Countdown
 from setrl.support import files
 from setrl.tasks.domains import Author
 from setrl.tasks.models.sampler import sample
@@ -67,7 +69,36 @@ class Row:
     answers: list[list[int]]
 
     def __len__(self) -> int:
-        return len(self.prompt) + sum(map(len, self.answers))
+        return len(self.ids)
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """The prompt, then the answers one after another."""
+        return list(chain(self.prompt, *self.answers))
+
+    @property
+    def parts(self) -> list[int]:
+        """Of each token: 0 in the prompt, 1, 2, … in the answers."""
+        return [part for part, one in enumerate([self.prompt, *self.answers]) for _ in one]
+
+    @property
+    def places(self) -> list[int]:
+        """Of each token: where it would stand if there were no other answer."""
+        begin = len(self.prompt)
+        return [
+            *range(begin),
+            *(begin + place for one in self.answers for place in range(len(one))),
+        ]
+
+    @property
+    def sources(self) -> list[int]:
+        """The tokens from which those of the answers are predicted, in the same order."""
+        return [
+            last if place == len(self.prompt) else number - 1
+            for last in [len(self.prompt) - 1]
+            for number, place in enumerate(self.places)
+            if number > last
+        ]
 
 
 def rows_of_step(
@@ -78,36 +109,28 @@ def rows_of_step(
     for _ in range(course.problems):
         problem = author.corpus_problem(rng)
         texts = [author.write(problem, rng).text for _ in range(course.answers)]
-        answers = [one + [tokenizer.eos_token_id] for one in tokenizer(texts)["input_ids"]]
+        answers = [[*one, tokenizer.eos_token_id] for one in tokenizer(texts)["input_ids"]]
         rows.append(Row(tokenizer(problem.prompt)["input_ids"], answers))
     return rows
 
 
 def loss_of(model: PreTrainedModel, rows: Sequence[Row]) -> Tensor:
     """−mean log π(token | prompt, the tokens of its answer before it), over all answers' tokens."""
-    longest = max(map(len, rows))
-    ids, places, parts = torch.zeros(3, len(rows), longest, dtype=torch.long).unbind()
-    parts -= 1  # 0 is the prompt, 1, 2, … are the answers, −1 fills up
-    sources, targets = [], []
-    for number, row in enumerate(rows):
-        pieces = [row.prompt, *row.answers]
-        part = torch.tensor([place for place, one in enumerate(pieces) for _ in one])
-        starts = np.cumsum([0, *map(len, pieces)])
-        ids[number, : len(row)] = torch.tensor(sum(pieces, []))
-        parts[number, : len(row)] = part
-        after = [
-            torch.arange(len(one)) + (len(row.prompt) if i else 0) for i, one in enumerate(pieces)
-        ]
-        places[number, : len(row)] = torch.cat(after)
-        for start, one in zip(starts[1:], row.answers, strict=False):
-            before = [len(row.prompt) - 1, *range(start, start + len(one) - 1)]
-            sources += [(number, place) for place in before]
-            targets += one
     hidden = model.model(
-        input_ids=ids, position_ids=places, attention_mask=_mask(parts), use_cache=False
+        input_ids=_padded([row.ids for row in rows], 0),
+        position_ids=_padded([row.places for row in rows], 0),
+        attention_mask=_mask(_padded([row.parts for row in rows], -1)),
+        use_cache=False,
     ).last_hidden_state
-    logits = model.lm_head(hidden[tuple(torch.tensor(sources).T)])
+    before = [hidden[number, row.sources] for number, row in enumerate(rows)]
+    targets = [token for row in rows for token in chain(*row.answers)]
+    logits = model.lm_head(torch.cat(before))  # not of the prompts: the vocabulary is large
     return torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets))
+
+
+def _padded(lists: Sequence[Sequence[int]], fill: int) -> Tensor:
+    longest = max(map(len, lists))
+    return torch.tensor([[*one, *[fill] * (longest - len(one))] for one in lists])
 
 
 def _mask(parts: Tensor) -> Tensor:
@@ -125,24 +148,14 @@ def teach(model_dir: Path, folder: Path, course: Course, every: int, look: int) 
     if done.exists():
         return done
     tokenizer = AutoTokenizer.from_pretrained(model_dir)
-    model, optimizer, step = _start(model_dir, folder, course)
-    began, first, author = time.time(), step, Countdown()
-    while step < course.steps:
-        for group in optimizer.param_groups:
-            group["lr"] = course.rate(step)
-        rows = rows_of_step(author, tokenizer, course, step)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            loss = loss_of(model, rows)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        step += 1
+    model, optimizer, first = _start(model_dir, folder, course)
+    began, author = time.time(), Countdown()
+    for step in range(first + 1, course.steps + 1):
+        rows = rows_of_step(author, tokenizer, course, step - 1)
+        said = {"step": step, "loss": _update(model, optimizer, rows, course.rate(step - 1))}
+        files.append_line(folder / "metrics.jsonl", {**said, "tokens": sum(map(len, rows))})
         left = (time.time() - began) / (step - first) * (course.steps - step) / 60
-        tokens = sum(map(len, rows))
-        said = {"step": step, "loss": round(loss.item(), 4), "tokens": tokens}
-        files.append_line(folder / "metrics.jsonl", said)
-        print(f"{step}/{course.steps} loss {loss.item():.3f}, {left:.0f} minutes left", flush=True)
+        print(f"{step}/{course.steps} loss {said['loss']:.3f}, {left:.0f} minutes left", flush=True)
         if step % every == 0:
             _keep(model, optimizer, step, folder)
         if look and step % look == 0:
@@ -153,6 +166,21 @@ def teach(model_dir: Path, folder: Path, course: Course, every: int, look: int) 
         model.save_pretrained(partial)
         tokenizer.save_pretrained(partial)
     return done
+
+
+def _update(
+    model: PreTrainedModel, optimizer: torch.optim.Optimizer, rows: Sequence[Row], rate: float
+) -> float:
+    """Make an update with this step size, and return the loss before it."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = loss_of(model, rows)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
 
 
 def _start(
@@ -166,6 +194,9 @@ def _start(
         folder.mkdir(parents=True, exist_ok=True)
         return model, optimizer, 0
     saved = torch.load(kept)
+    for path in folder.glob("*.jsonl"):  # what was done after the checkpoint is done again
+        lines = [one for one in files.read_lines(path) if one["step"] <= saved["step"]]
+        files.write_lines(path, lines)
     model.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
     return model, optimizer, saved["step"]
