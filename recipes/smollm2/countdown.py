@@ -106,9 +106,10 @@ class Countdown(Domain):
         except (ValueError, ZeroDivisionError) as error:
             return Reading(False, None, reason=str(error))
         if other := Counter(leaves(tree)) - Counter(numbers):
-            return Reading(False, None, text, f"{min(other)} is not given, or used twice")
+            return Reading(False, None, reason=f"{min(other)} is not given, or used twice")
         reason = "" if value == target else f"the value is {value}, not {target}"
-        return Reading(not reason, normal_form(tree), text, reason)
+        form = normal_form(tree)
+        return Reading(not reason, form, form, reason)
 
 
 def split_of(prompt: str) -> str:
