@@ -25,7 +25,7 @@ from setrl.support.wording import markdown_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS, PAGE = DOCS / "results" / "smollm2", DOCS / "pretrained.md"
-TEMPLATE = Path(__file__).with_name("pretrained.template.md")
+TEMPLATE = Path(__file__).with_name("pretrained.template")
 COLUMNS = {  # metric → its title, and whether it is a share
     "pass@1": ("pass@1 (%)", True),
     "pass@8": ("pass@8 (%)", True),
