@@ -28,9 +28,9 @@ from transformers import (
 )
 
 from recipes.smollm2.countdown import Countdown
+from setrl.models.small.sampler import sample
 from setrl.support import files
 from setrl.tasks.domains import Author
-from setrl.tasks.models.sampler import sample
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from recipes.smollm2 import model, rate, warmup
 from recipes.smollm2.countdown import Countdown
 from recipes.smollm2.warmup import Course, Row
-from setrl.tasks.models.tokenizer import make_tokenizer
+from setrl.models.small.tokenizer import make_tokenizer
 
 
 @pytest.fixture(scope="module")
