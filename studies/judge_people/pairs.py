@@ -42,7 +42,7 @@ OTHER_WORDS = {
 }  # fmt: skip
 SWAPPED = ("au", "bv", "cw", "nm", "kj", "pr", "qs", "xt", "yz", "il", "AE", "BF", "CG", "DH", "PR",
            "QS")  # fmt: skip
-OTHER_LETTERS = str.maketrans({x: y for one in SWAPPED for x, y in (one, one[::-1])})
+OTHER_LETTERS = str.maketrans({x: y for one in SWAPPED for x, y in (tuple(one), tuple(one[::-1]))})
 
 
 def copied(text: str) -> str:
