@@ -15,12 +15,15 @@ from typing import Annotated, Any
 
 import tyro
 
+from recipes.smollm2.countdown import Countdown
 from setrl.support import files
+from setrl.tasks import domains
 from studies.judge_people.page import page
 from studies.judge_people.pairs import (
     PAIRS,
     SOLUTIONS,
     Pair,
+    pairs_of_domain,
     pairs_of_people,
     pairs_of_solutions,
 )
@@ -28,6 +31,7 @@ from studies.judge_people.scores import Encode, scored
 
 SHOWN = 160  # characters of an example
 STEP_TEXTS = 128  # of 16 prompts × 8 samples
+PROBLEMS, WRITTEN = 60, 8  # of a domain: its problems, and the author's samples of each
 
 
 def measure(
@@ -45,7 +49,12 @@ def measure(
     from recipes.smollm2.minilm import LONGEST, MiniLM
 
     encode = MiniLM(minilm)
-    pairs = [*pairs_of_people(data / PAIRS), *pairs_of_solutions(data / SOLUTIONS)]
+    pairs = [
+        *pairs_of_people(data / PAIRS),
+        *pairs_of_solutions(data / SOLUTIONS),
+        *pairs_of_domain(domains.by_name("quadratic"), PROBLEMS, WRITTEN),
+        *pairs_of_domain(Countdown(), PROBLEMS, WRITTEN),
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     records = scored(pairs, encode)
     files.write_lines(folder / "scores.jsonl", records)

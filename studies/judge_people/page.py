@@ -15,6 +15,10 @@ from setrl.support.wording import markdown_table
 from studies.judge_people.scores import SCORES, Figure, accuracy, auc, best_threshold
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
+READ = {  # domain → what its pairs are
+    "quadratic": "solutions of a quadratic equation: factorised, by the formula, …",
+    "countdown": "expressions with one value: 3*7+12, 11*3, …",
+}
 TEMPLATE = Path(__file__).with_name("template.md")
 
 
@@ -56,6 +60,14 @@ class Scored:
         scores, same = self.score(name), self.same
         return Figure.of(lambda at: accuracy(scores[at], same[at], threshold), len(self))
 
+    def better(self, one: str, at_one: float, other: str, at_other: float) -> Figure:
+        """Return by how much oftener one score with its threshold is right than another."""
+        a, b, same = self.score(one), self.score(other), self.same
+        return Figure.of(
+            lambda at: accuracy(a[at], same[at], at_one) - accuracy(b[at], same[at], at_other),
+            len(self),
+        )
+
     def threshold(self, name: str) -> float:
         """Return the best threshold of a score."""
         return best_threshold(self.score(name), self.same)
@@ -72,12 +84,13 @@ def page(folder: Path) -> str:
     about = files.read_json(folder / "about.json")
     people, solutions = every.of(source="people"), every.of(source="solutions")
     first, second = people.of(half="threshold"), people.of(half="figures")
-    cosine = first.threshold("embedding")
+    cosine, bigrams = first.threshold("embedding"), first.threshold("bigrams")
     different, copies = solutions.of(same=False), solutions.of(same=True)
     seconds = about["seconds_a_step"]
     return TEMPLATE.read_text(encoding="utf-8").format(
-        no_good=f"of {len(different)} pairs of different official solutions of a problem it keeps "
-        f"{different.agrees('embedding', cosine).percent()}% apart.",
+        torn=f"{100 - 100 * copies.agrees('embedding', cosine).value:.0f}",
+        auc=solutions.auc("embedding"),
+        auc_bigrams=solutions.auc("bigrams"),
         right=second.agrees("embedding", cosine).percent(),
         constant=second.agrees("embedding", np.inf).percent(),
         tokens=about["tokens_read"],
@@ -87,7 +100,9 @@ def page(folder: Path) -> str:
         second=len(second),
         people=markdown_table(["score", "AUC, all pairs", "threshold", "agrees (%)"],
                               [_of_people(name, people, first, second) for name in SCORES]),
-        gain=people.gain("embedding", "bigrams"),
+        gain=people.gain("embedding", "bigrams").signed(2, 1),
+        better=second.better("embedding", cosine, "bigrams", bigrams).signed(1, 100),
+        over_constant=second.better("embedding", cosine, "embedding", np.inf).signed(1, 100),
         threshold=f"{cosine:.2f}",
         distance=f"{1 - cosine:.2f}",
         thresholds=markdown_table(["cosine", *map(str, THRESHOLDS)], [_by_threshold(second)]),
@@ -97,6 +112,9 @@ def page(folder: Path) -> str:
         apart=markdown_table(
             ["score", "AUC", "apart, threshold of people (%)", "together, threshold of people (%)"],
             [_of_solutions(name, solutions, first) for name in SCORES]),
+        read=markdown_table(
+            ["pairs of", "pairs", "AUC of MiniLM", "AUC of bigrams", "apart (%)", "together (%)"],
+            [_read(every.of(source=name), cosine, title) for name, title in READ.items()]),
         texts=about["texts_a_step"],
         long=seconds["long"],
         short=seconds["short"],
@@ -122,12 +140,24 @@ def _of_solutions(name: str, solutions: Scored, first: Scored) -> list[str]:
     return [SCORES[name], str(solutions.auc(name)), *sides]
 
 
+def _read(found: Scored, cosine: float, title: str) -> list[str]:
+    sides = [found.of(same=one).agrees("embedding", cosine).percent() for one in (False, True)]
+    return [
+        title,
+        str(len(found)),
+        *(str(found.auc(one)) for one in ("embedding", "bigrams")),
+        *sides,
+    ]
+
+
 def _example(found: dict[str, Any]) -> str:
     texts = [
         " ".join(text.split()).replace("|", r"\|").replace("`", "'") for text in found["texts"]
     ]
     label = "the same" if found["same"] else "different"
-    by = "people call them" if found["source"] == "people" else "they are made to be"
+    by = {"people": "people call them", "solutions": "they are made to be"}.get(
+        found["source"], "by the program they are"
+    )
     return f"- Cosine {found['embedding']:.2f}, {by} {label} (`{found['id']}`):\n" + "\n".join(
         f"    - `{text} …`" for text in texts
     )

@@ -1,15 +1,19 @@
-"""Pairs of texts that are the same or not: by people, and by how they were made."""
+"""Pairs of texts that are the same or not: by people, by how they were made, or by a program."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
+
 from setrl.support import files
+from setrl.tasks.domains import Domain, Problem
 
 PAIRS, SOLUTIONS = "diversity_noveltybench_pairs_train.jsonl", "olympiad_multi_solutions.jsonl"
 
@@ -83,3 +87,31 @@ def pairs_of_solutions(path: Path) -> Iterator[Pair]:
         for one, two in combinations(range(len(texts)), 2):
             yield Pair("solutions", f"{name}/{one}-{two}", texts[one], texts[two], False)
         yield Pair("solutions", f"{name}/copy", texts[0], copied(texts[0]), True)
+
+
+def pairs_of_domain(domain: Domain, problems: int, samples: int) -> Iterator[Pair]:
+    """Yield pairs of right samples of an author, each of a problem; a program reads the strategies.
+
+    Of each problem there are as many pairs that are the same as pairs that are not, at most.
+    """
+    rng = np.random.default_rng(0)
+    for number in range(problems):
+        problem = domain.corpus_problem(rng)
+        found = list(_right_pairs(domain, problem, samples, rng))
+        counts = Counter(one.same for one in found)
+        left = dict.fromkeys((True, False), min(counts[True], counts[False]))
+        for place, one in enumerate(found):
+            if left[one.same] > 0:
+                left[one.same] -= 1
+                name = f"{domain.name}/{number}/{place}"
+                yield Pair(domain.name, name, one.first, one.second, one.same)
+
+
+def _right_pairs(
+    domain: Domain, problem: Problem, samples: int, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """Yield the pairs of different texts among right samples of a problem."""
+    written = [domain.write(problem, rng) for _ in range(samples)]
+    right = {one.text: one.strategy for one in written if one.correct}
+    for (first, one), (second, two) in combinations(right.items(), 2):
+        yield Pair("", "", first, second, one == two)

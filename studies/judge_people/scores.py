@@ -114,5 +114,12 @@ class Figure:
         """Say it in percent."""
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
+    def signed(self, digits: int, times: float) -> str:
+        """Say a difference, times a factor, with its sign."""
+        value, low, high = (
+            f"{times * one:.{digits}f}" for one in (self.value, self.low, self.high)
+        )
+        return f"{'' if value.startswith('-') else '+'}{value} [{low}, {high}]".replace("-", "−")
+
     def __str__(self) -> str:
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"

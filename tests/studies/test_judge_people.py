@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recipes.smollm2 import countdown
+from recipes.smollm2.countdown import Countdown
 from studies.judge_people import pairs, scores
-from studies.judge_people.page import page
+from studies.judge_people.page import Scored, page
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "judge_people"
 
@@ -86,3 +88,27 @@ def test_each_score_sees_what_it_is_for():
     assert [one["embedding"] for one in found] == [1.0, 0.0, 0.7071]
     assert found[0]["bigrams"] == 1
     assert found[1]["bigrams"] == 0
+
+
+def test_pairs_of_a_domain_are_balanced_and_labelled_by_its_reader():
+    domain = Countdown()
+    found = list(pairs.pairs_of_domain(domain, problems=12, samples=8))
+    labels = [one.same for one in found]
+    assert labels.count(True) == labels.count(False) > 5
+    for one in found:
+        forms = [countdown.normal_form(countdown.parse(text)) for text in (one.first, one.second)]
+        assert (forms[0] == forms[1]) is one.same
+        assert one.first != one.second
+    assert len({one.id for one in found}) == len(found)
+
+
+def test_differences_are_paired():
+    records = [
+        {"source": "x", "same": same, "embedding": cosine, "bigrams": cosine}
+        for same, cosine in [(True, 0.9), (False, 0.2), (True, 0.4), (False, 0.6)]
+    ]
+    found = Scored(records)
+    nothing = found.better("embedding", 0.5, "bigrams", 0.5)
+    assert (nothing.value, nothing.low, nothing.high) == (0, 0, 0)
+    assert found.better("embedding", 0.3, "bigrams", 0.5).value == 0.25
+    assert found.gain("embedding", "bigrams").high == 0
