@@ -8,7 +8,6 @@ docs/pretrained.md of them. Without a folder it only makes the page.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ import yaml
 from recipes.smollm2.rate import of_run
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.summary import summarise
+from setrl.show.report import publish_report
 from setrl.support import files
 from setrl.support.wording import markdown_table
 
@@ -40,6 +40,7 @@ LABELS = {
     "poly_epo": "Poly-EPO, K = 4",
     "concave_0": "concave counts, α = 0",
 }
+RUN = "countdown"
 NOT_YET = "**Not run yet.**"
 
 
@@ -51,10 +52,9 @@ def gather(folder: Path, results: Path = RESULTS) -> None:
     if sweep:
         found = {f"{rate:g}": arms for rate, arms in sweep}
         files.write_json(results / "sweep.json", {"schema_version": 1, "pass@1": found})
-    run = folder / "runs" / "countdown"
+    run = folder / "runs" / RUN
     if _is_whole(run):
-        for name in ("summary.json", "config.yaml"):
-            shutil.copy(run / name, results / name)
+        publish_report(run, results / RUN)
     heats = sorted((folder / "runs" / "temperatures").glob("*.jsonl"))
     if heats:
         found = {"schema_version": 1, "models": _measured(heats)}
@@ -110,7 +110,7 @@ def page(results: Path = RESULTS) -> str:
         looks=_looks(warm["looks"]),
         losses=", ".join(f"{one:.2f}" for one in warm["loss_of_ten_updates"][::10]),
         sweep=_sweep(results / "sweep.json"),
-        arms=_arms(results),
+        arms=_arms(results / RUN),
         temperatures=_temperatures(results / "temperatures.json"),
     )
 
@@ -137,11 +137,11 @@ def _sweep(path: Path) -> str:
     return markdown_table(["learning rate", *(LABELS[arm] for arm in arms)], rows)
 
 
-def _arms(results: Path) -> str:
-    if not (results / "summary.json").exists():
+def _arms(run: Path) -> str:
+    if not _is_whole(run):
         return NOT_YET
-    config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
-    split = files.read_json(results / "summary.json")["splits"]["test"]
+    config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    split = files.read_json(run / "summary.json")["splits"]["test"]
     whole = _table({LABELS[arm]: one["metrics"] for arm, one in split["arms"].items()})
     differences = {
         f"{LABELS[one['arm']]} − {LABELS[one['against']]}": one["metrics"]
@@ -150,7 +150,8 @@ def _arms(results: Path) -> str:
     seeds = len(config["seeds"])
     return (
         f"Learning rate {config['learning_rate']:g}, {seeds} seed{'s' * (seeds > 1)}; 95% "
-        f"intervals.\n\n{whole}\n\nDifferences, paired by problem:\n\n{_table(differences)}"
+        f"intervals. [Figures and curves](results/smollm2/{RUN}/README.md).\n\n{whole}\n\n"
+        f"Differences, paired by problem:\n\n{_table(differences)}"
     )
 
 

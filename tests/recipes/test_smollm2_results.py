@@ -45,7 +45,7 @@ def test_what_is_kept_are_the_numbers_of_the_run(folder, tmp_path):
     assert warm["loss_of_ten_updates"] == [1.55, 0.8]
     heats = json.loads((kept / "temperatures.json").read_text())["models"]
     assert set(heats) == {"base_0.5", "grpo_1.3"}
-    arms = json.loads((kept / "summary.json").read_text())["splits"]["test"]["arms"]
+    arms = json.loads((kept / "countdown" / "summary.json").read_text())["splits"]["test"]["arms"]
     for heat, arm in {"base_0.5": "base", "grpo_1.3": "grpo"}.items():
         for metric, found in heats[heat].items():
             assert found["value"] == pytest.approx(arms[arm]["metrics"][metric]["value"])
@@ -58,7 +58,7 @@ def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
     assert "| 10 | 34.0% | 90.0% | 3.2 | 99.0% |" in page
     assert "finished: 15 updates, 480 right expressions, 6,000 tokens" in page
     assert page.count(results.NOT_YET) == 1  # the sweep
-    arms = json.loads((kept / "summary.json").read_text())["splits"]["test"]["arms"]
+    arms = json.loads((kept / "countdown" / "summary.json").read_text())["splits"]["test"]["arms"]
     value = arms["grpo"]["metrics"]["pass@1"]["value"]
     assert f"| GRPO | {100 * value:.1f} [" in page
     assert "| Poly-EPO, K = 4 − GRPO |" in page
