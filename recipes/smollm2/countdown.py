@@ -23,6 +23,7 @@ from itertools import combinations
 import numpy as np
 from typing_extensions import override
 
+from setrl import DEGENERATE
 from setrl.tasks.domains import Domain, Problem, Reading, Written
 from setrl.tasks.domains.verifier import Verifier
 
@@ -104,9 +105,9 @@ class Countdown(Domain):
             tree = parse(text)
             value = evaluated(tree)
         except (ValueError, ZeroDivisionError) as error:
-            return Reading(False, None, reason=str(error))
+            return Reading(False, DEGENERATE, reason=str(error))
         if other := Counter(leaves(tree)) - Counter(numbers):
-            return Reading(False, None, reason=f"{min(other)} is not given, or used twice")
+            return Reading(False, DEGENERATE, reason=f"{min(other)} is not given, or used twice")
         reason = "" if value == target else f"the value is {value}, not {target}"
         form = normal_form(tree)
         return Reading(not reason, form, form, reason)

@@ -28,6 +28,7 @@ from transformers import (
 )
 
 from recipes.smollm2.countdown import Countdown
+from setrl import DEGENERATE
 from setrl.models.small.sampler import sample
 from setrl.support import files
 from setrl.tasks.domains import Author
@@ -231,7 +232,7 @@ def first_look(
         "pass@1": sum(map(len, right)) / (problems * n),
         f"pass@{n}": sum(map(bool, right)) / problems,
         f"right strategies in {n}": sum(len(set(own)) for own in right) / problems,
-        "readable": sum(one.strategy is not None for own in read for one in own) / (problems * n),
+        "readable": sum(one.strategy != DEGENERATE for own in read for one in own) / (problems * n),
     }
 
 
