@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -236,6 +236,26 @@ def first_look(
     }
 
 
+def check(looks: Sequence[Mapping[str, float]]) -> None:
+    """Refuse a base on which the plan lets no arm start.
+
+    Raises:
+        SystemExit: Saying what the last look saw.
+    """
+    last = looks[-1] if looks else {}
+    fits = (
+        bool(last)
+        and 0.3 <= last["pass@1"] <= 0.5
+        and last["pass@32"] < 1
+        and last["right strategies in 32"] >= 3
+    )
+    if not fits:
+        raise SystemExit(
+            "the base must have pass@1 of 30 to 50%, pass@32 below 100% and three right strategies "
+            f"in 32 samples (PLAN.md), and the last look saw {dict(last) or 'nothing'}"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
@@ -244,9 +264,12 @@ def main() -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
     parser.add_argument("--every", type=int, default=25, help="updates between checkpoints")
     parser.add_argument("--look", type=int, default=0, help="updates between looks; 0: none")
+    parser.add_argument("--check", action="store_true", help="refuse a base that PLAN.md refuses")
     options = vars(parser.parse_args())
-    more = {key: options.pop(key) for key in ("model", "folder", "every", "look")}
+    more = {key: options.pop(key) for key in ("model", "folder", "every", "look", "check")}
     print(teach(more["model"], more["folder"], Course(**options), more["every"], more["look"]))
+    if more["check"]:
+        check(files.read_lines(more["folder"] / "looks.jsonl"))
 
 
 if __name__ == "__main__":

@@ -127,3 +127,28 @@ def test_the_rule_of_the_plan_chooses_the_learning_rate(grpo, poly_epo, best):
 def test_no_rate_is_chosen_if_all_harm():
     with pytest.raises(SystemExit, match="worse than the base"):
         rate.chosen({1e-4: {"base": 0.4, "grpo": 0.5, "poly_epo": 0.3}})
+
+
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True),
+        ({"pass@1": 0.29}, False),
+        ({"pass@1": 0.51}, False),
+        ({"pass@32": 1.0}, False),
+        ({"right strategies in 32": 2.9}, False),
+    ],
+)
+def test_no_arm_starts_from_a_base_that_the_plan_refuses(change, fits):
+    good = {"step": 800, "pass@1": 0.4, "pass@32": 0.9, "right strategies in 32": 3.5}
+    looks = [{**good, "pass@1": 0.1}, {**good, **change}]
+    if fits:
+        warmup.check(looks)
+        return
+    with pytest.raises(SystemExit, match="the base must have pass@1 of 30 to 50%"):
+        warmup.check(looks)
+
+
+def test_a_base_that_nobody_looked_at_is_refused():
+    with pytest.raises(SystemExit, match="saw nothing"):
+        warmup.check([])
