@@ -1,10 +1,10 @@
-"""Countdown: reach a target with some of four numbers; the strategy is the form of the expression.
+"""Countdown: reach a target with some of five numbers; the strategy is the form of the expression.
 
-    prompt  Make 33 from 3,7,11,12:         sample  3*7+12
+    prompt  Make 24 from 3,5,8,12,14:       sample  (5-3)*12
 
 Each number may be used once, and none has to be used. The verifier computes in fractions. Two
 expressions are one strategy if they differ only in what commutes or may be bracketed otherwise:
-12+7*3 and (12+3*7) are, 12+3*7 and 11*3 are not.
+(5-3)*12 and 12*(5-3) are, (5-3)*12 and 3*8 are not.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from setrl.tasks.domains.verifier import Verifier
 
 Tree = int | tuple[str, "Tree", "Tree"]  # a number, or an operation and what it is applied to
 
-NUMBERS = range(2, 13)  # without 1, with which any expression could be multiplied
-GIVEN = 4
-TARGETS = range(13, 61)  # none of them is a number that is given
-FEWEST = 4  # strategies of a problem, so that there is diversity to keep
+NUMBERS = range(2, 16)  # without 1, with which any expression could be multiplied
+GIVEN = 5
+MOST = 3  # numbers that the author uses
+TARGETS = range(16, 31)  # none of them is a number that is given
+FEWEST = 4  # strategies of the author in a problem, so that there is diversity to keep
 LONGEST = 64  # characters of a sample that are read
 SPLITS = {"test": 0, "validation": 1}  # the rest of the eighths of all prompts is for training
 
@@ -46,13 +47,14 @@ class Countdown(Domain):
     """Write one expression with the value of the target.
 
     The author writes as people play: all that is computed on the way is a positive integer. It
-    first draws how many numbers it uses, then one of the strategies with so many.
+    first draws whether it uses two numbers or three, as far as both do, then one of the strategies
+    with so many.
     """
 
     name = "countdown"
     splits = ("train", "validation", "test")
     vocabulary = (*"0123456789+-*/(),:", "Make ", " from ")
-    max_new_tokens = 15
+    max_new_tokens = 12
     chat = False
 
     @override
@@ -127,7 +129,7 @@ def parse_prompt(prompt: str) -> tuple[int, tuple[int, ...]]:
     """
     found = PROMPT.fullmatch(prompt)
     if found is None:
-        raise ValueError(f"prompt must look like 'Make 33 from 3,7,11,12:', got {prompt!r}")
+        raise ValueError(f"prompt must look like 'Make 24 from 3,5,8,12,14:', got {prompt!r}")
     return int(found[1]), tuple(map(int, found[2].split(",")))
 
 
@@ -252,7 +254,7 @@ def written(tree: Tree, rng: np.random.Generator) -> str:
 
 
 def _draw(rng: np.random.Generator) -> Problem:
-    """Draw four different numbers, and a target that enough strategies reach."""
+    """Draw different numbers, and a target that enough strategies reach."""
     while True:
         numbers = tuple(sorted(rng.choice(NUMBERS, GIVEN, replace=False).tolist()))
         targets = [one for one in TARGETS if len(solutions(numbers)[one]) >= FEWEST]
@@ -263,13 +265,13 @@ def _draw(rng: np.random.Generator) -> Problem:
 
 @cache
 def solutions(numbers: tuple[int, ...]) -> dict[int, dict[str, Tree]]:
-    """Return target → normal form → an expression, for all ways by positive integers.
+    """Return target → normal form → an expression, for all that the author may write.
 
     Args:
         numbers: The numbers that are given, all different.
     """
     found: dict[int, dict[str, Tree]] = {target: {} for target in TARGETS}
-    for size in range(2, len(numbers) + 1):
+    for size in range(2, MOST + 1):
         for some in combinations(numbers, size):
             for form, (tree, value) in _expressions(some).items():
                 if value in found:

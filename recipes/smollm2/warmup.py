@@ -190,7 +190,9 @@ def _start(
     """Return the model, its optimizer and the updates that are done."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32).to(device)
-    optimizer = torch.optim.AdamW(model.parameters(), course.learning_rate, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), course.learning_rate, weight_decay=0.0, fused=True
+    )
     kept = folder / "checkpoint.pt"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -213,10 +213,10 @@ def test_problems_have_at_least_four_strategies_and_their_author_uses_all():
             assert reading.strategy == one.strategy
 
 
-def test_solutions_are_those_of_all_expressions_in_positive_integers():
-    numbers = (2, 3, 5, 9)
+def test_solutions_are_all_expressions_of_few_numbers_in_positive_integers():
+    numbers = (2, 3, 5, 9, 14)
     found = defaultdict(set)
-    for size in (2, 3, 4):
+    for size in (2, 3):
         for some in itertools.combinations(numbers, size):
             for tree in trees(some):
                 result = whole(tree)
