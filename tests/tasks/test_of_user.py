@@ -19,6 +19,9 @@ class Mine(Polynomial):
     name = "mine"
     splits = ("train", "test")
 
+class Raw(Mine):
+    chat = False
+
 def broken(): return object()
 def refuses(): raise ValueError("no such level")
 """
@@ -90,3 +93,8 @@ def test_a_whole_task_of_a_user_is_used_as_it_is(folder):
     assert tasks.from_config(task={"function": "whole:make", "folder": str(folder)}).name == (
         "quadratic"
     )
+
+
+@pytest.mark.parametrize(("domain", "chat"), [("Mine", None), ("Raw", False)])
+def test_a_domain_says_that_its_prompts_are_plain_text_for_a_chat_model_too(folder, domain, chat):
+    assert ResolvedConfig.load(config(folder, f"my_domain:{domain}")).form.chat is chat

@@ -33,7 +33,7 @@ class DomainTask(Task):
     @property
     @override
     def form(self) -> PromptForm:
-        return PromptForm()
+        return PromptForm(chat=getattr(self.domain, "chat", None))
 
     @property
     @override

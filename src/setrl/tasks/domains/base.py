@@ -83,6 +83,11 @@ class Domain(Author, Protocol):
         """The names of the parts of the problems; train is trained on."""
         return SPLITS
 
+    @property
+    def chat(self) -> bool | None:
+        """Whether a prompt is sent as a user's message; None: if the model has a chat template."""
+        return None
+
     def problems(self, split: Split, count: int, seed: int) -> list[Problem]:
         """Return `count` different problems of a split; the same seed gives the same problems.
 

@@ -1,0 +1,73 @@
+"""What the repository keeps of the recipe's runs, and the page that is made of it."""
+
+import json
+import shutil
+
+import pytest
+import yaml
+
+from recipes.smollm2 import results
+from setrl.evaluate.summary import summarise_run
+from setrl.support import files
+from tests import fake_run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder as cpu.sh leaves it, with made-up arms."""
+    (tmp_path / "warmup" / "model").mkdir(parents=True)
+    lines = [{"step": n + 1, "loss": 2.0 - n / 10, "tokens": 400} for n in range(15)]
+    files.write_lines(tmp_path / "warmup" / "metrics.jsonl", lines)
+    look = {"step": 10, "pass@1": 0.34, "pass@32": 0.9, "right strategies in 32": 3.25}
+    files.write_lines(tmp_path / "warmup" / "looks.jsonl", [{**look, "readable": 0.99}])
+    run = fake_run.make(tmp_path / "runs" / "countdown", problems=8, n=64)
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    (run / "config.yaml").write_text(yaml.safe_dump({**config, "learning_rate": 2e-4}))
+    files.write_json(run / "summary.json", summarise_run(run).to_json())
+    heats = tmp_path / "runs" / "temperatures"
+    heats.mkdir()
+    shutil.copy(run / "base" / "evaluation" / "test.jsonl", heats / "base_0.5.jsonl")
+    for seed in (0, 1):
+        one = run / "grpo" / f"seed_{seed}" / "evaluation" / "test.jsonl"
+        shutil.copy(one, heats / f"grpo_1.3_seed_{seed}.jsonl")
+    return tmp_path
+
+
+def test_the_page_is_made_from_the_committed_files():
+    assert results.PAGE.read_text(encoding="utf-8") == results.page()
+
+
+def test_what_is_kept_are_the_numbers_of_the_run(folder, tmp_path):
+    kept = tmp_path / "kept"
+    results.gather(folder, kept)
+    warm = json.loads((kept / "warmup.json").read_text())
+    assert (warm["done"], warm["updates"], warm["tokens"]) == (True, 15, 6000)
+    assert warm["loss_of_ten_updates"] == [1.55, 0.8]
+    heats = json.loads((kept / "temperatures.json").read_text())["models"]
+    assert set(heats) == {"base_0.5", "grpo_1.3"}
+    arms = json.loads((kept / "countdown" / "summary.json").read_text())["splits"]["test"]["arms"]
+    for heat, arm in {"base_0.5": "base", "grpo_1.3": "grpo"}.items():
+        for metric, found in heats[heat].items():
+            assert found["value"] == pytest.approx(arms[arm]["metrics"][metric]["value"])
+
+
+def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
+    kept = tmp_path / "kept"
+    results.gather(folder, kept)
+    page = results.page(kept)
+    assert "| 10 | 34.0% | 90.0% | 3.2 | 99.0% |" in page
+    assert "finished: 15 updates, 480 right expressions, 6,000 tokens" in page
+    assert page.count(results.NOT_YET) == 1  # the sweep
+    arms = json.loads((kept / "countdown" / "summary.json").read_text())["splits"]["test"]["arms"]
+    value = arms["grpo"]["metrics"]["pass@1"]["value"]
+    assert f"| GRPO | {100 * value:.1f} [" in page
+    assert "| Poly-EPO, K = 4 − GRPO |" in page
+
+
+def test_an_unfinished_folder_gives_a_page_without_results(folder, tmp_path):
+    shutil.rmtree(folder / "runs")
+    shutil.rmtree(folder / "warmup" / "model")
+    results.gather(folder, tmp_path / "kept")
+    page = results.page(tmp_path / "kept")
+    assert "**not finished**: 15 updates" in page
+    assert page.count(results.NOT_YET) == 3
