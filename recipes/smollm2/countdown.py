@@ -66,7 +66,8 @@ class Countdown(Domain):
         """
         if split not in self.splits:
             raise ValueError(f"split must be one of {', '.join(self.splits)}, got {split!r}")
-        rng, found, tries = np.random.default_rng((seed, self.splits.index(split))), {}, 0
+        rng, tries = np.random.default_rng((seed, self.splits.index(split))), 0
+        found: dict[str, Problem] = {}
         while len(found) < count:
             problem = _draw(rng)
             tries += 1
@@ -234,7 +235,8 @@ def _factors(tree: Tree) -> list[tuple[int, int, str]]:
         sign, text = _sum(tree)
         return [(1, sign, f"({text})")]
     side = 1 if tree[0] == "*" else -1
-    return _factors(tree[1]) + [(side * power, *rest) for power, *rest in _factors(tree[2])]
+    right = [(side * power, sign, text) for power, sign, text in _factors(tree[2])]
+    return _factors(tree[1]) + right
 
 
 def written(tree: Tree, rng: np.random.Generator) -> str:

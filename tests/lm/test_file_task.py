@@ -292,7 +292,7 @@ def test_an_interrupted_adapter_goes_on_to_the_same_weights(chat_models, tmp_pat
     )
 
     def trained(folder, stop_at=None):
-        run, stop = TrainingRun(tmp_path / folder), Stop()
+        run, stop = Seed(tmp_path / folder), Stop()
         return run, train_arm(
             resolved,
             "grpo",
