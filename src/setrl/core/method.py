@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, Unpack, cast, get_args
 
 import numpy as np
 
@@ -104,13 +104,21 @@ class AnyMethod(ABC):
 
     def advantages(
         self,
-        rewards_BN: Array,
+        given: Samples | Array,
         *,
         rng: np.random.Generator | int | None = None,
         **fields: Unpack[Fields],
     ) -> Advantages:
-        """Return what `set_advantages(rewards_BN, self, …)` returns."""
-        samples = read_samples(rewards_BN, self.reads, fields)
+        """Return what `set_advantages(rewards_BN, self, …)` returns.
+
+        Args:
+            given: `Samples`, of which it reads what it needs, or rewards, (B, N).
+            rng: As of `set_advantages`.
+            fields: What else describes the samples; see `setrl.Fields`.
+        """
+        columns = {**given.columns} if isinstance(given, Samples) else {"rewards": given}
+        rewards_BN = columns.pop("rewards")
+        samples = read_samples(rewards_BN, self.reads, cast(Fields, {**columns, **fields}))
         # The width of a batch is known beforehand: too narrow is a mistake, not a prompt to be
         # skipped.
         self.check_samples(samples.num_samples)

@@ -18,6 +18,7 @@ from setrl import (
 )
 from setrl.core.inputs import Fields
 from setrl.samples.columns import FIELDS
+from setrl.samples.samples import Samples
 from setrl.theory.tabular import ActionTable
 
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])
@@ -311,3 +312,18 @@ def test_every_door_of_arrays_takes_the_same_fields():
     assert others | {"mask", "abstain"} < {*inspect.signature(set_advantages).parameters}
     assert {one.name for one in dataclasses.fields(ActionTable)} == {*FIELDS}
     assert {*FIELDS} < {one.name for one in dataclasses.fields(Samples)}
+
+
+def test_samples_are_credited_as_their_columns_are():
+    samples = Samples(
+        np.array([[1.0, 0, 1, np.nan], [0, 0, 1, 1]]),
+        strategies=np.array([[0, -1, 1, 0], [0, np.nan, 1, 1.0]]),
+        answers=np.array([[0, 1, np.nan, 0], [0, 0, 1, 1.0]]),
+        mask=np.array([[True] * 4, [True, True, True, False]]),
+    )
+    for method in (methods.poly_epo(2), methods.maxpo(2), methods.set_rl(objectives.majority(), 2)):
+        columns = samples.columns
+        want = method.advantages(columns.pop("rewards"), abstain=True, **columns)
+        found = method.advantages(samples, abstain=True)
+        np.testing.assert_array_equal(found.values_BN, want.values_BN)
+        np.testing.assert_array_equal(found.usable_BN, want.usable_BN)

@@ -14,7 +14,6 @@ from setrl.support.errors import usage_errors
 from setrl.train.scoring import ScoredBatch
 from setrl.train.scoring.fields import STRATEGIES
 from setrl.train.scoring.missing import missing_credit
-from setrl.train.scoring.stage import credit
 
 FIELDS = {name: KEYS[name] for name in FURTHER if name in KEYS}
 """Further field of a method → its key in a record of a sample."""
@@ -38,7 +37,7 @@ def scored_groups(groups: Sequence[Group], method: AnyMethod) -> ScoredBatch:
     fields = [name for name in FIELDS if name in method.reads]
     width = max(method.fewest_samples, *map(len, groups))
     samples = Samples.of(groups, ["rewards", "correct", "strategies", *fields], width)
-    found = credit(samples, method)
+    found = method.advantages(samples, abstain=True)
     missing_B = missing_credit(samples, method.reads, found)
     return ScoredBatch(samples, samples.rewards[..., None], found, missing_B)
 

@@ -223,10 +223,7 @@ def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarr
     others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
     if strategies_BN is not None:
         others["poly_epo"] = methods.poly_epo(set_size)
-    return {
-        name: other.advantages(rewards_BN, strategies=strategies_BN).values_BN
-        for name, other in others.items()
-    }
+    return {name: other.advantages(batch.samples).values_BN for name, other in others.items()}
 
 
 def _not_judged(strategies_BN: np.ndarray | None, b: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl import Advantages, AnyMethod
+from setrl import AnyMethod
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
 from setrl.samples.columns import LABELS, READER_OF
@@ -69,21 +69,14 @@ def score(
         prompts=columns.prompts_B,
         texts=columns.texts_BN,
     )
-    advantages = credit(samples, method, rng)
+    # A sample without an answer votes for nobody, and stays.
+    advantages = method.advantages(samples, rng=rng, abstain=True)
     return ScoredBatch(
         samples,
         rewards_BNR,
         advantages,
         missing_credit(samples, method.reads, advantages, columns.strategies, cut_BN),
     )
-
-
-def credit(
-    samples: Samples, method: AnyMethod, rng: np.random.Generator | int | None = None
-) -> Advantages:
-    """Return the advantages of samples; one without an answer votes for nobody, and stays."""
-    columns: dict[str, Any] = samples.columns
-    return method.advantages(columns.pop("rewards"), rng=rng, abstain=True, **columns)
 
 
 def _needed_by(method: AnyMethod, combine: Combine) -> str:
