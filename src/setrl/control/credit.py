@@ -38,14 +38,6 @@ def vine_advantages(
     return by_action(method, samples, actions_BN)
 
 
-def _advantages(
-    method: AnyMethod, samples: Samples, rng: np.random.Generator | None = None
-) -> Advantages:
-    columns = samples.columns
-    rewards_BN, read = columns.pop("rewards"), {"mask", *method.reads} & columns.keys()
-    return method.advantages(rewards_BN, rng=rng, **{name: columns[name] for name in read})
-
-
 def by_trajectory(
     method: AnyMethod, samples: Samples, rng: np.random.Generator | None = None
 ) -> np.ndarray:
@@ -61,7 +53,7 @@ def by_trajectory(
     Returns:
         (B, N), NaN for vines without credit.
     """
-    credit = _advantages(method, samples, rng)
+    credit = method.advantages(samples, rng=rng)
     return np.where(_has_credit(credit), credit.values_BN, np.nan)
 
 
@@ -80,13 +72,13 @@ def by_action(method: Method, samples: Samples, actions_BN: np.ndarray) -> np.nd
         actions_BN: (B, N) numbers, equal for equal first actions.
     """
     plain = replace(method, baseline="none", reduction="mean", scale=None, adjustment=None)
-    credit, n = _advantages(plain, samples), samples.num_samples
+    credit, n = plain.advantages(samples), samples.num_samples
     has_credit_BN = _has_credit(credit)
     values_BN = np.where(has_credit_BN, 0.0, np.nan)
     for action in np.unique(actions_BN):
         begins_BN = has_credit_BN & (actions_BN == action)
         others_BN = has_credit_BN & ~begins_BN
-        without_B = _advantages(plain, replace(samples, mask=others_BN)).mean_B
+        without_B = plain.advantages(replace(samples, mask=others_BN)).mean_B
         counts = zip(has_credit_BN.sum(axis=1), others_BN.sum(axis=1), strict=True)
         odds_B = np.array([_odds(int(all_), int(m), method.set_size) for all_, m in counts])
         change_B = np.where(odds_B > 0, difference(credit.mean_B, without_B, n) * odds_B, 0.0)
@@ -107,7 +99,7 @@ def shared(method: Method, samples: Samples, num_sets: int, rng: np.random.Gener
     and a vine in none of them gets no credit. arXiv:2509.25424, with its M sets.
     """
     plain = replace(method, baseline="all_sets", scale=None, adjustment=None)
-    credit = _advantages(replace(plain, estimator=Sampled(num_sets)), samples, rng)
+    credit = replace(plain, estimator=Sampled(num_sets)).advantages(samples, rng=rng)
     # `with_BN` is NaN for a vine in no sampled set.
     return np.where(_has_credit(credit), credit.with_BN - credit.mean_B[:, None], np.nan)
 

@@ -18,7 +18,6 @@ from setrl import (
 )
 from setrl.core.inputs import Fields
 from setrl.samples.columns import FIELDS
-from setrl.samples.samples import Samples
 from setrl.theory.tabular import ActionTable
 
 REWARDS = np.array([[1.0, 0.0, 1.0, 0.0]])

@@ -217,11 +217,10 @@ def _outcome(value: float) -> bool | None:
 
 def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
     """Return the advantages by three other methods, with the method's own K if it has one."""
-    rewards_BN, strategies_BN = batch.samples.rewards, batch.samples.strategies
     most = batch.samples.num_samples - 1
     set_size = min(method.set_size if method.set_size > 1 else 4, most)
     others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
-    if strategies_BN is not None:
+    if batch.samples.strategies is not None:
         others["poly_epo"] = methods.poly_epo(set_size)
     return {name: other.advantages(batch.samples).values_BN for name, other in others.items()}
 

@@ -67,12 +67,12 @@ def _agree(origin: Origin, logged_N: np.ndarray, credit_N: np.ndarray) -> bool:
 
 def credit_of(method: AnyMethod, samples: Samples) -> np.ndarray:
     """Return what a method gives to each sample of a group, (N,); NaN if it leaves a sample out."""
-    return _credit(_advantages(method, samples))
+    return _credit(method.advantages(samples))
 
 
 def means(method: AnyMethod, samples: Samples) -> dict[str, Any]:
     """Return the mean scores of sets that a method compares, as JSON."""
-    advantages = _advantages(method, samples)
+    advantages = method.advantages(samples)
     return {
         "values": _credit(advantages).tolist(),
         "with": advantages.with_BN[0].tolist(),
@@ -83,11 +83,6 @@ def means(method: AnyMethod, samples: Samples) -> dict[str, Any]:
         "is_scaled": method.scale is not None,
         "is_shaped": getattr(method, "shaping", None) is not None,
     }
-
-
-def _advantages(method: AnyMethod, samples: Samples) -> Advantages:
-    read: Any = {name: samples.columns[name] for name in method.reads if name != "rewards"}
-    return method.advantages(samples.rewards, **read)
 
 
 def _credit(advantages: Advantages) -> np.ndarray:
