@@ -114,14 +114,16 @@ class Log:
 
     def items(self, place: int) -> list[Item]:
         """Return the objects that hold the samples of a group, with the numbers of their rows."""
-        if self.reader.list_path is None:
-            rows = self._at(place)[0]
-            return [*zip(rows, self.rows.records(rows), strict=True)]
         return [(row, item) for row, _, items in self.records(place) for item in items]
 
     def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
         """Yield each row of a group: its number, the row, and the objects of it in the group."""
-        for row, chosen in groupby(zip(*self._at(place), strict=True), key=itemgetter(0)):
+        rows, at = self._at(place)
+        if self.reader.list_path is None:
+            for row, record in zip(rows, self.rows.records(rows), strict=True):
+                yield row, record, [record]
+            return
+        for row, chosen in groupby(zip(rows, at, strict=True), key=itemgetter(0)):
             if self._last[0] != row:  # a row may hold samples of many groups
                 record = self.rows.record(row)
                 self._last = (row, record, self.reader.items(record))
