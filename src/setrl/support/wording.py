@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 MISSING = "—"
@@ -102,7 +101,6 @@ def between(fewest: int, most: int) -> str:
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
-@lru_cache(1024)  # a key of each row of a log, too
 def plural(noun: str) -> str:
     """Return the noun for several things.
 
