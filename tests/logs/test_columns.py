@@ -8,6 +8,7 @@ import pytest
 
 from setrl.logs import LogOptions, log, open_log
 from setrl.logs.paths import MISSING, MOST_KNOWN, ReadOnce, column, value_at
+from setrl.logs.rows import Rows
 from setrl.samples.values import read_answer, read_count, read_label
 from setrl.support.errors import DataError
 
@@ -171,3 +172,13 @@ def test_contradictions_are_counted_both_ways(tmp_path):
     records = [{"id": 1, "correct": right, "reward": reward} for right, reward in pairs]
     found = open_log(write(tmp_path / "log.jsonl", records), needs=["reward"])
     assert "in 3 of 5 samples: correct says" in found.notes()[0]
+
+
+def test_rows_are_read_again_in_any_order(tmp_path):
+    records = rows(NAMES[:40])
+    found = Rows(write(tmp_path / "log.jsonl", records, b"\n"))
+    assert [record for record, _ in found.scan()] == records
+    rng = random.Random(0)
+    for _ in range(2_000):
+        chosen = rng.sample(range(40), rng.randrange(1, 5))
+        assert found.records(chosen) == [records[row] for row in chosen]
