@@ -1,8 +1,8 @@
-"""A log → its groups, one in memory at a time: the only reader of samples on disk.
+"""A log → its groups, a few in memory at a time: the only reader of samples on disk.
 
 A first pass over the file recognises its fields and remembers, for each problem, where its rows
 are; that takes some 40 bytes a row. Groups are then read in the order of their first rows, although
-their rows may be anywhere in the file.
+their rows may be anywhere in the file, a quarter of a MiB at a time: their columns are read together.
 """
 
 from __future__ import annotations
