@@ -2,7 +2,7 @@
 
 A first pass over the file recognises its fields and remembers, for each problem, where its rows
 are; that takes some 40 bytes a row. Groups are then read in the order of their first rows, although
-their rows may be anywhere in the file, a quarter of a MiB at a time: their columns are read together.
+their rows may be anywhere in the file: the columns of a quarter of a MiB of rows at a time.
 """
 
 from __future__ import annotations
