@@ -1,8 +1,8 @@
-"""A log → its groups, one in memory at a time: the only reader of samples on disk.
+"""A log → its groups, a few in memory at a time: the only reader of samples on disk.
 
 A first pass over the file recognises its fields and remembers, for each problem, where its rows
 are; that takes some 40 bytes a row. Groups are then read in the order of their first rows, although
-their rows may be anywhere in the file.
+their rows may be anywhere in the file: the columns of a quarter of a MiB of rows at a time.
 """
 
 from __future__ import annotations
@@ -114,14 +114,16 @@ class Log:
 
     def items(self, place: int) -> list[Item]:
         """Return the objects that hold the samples of a group, with the numbers of their rows."""
-        if self.reader.list_path is None:
-            rows = self._at(place)[0]
-            return [*zip(rows, self.rows.records(rows), strict=True)]
         return [(row, item) for row, _, items in self.records(place) for item in items]
 
     def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
         """Yield each row of a group: its number, the row, and the objects of it in the group."""
-        for row, chosen in groupby(zip(*self._at(place), strict=True), key=itemgetter(0)):
+        rows, at = self._at(place)
+        if self.reader.list_path is None:
+            for row, record in zip(rows, self.rows.records(rows), strict=True):
+                yield row, record, [record]
+            return
+        for row, chosen in groupby(zip(rows, at, strict=True), key=itemgetter(0)):
             if self._last[0] != row:  # a row may hold samples of many groups
                 record = self.rows.record(row)
                 self._last = (row, record, self.reader.items(record))

@@ -109,9 +109,9 @@ class Rows:
             weakref.finalize(self, self._handle.close)
         places, last = self._places, len(self._places) - 1
         lines = [(places[row], places[row + 1] if row < last else self._end) for row in rows]
-        if rows[-1] - rows[0] == len(rows) - 1 > 0:
-            start = lines[0][0]
-            block = self._read(start, lines[-1][1])
+        if max(rows) - min(rows) == len(rows) - 1 > 0:
+            start = min(lines)[0]
+            block = self._read(start, max(lines)[1])
             each = [block[place - start : end - start] for place, end in lines]
         else:
             each = [self._read(*line) for line in lines]
