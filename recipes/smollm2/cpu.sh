@@ -17,7 +17,7 @@ sampled() { # sampled CHECKPOINT TEMPERATURE FILE: 100 problems of the test, 64 
 
 say "models and warm-up"
 python -m recipes.smollm2.model "$out/models"
-python -m recipes.smollm2.warmup "$out/models/smollm2" "$out/warmup" --steps "${WARMUP_STEPS:-800}" --look 50 --check
+python -m recipes.smollm2.warmup "$out/models/smollm2" "$out/warmup" --steps "${WARMUP_STEPS:-800}" --look 100 --check
 
 say "learning rates"
 for rate in 5e-5 2e-4 1e-3; do
