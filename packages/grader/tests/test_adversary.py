@@ -4,11 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+from adversary.copies import accepted, copies
 from adversary.expressions import node, num, same, sym, value, write
 from adversary.fuzz import fuzz
 from adversary.golds import KINDS, Answer, equal, golds, latex
 from adversary.near_misses import near_misses
 from adversary.trial import ours, share, trial
+from setrl_grader import grade
 from setrl_grader.marks import MARKS
 from setrl_grader.math_grader import judged
 from setrl_grader.normal_form import normal_form, spaceless
@@ -23,6 +25,17 @@ def test_no_near_miss_is_accepted(result):
     accepted = [case for row in result.near_misses.values() for case in row.examples]
     assert accepted == []
     assert sum(row.tried for row in result.near_misses.values()) > 150
+
+
+def test_no_copy_of_a_problem_is_accepted():
+    def ours_on(copy):
+        return grade(rf"\boxed{{{copy.text}}}", copy.gold, prompt=copy.problem).correct
+
+    assert [case for found in accepted(ours_on, 3, seed=7).values() for case in found] == []
+    right = {(each.problem, each.gold) for each in copies(3, seed=7)}
+    assert all(grade(rf"\boxed{{{gold}}}", gold, prompt=problem).correct for problem, gold in right)
+    without = accepted(lambda copy: grade(rf"\boxed{{{copy.text}}}", copy.gold).correct, 3, seed=7)
+    assert without["factor"]  # which only the problem shows
 
 
 def test_the_checker_refutes_nothing_that_is_accepted(result):

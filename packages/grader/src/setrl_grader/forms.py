@@ -55,7 +55,7 @@ def is_undone(gold: Part, answer: Part) -> bool:
 def is_another_form(gold: Part, answer: Part, problem: str) -> bool:
     """Whether a problem asks for the form that the gold has, and the answer does not have it."""
     ours, theirs = value_of(gold).tree, value_of(answer).tree
-    unsolved = answer.kind == "relation" and is_named(gold) and not is_named(answer)
+    unsolved = answer.kind == "relation" and is_named(gold) and not _has_name_of(gold, answer)
     if unsolved and _SOLVE.search(problem):
         return True
     if ours is None or theirs is None:
@@ -67,6 +67,11 @@ def is_another_form(gold: Part, answer: Part, problem: str) -> bool:
     if _SIMPLIFY.search(problem) and letters_of(ours) and _size(theirs) >= 2 * _size(ours):
         return True
     return bool(_RADICAL.search(problem)) and _is_over_root(theirs) and not _is_over_root(ours)
+
+
+def _has_name_of(gold: Part, answer: Part) -> bool:
+    names = [each.parts[0].text.split() for each in (gold, answer)]
+    return is_named(answer) and names[0] == names[1]
 
 
 def has_operation(part: Part) -> bool:

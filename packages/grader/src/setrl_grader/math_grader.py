@@ -26,7 +26,7 @@ from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.problems import is_copied, problem_of
 from setrl_grader.stated import after_thinking
-from setrl_grader.trees import Part, Tree
+from setrl_grader.trees import Part, Tree, letters_of
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
 
@@ -199,6 +199,8 @@ def judged(
     """Return what is found about two normal forms within the budget."""
 
     def equal(one: Tree, other: Tree) -> bool | None:
+        if letters_of(one) and _has_unit(one) != _has_unit(other):
+            return False  # i may be an index or a current
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
@@ -223,6 +225,13 @@ def judged(
         names = ", ".join(sorted(calls - products[0]))
         return Finding(False, "two readings", gold, answer, detail=(names,))
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
+
+
+def _has_unit(tree: Tree) -> bool:
+    """Whether i occurs outside of a power of e."""
+    if tree.op == "constant":
+        return tree.text == "i"
+    return (tree.op != "^" or tree.parts[0].text != "e") and any(map(_has_unit, tree.parts))
 
 
 def _reason(found: Finding) -> Reason:

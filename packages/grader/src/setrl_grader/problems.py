@@ -63,22 +63,23 @@ def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]
     [True, False, False]
     """
-    return has_operation(answer) and _stands(answer, problem) and not _stands(gold, problem)
+    return has_operation(answer) and _stands(answer, problem) and not _stands(gold, problem, True)
 
 
-def _stands(part: Part, problem: str) -> bool:
-    """Whether a statement, its value, or each of its members stands in a problem."""
+def _stands(part: Part, problem: str, whole: bool = False) -> bool:
+    """Whether a statement, its value, or each of its members stands in a problem, also within."""
     if part.kind in ("list", "()", "{}") and part.parts:
-        return all(_stands(each, problem) for each in part.parts)
+        return all(_stands(each, problem, whole) for each in part.parts)
     value = value_of(part)
     keys = {_key(part), _key(value)}
     texts = {part.text, value.text}
-    return bool(keys & _keys(problem)) or any(_is_written(text, problem) for text in texts)
+    written = any(_is_written(text, problem, whole) for text in texts)
+    return written or bool(keys & _keys(problem, whole))
 
 
 @lru_cache(maxsize=1024)
-def _keys(problem: str) -> frozenset[object]:
-    return frozenset(key for formula in _formulas(problem) for key in _all_keys(formula))
+def _keys(problem: str, whole: bool) -> frozenset[object]:
+    return frozenset(key for formula in _formulas(problem) for key in _all_keys(formula, whole))
 
 
 def _formulas(problem: str) -> Iterator[Part]:
@@ -88,12 +89,12 @@ def _formulas(problem: str) -> Iterator[Part]:
             yield parse(normal_form(piece))
 
 
-def _all_keys(part: Part) -> Iterator[object]:
+def _all_keys(part: Part, whole: bool) -> Iterator[object]:
     yield _key(part)
-    if part.tree is not None:
+    if part.tree is not None and not whole:
         yield from map(_key_of, walk(part.tree))
     for each in part.parts:
-        yield from _all_keys(each)
+        yield from _all_keys(each, whole)
 
 
 def _key(part: Part) -> object:
@@ -117,14 +118,14 @@ def _lexemes(problem: str) -> tuple[str, ...]:
     return tuple(_LEXEME.findall(joined(tokens(problem))))
 
 
-def _is_written(text: str, problem: str) -> bool:
+def _is_written(text: str, problem: str, whole: bool) -> bool:
     """Whether a formula is in a problem, also without dollar signs, but not within another."""
     wanted, there = tuple(_LEXEME.findall(text)), ("", *_lexemes(problem), "")
     for at in range(1, len(there) - len(wanted)):
         if there[at : at + len(wanted)] == wanted:
             before, behind = there[at - 1], there[at + len(wanted)]
-            if (before in _BEFORE or _WORD.match(before)) and (
-                behind in _BEHIND or _WORD.match(behind)
+            if (before in (_ENDS if whole else _BEFORE) or _WORD.match(before)) and (
+                behind in (_ENDS if whole else _BEHIND) or _WORD.match(behind)
             ):
                 return True
     return False

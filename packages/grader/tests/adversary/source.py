@@ -88,6 +88,31 @@ PRODUCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         r"{a}.5\times 10^{{{b}}}",
         (r"{a}.5\times 10^{{-{b}}}", "{a}.5", r"{a}.5\cdot 10{b}"),
     ),
+    "sum left to do": (
+        "{s}",
+        ("{a}+{b}", "{a}^1+{b}", r"\sqrt{{{a}^2}}+{b}", r"\sqrt[3]{{{s}^3}}", "{s}^1", "|-{s}|"),
+    ),
+    "product left to do": ("{m}", (r"{a}\cdot {b}\cdot 1^2", r"\frac{{{a}^2\cdot {b}}}{{{a}}}")),
+    "powers left to do": ("{n}", ("{a}^2+{b}^2", r"{a}\cdot {a}+{b}^2", "({a}+{b})^2-2({m})")),
+    "function left to do": (
+        "{a}",
+        (r"\ln e^{{{a}}}", r"\log_2 2^{{{a}}}", r"{a}\sin^2 1+{a}\cos^2 1", "{a}e^0", "{a}-0{x}"),
+    ),
+    "count left to do": ("{a}", (r"\binom{{{a}}}{{1}}", r"\frac{{{a}!}}{{({a}-1)!}}", "{a}(0!)")),
+    "condition left to do": (
+        "{x}<{a}",
+        ("{x}-{a}<0", "{a}-{x}>0", "{b}{x}<{m}", "-{x}>-{a}", r"\frac{{{x}}}{{{a}}}<1"),
+    ),
+    "call or product": (
+        "{P}({x}+{a})^{c}",
+        ("({P}({x}+{a}))^{c}", "{P}({x}^{c}+{a}^{c})", "({P}{x}+{P}{a})^{c}"),
+    ),
+    "rounded or bracketed": ("{x}+{a}", ("[{x}]+{a}", r"\{{{x}\}}+{a}", "{a}[{x}]")),
+    "statement or name": ("AB=CD", ("CD", "AB", "AB=CE")),
+    "pieces of two letters": (
+        "{x}{y}",
+        ("{x}{y}+(|{x}-{a}|+{x}-{a})(|{y}-{b}|+{y}-{b})", r"\sqrt{{{x}^2{y}^2}}"),
+    ),
     "time": ("{a}:{d}5", ("{d}5:{a}", r"\frac{{{a}}}{{{d}5}}", "{a}:{d}5:00:1")),
     "ratio": ("{a}:{b}:{c}", ("{a}:{c}:{b}", "{c}:{b}:{a}", "{a}:{b}")),
     "base": ("1{a}1_{{20}}", ("1{a}1_{{19}}", "1{a}1", "1{a}_{{20}}")),
@@ -170,7 +195,8 @@ def source_near_misses(trials: int, seed: int) -> Iterator[tuple[str, str, str]]
         a, b, c = sorted(rng.sample(range(2, 20), 3))
         x, y = rng.sample(["x", "y", "z", "u", "v"], 2)
         p, q = rng.sample("ABCMPQX", 2)
-        drawn = {"a": a, "b": b, "c": c, "d": rng.randint(1, 2), "x": x, "y": y, "P": p, "Q": q}
+        drawn = {"a": a, "b": b, "c": c, "d": rng.randint(1, 2), "x": x, "y": y, "P": p, "Q": q,
+                 "s": a + b, "m": a * b, "n": a * a + b * b}  # fmt: skip
         drawn["d"], other = rng.sample((1, 2), 2)
         for name, (gold, answers) in PRODUCTIONS.items():
             for answer in answers:

@@ -35,6 +35,7 @@ _OTHER_KINDS = re.compile(  # a short word, a code; what has values only somewhe
 )
 _SAID = re.compile(  # sets in words, conditions on a distance, a function or a factor
     r"(?i:solution|real numbers)|\|[^|]+\|\s*(?:[<>]|\\[lg]eq?(?![a-z]))"
+    r"|i\s*\^\{?\d"  # i² beside letters may be a current's
     r"|(?<![\\a-zA-Z])[A-Z](?:\\cdot|\\left|\s)*\([^()]*[-+]"
 )
 _PYTHON = re.compile(r"\*\*|(?<![\\a-zA-Z])(?:pi|oo|sqrt\(|exp\(|log\(|max\()")
