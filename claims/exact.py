@@ -1,8 +1,8 @@
 """Expectations over finite policies, groups of samples and their sets, in rational arithmetic.
 
 This is the reference of the claims and of the tests: plain enumeration with fractions, which shares
-no code with the library but its definition, `setrl.idea`. A policy is a sequence of probabilities,
-one for each action. A score is a function of the members of a set in ascending order: actions, or
+no code with the library but its definition, `setrl.core.idea`. A policy is a sequence of
+probabilities, one for each action. A score is a function of the members of a set in ascending order: actions, or
 indices of samples. A credit gives an advantage to each action of a group of N samples.
 """
 
@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from math import factorial, gcd, lcm, prod
 
-from setrl.idea import Sets
+from setrl.core.idea import Sets
 
 Policy = Sequence[Fraction]
 Actions = tuple[int, ...]

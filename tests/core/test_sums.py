@@ -10,7 +10,7 @@ from claims import exact, scores
 from setrl import credit, grouped_advantages, methods, objectives, set_advantages
 from setrl.core.adjusting import Gate, InverseStrategySize
 from setrl.core.advantages import MethodSum
-from setrl.idea import Sets
+from setrl.core.idea import Sets
 from setrl.train import method_config
 from tests.core.catalogue import cases
 

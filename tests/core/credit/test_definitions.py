@@ -10,7 +10,7 @@ import pytest
 
 from claims import exact
 from setrl import credit, idea, objectives, set_advantages
-from setrl.idea import Sets
+from setrl.core.idea import Sets
 from tests.core.catalogue import COMMON, Case, cases, drawn, samples_of
 
 every_entry = pytest.mark.parametrize("entry", COMMON, ids=lambda entry: entry.name)

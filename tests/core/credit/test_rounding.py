@@ -8,7 +8,7 @@ import pytest
 
 from setrl import Samples, credit, methods, objectives, set_advantages
 from setrl.control import credit as vine_credit
-from setrl.idea import Sets
+from setrl.core.idea import Sets
 from tests.core.catalogue import EXACT, Case, samples_of
 
 N = 6

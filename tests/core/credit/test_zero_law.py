@@ -8,7 +8,7 @@ import pytest
 
 from claims import exact, scores
 from setrl import credit, objectives, set_advantages
-from setrl.idea import Sets
+from setrl.core.idea import Sets
 from tests.core.catalogue import EXACT, Case, Entry, cases, samples_of
 
 EPS = np.finfo(float).eps

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from claims import exact
-from setrl.idea import Sets
+from setrl.core.idea import Sets
 from tests.core.catalogue import EXACT, cases, drawn, samples_of
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from claims import scores
 from setrl import Samples, objectives, set_advantages
+from setrl.core.idea import Sets
 from setrl.core.objectives.base import Objective
-from setrl.idea import Sets
 from tests.core.catalogue import cases, samples_of
 
 REFUSED = [
