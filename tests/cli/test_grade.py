@@ -23,7 +23,7 @@ def graded(*arguments: str) -> int:
         ),
         (("x^2+1", r"So \boxed{x^2-1}."), 10, "at x = 2: the gold is 5 there, and the answer is 3"),
         (("--", "5", "-5"), 10, "wrong: the number -5 is not 5"),
-        (("5", "5 million"), 10, "wrong: the number 5 million is not 5"),
+        (("5", "5 trees"), 11, "unreadable: 5 trees has no certain reading"),
         (("5", "2x+"), 11, "unreadable: something is missing in the answer"),
         (("--units", "5", "5 cm"), 0, "right:"),
     ],

@@ -130,9 +130,11 @@ class RewardSet:
         """
         if isinstance(self.outcome, MathAnswer):
             grade = MathVerifier(self.outcome)
-            return grade(str(problem.gold), texts, unit=problem.unit, error=problem.error)
+            how: Any = {"unit": problem.unit, "error": problem.error, "prompt": problem.prompt}
+            return grade(str(problem.gold), texts, **how)
         if isinstance(self.outcome, Grader):
-            grades = self.outcome.grades(texts, [problem.gold] * len(texts))
+            golds, prompts = [problem.gold] * len(texts), [problem.prompt] * len(texts)
+            grades = self.outcome.grades(texts, golds, prompts=prompts)
             return readings(self.outcome, problem.gold, grades)
         return self._read_by_function(problem, texts, chat)
 

@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from setrl.rewards.verifier import MathVerifier
 from setrl.support.errors import DataError
@@ -83,6 +84,7 @@ def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
 
     def read(problem: Problem, texts: Sequence[str]) -> list[Reading]:
         assert problem.gold is not None
-        return verifier(problem.gold, texts, unit=problem.unit, error=problem.error)
+        how: Any = {"unit": problem.unit, "error": problem.error, "prompt": problem.prompt}
+        return verifier(problem.gold, texts, **how)
 
     return ProblemSet(name=name, split=name, problems=tuple(fit), read=read)

@@ -45,7 +45,8 @@ def problem_of(prompt: object) -> str:
     """
     if isinstance(prompt, str):
         found = list(_EXAMPLE.finditer(prompt))
-        return prompt[found[-1].end() if found else 0 :][-MAX_LENGTH:]
+        text = prompt[found[-1].end() if found else 0 :]
+        return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
     given = prompt if isinstance(prompt, list | tuple) else []
     messages = [each for each in given if isinstance(each, Mapping)]
     users = [each.get("content") for each in messages if each.get("role") == "user"]
