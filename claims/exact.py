@@ -2,8 +2,9 @@
 
 This is the reference of the claims and of the tests: plain enumeration with fractions, which shares
 no code with the library but its definition, `setrl.core.idea`. A policy is a sequence of
-probabilities, one for each action. A score is a function of the members of a set in ascending order: actions, or
-indices of samples. A credit gives an advantage to each action of a group of N samples.
+probabilities, one for each action. A score is a function of the members of a set in ascending
+order: actions, or indices of samples. A credit gives an advantage to each action of a group of N
+samples.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import setrl.rewards, setrl.train.scoring, setrl.evaluate, setrl.tasks  # all re
 from setrl_grader import MathGrader
 grader = MathGrader()
 assert grader.grade(r"\\boxed{0.5}", "1/2").correct
-assert grader.grade(r"\\boxed{\\sin(x)^2 + \\cos(x)^2}", "1").correct
+assert grader.grade(r"\\boxed{\\sin(x)^2}", r"1-\\cos(x)^2").correct
 """
 
 

@@ -97,7 +97,7 @@ def lines(path):
 
 
 def test_training(run, said):
-    samples = [sample for group in lines(run.rollouts(1)) for sample in group["samples"]]
+    samples = [sample for group in lines(run.rollouts[1]) for sample in group["samples"]]
     assert {sample["reward"] for sample in samples} == {None, 0, 1}
     assert {sample["strategy"] for sample in samples} == {None, -1, "a", "b"}
     for sample in samples:
