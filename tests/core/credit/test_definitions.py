@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from claims import exact
-from setrl import credit, idea, objectives, set_advantages
+from setrl import credit, objectives, set_advantages
+from setrl.core import idea
 from setrl.core.idea import Sets
 from tests.core.catalogue import COMMON, Case, cases, drawn, samples_of
 
