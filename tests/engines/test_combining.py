@@ -41,6 +41,19 @@ def test_a_combination_is_what_is_credited(make_chat):
     [logged] = [one for one in trainer.state.log_history if "reward/pass@1" in one]
     assert logged["reward/pass@1"] == np.mean(OUTCOMES)
     assert logged["time/reward/shaping"] > 0
+    known = expected[~np.isnan(expected)]
+    assert logged["reward"] == pytest.approx(known.mean(), abs=1e-4)
+    assert logged["reward_std"] == pytest.approx(known.std(ddof=1), abs=1e-4)
+    assert logged["frac_reward_zero_std"] == 1 / 2  # all gates of the first group are closed
+
+
+@pytest.mark.parametrize("punish", [-1.0, None])
+def test_the_reward_of_a_punished_sample_is_what_is_logged(make_chat, punish):
+    trainer = make_chat(rewards=[outcome], truncated=Truncation("punish", punish))
+    batch = step(trainer)
+    [logged] = [one for one in trainer.state.log_history if "reward/pass@1" in one]
+    assert logged["reward"] == pytest.approx(batch.samples.rewards.mean(), abs=1e-4)
+    assert logged["reward"] == pytest.approx(logged["reward/mean"], abs=1e-4)
 
 
 def test_normalised_rewards_are_those_of_gdpo_in_trl(make_chat):

@@ -8,6 +8,7 @@ from datasets import Dataset
 from setrl import methods
 from setrl.judges.exact import ExactJudge
 from setrl.logs.importers.trl import LABEL_COLUMN
+from setrl.rewards import Combine
 from tests.engines.chat import PROMPTS
 
 
@@ -58,6 +59,27 @@ def test_single_samples_have_the_metrics_of_trl(make_chat):
     _, found = evaluated(make_chat, {"num_generations_eval": 1}, strategy_func=halves)
     assert "eval_reward" in found
     assert not any(key.startswith(("eval_reward/", "eval_strategies/")) for key in found)
+
+
+def test_the_reward_of_an_evaluation_is_the_combined_one(make_chat):
+    """What selects the best model is what is trained: a gated reward pays no wrong sample."""
+
+    def formatted(completions, **_):
+        return [1.0] * len(completions)
+
+    trainer = make_chat(
+        methods.poly_epo(2),
+        [first_of_each_group(4), formatted],
+        combine=Combine((1.0, 0.5), gates=(None, "sample"), outcome=0),
+        strategy_func=halves,
+        args=ARGS,
+        eval_dataset=Dataset.from_dict({"prompt": PROMPTS}),
+    )
+    trainer.train()
+    [found] = [one for one in trainer.state.log_history if "eval_loss" in one]
+    assert found["eval_reward"] == found["eval_reward/mean"] == pytest.approx(1.5 / 4)
+    assert found["eval_reward_std"] == pytest.approx(np.std([1.5, 0, 0, 0] * 2, ddof=1), abs=1e-4)
+    assert found["eval_frac_reward_zero_std"] == 0
 
 
 def test_a_judge_is_asked_only_in_training(make_chat):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import math
 import warnings
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -261,6 +262,8 @@ class SetCredit(Gathering):
         self._relog([float("nan")] * sum(map(len, columns.texts_BN)))
         if self._num_samples > 1:  # one sample of a prompt is in no set
             batch = self._scored(replace(columns, cut=None), methods.dr_grpo())
+            if self.combine is not None:
+                self._relog_rewards("eval", batch.samples.rewards)
             for key, value in evaluation_metrics(batch).items():
                 self._metrics["eval"][key].append(value)
 
@@ -329,10 +332,29 @@ class SetCredit(Gathering):
             logged.pop()
         logged.extend(values)
 
+    def _relog_rewards(self, mode: str, rewards_BN: np.ndarray) -> None:
+        """Replace TRL's statistics of its own sum of rewards by those of the credited reward.
+
+        TRL sums what gates close, too, and what a truncated sample had.
+        """
+        args: Any = self.args
+        spread_B = [std_of(rewards_N) for rewards_N in rewards_BN]
+        overall = std_of(rewards_BN.ravel())
+        if args.scale_rewards == "batch":
+            spread_B = [overall]
+        known = rewards_BN[~np.isnan(rewards_BN)]
+        statistics = {
+            "reward": float(known.mean()) if known.size else math.nan,
+            "reward_std": overall,
+            "frac_reward_zero_std": float(np.isclose(spread_B, 0).mean()),
+        }
+        for key, value in statistics.items():
+            self._metrics[mode][key][-1] = value
+
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
-        if self.combine is not None:  # TRL sums what the gates close, too
-            self._metrics["train"]["reward"][-1] = float(np.nanmean(batch.samples.rewards))
+        if self.combine is not None or self.truncated.policy != "count":
+            self._relog_rewards("train", batch.samples.rewards)
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)
@@ -420,3 +442,9 @@ def _listed(functions: Any) -> list[Any]:
     if functions is None:
         return []
     return list(functions) if isinstance(functions, list) else [functions]
+
+
+def std_of(rewards: np.ndarray) -> float:
+    """Return the standard deviation of the known rewards, over n − 1; NaN for fewer than two."""
+    known = rewards[~np.isnan(rewards)]
+    return float(known.std(ddof=1)) if known.size > 1 else math.nan
