@@ -353,7 +353,7 @@ class SetCredit(Gathering):
 
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
-        if self.combine is not None or self.truncated.policy != "count":
+        if self.combine is not None or self.truncated.policy == "punish":
             self._relog_rewards("train", batch.samples.rewards)
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
