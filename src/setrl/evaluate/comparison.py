@@ -34,7 +34,7 @@ from setrl.evaluate.metrics import (
 from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import Side, common_split, load_side
-from setrl.evaluate.tails import ROUNDING, Bounds
+from setrl.evaluate.tails import ROUNDING, Bounds, decided_by_few
 from setrl.evaluate.thinning import paired_values
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
@@ -61,6 +61,8 @@ class PairedMetric:
             report.
         detectable: The true difference that 4 of 5 such comparisons would detect (80% power, 5%
             level); NaN where all problems differ by the same amount, so that the spread is unknown.
+        few: Whether three problems or fewer decide the value of a run, so that the interval is as
+            wide as what they cannot rule out.
     """
 
     metric: str
@@ -69,6 +71,7 @@ class PairedMetric:
     second: Estimate
     difference: Difference
     detectable: float
+    few: bool = False
 
 
 @dataclass(frozen=True)
@@ -252,15 +255,9 @@ def _in_words(
 ) -> str:
     """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
-    means = {
-        name: (mean_over_problems(b).value, mean_over_problems(a).value)
-        for name, (a, b) in asked.items()
-    }
-    gaps = {
-        name: paired_difference(b, a, config, bounds_of(name, ())) for name, (a, b) in asked.items()
-    }
+    gaps = {name: paired_difference(b, a, config) for name, (a, b) in asked.items()}
     one, other = _names(second.name, first.name)
-    return strategies_in_words(one, other, means, gaps, band)
+    return strategies_in_words(one, other, gaps, band)
 
 
 def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
@@ -319,7 +316,14 @@ def _row(
         second=mean_over_problems(second_RP, intervals, bounds),
         difference=difference,
         detectable=detectable_difference(spread, POWER, LEVEL, reach),
+        few=bounds is not None and any(_few(each, bounds) for each in (first_RP, second_RP)),
     )
+
+
+def _few(values_RP: Floats, bounds: Bounds) -> bool:
+    value_P = np.atleast_2d(values_RP).mean(axis=0)
+    known_P = value_P[~np.isnan(value_P)]
+    return len(known_P) > 1 and bool(decided_by_few(known_P[None], bounds)[0])
 
 
 def _number(text: str) -> float:

@@ -117,12 +117,15 @@ class Difference(WithInterval):
         stderr, problems, missing: As in `Estimate`, of the difference.
         improvement: The share of problems on which the first arm is above the second, ties counting
             half (the probability of improvement of arXiv:2108.13264, with problems as tasks).
+        first, second: The means of both arms on these problems, where either lacks none.
     """
 
     stderr: float
     improvement: float
     problems: int
     missing: int
+    first: float = math.nan
+    second: float = math.nan
 
     @property
     def excludes_zero(self) -> bool:
@@ -137,6 +140,8 @@ class Difference(WithInterval):
             low=-self.high,
             high=-self.low,
             improvement=1 - self.improvement,
+            first=self.second,
+            second=self.first,
         )
 
 
@@ -213,6 +218,8 @@ def paired_difference(
         improvement=_mean(0.5 + 0.5 * np.sign(np.where(np.abs(gap_P) < ROUNDING, 0.0, gap_P))),
         problems=len(gap_P),
         missing=int((~usable).sum()),
+        first=_mean(first),
+        second=_mean(second),
     )
 
 

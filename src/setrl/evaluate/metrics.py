@@ -78,7 +78,7 @@ METRICS: dict[str, Metric] = {
     "cover": Metric("Cover", "τ", share=True),
     "effective_number": Metric("effective number of strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
-    "degenerate": Metric("strategy cannot be read", "", share=True),
+    "degenerate": Metric("share without a strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),
 }
 
