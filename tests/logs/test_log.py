@@ -323,7 +323,9 @@ def test_an_evaluation_file_takes_no_names_of_fields(tmp_path):
               "strategies": [None], "answers": [None]}  # fmt: skip
     path = write(tmp_path / "e.jsonl", [record])
     assert not load(path).is_log
-    with pytest.raises(ConfigError, match="is an evaluation file, whose fields are known: --group"):
+    with pytest.raises(
+        ConfigError, match="is a file of setrl's own, whose fields are known: --group"
+    ):
         load(path, group=("prompt",))
 
 

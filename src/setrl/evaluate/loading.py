@@ -46,7 +46,7 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
         DataError: When the file is empty, a line is not a record, or the file is damaged.
     """
     log = open_log(path, LogOptions(allow_damaged=allow_damaged), ["correct"])
-    if not log.is_evaluation:
+    if not log.is_own:
         raise DataError(f"{path} is not an evaluation file")
     found = _evaluation(log)
     if log.rows.damage:
@@ -78,7 +78,7 @@ def load_samples(
     log = open_log(path, options, ["correct"], tool=tool)
     disputes = Disputes()
     evaluation = _evaluation(log, keep_bare, disputes)
-    if log.is_evaluation:
+    if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
         evaluation = replace(evaluation, options=("--ungraded wrong",))
         return LoadedSamples(evaluation, _notes(*log.notes(), contradiction(evaluation)))
