@@ -321,7 +321,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
     options, given = options_of(case), [*map(str, case.options)]
     none = [[-1] * len(one) for one in correct]  # arrays have no strategy for unknown ones
     seen = strategies if case.strategies else none
-    assert of_evaluation(load_samples(path, options).evaluation) == (correct, seen)
+    assert of_evaluation(load_samples(path, options)) == (correct, seen)
     [compared] = load_side(path, log=options).evaluations
     assert of_evaluation(compared) == (correct, seen)
     recommend = Recommend(
@@ -331,7 +331,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
         degenerate=options.degenerate,
         **{k: v[0] for k, v in options.fields.named().items()},
     )
-    assert of_evaluation(recommend._read().evaluation) == (correct, seen)
+    assert of_evaluation(recommend._read()) == (correct, seen)
     shown = shown_in_a_page(path, options)  # all that is logged, also beyond n
     assert [row[: len(one)] for row, one in zip(shown, correct, strict=True)] == correct
     assert of_evaluation(reported(path, tmp_path, options)) == (correct, seen)
@@ -339,7 +339,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
         output = tmp_path / "imported.jsonl"
         tool = {"out": "trl", "rollouts": "verl", "log.eval": "inspect"}.get(path.name, "jsonl")
         run(capsys, "import", tool, path, "--output", output, *given)
-        assert of_evaluation(load_samples(output, LogOptions()).evaluation) == (correct, seen)
+        assert of_evaluation(load_samples(output, LogOptions())) == (correct, seen)
         again = [[s.strategy for s in group.samples] for group in open_log(output)]
         assert list(map(ways, again)) == strategies
 
