@@ -178,7 +178,7 @@ def test_missing_samples_have_bounds(said, tmp_path):
             share += Fraction(sum(graded) + wrong_ones * (N - len(graded)), N * PROBLEMS)
         ends.append(100 * float(share))
     of_a = 100 * sum(row["correct"] for row in first) / len(first)
-    evaluations = [[load_samples(path).evaluation] for path in (a, b)]
+    evaluations = [[load_samples(path)] for path in (a, b)]
     [alone] = of_one(evaluations[1])
     assert f"{len(first) - len(kept)} samples are missing: pass@1 would be {ends[0]:.1f}%" in alone
     assert f"{ends[1]:.1f}% if all were right" in alone
@@ -300,8 +300,8 @@ def test_a_table_is_the_same_as_lines_of_json(setrl, tmp_path, separator):
         [row["id"], f'"{row["prompt"]}"', '"two\nlines; ""x"", y"', str(row["correct"])]
         for row in rows())]  # fmt: skip
     (tmp_path / "log.csv").write_text("".join(separator.join(line) + "\n" for line in lines))
-    found = load_samples(tmp_path / "log.csv").evaluation
-    same = load_samples(write(tmp_path / "log.jsonl", rows())).evaluation
+    found = load_samples(tmp_path / "log.csv")
+    same = load_samples(write(tmp_path / "log.jsonl", rows()))
     assert (found.ids, found.prompts) == (same.ids, same.prompts)
     assert found.correct_PN.tolist() == same.correct_PN.tolist()
     assert found.samples.texts[0][0] == 'two\nlines; "x", y'

@@ -36,6 +36,8 @@ class Evaluation:
         options: What the user can give to grade samples of a log: "--ungraded wrong", "--verify".
         settings: What the samples were drawn with, where the file says it.
         repeated: Rows of a log that are equal to an earlier one, in texts or in several samples.
+        reading: Lines that say how the fields of a log were read, and what was noticed.
+        is_log: Whether another program wrote the file.
     """
 
     samples: Samples
@@ -45,6 +47,8 @@ class Evaluation:
     options: tuple[str, ...] = ()
     settings: Settings = field(default_factory=dict)
     repeated: int = 0
+    reading: tuple[str, ...] = ()
+    is_log: bool = False
 
     def __len__(self) -> int:
         return len(self.samples.rewards)
