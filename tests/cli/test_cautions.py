@@ -142,7 +142,7 @@ KNOWN = np.nan_to_num(UNKNOWN, nan=-1)
 )
 def test_what_is_unknown_of_one_side_only_is_no_copy(first, second):
     given = {"rewards": np.zeros((2, 3)), "correct": np.ones((2, 3)), "prompts": "pq"}
-    names = {column: ("a", "b", "c") for column in ("strategies", "answers")}
+    names = dict.fromkeys(("strategies", "answers"), ("a", "b", "c"))
     a, b = (Evaluation(Samples(**{**given, **more}, names=names)) for more in (first, second))
     assert are_equal([a], [a])
     assert not are_equal([a], [b])
