@@ -139,7 +139,7 @@ def _named(place: str) -> Iterator[None]:
         yield
     except RunError:  # it says where it comes from
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 
 

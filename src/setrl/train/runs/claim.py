@@ -86,7 +86,7 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         _write_if_there(run_dir, "interrupted")
         raise
-    except Exception as error:
+    except BaseException as error:  # code of a user may raise anything, `SystemExit` too
         with suppress(OSError):  # on a full disk the first error says more
             _write_if_there(run_dir, "failed", error=explain(error))
         raise
