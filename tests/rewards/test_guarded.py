@@ -240,3 +240,19 @@ def no_completions(prompts):
 def test_what_is_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         GuardedReward(**{"function": numbers, "name": "own", **options})
+
+
+def test_a_function_may_change_what_it_gets_and_the_next_call_does_not_see_it():
+    """The second call, with each sample by itself, gets the samples as they were."""
+
+    def shortens(completions, notes, **_):
+        if len(completions) > 1:
+            completions.reverse()
+            notes[0].append("seen")
+            raise ValueError("together")
+        return [float(text) for text in completions]
+
+    notes = [[] for _ in TEXTS]
+    with pytest.raises(RunError, match="raised ValueError: could not convert .* the sample 'x'"):
+        call(shortens, fields={"notes": notes})
+    assert notes == [[]] * 4

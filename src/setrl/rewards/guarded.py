@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from setrl.rewards.interface import own
 from setrl.rewards.time_limit import TimeUp, call_within
 from setrl.samples.conversation import Text, plain_text
 from setrl.samples.values import read_score
@@ -210,6 +211,7 @@ class GuardedReward:
         parameters = self._parameters
         if not _takes_any(parameters):
             fields = {name: value for name, value in fields.items() if name in parameters}
+        fields = own(fields)
         if _is_async(self.function):
 
             async def call() -> Any:
