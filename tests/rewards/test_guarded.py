@@ -1,3 +1,5 @@
+import re
+import signal
 import threading
 import time
 
@@ -187,6 +189,14 @@ def test_the_limit_holds_in_other_threads():
     thread.start()
     thread.join(2)
     assert ends == ["late", 7]
+
+
+def test_the_limit_holds_in_c_code_that_looks_for_signals():
+    """It holds the interpreter, so no thread of Python can interrupt it; it would take years."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1000)  # the timer of somebody else goes on
+    with pytest.raises(TimeUp):
+        call_within(0.05, lambda: re.match("(a+)+$", "a" * 50 + "b"))
+    assert signal.setitimer(signal.ITIMER_VIRTUAL, 0)[0] > 500
 
 
 def test_an_asynchronous_function():
