@@ -35,6 +35,11 @@ def test_values_as_numbers():
     assert [type(value) for value in found[:3]] == [float] * 3
 
 
+def test_a_generator_that_fails_is_a_failed_call():
+    _, found = call(lambda completions: (float(text) for text in completions), on_error="unknown")
+    assert found == [1.0, 2.0, None, 4.0]
+
+
 def test_an_array_of_values():
     assert call(lambda completions: np.arange(4))[1] == [0, 1, 2, 3]
 
@@ -263,6 +268,6 @@ def test_a_function_may_change_what_it_gets_and_the_next_call_does_not_see_it():
         return [float(text) for text in completions]
 
     notes = [[] for _ in TEXTS]
-    with pytest.raises(RunError, match="raised ValueError: could not convert .* the sample 'x'"):
+    with pytest.raises(RunError, match=r"raised ValueError: could not convert .* the sample 'x'"):
         call(shortens, fields={"notes": notes})
     assert notes == [[]] * 4
