@@ -14,8 +14,9 @@ from setrl.logs.run import RECORD, SCHEMA_VERSION, Seed
 from setrl.support import files
 from setrl.support.errors import DataError, RunError
 from setrl.support.files import json_lines
-from setrl.support.files.digests import changed_file, digest, digests
+from setrl.support.files.digests import changed_file, changed_files, digest, digests
 
+LOGGED = "logged"  # in the record of a training run: fingerprints of its rollouts
 COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that it continues
 
 log = logging.getLogger(__name__)
@@ -136,6 +137,8 @@ def is_done(run: Seed, mark: Path) -> bool:
             end(run, True, run.last_step)
         else:
             write_status(run.path, "finished")
+        for name in changed_logs(run):
+            log.warning("%s is missing, or is not what this run wrote", run.path / name)
         return True
     said = f"{run.path / damaged} is missing, or is not what this run wrote"
     checkpoint, _ = _newest_whole(run)
@@ -155,7 +158,14 @@ def end(run: Seed, finished: bool, step: int) -> None:
         return
     ours = [path for path in run.final.rglob("*") if path.is_file() and path.suffix != ".md"]
     ours += [path for path in (run.metrics_file, run.outcome_file) if path.is_file()]
-    write_status(run.path, "finished", step=step, wrote=digests(run.path, ours))
+    about = {"wrote": digests(run.path, ours), LOGGED: digests(run.path, run.rollouts.values())}
+    write_status(run.path, "finished", step=step, **about)
+
+
+def changed_logs(run: Seed) -> list[str]:
+    """Return the logged samples of a finished run that are missing or not what it wrote."""
+    known = files.read_json(run.path / RECORD).get(LOGGED)
+    return list(changed_files(run.path, known)) if isinstance(known, dict) else []
 
 
 def remove_incomplete(run: Seed) -> None:
