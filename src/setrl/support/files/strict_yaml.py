@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import typing_extensions
 import yaml
-from typing_extensions import override
 
 from setrl.support.errors import ConfigError
 
@@ -29,7 +29,7 @@ class KeyedError(ConfigError):
 class _Loader(yaml.SafeLoader):
     """Safe YAML in which 1e-3 is a number, as in every other language."""
 
-    @override
+    @typing_extensions.override
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             made = super().construct_object(node, deep)
