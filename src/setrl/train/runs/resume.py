@@ -102,20 +102,20 @@ def train_on(
     Returns:
         Whether all steps are done; False if training was stopped.
     """
-    if is_done(run, mark):
+    if is_done(run, mark, steps):
         on_step(steps)
         return True
     checkpoint = usable_checkpoint(run)
     if writes:
         remove_incomplete(run)
-        write_status(run.path, "running", **about)
+        write_status(run.path, "running", steps=steps, **about)
     done = train(checkpoint)
     if writes:
         end(run, done >= steps, done)
     return done >= steps
 
 
-def is_done(run: Seed, mark: Path) -> bool:
+def is_done(run: Seed, mark: Path, steps: int) -> bool:
     """Return whether training is done, and its files are what they were.
 
     If a file is damaged, the steps after the last usable checkpoint are to be done again, which
@@ -124,13 +124,18 @@ def is_done(run: Seed, mark: Path) -> bool:
     Args:
         run: The training run.
         mark: What is there once training is done.
+        steps: All steps: a run that did fewer, which were all at the time, goes on.
 
     Raises:
         RunError: Naming the damaged file, if no checkpoint is left.
     """
     if not mark.exists():
         return False
-    wrote = files.read_json(run.path / RECORD).get("wrote")
+    record = files.read_json(run.path / RECORD)
+    if record.get("steps", steps) < steps:
+        mark.unlink()
+        return False
+    wrote = record.get("wrote")
     damaged = None if wrote is None else changed_file(run.path, wrote)
     if damaged is None:  # a process may have been killed between the last file and the record
         if wrote is None:
