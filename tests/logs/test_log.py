@@ -154,6 +154,22 @@ def test_an_answer_is_the_model_s_where_it_differs_within_a_problem(tmp_path):
     assert any("--answer answer or --gold answer says which" in note for note in notes)
 
 
+def test_of_rows_with_one_number_the_last_counts_if_the_user_says_so(tmp_path):
+    rows = [{"id": i, "attempt": s, "text": f"{i}{s}", "correct": s == 0}
+            for i in range(2) for s in range(3)]  # fmt: skip
+    retries = [{"id": i, "attempt": 2, "text": "again", "correct": True} for i in range(2)]
+    unnumbered = [{"id": 0, "attempt": None, "text": t, "correct": False} for t in "xy"]
+    path = write(tmp_path / "log.jsonl", [*rows, *retries, rows[0], *unnumbered])
+    named = load(path, sample_number="attempt")
+    assert named.evaluation.size_P.tolist() == [5, 3]
+    assert named.evaluation.correct_count_P.tolist() == [2, 2]
+    assert "note: left out: 2 rows whose attempt comes again in the problem" in str(named.reading)
+    assert "note: left out: 1 row equal to an earlier one, also in the n" in str(named.reading)
+    guessed = load(path)
+    assert guessed.evaluation.size_P.tolist() == [6, 4]
+    assert "counted as further samples: 2 rows whose attempt comes again" in str(guessed.reading)
+
+
 @pytest.mark.parametrize(
     ("rows", "note", "counts"),
     [

@@ -52,6 +52,7 @@ class Evaluate(EvaluatedFields, Said):
         band: The 95% band of pass@k at all k at once.
         ungraded: The counts of samples without a grade, and the bounds of pass@1, also of problems
             that are left out because of them.
+        by_task: The metrics of each task, and their macro average, where the file has several.
     """
 
     file: Positional[Path]
@@ -89,6 +90,7 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.cautions import of_one
         from setrl.evaluate.sides import common_split, load_side
         from setrl.evaluate.summary import summarise
+        from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
 
         chosen = self.split or common_split(self.file)
@@ -108,7 +110,8 @@ class Evaluate(EvaluatedFields, Said):
             self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            print(metric_table(arm, self.metrics, notes))
+            tables = metric_table(arm, self.metrics, notes), task_table(arm.by_task, self.metrics)
+            print("\n\n".join(filter(None, tables)))
         return side
 
     def _asked(self, arm: ArmSummary) -> ArmSummary:

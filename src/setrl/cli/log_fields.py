@@ -31,8 +31,8 @@ class LogFields:
         strategy: The field with the strategy of a sample: a name or a number.
         answer: The field with the model's answer.
         gold: The field with the right answer.
-        sample_number: The field that numbers the samples of a problem; rows with the same number
-            count once.
+        sample_number: The field that numbers the samples of a problem; of rows with the same number
+            the last one counts.
         num_correct: The field with the number of correct samples of a problem.
         num_samples: The field with the number of samples of a problem.
         correct_above: If scores are graded, samples with a higher score are correct.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
+from setrl.evaluate.by_task import ByTask, differences_by_task
 from setrl.evaluate.cautions import are_equal, of_two
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
@@ -96,6 +97,7 @@ class Comparison:
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average; None if there is one task.
     """
 
     first: str
@@ -117,6 +119,7 @@ class Comparison:
     problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
     equal: bool = False
+    by_task: ByTask[Difference] | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -244,6 +247,11 @@ def compare(
         if is_equal
         else (_in_words(_names(first.name, second.name), values, band, intervals)),
         equal=is_equal,
+        by_task=differences_by_task(
+            first.evaluations[0].tasks or second.evaluations[0].tasks,
+            {name: pair for name, pair in values.items() if name.partition("@")[0] in chosen},
+            intervals,
+        ),
     )
 
 

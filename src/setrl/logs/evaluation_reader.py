@@ -137,7 +137,8 @@ class EvaluationReader:
             text_of(record.get("gold")),
             step,
             (row,),
-            more={"texts": tuple(texts)} | {k: record[k] for k in UNGRADED if k in record},
+            more={"texts": tuple(texts)}
+            | {k: record[k] for k in (*UNGRADED, "task") if k in record},
         )
 
     def notes(self) -> list[str]:

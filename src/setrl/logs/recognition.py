@@ -24,6 +24,7 @@ from setrl.logs.field_table import (
 )
 from setrl.logs.field_values import (
     all_are,
+    is_label,
     is_objects,
     is_verdict,
     is_whole,
@@ -36,7 +37,8 @@ from setrl.logs.field_values import (
 from setrl.logs.first_rows import FirstRows
 from setrl.logs.paths import unrolled
 from setrl.logs.records import Record
-from setrl.logs.roles import FieldNames, Recognised
+from setrl.logs.roles import SAME_IDS, FieldNames, Recognised
+from setrl.logs.task_fields import task_paths
 from setrl.samples.values import read_count, read_score
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import plural
@@ -150,6 +152,7 @@ class _Search:
     def result(self) -> Recognised:
         self._find_correct()
         self._find_group()
+        self._tell_tasks_apart()
         if self.strategies is not STRATEGIES:  # the name gold, which answers may have, among them
             self._find_strategy()
         self._find_answers()
@@ -266,6 +269,18 @@ class _Search:
             if inner and outer and distinct(outer[0]) > 1 and distinct(inner[0]) < size:
                 why = "their names; together they name a problem"
                 self._name("group", outer[0], inner[0], why=why)
+
+    def _tell_tasks_apart(self) -> None:
+        """Let fields such as task and split be part of a problem's name where ids repeat."""
+        if "group" not in self.paths.keys() - self.given:
+            return
+        apart: list[str] = []
+        base = self.paths["group"]
+        for path in task_paths(path for path in self.columns if path not in base):
+            if all_are(self.columns[path], is_label) and True in self._differs(path):
+                apart.append(path)
+                why = f"{self.why['group'].partition(';')[0]}; {SAME_IDS}"
+                self._name("group", *apart, *base, why=why)
 
     def _free_names(self) -> list[str]:
         """Return the fields that may name a problem: ids, prompts, and the numbers of rows."""

@@ -20,10 +20,13 @@ NAMES = {  # setting → the names of its fields in plain letters
     "model": ("model", "modelname", "modelid", "modelpath"),
     "revision": ("revision", "modelrevision"),
     "system prompt": ("systemprompt", "system", "systemmessage"),
+    "benchmark": ("benchmark", "benchmarkname"),
     "dataset": ("dataset", "datasetname"),
     "task": ("task", "taskname"),
+    "subset": ("subset", "subsetname"),
     "split": ("split",),
 }  # fmt: skip
+OF_A_TASK = ("benchmark", "dataset", "task", "subset", "split")  # the coarser ones first
 OF_A_FILE = ("temperature", "top_p", "top_k", "max_tokens", "model", "revision", "system prompt")
 SHOWN = 40  # letters of a value in a sentence
 
@@ -67,11 +70,17 @@ def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", 
         if setting in first
         and setting in second
         and first[setting].keys() != second[setting].keys()
+        and not _share_tasks(setting, first, second)
     ]
     if not parts:
         return ""
     return (f"{names[0]} and {names[1]} differ in {', '.join(parts)}: this can be the reason why "
             "the results differ")  # fmt: skip
+
+
+def _share_tasks(setting: str, first: Settings, second: Settings) -> bool:
+    """Whether both files have a task: the problems of the others are left out of a comparison."""
+    return setting in OF_A_TASK and not first[setting].keys().isdisjoint(second[setting])
 
 
 def _values(counts: Counter[str]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader
+from setrl.logs.importers.importing import LogReader, without_time
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
@@ -21,7 +21,6 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
 
 OPENING = re.compile(rb'\s*\{"doc_id":.*"(?:doc|target|arguments|resps)":', re.DOTALL)
-TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.-]+$")  # in the name of a file
 NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys before the metrics
 
 
@@ -108,5 +107,5 @@ READER = LogReader(
     _groups,
     fields=("reward", "gold"),
     opens=lambda _, start: OPENING.match(start) is not None,
-    source=lambda path: TIME.sub("", path.stem),
+    source=without_time,
 )
