@@ -52,6 +52,22 @@ def test_two_runs_of_a_task_share_ids_and_are_refused_in_one_folder(tmp_path):
         read(tmp_path)
 
 
+def test_filters_without_names_are_numbered(tmp_path):
+    """lm-evaluation-harness#2025: a line for each filter, and nothing says of which."""
+    bare = [
+        {key: value for key, value in line(i, ["#### 7"], [answer], score).items()
+         if key not in ("filter", "metrics")}
+        for answer, score in (("[invalid]", 0.0), ("7", 1.0)) for i in range(3)
+    ]  # fmt: skip
+    path = write(tmp_path, *bare, {**bare[0], "resps": [["another sample"]]})
+    first, second = read(path), read(path, filter="2")
+    assert [one["correct"] for one in first.records] == [[0], [0], [0]]
+    assert [one["correct"] for one in second.records] == [[1], [1], [1]]
+    assert "filter 1 is read, of 1, 2" in str(first.notes)
+    with pytest.raises(ConfigError, match="has no filter '3'; it has 1, 2"):
+        read(path, filter="3")
+
+
 def test_two_tasks_in_a_folder_are_told_apart(tmp_path):
     for task in ("gsm8k", "svamp"):
         path = write(tmp_path, line(0, ["7"], ["7"], 1.0), line(1, ["7"], ["7"], 1.0))

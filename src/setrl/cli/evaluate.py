@@ -100,7 +100,7 @@ class Evaluate(EvaluatedFields, Said):
         asked = () if "all" in asked else asked
         found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
         split = found.splits["all"]
-        arm = self._asked(split.arms["model"])
+        arm = self._asked(split.arms["model"], side)
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
@@ -114,13 +114,15 @@ class Evaluate(EvaluatedFields, Said):
             print("\n\n".join(filter(None, tables)))
         return side
 
-    def _asked(self, arm: ArmSummary) -> ArmSummary:
+    def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:
         """Return the metrics; refuse if the samples lack one that was asked for by name."""
-        from setrl.evaluate.metrics import by_metric, refuse_lacking
+        from setrl.evaluate.metrics import by_metric, incomplete, refuse_lacking
 
         if not self.metrics or "all" in self.metrics:
             return arm
-        refuse_lacking(self.metrics, {str(self.file): by_metric(arm.metrics)})
+        name = str(self.file)
+        why = {name: incomplete(side.evaluations)}
+        refuse_lacking(self.metrics, {name: by_metric(arm.metrics)}, why)
         return arm
 
 

@@ -342,6 +342,7 @@ def open_log(
     if tool is None:
         rows, given = Rows(path, options.allow_damaged), options.fields
     else:
+        _refuse_words(options, f"{path} is a log of {tool}, whose verdicts are known")
         records, given = tools.rows_of(tool, path, options, notes, as_logged)
         rows = Rows(path, records=records)
     scan = islice(rows.scan(), first)
@@ -351,13 +352,19 @@ def open_log(
         raise DataError(f"{path}: holds no rows{why}")
     if tool is None and is_record(start[0][0]):
         _refuse_names(path, given)
+        _refuse_words(options, f"{path} is an evaluation file, whose verdicts are known")
         log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
                   options)  # fmt: skip
         log.index(start, scan, seen)
         return log
     try:
         found = recognise(
-            [record for record, _ in start], given, options.verify is not None, needs, strategies
+            [record for record, _ in start],
+            given,
+            options.verify is not None,
+            needs,
+            strategies,
+            options.words,
         )
         # A tool's reader has said already what a missing label means.
         read = options if tool is None else replace(options, degenerate=None)
@@ -392,6 +399,11 @@ def _batches(scan: Iterator[Row]) -> Iterator[list[Row]]:
     finally:
         if batch:
             yield batch
+
+
+def _refuse_words(options: LogOptions, why: str) -> None:
+    if options.words:
+        raise ConfigError(f"{why}: leave out --right, --wrong and --unknown")
 
 
 def _refuse_names(path: Path, given: FieldNames) -> None:

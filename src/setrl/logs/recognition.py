@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from setrl.logs.field_table import (
@@ -39,6 +40,7 @@ from setrl.logs.paths import unrolled
 from setrl.logs.records import Record
 from setrl.logs.roles import SAME_IDS, FieldNames, Recognised
 from setrl.logs.task_fields import task_paths
+from setrl.logs.verdict_words import VerdictWords, hint
 from setrl.samples.values import read_count, read_score
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import plural
@@ -68,6 +70,7 @@ def recognise(
     verify: bool = False,
     needs: Collection[str] = (),
     strategies: Sequence[str] = STRATEGIES,
+    words: VerdictWords | None = None,
 ) -> Recognised:
     """Return the field of each role.
 
@@ -77,6 +80,7 @@ def recognise(
         verify: Whether a verifier says which samples are correct.
         needs: What the command cannot do without: correct, reward, text, prompt or strategy.
         strategies: The names that a field of strategies may have.
+        words: What further words mean that say whether a sample is correct.
 
     Raises:
         ConfigError: If a named field is not there, or what is needed cannot be decided.
@@ -91,7 +95,8 @@ def recognise(
     if not items:
         raise DataError(f"{rows} holds no rows")
     first = FirstRows(*zip(*items, strict=True))
-    search = _Search(first, replace(given, rows=rows), verify, "text" in needs, strategies)
+    given = replace(given, rows=rows)
+    search = _Search(first, given, verify, "text" in needs, strategies, words or VerdictWords())
     recognised = search.result()
     if odd := next((search.odd[need] for need in needs if need in search.odd), None):
         raise OddValueError(*odd)
@@ -119,6 +124,7 @@ class _Search:
         verify: bool,
         needs_text: bool,
         strategies: Sequence[str],
+        words: VerdictWords,
     ):
         self.first, self.columns, self.rows = first, first.columns, given.rows
         self.verify, self.needs_text, self.strategies = verify, needs_text, strategies
@@ -132,6 +138,9 @@ class _Search:
         self.notes: list[str] = []
         self.lacks: dict[str, str] = {}
         self.odd: dict[str, tuple[int, str]] = {}
+        verdicts = self.paths.get("correct", ()), self.paths.get("reward", ())
+        named = first.named((*VERDICTS, *ALSO_VERDICTS, *ROLES["reward"].names))
+        first.change({*chain(named, *verdicts)} & self.columns.keys() if words else (), words.meant)
         for role in self.given - {"rows"}:
             for path in self.paths[role]:
                 if path not in self.columns:
@@ -442,8 +451,8 @@ class _Search:
     def _look_for_odd(self, role: str, names: Collection[str]) -> None:
         """Remember the first value that says nothing, in a field most of whose values do."""
         for path in self._in_order(names):
-            each = [(row, why_no_verdict(value)) for row, value in self.first.listed(path)]
-            odd = [(row, why) for row, why in each if why]
+            each = [(row, why_no_verdict(value), value) for row, value in self.first.listed(path)]
+            odd = [(row, why + hint([value])) for row, why, value in each if why]
             if 0 < len(odd) < len(each) / 2:
                 row, why = odd[0]
                 self.odd.setdefault(role, (row, f"{path} must be {why}"))
@@ -461,6 +470,7 @@ class _Search:
                         f"{path} seems to say whether a sample is correct, but it holds "
                         f"{shown(value)!r}: values must be true or false, numbers, or words "
                         "such as correct and wrong; or name another field with --correct"
+                        + hint([value])
                     )
         return None
 

@@ -93,7 +93,10 @@ class RowReader:
 
     def _readers(self) -> dict[str, ReadOnce]:
         """Return the reader of each role's columns."""
-        of_log = {"strategy": partial(strategy_of, degenerate=self.options.degenerate)}
+        verdict = self.options.words.read
+        strategy = partial(strategy_of, degenerate=self.options.degenerate)
+        of_log: dict[str, Callable[[Any], Any]]
+        of_log = {"strategy": strategy, "correct": verdict, "reward": verdict}
         read = {
             role: ReadOnce(of_log.get(role, row.read), getattr(self.fields, role))
             for role, row in ROLES.items()

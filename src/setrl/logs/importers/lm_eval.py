@@ -7,7 +7,9 @@ filtered_resps, filter, metrics, and a key for each metric. The metrics are of t
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,14 +28,25 @@ NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys befor
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     filters: dict[str, None] = {}  # in the order of the file
+    times: Counter[str] = Counter()
     for line, _, record in json_lines.read(path):
-        own = str(record.get("filter", "none"))
+        own = str(record.get("filter") or _nameless(record, times))
         filters.setdefault(own)
         if own == (options.filter or next(iter(filters))):
             where = f"{path}:{line}"
             with reading(where):
                 yield _group(record, options, where)
     _check_filters(path, list(filters), options.filter, notes)
+
+
+def _nameless(record: dict[str, Any], times: Counter[str]) -> int:
+    """Return the number of a filter in a file of a version that wrote no names, from 1.
+
+    Each filter has a line for the same responses to a problem; other responses are other samples.
+    """
+    same = json.dumps([record.get("doc_id"), record.get("resps")])
+    times[same] += 1
+    return times[same]
 
 
 def _check_filters(path: Path, filters: list[str], chosen: str | None, notes: list[str]) -> None:
