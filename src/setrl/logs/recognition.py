@@ -7,7 +7,7 @@ have a role and disagree, nothing is guessed: the error names the option that de
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -36,7 +36,7 @@ from setrl.logs.field_values import (
     why_no_verdict,
 )
 from setrl.logs.first_rows import FirstRows
-from setrl.logs.paths import unrolled
+from setrl.logs.paths import is_mapping_of_rows, unrolled
 from setrl.logs.records import Record
 from setrl.logs.roles import SAME_IDS, FieldNames, Recognised
 from setrl.logs.task_fields import task_paths
@@ -86,7 +86,7 @@ def recognise(
         ConfigError: If a named field is not there, or what is needed cannot be decided.
         OddValueError: If what is needed is there in most rows, and has no meaning in one of them.
     """
-    rows = given.rows or _row_list(FirstRows(records, range(len(records))))
+    rows = given.rows or _mapping(records) or _row_list(FirstRows(records, range(len(records))))
     try:
         unrolled_rows = [unrolled(record, rows) for record in records]
     except (KeyError, TypeError):
@@ -102,6 +102,20 @@ def recognise(
         raise OddValueError(*odd)
     recognised.require(needs)
     return recognised
+
+
+def _mapping(records: Sequence[Record]) -> str | None:
+    """Return the one mapping in the rows whose values are lists of rows, as of EvalPlus."""
+    found = {path for record in records for path in _mappings(record, "")}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _mappings(record: Record, before: str) -> Iterator[str]:
+    for key, value in record.items():
+        if is_mapping_of_rows(value) and not {*map(plain_name, value)} <= {*ROW_LISTS}:
+            yield f"{before}{key}"
+        elif isinstance(value, dict):
+            yield from _mappings(value, f"{before}{key}.")
 
 
 def _row_list(first: FirstRows) -> str | None:

@@ -17,16 +17,25 @@ NAMES = {  # setting → the names of its fields in plain letters
     "top_k": ("topk",),
     "max_tokens": ("maxtokens", "maxnewtokens", "maxcompletiontokens", "maxcompletionlength",
                    "maxoutputtokens", "tokenlimit"),
-    "model": ("model", "modelname", "modelid", "modelpath"),
+    "model": ("model", "modelname", "modelid", "modelpath",
+              "provider", "providerid"),
     "revision": ("revision", "modelrevision"),
     "system prompt": ("systemprompt", "system", "systemmessage"),
     "benchmark": ("benchmark", "benchmarkname"),
     "dataset": ("dataset", "datasetname"),
     "task": ("task", "taskname"),
     "subset": ("subset", "subsetname"),
+    "prompt template": ("promptidx",),
     "split": ("split",),
 }  # fmt: skip
-OF_A_TASK = ("benchmark", "dataset", "task", "subset", "split")  # the coarser ones first
+OF_A_TASK = (
+    "benchmark",
+    "dataset",
+    "task",
+    "subset",
+    "prompt template",
+    "split",
+)  # the coarser ones first
 OF_A_FILE = ("temperature", "top_p", "top_k", "max_tokens", "model", "revision", "system prompt")
 SHOWN = 40  # letters of a value in a sentence
 
@@ -36,11 +45,12 @@ Settings = Mapping[str, Counter[str]]  # setting → value → how many rows hav
 def setting_of(path: str) -> str | None:
     """Return the setting that a field's name stands for.
 
-    >>> setting_of("config.max_new_tokens"), setting_of("score")
-    ('max_tokens', None)
+    >>> setting_of("config.max_new_tokens"), setting_of("provider.id"), setting_of("score")
+    ('max_tokens', 'model', None)
     """
-    name = plain_name(path)
-    return next((setting for setting, names in NAMES.items() if name in names), None)
+    last_two = "".join(path.split(".")[-2:])
+    written = {plain_name(path), plain_name(last_two)}
+    return next((one for one, names in NAMES.items() if not written.isdisjoint(names)), None)
 
 
 def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
