@@ -137,13 +137,14 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     if scores and not options.verify:
         score = scores[choose_score(list(scores), options.fields.reward, where)]
     target = field(sample, "target", where)
-    text = _resolved(_completion(sample), attached)
+    text = _completion(sample)
+    text = None if text is None else _resolved(text, attached)
     answer = read_answer(score.answer) if score else None
     one = Sample(
         text,
         reward=_reward(score.value, where) if score else None,
         # Some scorers read no answer, and log the whole text in its place.
-        answer=None if answer is not None and answer.strip() == text.strip() else answer,
+        answer=None if None not in (answer, text) and answer.strip() == text.strip() else answer,
         tokens=read_tokens(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
@@ -168,10 +169,13 @@ def _scores(logged: dict[str, Any]) -> dict[str, _Score]:
     return found
 
 
-def _completion(sample: dict[str, Any]) -> str:
+def _completion(sample: dict[str, Any]) -> str | None:
+    """Return what the model wrote; None if the log does not say it."""
     output = sample.get("output") or {}
-    choices = output.get("choices") or []
-    return message_text(choices[0]["message"]) if choices else str(output.get("completion") or "")
+    if choices := output.get("choices") or []:
+        return message_text(choices[0]["message"])
+    written = output.get("completion")
+    return None if written is None else str(written)
 
 
 def _reward(value: Any, where: str) -> float | None:

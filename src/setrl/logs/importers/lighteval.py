@@ -47,7 +47,7 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
     tokens = [read_tokens(one) or None for one in response.get("output_tokens") or ()]
     tokens = tokens if len(tokens) == len(texts) else [None] * len(texts)  # it may be left out
     samples = tuple(
-        Sample(str(text), reward=score, tokens=count)
+        Sample(None if text is None else str(text), reward=score, tokens=count)
         for text, count in zip(texts, tokens, strict=True)
     )
     prompt = str(field(doc, "query", where))
