@@ -144,7 +144,7 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
         text,
         reward=_reward(score.value, where) if score else None,
         # Some scorers read no answer, and log the whole text in its place.
-        answer=None if None not in (answer, text) and answer.strip() == text.strip() else answer,
+        answer=None if answer is not None and answer.strip() == (text or "").strip() else answer,
         tokens=read_tokens(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
