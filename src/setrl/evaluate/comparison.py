@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
+from setrl.evaluate.by_task import ByTask, differences_by_task
 from setrl.evaluate.cautions import are_equal, of_two
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
@@ -26,6 +27,7 @@ from setrl.evaluate.metrics import (
     METRICS,
     by_metric,
     check_names,
+    incomplete,
     is_known,
     powers_of_two,
     refuse_lacking,
@@ -96,6 +98,7 @@ class Comparison:
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average; None if there is one task.
     """
 
     first: str
@@ -117,6 +120,7 @@ class Comparison:
     problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
     equal: bool = False
+    by_task: ByTask[Difference] | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -244,6 +248,11 @@ def compare(
         if is_equal
         else (_in_words(_names(first.name, second.name), values, band, intervals)),
         equal=is_equal,
+        by_task=differences_by_task(
+            first.evaluations[0].tasks or second.evaluations[0].tasks,
+            {name: pair for name, pair in values.items() if name.partition("@")[0] in chosen},
+            intervals,
+        ),
     )
 
 
@@ -323,6 +332,7 @@ def _number(text: str) -> float:
 def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
     """Say which run lacks what one of these metrics needs."""
     known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
-    refuse_lacking(metrics, known)
+    why = {run.name: incomplete(run.evaluations) for run in (first, second)}
+    refuse_lacking(metrics, known, why)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

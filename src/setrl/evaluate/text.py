@@ -99,7 +99,12 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
 def _cell(arm: ArmSummary, name: str) -> str:
     if name not in arm.metrics:
         return MISSING
-    shown, estimate = METRICS[name.partition("@")[0]], arm.metrics[name]
+    return with_interval(name, arm.metrics[name])
+
+
+def with_interval(name: str, estimate: Estimate) -> str:
+    """Write the value of a metric with its interval."""
+    shown = METRICS[name.partition("@")[0]]
     scale, digits = (100, 1) if shown.share else (1, shown.digits)
     value = plain(scale * estimate.value, digits) + "%" * shown.share
     if math.isnan(estimate.low):
