@@ -33,6 +33,7 @@ from setrl.evaluate.metrics import (
 )
 from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.sides import Side, common_split, load_side
+from setrl.evaluate.support import Support, support_of
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.logs.options import LogOptions
@@ -96,6 +97,7 @@ class Comparison:
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        support: Which problems B keeps, loses and gains, if it was asked for.
     """
 
     first: str
@@ -117,6 +119,7 @@ class Comparison:
     problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
     equal: bool = False
+    support: Support | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -151,6 +154,7 @@ def compare_paths(
     allow_damaged: bool = False,
     ks: Sequence[int] = (),
     log: LogOptions | None = None,
+    support: bool = False,
 ) -> Comparison:
     """Compare two runs by their paths.
 
@@ -166,6 +170,7 @@ def compare_paths(
         allow_damaged: See `setrl.evaluate.load_evaluation`.
         ks: See `compare`.
         log: How logs are read.
+        support: See `compare`.
 
     Raises:
         ConfigError: If the run, split or metric does not exist.
@@ -174,7 +179,7 @@ def compare_paths(
     first, second = Path(first), Path(second)
     chosen = split or common_split(first, second)
     a, b = (load_side(path, chosen, allow_damaged, log) for path in (first, second))
-    return compare(a, b, metrics, intervals, ks)
+    return compare(a, b, metrics, intervals, ks, support)
 
 
 def compare(
@@ -183,6 +188,7 @@ def compare(
     metrics: Sequence[str] = (),
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
+    support: bool = False,
 ) -> Comparison:
     """Compare two runs on the problems that both have.
 
@@ -195,6 +201,7 @@ def compare(
         intervals: How intervals are made.
         ks: Where curves over k are compared, on the problems for which both runs have as many
             samples as the largest; by default 1, 2, 4, … up to what every problem has.
+        support: Also say which problems B keeps, loses and gains; see `support_of`.
 
     Raises:
         ConfigError: When a metric is unknown, or a run cannot have it.
@@ -244,6 +251,7 @@ def compare(
         if is_equal
         else (_in_words(_names(first.name, second.name), values, band, intervals)),
         equal=is_equal,
+        support=support_of(first.evaluations, second.evaluations, ks) if support else None,
     )
 
 
