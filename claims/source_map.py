@@ -7,7 +7,6 @@ reference, and commands, whose files and options must exist.
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from claims import CLAIMS
-from claims.claims import Claim
+from claims.claims import Claim, Verdict
 
 ROOT = Path(__file__).parents[1]
 ROWS = Path(__file__).with_name("sources.txt")
@@ -25,15 +24,18 @@ STATES = ("trained", "shown", "in theory", "not here")
 OPENING = """\
 # Where what the sources describe is
 
-Every definition, equation, algorithm, lemma, example, figure, table, ablation, environment and piece of practical
-advice of the five sources ([who wrote them](claims.md#the-documents)), in their order: {rows} rows, of which {states}.
+Every definition, equation, algorithm, lemma, example, figure, table, ablation, environment and
+practical advice of the five sources ([who wrote them](claims.md#the-documents)), in their order:
+{rows} rows, of which {states}.
 
-- **What runs** is a name of `setrl` or a command. A test imports every name, and looks up every command.
+- **What runs** is a name of `setrl`, or a command. Tests import every name, and look up every
+  command, page and heading.
 - **Ledger**: what [the program that checks claims](claims.md) concludes.
-- **Trained**: the page has training runs. **Shown**: a measurement, a picture or a worked example. **In theory**:
-  computed exactly, for policies over a few actions.
+- **Trained**: the page has training runs. **Shown**: a measurement, a picture or a worked example.
+  **In theory**: computed exactly, for policies over a few actions.
 
-This page is written by `python -m claims.source_map docs/sources.md` from `claims/sources.txt`; do not edit it.
+This page is written by `python -m claims.source_map docs/sources.md` from `claims/sources.txt`; do
+not edit it.
 """
 
 
@@ -78,7 +80,9 @@ def _row(source: str, line: str) -> Row:
     if state not in STATES:
         raise ValueError(f"{place}: a state is one of {', '.join(STATES)}, got {state!r}")
     listed = tuple(one.strip() for one in runs.split(";"))
-    return Row(source, place, what, listed, state, page.strip(), tuple(of_id[i] for i in ids.split()))
+    return Row(
+        source, place, what, listed, state, page.strip(), tuple(of_id[i] for i in ids.split())
+    )
 
 
 def reference() -> dict[str, str]:
@@ -101,9 +105,20 @@ def link(name: str) -> str:
     Raises:
         ValueError: If neither is there.
     """
+    entry = entry_of(name)
+    return f"[`{name}`](reference/{reference()[entry]}#setrl.{entry})"
+
+
+def entry_of(name: str) -> str:
+    """Return the name by which the reference documents what a short name stands for.
+
+    A class is documented where it is defined, such as `control.sb3.vines.Vines`.
+    """
     for known in (name, name.rpartition(".")[0]):
-        if known in reference():
-            return f"[`{name}`](reference/{reference()[known]}#setrl.{name})"
+        ending = f".{known.rpartition('.')[2]}"
+        found = [one for one in reference() if one.endswith(ending) and one.count(".") > 1]
+        if known in reference() or len(found) == 1:
+            return known if known in reference() else found[0]
     raise ValueError(f"setrl.{name} is not in docs/reference")
 
 
@@ -113,7 +128,11 @@ def markdown(rows: list[Row]) -> str:
     states = ", ".join(f"{counts[state]} {state}" for state in STATES)
     pages = [OPENING.format(rows=len(rows), states=states)]
     for source in dict.fromkeys(row.source for row in rows):
-        pages += [f"## {source}\n", "\n".join(_table(row for row in rows if row.source == source)), ""]
+        pages += [
+            f"## {source}\n",
+            "\n".join(_table(row for row in rows if row.source == source)),
+            "",
+        ]
     return "\n".join(pages)
 
 
@@ -122,18 +141,18 @@ def _table(rows: Iterator[Row]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for row in rows:
         runs = "<br>".join(map(_runs, row.runs))
-        ledger = "<br>".join(f"[{claim.name}](claims.md#{claim.id})" for claim in row.claims)
+        ledger = "<br>".join(f"[{verdict(claim)}](claims.md#{claim.id})" for claim in row.claims)
         here = f"not here: {row.page}" if row.state == "not here" else f"[{row.state}]({row.page})"
         yield f"| {row.place} | {row.what} | {runs} | {ledger} | {here} |"
 
 
+def verdict(claim: Claim) -> str:
+    """Return what a row of the ledger is called on its page."""
+    return "depends on the reading" if claim.verdict is Verdict.READING else claim.name
+
+
 def _runs(one: str) -> str:
     return f"`{one.removeprefix('$ ')}`" if one.startswith("$") else link(one)
-
-
-def words(command: str) -> list[str]:
-    """Split a command of a row."""
-    return shlex.split(command.removeprefix("$"))
 
 
 if __name__ == "__main__":

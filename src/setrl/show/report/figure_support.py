@@ -62,7 +62,7 @@ def support_charts(run: ReportedRun, split: SplitSummary) -> list[Chart]:
 
 def _rows(run: ReportedRun, split: SplitSummary, reference: str) -> dict[str, SupportAt]:
     """Return the support dynamics from the reference to each other arm, at the largest k."""
-    given = run.evaluations[split.split]
+    given = run.evaluations.get(split.split, {})  # a published run has only numbers
     if reference not in given:
         return {}
     arms = [arm for arm in main_arms(list(split.arms)) if arm != reference]
