@@ -32,6 +32,8 @@ class Compare(EvaluatedFields, Said):
             instead of stopping.
         details: Also print all k, on how many problems B is above A (ties count half), and the
             true difference that 4 of 5 such comparisons detect, for each metric.
+        support: Also print on how many problems B keeps, loses and gains right samples; with
+            --details also which ones, and with --json the state of each problem.
 
     Json:
         schema_version: The version of these keys: 2.
@@ -58,6 +60,8 @@ class Compare(EvaluatedFields, Said):
         reading: How the fields of the logs were read.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
         by_task: The differences of each task, and their macro average, where there are several.
+        support: With --support, for each k the numbers of problems that are preserved, lost, gained
+            or outside, and the state of each problem with all samples; else null.
     """
 
     first: Positional[Path]
@@ -67,6 +71,7 @@ class Compare(EvaluatedFields, Said):
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
     details: bool = False
+    support: bool = False
 
     def run(self) -> None:
         """Print the comparison."""
@@ -84,6 +89,7 @@ class Compare(EvaluatedFields, Said):
             allow_damaged=self.allow_damaged,
             ks=self.k,
             log=self.log_options,
+            support=self.support,
         )
         self.say(result.reading)
         if self.json:

@@ -35,6 +35,7 @@ from setrl.evaluate.metrics import (
 )
 from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.sides import Side, common_split, load_side
+from setrl.evaluate.support import Support, support_of
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.logs.options import LogOptions
@@ -99,6 +100,7 @@ class Comparison:
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
         by_task: The differences of each task, and their macro average; None if there is one task.
+        support: Which problems B keeps, loses and gains, if it was asked for.
     """
 
     first: str
@@ -121,6 +123,7 @@ class Comparison:
     verdict: str = ""
     equal: bool = False
     by_task: ByTask[Difference] | None = None
+    support: Support | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -155,6 +158,7 @@ def compare_paths(
     allow_damaged: bool = False,
     ks: Sequence[int] = (),
     log: LogOptions | None = None,
+    support: bool = False,
 ) -> Comparison:
     """Compare two runs by their paths.
 
@@ -170,6 +174,7 @@ def compare_paths(
         allow_damaged: See `setrl.evaluate.load_evaluation`.
         ks: See `compare`.
         log: How logs are read.
+        support: See `compare`.
 
     Raises:
         ConfigError: If the run, split or metric does not exist.
@@ -178,7 +183,7 @@ def compare_paths(
     first, second = Path(first), Path(second)
     chosen = split or common_split(first, second)
     a, b = (load_side(path, chosen, allow_damaged, log) for path in (first, second))
-    return compare(a, b, metrics, intervals, ks)
+    return compare(a, b, metrics, intervals, ks, support)
 
 
 def compare(
@@ -187,6 +192,7 @@ def compare(
     metrics: Sequence[str] = (),
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
+    support: bool = False,
 ) -> Comparison:
     """Compare two runs on the problems that both have.
 
@@ -199,6 +205,7 @@ def compare(
         intervals: How intervals are made.
         ks: Where curves over k are compared, on the problems for which both runs have as many
             samples as the largest; by default 1, 2, 4, … up to what every problem has.
+        support: Also say which problems B keeps, loses and gains; see `support_of`.
 
     Raises:
         ConfigError: When a metric is unknown, or a run cannot have it.
@@ -253,6 +260,7 @@ def compare(
             {name: pair for name, pair in values.items() if name.partition("@")[0] in chosen},
             intervals,
         ),
+        support=support_of(first.evaluations, second.evaluations, ks) if support else None,
     )
 
 
