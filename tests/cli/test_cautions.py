@@ -2,13 +2,17 @@
 
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from setrl.evaluate.cautions import of_one, of_two
+from setrl.evaluate.cautions import are_equal, of_one, of_two
 from setrl.evaluate.loading import load_samples
+from setrl.evaluate.samples import Evaluation
 from setrl.logs import open_log
+from setrl.samples.samples import Samples
 
 PROBLEMS, N = 12, 6
 
@@ -137,6 +141,38 @@ def test_a_file_and_its_copy_are_equal(said, setrl, tmp_path):
     flipped = [{**row, "correct": not row["correct"]} if i == 3 else row
                for i, row in enumerate(rows(1))]  # fmt: skip
     assert "are equal" not in said(rows(1), flipped)
+
+
+UNKNOWN = np.array([[1.0, np.nan, 0.0], [0.0, 1.0, 0.0]])
+KNOWN = np.nan_to_num(UNKNOWN, nan=-1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"strategies": UNKNOWN}, {"strategies": KNOWN}),  # −1 is of no strategy
+        ({"strategies": None}, {"strategies": np.full((2, 3), -1.0)}),
+        ({"answers": UNKNOWN}, {"answers": KNOWN + 1}),
+        ({"proxy": UNKNOWN}, {"proxy": KNOWN}),
+        ({"rewards": UNKNOWN}, {"rewards": KNOWN}),
+    ],
+)
+def test_what_is_unknown_of_one_side_only_is_no_copy(first, second):
+    given = {"rewards": np.zeros((2, 3)), "correct": np.ones((2, 3)), "prompts": "pq"}
+    names = dict.fromkeys(("strategies", "answers"), ("a", "b", "c"))
+    a, b = (Evaluation(Samples(**{**given, **more}, names=names)) for more in (first, second))
+    assert are_equal([a], [a])
+    assert not are_equal([a], [b])
+
+
+def test_a_sample_that_counts_as_wrong_is_no_wrong_sample():
+    samples = Samples(np.zeros((2, 3)), correct=np.zeros((2, 3)), prompts="pq")
+    wrong = Evaluation(samples)
+    ungraded = replace(wrong, as_wrong_PN=np.eye(2, 3) > 0, ungraded_are="wrong",
+                       ungraded_P=np.array([1, 1]))  # fmt: skip
+    assert are_equal([ungraded], [ungraded])
+    assert not are_equal([wrong], [ungraded])
+    assert not are_equal([wrong], [replace(wrong, ungraded_P=np.array([1, 0]))])
 
 
 def test_one_common_problem_allows_no_conclusion(said):
