@@ -195,8 +195,14 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
         ungraded_P if ungraded_P.any() else None,
         next((one.are for one in heads if one.ungraded), "left-out"),
         np.stack([np.isin(width, one.as_wrong) for one in heads]) if is_as_wrong else None,
+        options=() if any(map(_has_dropped, heads)) else ("--ungraded wrong",),
         tasks=_tasks([one.group for one in heads]),
     )
+
+
+def _has_dropped(graded: Graded) -> bool:
+    """Return whether an evaluation of up to 0.7 lacks samples, which no option brings back."""
+    return "ungraded" in graded.group.more
 
 
 def _tasks(groups: Sequence[Group]) -> tuple[str, ...]:
