@@ -167,7 +167,7 @@ def test_words_without_a_meaning_are_refused_until_the_user_gives_them_one(tmp_p
     for name in (None, "correct"):
         fields = FieldNames(correct=name)
         said = VerdictWords(("ac",), ("timeout",), ("Error",))
-        found = load_samples(path, LogOptions(fields, words=said)).evaluation
+        found = load_samples(path, LogOptions(fields, words=said))
         assert found.correct_PN.tolist() == [[True, False, True, False]] * 2
         assert found.ungraded_P.tolist() == [1, 1]
     with pytest.raises(ConfigError, match="'timeout' is in two of them"):
@@ -182,7 +182,7 @@ def test_words_without_a_meaning_are_refused_until_the_user_gives_them_one(tmp_p
 def test_words_are_for_logs_whose_fields_are_recognised(tmp_path):
     path = write(tmp_path / "log.jsonl", [{"id": i % 2, "correct": 1} for i in range(4)])
     evaluation = write(tmp_path / "e.jsonl", list(log_records(open_log(path, needs=["correct"]))))
-    with pytest.raises(ConfigError, match=r"is an evaluation file.*leave out --right, --wrong"):
+    with pytest.raises(ConfigError, match=r"of setrl's own.*leave out --right, --wrong"):
         open_log(evaluation, LogOptions(words=VerdictWords(wrong=("timeout",))))
 
 
@@ -200,12 +200,12 @@ def test_of_rows_with_one_number_the_last_counts_if_the_user_says_so(tmp_path):
     unnumbered = [{"id": 0, "attempt": None, "text": t, "correct": False} for t in "xy"]
     path = write(tmp_path / "log.jsonl", [*rows, *retries, rows[0], *unnumbered])
     named = load(path, sample_number="attempt")
-    assert named.evaluation.size_P.tolist() == [5, 3]
-    assert named.evaluation.correct_count_P.tolist() == [2, 2]
+    assert named.size_P.tolist() == [5, 3]
+    assert named.correct_count_P.tolist() == [2, 2]
     assert "note: left out: 2 rows whose attempt comes again in the problem" in str(named.reading)
     assert "note: left out: 1 row equal to an earlier one, also in the n" in str(named.reading)
     guessed = load(path)
-    assert guessed.evaluation.size_P.tolist() == [6, 4]
+    assert guessed.size_P.tolist() == [6, 4]
     assert "counted as further samples: 2 rows whose attempt comes again" in str(guessed.reading)
 
 
