@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Verdict, write
@@ -28,8 +29,9 @@ IN_PLURAL = {  # what rows are called → of several rows
 OPENING = """\
 # Which claims of the papers hold
 
-A program checked {number} claims about set RL: {sources} of the sources, of which {failing} fail,
-and {own} of our own. In all:
+A program checked {number} claims about set RL, {own} of them our own.
+{verdict}
+In all:
 
 {counts}
 
@@ -48,9 +50,15 @@ READING = """\
 ## How to read an entry
 
 Id, place in the document, verdict; then the claim in our words, with the quantity that the check
-compares. Below it: what is true instead, and the first counterexample with the number of trials in
-which the claim fails. Claims that hold are lists; `python -m claims ID`
-adds to each what else is known, and how it was checked.
+compares. Below it: what is true instead, or what limits a claim that holds, and the first
+counterexample with the number of trials in which the claim fails. `python -m claims ID` adds how a
+claim was checked.
+
+In a counterexample f is the score of a set: *max of (2, 1, 0)* is the largest reward of a member,
+where the actions 0, 1 and 2 have the rewards 2, 1 and 0; π has their probabilities. Each action has
+a separate strategy and answer: *polychromic* is mean reward times (different actions)/n, *majority*
+the mean reward of the actions that occur most often, *f_srl* the largest reward divided by the
+number of times that its action occurs, and *differ* 1 if two members differ.
 
 - **Holds.** True in every trial, except where nothing is to compare: all rewards equal, the same
   diversity for every set that scores, a single set, no correct action, an advantage or a covariance
@@ -140,7 +148,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "document": f.claim.document,
             "where": f.claim.where,
             "statement": f.statement,
-            "quantity": f.claim.quantity and _sides(f),
+            "quantity": _sides(f) if f.claim.quantity else None,
             "verdict": f.claim.verdict.value,
             "name": f.claim.name,
             "concluded": f.concluded.value,
@@ -162,7 +170,8 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def _sides(finding: Finding) -> dict[str, Any]:
     sides = vars(finding.claim.quantity)
-    words = {name: str(side) for name, side in sides.items() if isinstance(side, str | Formula)}
+    as_text = str | Formula | Fraction
+    words = {name: str(side) for name, side in sides.items() if isinstance(side, as_text)}
     return {**sides, **{name: finding.say(word) for name, word in words.items()}}
 
 
@@ -171,9 +180,8 @@ def markdown(findings: Sequence[Finding]) -> str:
     sources = [finding for finding in findings if finding.claim.document != BEYOND]
     opening = OPENING.format(
         number=len(findings),
-        sources=len(sources),
-        failing=sum(finding.name == Verdict.FAILS.value for finding in sources),
         own=len(findings) - len(sources),
+        verdict=in_one_sentence(sources),
         counts=_counts(findings),
     )
     pages = [opening + _highlights(findings), READING, _failing(findings)]
@@ -182,6 +190,18 @@ def markdown(findings: Sequence[Finding]) -> str:
         if mine:
             pages += [f"## {document}\n", *_entries(mine)]
     return "\n".join(pages)
+
+
+def in_one_sentence(findings: Sequence[Finding]) -> str:
+    """Say how many claims fail, are another kind of slip, or fail if they are read strictly."""
+    verdicts = Counter(finding.claim.verdict for finding in findings)
+    failing = sum(finding.name == Verdict.FAILS.value for finding in findings)
+    slips = verdicts[Verdict.FAILS] - failing
+    return (
+        f"Of the {len(findings)} claims of the sources {failing} fail, {slips} more are slips\n"
+        "(inconsistent, a misprint, an analogy or pseudocode), and "
+        f"{verdicts[Verdict.READING]} have a counterexample\nunder their strict reading."
+    )
 
 
 def _highlights(findings: Sequence[Finding]) -> str:
@@ -237,7 +257,8 @@ def _entries(findings: Sequence[Finding]) -> list[str]:
 def _line(finding: Finding) -> str:
     row = finding.claim
     word = f" *{row.word.removeprefix('holds ').capitalize()}.*" if row.word else ""
-    return f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {finding.statement}{word}'
+    line = f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {finding.statement}{word}'
+    return "\n".join([line, *(f"    {detail}" for detail in _details(finding))])
 
 
 def _source(finding: Finding) -> str:

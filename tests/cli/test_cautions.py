@@ -66,6 +66,23 @@ def test_settings_that_differ_are_said(said, first, second, setting):
     assert "can be the reason" not in said(rows(1, **first), rows(2))
 
 
+def test_labels_that_every_problem_lacks_are_the_reason_for_a_metric_that_is_missing(
+    setrl, tmp_path
+):
+    rows = [{"id": i, "correct": c, "strategy": s} for i in range(3)
+            for c, s in ((1, "a"), (1, None), (0, "b"))]  # fmt: skip
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = setrl("evaluate", path)
+    why = "every problem has a sample without a label (3 of 9 samples have none); `setrl judge`"
+    assert (code, f"no strategies@k and correct strategies@k: {why}" in out) == (0, True)
+    for command in (["evaluate", path], ["compare", path, path]):
+        code, _, err = setrl(*command, "--metrics", "strategies")
+        assert (code, f"cannot have the metric strategies: {why}" in err) == (2, True)
+    code, out, _ = setrl("evaluate", path, "--degenerate", "null", "--metrics", "strategies")
+    assert (code, "without a label" in out) == (0, False)
+
+
 def test_system_messages_that_differ_are_said(said):
     def log(seed, system):
         return [{**row, "prompt": [{"role": "system", "content": system},
@@ -312,7 +329,7 @@ def test_a_cell_of_a_table_means_the_same_beside_any_others(tmp_path):
     lines = [f"p,{i},{i % 2},{label}\n" for i, label in enumerate(labels)]
     (tmp_path / "log.csv").write_text("".join(["id,text,correct,strategy\n", *lines]))
     [group] = open_log(tmp_path / "log.csv")
-    want = ["1e3", 1000, 2, 2, "+1", "1.5", "007", "nan"]
+    want = ["1e3", 1000, 2, 2, "+1", "1.5", "007", None]
     assert [one.strategy for one in group.samples] == want
 
 

@@ -12,7 +12,9 @@ import pytest
 from setrl.evaluate.loading import load_samples
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.logs.recognition import recognise
+from setrl.logs.recording import log_records
 from setrl.logs.rows import Rows
+from setrl.logs.verdict_words import VerdictWords
 from setrl.rewards.verifier import MathVerifier
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
@@ -154,6 +156,59 @@ def test_an_answer_is_the_model_s_where_it_differs_within_a_problem(tmp_path):
     assert any("--answer answer or --gold answer says which" in note for note in notes)
 
 
+def test_words_without_a_meaning_are_refused_until_the_user_gives_them_one(tmp_path):
+    words = ["correct", "wrong", "error", "AC", "Timeout"]
+    rows = [{"id": i, "correct": word} for i in range(2) for word in words]
+    path = write(tmp_path / "log.jsonl", rows)
+    with pytest.raises(ConfigError, match=r"holds 'error'.*; --wrong error or --unknown"):
+        load(path)
+    with pytest.raises(DataError, match=r":3: correct .*; --wrong error or --unknown error says"):
+        load(path, correct="correct")
+    for name in (None, "correct"):
+        fields = FieldNames(correct=name)
+        said = VerdictWords(("ac",), ("timeout",), ("Error",))
+        found = load_samples(path, LogOptions(fields, words=said))
+        assert found.correct_PN.tolist() == [[True, False, True, False]] * 2
+        assert found.ungraded_P.tolist() == [1, 1]
+    with pytest.raises(ConfigError, match="'timeout' is in two of them"):
+        load_samples(path, LogOptions(words=VerdictWords(wrong=("timeout",), unknown=("timeout",))))
+    mostly = write(
+        tmp_path / "b.jsonl", [{"id": 0, "correct": word} for word in ("AC", "WA", "no")]
+    )
+    with pytest.raises(ConfigError, match="--wrong AC or --unknown AC says what this means"):
+        load(mostly)
+
+
+def test_words_are_for_logs_whose_fields_are_recognised(tmp_path):
+    path = write(tmp_path / "log.jsonl", [{"id": i % 2, "correct": 1} for i in range(4)])
+    evaluation = write(tmp_path / "e.jsonl", list(log_records(open_log(path, needs=["correct"]))))
+    with pytest.raises(ConfigError, match=r"of setrl's own.*leave out --right, --wrong"):
+        open_log(evaluation, LogOptions(words=VerdictWords(wrong=("timeout",))))
+
+
+@pytest.mark.parametrize("nothing", ["None", "nan", "N/A", "null", "NaN"])
+def test_a_strategy_that_is_no_value_is_unknown(tmp_path, nothing):
+    rows = [{"id": i, "correct": 1, "strategy": s} for i in range(2) for s in ("a", nothing)]
+    group = open_log(write(tmp_path / "log.jsonl", rows))[0]
+    assert group.column("strategy") == ["a", None]
+
+
+def test_of_rows_with_one_number_the_last_counts_if_the_user_says_so(tmp_path):
+    rows = [{"id": i, "attempt": s, "text": f"{i}{s}", "correct": s == 0}
+            for i in range(2) for s in range(3)]  # fmt: skip
+    retries = [{"id": i, "attempt": 2, "text": "again", "correct": True} for i in range(2)]
+    unnumbered = [{"id": 0, "attempt": None, "text": t, "correct": False} for t in "xy"]
+    path = write(tmp_path / "log.jsonl", [*rows, *retries, rows[0], *unnumbered])
+    named = load(path, sample_number="attempt")
+    assert named.size_P.tolist() == [5, 3]
+    assert named.correct_count_P.tolist() == [2, 2]
+    assert "note: left out: 2 rows whose attempt comes again in the problem" in str(named.reading)
+    assert "note: left out: 1 row equal to an earlier one, also in the n" in str(named.reading)
+    guessed = load(path)
+    assert guessed.size_P.tolist() == [6, 4]
+    assert "counted as further samples: 2 rows whose attempt comes again" in str(guessed.reading)
+
+
 @pytest.mark.parametrize(
     ("rows", "note", "counts"),
     [
@@ -286,12 +341,12 @@ def test_rows_after_the_first_are_checked_as_they_are_read(tmp_path):
 @pytest.mark.parametrize("needs", [["correct"], ["reward"]])
 @pytest.mark.parametrize("other", [{}, {"correct": 1}])
 def test_an_odd_reward_among_rewards_is_named_with_its_line(tmp_path, needs, other):
-    rows = [{"qid": "q", "reward": reward, **other} for reward in (1, 0.5, None, "n/a", 0)]
+    rows = [{"qid": "q", "reward": reward, **other} for reward in (1, 0.5, None, "later", 0)]
     path = write(tmp_path / "log.jsonl", rows)
     if other and needs == ["correct"]:  # what is not needed may be odd
         assert open_log(path, needs=needs)[0].samples[3].correct
         return
-    message = r"log.jsonl:4: reward must be .*, got 'n/a'"
+    message = r"log.jsonl:4: reward must be .*, got 'later'"
     with pytest.raises(DataError, match=message):
         open_log(path, needs=needs)
 

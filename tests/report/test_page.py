@@ -157,6 +157,7 @@ def test_figures_are_written_beside_the_page(run):
     assert names == {
         "pass_at_k_shifted.png",
         "pass_at_k_test.png",
+        "support_shifted.png",
         "frontier_shifted.png",
         "frontier_test.png",
     }

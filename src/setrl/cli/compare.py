@@ -32,6 +32,8 @@ class Compare(EvaluatedFields, Said):
             instead of stopping.
         details: Also print all k, on how many problems B is above A (ties count half), and the
             true difference that 4 of 5 such comparisons detect, for each metric.
+        support: Also print on how many problems B keeps, loses and gains right samples; with
+            --details also which ones, and with --json the state of each problem.
 
     Json:
         schema_version: The version of these keys: 2.
@@ -58,6 +60,9 @@ class Compare(EvaluatedFields, Said):
         problems_read: The number of problems of A and of B, before any were left out.
         reading: How the fields of the logs were read.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average, where there are several.
+        support: With --support, for each k the numbers of problems that are preserved, lost, gained
+            or outside, and the state of each problem with all samples; else null.
     """
 
     first: Positional[Path]
@@ -67,10 +72,12 @@ class Compare(EvaluatedFields, Said):
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
     details: bool = False
+    support: bool = False
 
     def run(self) -> None:
         """Print the comparison."""
         from setrl.evaluate.comparison import compare_paths
+        from setrl.evaluate.task_text import difference_table
         from setrl.evaluate.text import FEW, comparison_text
 
         if min(self.k, default=1) < 1:
@@ -83,9 +90,12 @@ class Compare(EvaluatedFields, Said):
             allow_damaged=self.allow_damaged,
             ks=self.k,
             log=self.log_options,
+            support=self.support,
         )
         self.say(result.reading)
         if self.json:
             self.say_json(**result.to_json())
         else:
-            print(comparison_text(result, self.details, None if self.k else FEW))
+            text = comparison_text(result, self.details, None if self.k else FEW)
+            tables = text, difference_table(result.by_task, self.metrics)
+            print("\n\n".join(filter(None, tables)))

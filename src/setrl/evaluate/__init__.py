@@ -35,6 +35,7 @@ from setrl.evaluate.summary import (
     summarise_run,
     write_checkpoint_summary,
 )
+from setrl.evaluate.support import ProblemSupport, Support, SupportAt, support_of
 
 __all__ = [
     "Band",
@@ -44,7 +45,10 @@ __all__ = [
     "Evaluation",
     "FirstLoss",
     "IntervalConfig",
+    "ProblemSupport",
     "Summary",
+    "Support",
+    "SupportAt",
     "compare",
     "compare_paths",
     "corrected_entropy",
@@ -67,5 +71,6 @@ __all__ = [
     "simultaneous_band",
     "summarise",
     "summarise_run",
+    "support_of",
     "write_checkpoint_summary",
 ]

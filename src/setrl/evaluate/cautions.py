@@ -11,9 +11,10 @@ from itertools import chain
 
 import numpy as np
 
+from setrl.evaluate.metrics import METRICS, incomplete
 from setrl.evaluate.samples import Evaluation
 from setrl.logs.settings import differing, mixed
-from setrl.support.wording import between, count, have, percent, signed
+from setrl.support.wording import between, count, have, in_a_row, percent, signed
 
 SHOWN = 60  # letters of an id or a prompt in a sentence
 Ends = tuple[float, float]
@@ -28,6 +29,9 @@ def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
     """
     start = f"{name}: " if name else ""
     said = [*dict.fromkeys(chain.from_iterable(mixed(one.settings) for one in evaluations))]
+    if lacking := incomplete(evaluations):
+        titles = in_a_row([METRICS[metric].title for metric in lacking])
+        said.append(f"no {titles}: {next(iter(lacking.values()))}")
     if rows := sum(one.repeated for one in evaluations):
         said.append(
             f"{count(rows, 'row')} {have(rows)} an equal row before, in every field: if these are "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
+from setrl.evaluate.by_task import ByTask, differences_by_task
 from setrl.evaluate.cautions import are_equal, of_two
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
@@ -26,6 +27,7 @@ from setrl.evaluate.metrics import (
     bounds_of,
     by_metric,
     check_names,
+    incomplete,
     is_known,
     powers_of_two,
     refuse_lacking,
@@ -34,6 +36,7 @@ from setrl.evaluate.metrics import (
 from setrl.evaluate.problems import Common, comparable
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import Side, common_split, load_side
+from setrl.evaluate.support import Support, support_of
 from setrl.evaluate.tails import ROUNDING, Bounds, decided_by_few
 from setrl.evaluate.thinning import paired_values
 from setrl.evaluate.ungraded import Ungraded
@@ -101,6 +104,8 @@ class Comparison:
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average; None if there is one task.
+        support: Which problems B keeps, loses and gains, if it was asked for.
     """
 
     first: str
@@ -122,6 +127,8 @@ class Comparison:
     problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
     equal: bool = False
+    by_task: ByTask[Difference] | None = None
+    support: Support | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -156,6 +163,7 @@ def compare_paths(
     allow_damaged: bool = False,
     ks: Sequence[int] = (),
     log: LogOptions | None = None,
+    support: bool = False,
 ) -> Comparison:
     """Compare two runs by their paths.
 
@@ -171,6 +179,7 @@ def compare_paths(
         allow_damaged: See `setrl.evaluate.load_evaluation`.
         ks: See `compare`.
         log: How logs are read.
+        support: See `compare`.
 
     Raises:
         ConfigError: If the run, split or metric does not exist.
@@ -179,7 +188,7 @@ def compare_paths(
     first, second = Path(first), Path(second)
     chosen = split or common_split(first, second)
     a, b = (load_side(path, chosen, allow_damaged, log) for path in (first, second))
-    return compare(a, b, metrics, intervals, ks)
+    return compare(a, b, metrics, intervals, ks, support)
 
 
 def compare(
@@ -188,6 +197,7 @@ def compare(
     metrics: Sequence[str] = (),
     intervals: IntervalConfig | None = None,
     ks: Sequence[int] = (),
+    support: bool = False,
 ) -> Comparison:
     """Compare two runs on the problems that both have.
 
@@ -200,6 +210,7 @@ def compare(
         intervals: How intervals are made.
         ks: Where curves over k are compared, on the problems for which both runs have as many
             samples as the largest; by default 1, 2, 4, … up to what every problem has.
+        support: Also say which problems B keeps, loses and gains; see `support_of`.
 
     Raises:
         ConfigError: When a metric is unknown, or a run cannot have it.
@@ -247,6 +258,12 @@ def compare(
         problems_read=read,
         verdict="" if is_equal else (_in_words(first, second, values, band, intervals)),
         equal=is_equal,
+        by_task=differences_by_task(
+            first.evaluations[0].tasks or second.evaluations[0].tasks,
+            {name: pair for name, pair in values.items() if name.partition("@")[0] in chosen},
+            intervals,
+        ),
+        support=support_of(first.evaluations, second.evaluations, ks) if support else None,
     )
 
 
@@ -333,6 +350,7 @@ def _number(text: str) -> float:
 def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
     """Say which run lacks what one of these metrics needs."""
     known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
-    refuse_lacking(metrics, known)
+    why = {run.name: incomplete(run.evaluations) for run in (first, second)}
+    refuse_lacking(metrics, known, why)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

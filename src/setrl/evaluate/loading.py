@@ -32,7 +32,7 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
     log = open_log(path, LogOptions(allow_damaged=allow_damaged), ["correct"])
     if not log.is_own:
         raise DataError(f"{path} is not an evaluation file")
-    found = _evaluation(log)
+    found = replace(_evaluation(log), options=())  # it takes none
     if log.rows.damage:
         warnings.warning("%s; such lines are left out", log.rows.damage_note)
     return found
@@ -65,10 +65,10 @@ def load_samples(
     if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
         noticed = _notes(*log.notes(), contradiction(evaluation))
-        return replace(evaluation, options=("--ungraded wrong",), reading=noticed)
+        return replace(evaluation, reading=noticed)
     fields = cast("RowReader", log.reader).fields
     can_verify = ("--verify",) if fields.gold and not options.verify else ()
-    evaluation = replace(evaluation, options=("--ungraded wrong", *can_verify))
+    evaluation = replace(evaluation, options=(*evaluation.options, *can_verify))
     said = disputes.note() if can_verify else ""
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
     return replace(evaluation, reading=reading, is_log=True)

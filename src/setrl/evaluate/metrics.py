@@ -30,6 +30,7 @@ from setrl.evaluate.tails import Bounds
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.names import look_up
+from setrl.support.wording import count
 
 Axis = Literal["k", "τ", ""]
 
@@ -120,12 +121,39 @@ def check_names(metrics: Sequence[str]) -> None:
             look_up("metric", metric, dict.fromkeys((*METRICS, "all")))
 
 
-def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]]) -> None:
+def incomplete(evaluations: Sequence[Evaluation]) -> dict[str, str]:
+    """Return the metrics of strategies that no problem has, although there are labels → why.
+
+    A problem has strategies@k only if each of its samples has a label, and correct strategies@k
+    only if each correct one has.
+    """
+    found = {}
+    for metric in ("strategies", "correct_strategies"):
+        for one in evaluations:
+            counted_PN = SET_SCORES[metric](one)[0]
+            if one.knows("strategies") and np.isnan(counted_PN).any(axis=1).all():
+                bare = int((one.present_PN & np.isnan(one.column("strategies"))).sum())
+                of = count(int(one.size_P.sum()), "sample")
+                kind = "correct sample" if metric == "correct_strategies" else "sample"
+                found[metric] = (
+                    f"every problem has a {kind} without a label ({bare:,} of {of} have none); "
+                    "`setrl judge` labels all samples, and --degenerate null says that no label "
+                    "means no strategy"
+                )
+    return found
+
+
+def refuse_lacking(
+    metrics: Sequence[str],
+    known: Mapping[str, Collection[str]],
+    why: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
     """Refuse metrics that some samples cannot have.
 
     Args:
         metrics: Their names, without "all".
         known: Where samples come from → the metrics that they have.
+        why: Where samples come from → metric → why they lack it, if not for the usual reason.
 
     Raises:
         ConfigError: Saying what the samples lack.
@@ -133,7 +161,8 @@ def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]])
     for metric in metrics:
         for name, of_samples in known.items():
             if metric not in of_samples:
-                raise ConfigError(f"{name}: cannot have the metric {metric}: {LACKING[metric]}")
+                lacking = (why or {}).get(name, {}).get(metric, LACKING.get(metric))
+                raise ConfigError(f"{name}: cannot have the metric {metric}: {lacking}")
 
 
 def powers_of_two(n: int) -> list[int]:

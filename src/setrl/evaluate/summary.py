@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
+from setrl.evaluate.by_task import ByTask, estimates_by_task
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     Difference,
@@ -50,6 +51,7 @@ class ArmSummary:
         band: pass@k at every k, with a band that holds for all k at once.
         ungraded: The samples of logs that have no grade, also of problems that are left out because
             of them; None if all have a grade.
+        by_task: The metrics of each task, and their macro average; None if the file has one task.
     """
 
     arm: str
@@ -61,6 +63,7 @@ class ArmSummary:
     metrics: dict[str, Estimate]
     band: Band | None = None
     ungraded: Ungraded | None = None
+    by_task: ByTask[Estimate] | None = None
 
 
 @dataclass(frozen=True)
@@ -282,6 +285,7 @@ def _arm_summary(
         },
         band=pass_band(evaluations, None, intervals) if has_pass else None,
         ungraded=ungraded,
+        by_task=estimates_by_task(evaluations[0].tasks, values, intervals),
     )
 
 

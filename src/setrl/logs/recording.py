@@ -90,6 +90,7 @@ def log_records(log: Log) -> Iterator[Record]:
         columns = log.reader.columns
         more: Record = {"split": split, "source": log.source}
         more |= {k: v for k in ("step", "gold") if (v := getattr(group, k)) is not None}
+        more |= {k: v for k in ("task",) if (v := group.more.get(k)) is not None}
         if "reward" in columns:
             more["rewards"] = [sample.reward for sample in group.samples]
         if "proxy" in columns:

@@ -185,7 +185,7 @@ def group_of(
         step,
         rows,
         notes=(f"The strategies are unknown: {why}.",) if why else (),
-        more={key: record[key] for key in UNGRADED if key in record},
+        more={key: record[key] for key in (*UNGRADED, "task") if key in record},
     )
 
 

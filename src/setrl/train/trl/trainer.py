@@ -49,6 +49,7 @@ from setrl.train.gathering.metrics import (
     dead_groups,
     evaluation_metrics,
     had_signal,
+    mean_of_known,
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
@@ -322,7 +323,7 @@ class SetCredit(Gathering):
         self._has_entered = True
         if self.mask_dead_groups:
             dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
-            importance.leave_out(output, dead[rows], self.accelerator)
+            importance.mask_samples(output, dead[rows], self.accelerator)
         self._relog(values.tolist())
 
     def _relog(self, values: list[float]) -> None:
@@ -342,9 +343,8 @@ class SetCredit(Gathering):
         overall = std_of(rewards_BN.ravel())
         if args.scale_rewards == "batch":
             spread_B = [overall]
-        known = rewards_BN[~np.isnan(rewards_BN)]
         statistics = {
-            "reward": float(known.mean()) if known.size else math.nan,
+            "reward": mean_of_known(rewards_BN),
             "reward_std": overall,
             "frac_reward_zero_std": float(np.isclose(spread_B, 0).mean()),
         }
