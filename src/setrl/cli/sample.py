@@ -35,8 +35,7 @@ class SampleModel(Said):
 
     Attributes:
         checkpoint: The folder of a model and its tokenizer.
-        endpoint: Instead of a checkpoint: the address of an OpenAI-compatible server, such as
-            http://localhost:8000/v1.
+        endpoint: Instead of a checkpoint: an OpenAI-compatible server, http://localhost:8000/v1.
         model: The name of the model on the server.
         domain: A domain that makes the problems: {domains}.
         task: Instead of a domain: a YAML file with the key task, whose problems are graded by the
@@ -54,8 +53,8 @@ class SampleModel(Said):
             1,024 tokens for other problems and a checkpoint, or the server's limit.
         chat: Send the prompt to an endpoint as a message of the user, or as plain text.
         concurrency: The number of requests that an endpoint gets at once.
-        extra_body: Further keys of each request to an endpoint, as YAML or JSON; null leaves a key
-            out: "{max_tokens: null, max_completion_tokens: 4096, temperature: null, top_p: null}".
+        extra_body: Further keys of each request, such as "{top_k: 20, temperature: null}", which
+            leaves the temperature out (endpoints only).
         seed: The seed of the problems and the samples.
         output: The evaluation file to write (JSONL); <checkpoint>/evaluation/<task>.jsonl or
             evaluations/<model>/evaluation/<task>.jsonl by default. The samples go into
