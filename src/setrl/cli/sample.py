@@ -35,7 +35,7 @@ class SampleModel(Said):
 
     Attributes:
         checkpoint: The folder of a model and its tokenizer.
-        endpoint: Instead of a checkpoint: an OpenAI-compatible server, http://localhost:8000/v1.
+        endpoint: Instead: an OpenAI-compatible server, such as http://localhost:8000/v1.
         model: The name of the model on the server.
         domain: A domain that makes the problems: {domains}.
         task: Instead of a domain: a YAML file with the key task, whose problems are graded by the
@@ -51,7 +51,7 @@ class SampleModel(Said):
         top_p: The share of the probability that samples are drawn from (endpoints only).
         max_tokens: The length at which a sample is cut. By default the limit of the domain or task,
             1,024 tokens for other problems and a checkpoint, or the server's limit.
-        chat: Send the prompt to an endpoint as a message of the user, or as plain text.
+        chat: Send prompts as messages of a user, or as plain text (endpoints only).
         concurrency: The number of requests that an endpoint gets at once.
         extra_body: Further keys of each request, such as "{top_k: 20, temperature: null}", which
             leaves the temperature out (endpoints only).
