@@ -27,11 +27,13 @@ class LoadedSamples:
         reading: Lines that say how the fields were read (none for an evaluation file), and what was
             noticed.
         is_log: Whether it is a log, and not an evaluation file.
+        labels: The fields of a log that have no role and may hold strategies.
     """
 
     evaluation: Evaluation
     reading: tuple[str, ...] = ()
     is_log: bool = False
+    labels: tuple[str, ...] = ()
 
 
 def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation:
@@ -82,12 +84,13 @@ def load_samples(
         _refuse_left_out(options.ungraded, evaluation, path)
         evaluation = replace(evaluation, options=("--ungraded wrong",))
         return LoadedSamples(evaluation, _notes(*log.notes(), contradiction(evaluation)))
-    fields = cast("RowReader", log.reader).fields
+    recognised = cast("RowReader", log.reader).recognised
+    fields = recognised.fields
     can_verify = ("--verify",) if fields.gold and not options.verify else ()
     evaluation = replace(evaluation, options=("--ungraded wrong", *can_verify))
     said = disputes.note() if can_verify else ""
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
-    return LoadedSamples(evaluation, reading, is_log=True)
+    return LoadedSamples(evaluation, reading, is_log=True, labels=recognised.labels)
 
 
 def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = None) -> Evaluation:
