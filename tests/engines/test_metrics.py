@@ -98,9 +98,9 @@ def test_samples_of_no_strategy_are_degenerate_and_have_no_commonest_one():
 def test_without_strategies():
     batch = make_batch(methods.dr_grpo(), strategies_BN=None)
     assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]
-    [record, _] = rollout_records(batch, None, 1, methods.dr_grpo())
+    [record, _] = rollout_records(batch, None, 1)
     assert "strategy" not in record["samples"][0]
-    assert set(record["samples"][0]["counterfactual"]) == {"grpo", "maxpo"}
+    assert set(record["samples"][0]["counterfactual"]) == {"grpo", "maxpo@3"}
 
 
 def test_rare_strategies_are_added_up():
@@ -120,7 +120,7 @@ def test_rare_strategies_are_added_up():
 def test_records_of_samples():
     method = methods.poly_epo(2)
     batch = make_batch(method)
-    first, second = rollout_records(batch, NAMES_BN, 30, method)
+    first, second = rollout_records(batch, NAMES_BN, 30)
     assert (first["step"], first["group"], first["prompt"]) == (30, 0, "p")
     assert [sample["text"] for sample in second["samples"]] == ["e", "f", "g", "h"]
     assert [sample["strategy"] for sample in second["samples"]] == [5, None, 7, 7]
@@ -128,7 +128,9 @@ def test_records_of_samples():
     for b, record in enumerate((first, second)):
         for i, sample in enumerate(record["samples"]):
             assert sample["advantage"] == batch.advantages.values_BN[b, i]
-            others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(2), "poly_epo": method}
+            maxpo, poly_epo = methods.maxpo(3), methods.poly_epo(3)  # whatever K the arm has
+            others = {"grpo": methods.dr_grpo(), "maxpo@3": maxpo, "poly_epo@3": poly_epo}
+            assert sample["counterfactual"].keys() == others.keys()
             for name, other in others.items():
                 values_BN = other.advantages(REWARDS_BN, strategies=LABELS_BN).values_BN
                 assert sample["counterfactual"][name] == values_BN[b, i]
@@ -146,12 +148,12 @@ def test_records_have_the_names_that_a_function_or_a_judge_gives(strategies, nam
     batch = score(Columns(["p"], [list("abcd")], [[1.0, 0, 0, 0]], None, strategies), method)
     if isinstance(strategies[0], Judgement):
         batch = replace(batch, judging=JudgingTimes(1.0, 1.0, 0.0))
-    [record] = rollout_records(batch, None, 1, method)
+    [record] = rollout_records(batch, None, 1)
     assert [sample["strategy"] for sample in record["samples"]] == names
 
 
 def test_records_have_the_tokens_that_somebody_counted():
     method = methods.dr_grpo()
     columns = Columns(["p", "q"], [["a", "b"]] * 2, [[1.0, 0.0] * 2], tokens=[1, 2, 3, 4])
-    records = rollout_records(score(columns, method), None, 1, method)
+    records = rollout_records(score(columns, method), None, 1)
     assert [[one["tokens"] for one in record["samples"]] for record in records] == [[1, 2], [3, 4]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl import DEGENERATE, AnyMethod
+from setrl import DEGENERATE
 from setrl.core import methods
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.metrics import powers_of_two
@@ -19,6 +19,7 @@ from setrl.train.gathering.credit import FIELDS
 from setrl.train.scoring import ScoredBatch
 
 DEAD_GROUPS = "advantage/dead_groups"
+COMPARED_K = 4  # of the methods whose advantages stand beside the arm's own
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
 Names = Sequence[Sequence[str | None]]
@@ -162,16 +163,14 @@ def _mean(values: Any) -> float:
     return float(known.mean()) if known.size else float("nan")
 
 
-def rollout_records(
-    batch: ScoredBatch, names_BN: Names | None, step: int, method: AnyMethod
-) -> list[dict[str, Any]]:
+def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> list[dict[str, Any]]:
     """Make a record of each prompt: its samples with their advantages, also by other methods.
 
     `strategy` is the label that the method compared, and `read` the strategy that a task's own
     reader finds in the text, if there is one. A sample has the fields that the method read, so that
     `setrl credit` gives a record the same advantages again. Pairs are left out: there are too many.
     """
-    rows, others = _written(batch, names_BN), _counterfactual(batch, method)
+    rows, others = _written(batch, names_BN), _counterfactual(batch)
     return [
         {
             "schema_version": SCHEMA_VERSION,
@@ -215,13 +214,12 @@ def _outcome(value: float) -> bool | None:
     return None if np.isnan(value) else bool(value)
 
 
-def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
-    """Return the advantages by three other methods, with the method's own K if it has one."""
-    most = batch.samples.num_samples - 1
-    set_size = min(method.set_size if method.set_size > 1 else 4, most)
-    others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
+def _counterfactual(batch: ScoredBatch) -> dict[str, np.ndarray]:
+    """Return the advantages by three other methods; K is in the name, and the same for all arms."""
+    k = min(COMPARED_K, batch.samples.num_samples - 1)
+    others = {"grpo": methods.dr_grpo(), f"maxpo@{k}": methods.maxpo(k)}
     if batch.samples.strategies is not None:
-        others["poly_epo"] = methods.poly_epo(set_size)
+        others[f"poly_epo@{k}"] = methods.poly_epo(k)
     return {name: other.advantages(batch.samples).values_BN for name, other in others.items()}
 
 
