@@ -7,7 +7,7 @@ import pytest
 from setrl import methods
 from setrl.judges import Judgement
 from setrl.rewards import Combine
-from setrl.train.gathering.metrics import batch_metrics, rollout_records
+from setrl.train.gathering.metrics import batch_metrics, mean_of, rollout_records
 from setrl.train.scoring import Columns, score
 from setrl.train.scoring.batch import JudgingTimes
 
@@ -157,3 +157,11 @@ def test_records_have_the_tokens_that_somebody_counted():
     columns = Columns(["p", "q"], [["a", "b"]] * 2, [[1.0, 0.0] * 2], tokens=[1, 2, 3, 4])
     records = rollout_records(score(columns, method), None, 1)
     assert [[one["tokens"] for one in record["samples"]] for record in records] == [[1, 2], [3, 4]]
+
+
+def test_the_mean_of_normalised_rewards_is_0_and_no_rounding_error():
+    normalised = np.array([0.1, 0.7, -0.4, 1.3, 0.2]) - np.mean([0.1, 0.7, -0.4, 1.3, 0.2])
+    assert np.mean(normalised) != 0
+    assert mean_of(normalised) == 0
+    assert mean_of([1e-17, 0.0]) == 5e-18
+    assert math.isnan(mean_of([float("nan")]))

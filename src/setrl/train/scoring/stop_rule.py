@@ -158,8 +158,8 @@ class CreditWatch:
         if 2 * self._flat_cut > self._flat_prompts:
             return (
                 f"{self._flat_cut} of them lack samples that were cut at the length limit and "
-                "masked: raise the limit of tokens (max_completion_length in TRL, max_new_tokens in "
-                "a config), or let truncated samples count (truncated: count or punish)"
+                "masked: raise the limit of tokens (TRL: max_completion_length, a config: "
+                "max_new_tokens), or let truncated samples count (truncated: count or punish)"
             )
         return (
             "The samples of a prompt must differ in their rewards, or in what else the method "
