@@ -18,6 +18,7 @@ from setrl.show.report.headlines import (
     pass_ks,
     verdict,
 )
+from setrl.show.report.over_steps import RESETS
 from setrl.show.report.run import GIVEN, ReportedRun
 from setrl.support.wording import MISSING, in_words, interval, percent, plain, signed
 
@@ -155,20 +156,31 @@ def training_table(run: ReportedRun) -> Table:
 
 
 def control_table(run: ReportedRun) -> Table:
-    """Every metric of the evaluated arms of a control run, and how many seeds were evaluated."""
+    """Every metric of the evaluated arms of a control run, and what they cost, over how many seeds.
+
+    A vine starts at a state that is set back: its steps count, and it needs no reset.
+    """
     metrics = metric_names(run.outcomes)
+    costs = {"steps": "step", "resets": RESETS}
     rows = tuple(
         (
             run.looks[arm].label,
             (
                 *(_outcome(run.outcome(arm, metric)) for metric in metrics),
+                *(_cost(run, arm, key) for key in costs.values()),
                 Cell(str(len(outcomes)), value=len(outcomes)),
             ),
         )
         for arm, outcomes in run.outcomes.items()
     )
     caption = "Evaluation of the last policy: mean ± standard error over seeds"
-    return Table(caption, (*map(in_words, metrics), "seeds"), rows)
+    return Table(caption, (*map(in_words, metrics), *costs, "seeds"), rows)
+
+
+def _cost(run: ReportedRun, arm: str, key: str) -> Cell:
+    """Return the last value of a count, as a mean over seeds."""
+    last = [seed.metrics[key][-1] for seed in run.seeds(arm) if len(seed.metrics.get(key, ()))]
+    return _number(np.mean(last), lambda x: f"{x:,.0f}") if last else NONE
 
 
 def _outcome(mean: OverSeeds) -> Cell:
