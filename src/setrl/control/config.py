@@ -21,7 +21,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "reinforce": {"n_epochs": 1, "batch_size": None, "gae_lambda": 1.0},
     "poly_ppo": {},
 }
-VINE_KEYS = ("num_vines", "num_states", "where", "window", "credit", "num_sets", "max_steps")
+VINE_KEYS = (
+    *("num_vines", "num_states", "where", "window", "credit", "num_sets"),
+    *("max_steps", "trunk"),  # not on JAX
+)
 OPTION_KEYS = ("kl_coef", "kl_anchor", "ucb_coef")
 PPO_KEYS = (
     *("n_envs", "n_steps", "num_trajectories", "batch_size", "n_epochs", "learning_rate"),
@@ -37,7 +40,7 @@ class ControlConfig(RunConfig):
 
     An arm is {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO, kl_coef,
     kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo with
-    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps.
+    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps, trunk.
     """
 
     kind = "control"

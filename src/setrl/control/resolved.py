@@ -27,7 +27,7 @@ from setrl.train import method_config
 Keys = Mapping[str, Any]  # of an arm
 
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
-JAX_VINES = VINE_KEYS[:-1]  # on JAX the environment says how long an episode may be
+JAX_VINES = VINE_KEYS[:-2]  # on JAX the environment says how long an episode may be
 
 
 @dataclass(frozen=True)
