@@ -19,7 +19,7 @@ from setrl.samples.values import Label, read_label, read_number, read_pairs
 from setrl.train.scoring.batch import Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_column, correct_by_reward
 from setrl.train.scoring.fields import PAIRS, STRATEGIES, Values, read_column
-from setrl.train.scoring.labels import strategies_of
+from setrl.train.scoring.labels import families_of, strategies_of
 from setrl.train.scoring.missing import Missing, missing_credit
 
 AS_IT_IS = Truncation()
@@ -112,6 +112,8 @@ class _Reading:
         """Return the strategies and the further fields that were given, (B, N) or (B, N, N)."""
         said = columns.strategies
         found = {} if said is None else {STRATEGIES: self._labels(STRATEGIES, said, _strategies)}
+        if any(isinstance(one, Judgement) and one.families_N for one in said or ()):
+            found["families"] = self._labels("families", said, families_of)
         return found | {name: self.field(name, one) for name, one in columns.fields.items()}
 
     def field(self, name: str, column: Values) -> np.ndarray:
