@@ -278,7 +278,7 @@ def test_one_curve_has_one_verdict_in_the_same_words(setrl, tmp_path):
     setrl("report", a, b, "--output", tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text()
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert data["splits"][0]["title"] == f"pass@k: b is {words} (all k at once)"
+    assert data["splits"][0]["title"] == f"pass@1: b is below a. All k at once: b is {words}"
     assert "it solves fewer problems: its pass@k is below the pass@k of a for k = 1 to 3" in page
     for ks in ([], ["--k", 1, 4], ["--k", 2, 4]):
         out = setrl("compare", a, b, *ks)[1]
