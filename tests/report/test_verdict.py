@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from setrl.evaluate.summary import ArmDifference
 from setrl.show.report.verdict import seeds_needed, verdict_in_words
 from tests.report.test_headlines import arm, data, difference, split
 
@@ -68,11 +69,19 @@ def test_the_base_stands_in_the_second_sentence():
         "Before training, the base solves 50.0% of these problems with one try"
     )
     assert second.endswith("with 8 tries.")
-    cold = replace(arm("cold", 6.3, pass_1=0.85, seeds=()), temperature=0.5)
-    first, second, *more = verdict_in_words(
-        data(replace(one, arms={**one.arms, "base_temperature_0.5": cold}))
+
+
+def test_trained_arms_are_compared_with_the_base_at_the_same_low_temperature():
+    one = split(poly=(0.1, 0.1, 0.1, 0.1))
+    colder = {
+        name: replace(arm(name, 6.3, pass_1=rate, seeds=()), temperature=0.5)
+        for name, rate in (("base_temperature_0.5", 0.85), ("poly_epo_temperature_0.5", 0.9))
+    }
+    gap = ArmDifference(*reversed(colder), {"pass@1": difference(0.05)})
+    one = replace(one, arms={**one.arms, **colder}, differences=(*one.differences, gap))
+    said = verdict_in_words(data(one))
+    assert said[2] == (
+        "Sampled at temperature 0.5, the base solves 85.0% with one try, without any training; "
+        "Poly-EPO 90.0%, +5.0 points [0.0, 10.0]."
     )
-    assert second.endswith(
-        "; at temperature 0.5, it solves 85.0% with one try and 85.0% with 8 tries."
-    )
-    assert "temperature" not in "".join([first, *more])  # it was not trained: it is no arm
+    assert "temperature" not in "".join([*said[:2], *said[3:]])  # they are no arms of curves

@@ -16,7 +16,7 @@ from setrl.evaluate.intervals import Difference, t_quantile
 from setrl.evaluate.outcomes import outcome_table
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import strategies_in_words
-from setrl.logs.run import BASE, is_base
+from setrl.logs.run import BASE, HEAT, base_as_cold, is_base
 from setrl.show.report.headlines import (
     FIRST,
     differences_to_reference,
@@ -98,16 +98,22 @@ def _base(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
     """Say what the base solves: training that only matches it has found nothing new."""
     if BASE not in split.arms or run.summary.reference == BASE:
         return []
-    first, *others = [arm for arm in split.arms if is_base(arm)]
-    start = f"Before training, the base solves {_often(split, first, k, ' of these problems')}"
-    heats = [f"; at temperature {split.arms[arm].temperature:g}, it solves {_often(split, arm, k)}"
-             for arm in others]  # fmt: skip
-    return [f"{start}{''.join(heats)}."]
+    more = f" and {_solved(split, BASE, k)} with {_tries(k)}" if k > 1 else ""
+    start = f"Before training, the base solves {_solved(split, BASE, 1)} of these problems with "
+    colder = [arm for arm in split.arms if is_base(arm) and arm != BASE]
+    return [f"{start}one try{more}.", *(_colder(run, split, arm) for arm in colder)]
 
 
-def _often(split: SplitSummary, arm: str, k: int, of: str = "") -> str:
-    more = f" and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
-    return f"{_solved(split, arm, 1)}{of} with one try{more}"
+def _colder(run: ReportedRun, split: SplitSummary, base: str) -> str:
+    """Say what the base solves at a low temperature, and what trained arms do at the same one."""
+    said = [f"the base solves {_solved(split, base, 1)} with one try, without any training"]
+    for arm in split.arms:
+        if base_as_cold(arm) == base and (found := split.difference(arm, base)) is not None:
+            gap = found.metrics[FIRST]
+            label = run.looks[arm.partition(HEAT)[0]].label
+            more = f"{_solved(split, arm, 1)}, {points(gap.value, gap.ends)}"
+            said.append(f"{label} {more}")
+    return f"Sampled at temperature {split.arms[base].temperature:g}, {'; '.join(said)}."
 
 
 def _strategies(run: ReportedRun) -> list[str]:
