@@ -9,6 +9,7 @@ import pytest
 from setrl.evaluate.cautions import of_one, of_two
 from setrl.evaluate.loading import load_samples
 from setrl.logs import open_log
+from tests.sessions import unwrapped
 
 PROBLEMS, N = 12, 6
 
@@ -35,7 +36,7 @@ def said(setrl, tmp_path):
         a, b = write(tmp_path / "a.jsonl", first), write(tmp_path / "b.jsonl", second)
         code, out, _ = setrl("compare", a, b, "--metrics", "pass", "--quiet")
         assert code == 0
-        return out
+        return unwrapped(out)
 
     return compare
 

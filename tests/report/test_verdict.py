@@ -66,7 +66,7 @@ def test_the_base_stands_in_the_second_sentence():
     one = split(poly=(0.1, 0.1, 0.1, 0.1))
     second = verdict_in_words(data(one))[1]
     assert second.startswith(
-        "Before training, the base solves 50.0% of these problems with one try"
+        "Before training, the base solves 50.0% of shifted problems with one try"
     )
     assert second.endswith("with 8 tries.")
 

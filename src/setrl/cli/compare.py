@@ -70,7 +70,9 @@ class Compare(EvaluatedFields, Said):
     def run(self) -> None:
         """Print the comparison."""
         from setrl.evaluate.comparison import compare_paths
+        from setrl.evaluate.sides import other_splits
         from setrl.evaluate.text import FEW, comparison_text
+        from setrl.support.wording import wrapped
 
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
@@ -87,4 +89,7 @@ class Compare(EvaluatedFields, Said):
         if self.json:
             self.say_json(**result.to_json())
         else:
-            print(comparison_text(result, self.details, None if self.k else FEW))
+            text = comparison_text(result, self.details, None if self.k else FEW)
+            others = other_splits(result.split, self.first, self.second)
+            also = f"other evaluations: --split {' or '.join(others)}" if others else ""
+            print(wrapped("\n".join(filter(None, [text, also]))))

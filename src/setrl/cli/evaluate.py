@@ -90,6 +90,7 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.sides import common_split, load_side
         from setrl.evaluate.summary import summarise
         from setrl.evaluate.text import USUAL, metric_table
+        from setrl.support.wording import wrapped
 
         chosen = self.split or common_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
@@ -108,7 +109,7 @@ class Evaluate(EvaluatedFields, Said):
             self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            print(metric_table(arm, self.metrics, notes))
+            print(wrapped(metric_table(arm, self.metrics, notes)))
         return side
 
     def _asked(self, arm: ArmSummary) -> ArmSummary:

@@ -11,7 +11,7 @@ import { Explained } from "./Explained";
 import { FrontierCharts, StrategyFront } from "./Frontiers";
 import { OverStepsChart, StrategyShares, TimeOfAStep, Training } from "./Training";
 
-const SAID_FIRST = 3; // sentences: who solves more, what it costs, and what the base solves
+const SAID_FIRST = 4; // sentences: who solves more, what it costs, and what the base solves
 
 /** The metrics that show a collapse, the most telling first. */
 const COLLAPSE = ["strategies/correct_per_prompt", "strategies/top_share", "strategies/per_prompt"];

@@ -99,9 +99,10 @@ def _base(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
     if BASE not in split.arms or run.summary.reference == BASE:
         return []
     more = f" and {_solved(split, BASE, k)} with {_tries(k)}" if k > 1 else ""
-    start = f"Before training, the base solves {_solved(split, BASE, 1)} of these problems with "
+    problems = f"{'these' if split.split == GIVEN else split.split} problems"
+    start = f"Before training, the base solves {_solved(split, BASE, 1)} of {problems}"
     colder = [arm for arm in split.arms if is_base(arm) and arm != BASE]
-    return [f"{start}one try{more}.", *(_colder(run, split, arm) for arm in colder)]
+    return [f"{start} with one try{more}.", *(_colder(run, split, arm) for arm in colder)]
 
 
 def _colder(run: ReportedRun, split: SplitSummary, base: str) -> str:
