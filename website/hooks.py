@@ -31,8 +31,9 @@ HIDDEN, SHOWN = "/.agents/", "/agents/"  # MkDocs leaves out folders whose names
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
 PLAYGROUND = "playground.html"
 EMBEDDED = f"""\
-Six scenes: one prompt, GRPO and its collapse, sets, their credit, and what the size K does. In the
-[whole playground]({PLAYGROUND}) you change samples and strategies, and see every credit.
+Six scenes: one prompt, GRPO and its collapse, concave counts, their credit, and what the size K of
+sets does. In the [whole playground]({PLAYGROUND}) you change samples and strategies, and see every
+credit.
 
 <iframe class="playground" src="{PLAYGROUND}?only=story" loading="lazy"
 title="Playground: the shares of five strategies in training with GRPO and with sets"></iframe>"""
