@@ -196,7 +196,7 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
 
 
 def _tasks(groups: Sequence[Group]) -> tuple[str, ...]:
-    tasks = tuple(one.more.get("task", "") for one in groups)
+    tasks = tuple(str(one.more.get("task") or "") for one in groups)
     return tasks if len({*tasks}) > 1 else ()
 
 
