@@ -1,6 +1,7 @@
 """Where rewards and strategies come from: functions, models and environments, or together."""
 
 import asyncio
+import re
 
 import numpy as np
 import pandas as pd
@@ -266,3 +267,37 @@ def test_evaluation_knows_no_reward_of_strategies(make_chat):
     metrics = trainer.evaluate()
     assert metrics["eval_reward"] == metrics["eval_rewards/length/mean"]
     assert not [key for key in metrics if "strategy" in key]
+
+
+def test_a_function_that_changes_its_samples_in_place_does_not_misalign_the_next(make_chat):
+    """It sorts the samples that it is given; the others get them as they were drawn."""
+    seen = []
+
+    def sorts(completions, **_):
+        completions.sort(key=str)
+        for message in completions:
+            message[0]["content"] = "changed"
+        return [0.0] * len(completions)
+
+    def looks(completions, **_):
+        seen.append([text[0]["content"] for text in completions])
+        return [1.0] * len(completions)
+
+    def labels(completions, **_):
+        return looks(completions) and list("abcdabcd")
+
+    batch = step(make_chat(rewards=[sorts, looks], strategy_func=labels))
+    drawn = [text for texts in batch.samples.texts for text in texts]
+    assert seen == [drawn, drawn]
+    assert "changed" not in drawn
+
+
+@pytest.mark.parametrize("blank", ["", " \t"])
+def test_a_strategy_without_a_name_is_said_to_be_unknown(make_chat, blank):
+    def labels(completions, **_):
+        return [blank, "a", None, -1] * (len(completions) // 4)
+
+    said = f"the strategy function 'labels' returned {blank!r}, which is read as unknown, so that"
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        batch = step(make_chat(strategy_func=labels))
+    assert np.isnan(batch.samples.strategies[:, 0]).all()

@@ -16,7 +16,7 @@ TIMEOUT = VerdictWords(wrong=("timeout",))
 
 def shares(path, **options):
     """The share of right samples, and the numbers of problems and samples."""
-    found = load_samples(path, LogOptions(**options)).evaluation
+    found = load_samples(path, LogOptions(**options))
     return found.correct_PN.mean(), len(found), found.n
 
 
@@ -30,7 +30,7 @@ def test_fields_besides_the_list_are_kept(tmp_path):
     path = tmp_path / "log.json"
     path.write_text(json.dumps({"run": {"a.b": {"model": "m", "samples": rows}}}))
     found = load_samples(path, LogOptions(FieldNames(correct="ok")))
-    assert found.evaluation.settings["model"] == {"m": 2}
+    assert found.settings["model"] == {"m": 2}
     assert "run.a.b.samples.id" in found.reading[0]
 
 
@@ -40,7 +40,7 @@ def test_two_models_of_promptfoo_are_named(tmp_path):
         row["provider"] = {"id": f"model {place % 2}"}
     path = tmp_path / "log.json"
     path.write_text(json.dumps(log))
-    assert load_samples(path).evaluation.settings["model"] == {"model 0": 6, "model 1": 6}
+    assert load_samples(path).settings["model"] == {"model 0": 6, "model 1": 6}
 
 
 def test_two_prompts_of_promptfoo_are_two_problems(tmp_path):

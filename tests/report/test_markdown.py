@@ -7,6 +7,7 @@ import pytest
 
 from setrl.show.report import publish_report, style
 from setrl.support.errors import ConfigError
+from setrl.support.wording import percent
 from tests import fake_run
 
 
@@ -30,7 +31,7 @@ def test_numbers_are_those_of_the_summary(folder):
     )
     for split in summary["splits"].values():
         for arm in split["arms"].values():
-            assert f"| {100 * arm['metrics']['pass@1']['value']:.1f}%<br>" in text
+            assert f"| {percent(arm['metrics']['pass@1']['value'])}<br>" in text
 
 
 def test_every_row_of_a_table_has_its_columns(folder):

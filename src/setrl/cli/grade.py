@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 from tyro.conf import Positional
@@ -25,6 +24,7 @@ class GradeAnswer(Said):
         gold: The correct answer, in LaTeX.
         answer: The given answer, or the text of a sample with its answer in a \boxed{}.
         units: Accept an answer whose unit is missing, or that has a unit where the gold has none.
+        prompt: The problem: a formula that only copies it is no answer.
 
     Json:
         verdict: Right, wrong or unreadable, in small letters.
@@ -37,18 +37,19 @@ class GradeAnswer(Said):
     gold: Positional[str]
     answer: Positional[str]
     units: bool = False
+    prompt: str | None = None
 
-    def run(self) -> None:
-        """Print the verdict and why, and leave with its exit code."""
+    def run(self) -> int:
+        """Print the verdict and why, and return its exit code."""
         from setrl.rewards.grading import MathGrader
 
         grader = MathGrader(units=self.units)
         boxed = self.answer if r"\boxed" in self.answer else rf"\boxed{{{self.answer}}}"
-        grade = grader.grade(boxed, self.gold)
+        grade = grader.grade(boxed, self.gold, prompt=self.prompt)
         if grade.correct is None:
             [problem] = grader.gold_problems([self.gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
         keys = ("verdict", "why", "answer", "certificate", "witness")
         record = {key: getattr(grade, key) for key in keys}
         self.tell(f"{grade.verdict}: {grade.why}", **record)
-        sys.exit(EXIT_CODES[grade.verdict])
+        return EXIT_CODES[grade.verdict]

@@ -63,8 +63,10 @@ def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[st
         said.append(_whatever_was_missing(pass_at_1(first), pass_at_1(second)))
     elif a.most != b.most and not a.repeated + b.repeated:
         said.append(
-            f"A and B have different numbers of samples ({a.most:,} and {b.most:,}): this changes "
-            "no pass@k, unless samples were lost because of what they were"
+            f"A and B have different numbers of samples ({a.most:,} and {b.most:,}): intervals "
+            "allow for it, unless samples were lost because of what they were; Cover@τ, the "
+            "effective number of strategies and the share of the commonest are of as many samples "
+            "of both"
         )
     return said
 
@@ -75,14 +77,18 @@ def are_equal(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> bool
 
 
 def _is_equal(a: Evaluation, b: Evaluation) -> bool:
-    if a.ids != b.ids or a.prompts != b.prompts or not np.array_equal(a.size_P, b.size_P):
+    same = ((a.size_P, b.size_P), (a.drawn_P, b.drawn_P))
+    if a.ids != b.ids or a.prompts != b.prompts or not all(np.array_equal(*pair) for pair in same):
         return False
     return all(one == other for one, other in zip(_sorted(a), _sorted(b), strict=True))
 
 
 def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
     """Yield all that is known of the samples of each problem, in an order of no file."""
-    known = [one.correct_PN.tolist(), np.nan_to_num(one.graded_PN, nan=-np.inf).tolist()]
+    numbers = (one.graded_PN, one.column("proxy"))
+    known = [one.correct_PN.tolist(), *(np.nan_to_num(x, nan=-np.inf).tolist() for x in numbers)]
+    no_grade_PN = np.zeros_like(one.correct_PN) if one.as_wrong_PN is None else one.as_wrong_PN
+    known.append(no_grade_PN.tolist())
     for column in ("strategies", "answers"):
         labels = one.samples.labels(column) or [[None] * one.most] * len(one)
         known.append([[repr(label) for label in row] for row in labels])

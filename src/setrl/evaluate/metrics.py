@@ -6,7 +6,7 @@ A name is `metric@x` where the metric is a curve, over the samples k or the shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from setrl.evaluate.estimators import (
 )
 from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.tails import Bounds
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.names import look_up
@@ -76,9 +77,9 @@ METRICS: dict[str, Metric] = {
     "g_pass_1": Metric("G-pass(τ=1)", share=True),
     "g_pass_mean": Metric("mG-pass", share=True),
     "cover": Metric("Cover", "τ", share=True),
-    "effective_number": Metric("effective number of strategies", "", digits=2),
+    "effective_number": Metric("effective strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
-    "degenerate": Metric("strategy cannot be read", "", share=True),
+    "degenerate": Metric("share without a strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),
 }
 
@@ -87,6 +88,8 @@ READ_FROM = {  # labels → metrics of them, which are unknown where no sample h
     "strategies": ("strategies", "correct_strategies", "top_share", "degenerate"),
     "answers": ("majority", "vote_share"),
 }
+
+OF_REWARDS = ("max", "best_of")  # metrics whose values are rewards of samples
 
 LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
     **dict.fromkeys(
@@ -321,6 +324,20 @@ def seed_values(
 def is_known(values_RP: Floats) -> bool:
     """Return whether every seed has a value of at least one common problem."""
     return not np.isnan(values_RP).any(axis=0).all()
+
+
+def bounds_of(name: str, evaluations: Iterable[Evaluation]) -> Bounds | None:
+    """Return the smallest and the largest value that a metric@x can have, where these are known.
+
+    A share is between 0 and 1, and the reward of a set between those of all samples.
+    """
+    metric = name.partition("@")[0]
+    if METRICS[metric].share:
+        return 0.0, 1.0
+    if metric not in OF_REWARDS:
+        return None
+    rewards = [one.graded_PN[one.present_PN] for one in evaluations]
+    return float(min(map(np.nanmin, rewards))), float(max(map(np.nanmax, rewards)))
 
 
 def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str]]:

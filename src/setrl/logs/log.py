@@ -19,9 +19,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.logs.evaluation_reader import EvaluationReader
 from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
+from setrl.logs.own_reader import OwnReader
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
 from setrl.logs.records import Record, is_record
 from setrl.logs.roles import FieldNames
@@ -37,7 +37,7 @@ BATCH = 1_000  # rows that are looked at together
 CHUNK = 2**18  # bytes of groups that are read together
 
 
-Reader = RowReader | EvaluationReader
+Reader = RowReader | OwnReader
 
 
 class Log:
@@ -47,7 +47,7 @@ class Log:
         path: The file.
         head: What the file is taken for, and what each field is taken for.
         reader: How its rows are read.
-        is_evaluation: Whether it is an evaluation file.
+        is_own: Whether setrl wrote it: an evaluation, or rollouts.
         source: The tool that wrote it; "jsonl" for other files.
     """
 
@@ -62,7 +62,7 @@ class Log:
         source: str = "jsonl",
     ):
         self.path, self.head, self.reader, self.source = rows.path, head, reader, source
-        self.is_evaluation = isinstance(reader, EvaluationReader)
+        self.is_own = isinstance(reader, OwnReader)
         self.rows, self.options, self.numbered = rows, options, numbered
         self._notes: list[str] = []
         self._equal = self._retries = 0
@@ -118,10 +118,10 @@ class Log:
 
     def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
         """Yield each row of a group: its number, the row, and the objects of it in the group."""
-        rows, at = self._at(place)
+        rows, at = self._rows_of_group(place)
         if self.reader.list_path is None:
             for row, record in zip(rows, self.rows.records(rows), strict=True):
-                yield row, record, [record]
+                yield row, record, self.reader.items(record)
             return
         for row, chosen in groupby(zip(rows, at, strict=True), key=itemgetter(0)):
             if self._last[0] != row:  # a row may hold samples of many groups
@@ -129,7 +129,7 @@ class Log:
                 self._last = (row, record, self.reader.items(record))
             yield row, self._last[1], [self._last[2][item] for _, item in chosen]
 
-    def _at(self, place: int) -> tuple[list[int], list[int]]:
+    def _rows_of_group(self, place: int) -> tuple[list[int], list[int]]:
         """Return the rows of a group's objects, and their places there."""
         at = slice(int(self._end_G[place - 1]) if place else 0, int(self._end_G[place]))
         return self._row_I[at].tolist(), self._item_I[at].tolist()
@@ -203,7 +203,7 @@ class Log:
         if isinstance(self.reader, RowReader):
             hash_I = self.reader.find_tasks(hash_I)
         kept_I = None
-        if self.is_evaluation:
+        if self.is_own:
             kept_I = _first_of_equal(hash_I)
             self._refuse_repeated(hash_I, row_I, kept_I)
         else:
@@ -352,9 +352,9 @@ def open_log(
         raise DataError(f"{path}: holds no rows{why}")
     if tool is None and is_record(start[0][0]):
         _refuse_names(path, given)
-        _refuse_words(options, f"{path} is an evaluation file, whose verdicts are known")
-        log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
-                  options)  # fmt: skip
+        _refuse_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
+        head = f"{path}: a file of setrl's own"
+        log = Log(rows, OwnReader(path, rows.where, needs), head, options)
         log.index(start, scan, seen)
         return log
     try:
@@ -409,5 +409,7 @@ def _refuse_words(options: LogOptions, why: str) -> None:
 def _refuse_names(path: Path, given: FieldNames) -> None:
     if given.named():
         names = ", ".join(f"--{role.replace('_', '-')}" for role in given.named())
-        raise ConfigError(f"{path} is an evaluation file, whose fields are known: {names} is for "
-                          "another program's log")  # fmt: skip
+        raise ConfigError(
+            f"{path} is a file of setrl's own, whose fields are known: {names} is for another "
+            "program's log"
+        )

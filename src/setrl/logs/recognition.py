@@ -46,7 +46,6 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import plural
 
 SNIFFED = 2000  # rows that decide what the fields are
-ROLLOUT = ("step", "group")  # setrl's own files, whose groups are numbered anew in each step
 MARKS = ("judged.", "credit.")  # what setrl adds to a row about itself
 VERDICTS = (*SAYS_CORRECT, *SCORES)
 MAY_BE_LISTS = ("correct", "reward", "answer", "text", "strategy")  # of the samples of a problem
@@ -277,9 +276,6 @@ class _Search:
 
     def _find_group(self) -> None:
         if "group" in self.paths:
-            return
-        if self.rows == "samples" and {"schema_version", *ROLLOUT} <= self.columns.keys():
-            self._name("group", *ROLLOUT, why="a file of setrl's rollouts")
             return
         distinct, size = self.first.distinct, len(self.first)
         free = [path for path in self._free_names() if len(self.columns[path]) == size]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from setrl.models.prompting import PromptForm
 from setrl.rewards.config import RewardSet
-from setrl.rewards.interface import as_samples
+from setrl.rewards.interface import as_samples, own
 from setrl.samples.conversation import Text, plain_text
 from setrl.samples.values import DEGENERATE, Label, read_label
 from setrl.support.errors import ConfigError, RunError
@@ -75,6 +76,17 @@ def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
     raise ConfigError(f"strategy must be {FORMS}, got {spec!r}")
 
 
+def say_blank(values: Sequence[Any], place: str) -> None:
+    """Warn of labels without a name, which are unknown: their author may have meant none."""
+    blank = next((one for one in values if isinstance(one, str) and not one.strip()), None)
+    if blank is not None:
+        warnings.warn(
+            f"{place} returned {blank!r}, which is read as unknown, so that such samples leave the "
+            "sets: return None for unknown, or -1 for no strategy",
+            stacklevel=3,
+        )
+
+
 def labels(
     function: Labels, problem: Problem, texts: Sequence[str], form: PromptForm, chat: bool
 ) -> list[Label]:
@@ -86,11 +98,13 @@ def labels(
     count = len(texts)
     columns = {key: [value] * count for key, value in problem.columns.items()}
     prompts = [form.prompt(problem.prompt, chat)] * count
-    found = list(function(prompts=prompts, completions=as_samples(texts, chat), **columns))
+    fields = {"prompts": prompts, "completions": as_samples(texts, chat), **columns}
+    found = list(function(**own(fields)))
     if len(found) != count:
         raise RunError(
             f"the strategy function must return one value per sample, {count}, got {len(found)}"
         )
+    say_blank(found, "the strategy function")
     try:
         return [read_label(label) for label in found]
     except ValueError as error:

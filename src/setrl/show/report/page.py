@@ -21,6 +21,7 @@ from setrl.logs.run import CONFIG, FIGURES
 from setrl.show.lab import embedded
 from setrl.show.report import env_steps, figures_evaluation
 from setrl.show.report.drawing import Chart
+from setrl.show.report.figure_support import support_charts
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.page_data import page_data
 from setrl.show.report.progress import progress_of
@@ -101,7 +102,8 @@ def charts(run: ReportedRun) -> list[Chart]:
     if run.kind == "control":
         return figures_evaluation.control_frontier(run)
     kinds = (figures_evaluation.pass_at_k, figures_evaluation.frontier)
-    return [kind(run, split) for kind in kinds for split in run.splits]
+    drawn = [kind(run, split) for kind in kinds for split in run.splits]
+    return drawn + [chart for split in run.splits for chart in support_charts(run, split)]
 
 
 def render(run: ReportedRun) -> str:

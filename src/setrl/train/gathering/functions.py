@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from setrl.rewards.interface import own
 from setrl.samples.columns import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError
+from setrl.tasks.strategies import say_blank
 from setrl.train.scoring.fields import PAIRS, Values, read_column
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
@@ -48,7 +50,15 @@ def checked_labels(function: Any) -> Any:
             "strategy_func must be a function that returns the strategy of each sample, got "
             f"{function!r}"
         )
-    return _checked(function, "strategy", _each(read_label))
+    read = _each(read_label)
+
+    def read_labels(values: Any, expected: int, place: str) -> list[Any]:
+        values = list(values) if isinstance(values, Iterable) else values
+        found = read(values, expected, place)
+        say_blank(values, place)
+        return found
+
+    return _checked(function, "strategy", read_labels)
 
 
 def checked_outcome(function: Callable[..., Any]) -> Any:
@@ -103,12 +113,12 @@ def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
 
     def call(**fields: Any) -> Any:
         with _named(place), _measured(function, log_as, fields):
-            values = function(**fields)
+            values = function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
     async def call_async(**fields: Any) -> Any:
         with _named(place), _measured(function, log_as, fields):
-            values = await function(**fields)
+            values = await function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
     wrapper: Any = call_async if is_async(function) else call
@@ -139,7 +149,7 @@ def _named(place: str) -> Iterator[None]:
         yield
     except RunError:  # it says where it comes from
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 
 
