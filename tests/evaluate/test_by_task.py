@@ -14,7 +14,7 @@ from setrl.evaluate.task_text import difference_table, task_table
 
 TASKS = ("x", "x", "x", "y", "y")
 VALUES = np.array([[1.0, 0.5, 0.0, 1.0, 0.75]])
-PLAIN = IntervalConfig(method="analytic")
+PLAIN = IntervalConfig()
 
 
 def test_the_macro_average_weighs_each_task_the_same():
