@@ -199,7 +199,7 @@ def advantage_of_new(shares: Policy, success: Success, new: Fraction, size: int)
     "steps of gradient ascent from the incumbents' optimum and share $start, wherever |A|"
     " > $least; its rate there.",
     truth="Yes once the incumbents are at their optimum.",
-    counterexample="q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
+    counterexample="n=2, q=(1/3, 2/3), s=(2/5, 9/10), new=3/10, rate=-0.00247",
     tried="15 of 43 stated, 56 corrected, 3 remark",
     nearest="2993701169943/400000000000000000",
     cases=product((((9, 1), (9, 9)), ((1, 1), (9, 9)), ((1, 2), (4, 9)))),
@@ -213,7 +213,7 @@ def growth(incumbents: tuple[tuple[int, ...], tuple[int, ...]]) -> Trials:
     for s in (Fraction(n, 20) for n in range(1, 21)):
         if advantage_of_new(shares, success, s, 2) > 0:
             rate = growth_of_new(shares, success, s)
-            yield stated(rate, q=shares, s=tuple(success), new=s, rate=float(rate))
+            yield stated(rate, n=2, q=shares, s=tuple(success), new=s, rate=float(rate))
         at_best = advantage_of_new(best, success, s, 2)
         if abs(at_best) > least:
             end = share_after(best, (*success, s), float(start), steps)

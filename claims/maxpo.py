@@ -30,7 +30,7 @@ from claims.formulas import Formula
 Rewards = Sequence[Fraction | int]
 
 REWARDS = (Fraction(1), Fraction(1, 2), Fraction(0))
-SCORE = scores.maximum(REWARDS)
+SCORE = scores.named("max", *REWARDS)
 POLICIES = (policy(1, 1, 1), policy(1, 3, 6), policy(7, 2, 1))
 SIZES = ((3, 1), (3, 2), (4, 2), (4, 3), (5, 3))  # (B, K)
 
@@ -202,7 +202,7 @@ def _centred_in_batch(rewards: Rewards, size: int) -> list[Fraction]:
     "over all groups against (B/K)∇E max@K.",
     kindly="The advantage is u_i − v_i, and v_i does not depend on y_i: leaving out two "
     "removes the bias exactly.",
-    counterexample="B=3, K=2, π=(1/3, 1/3, 1/3), bias=(0, 0, 0)",
+    counterexample="f=max of (1, 1/2, 0), B=3, K=2, π=(1/3, 1/3, 1/3), bias=(0, 0, 0)",
     tried="12 of 12 stated, 170 kind, 24 control",
 )
 def referee() -> Trials:
@@ -217,7 +217,7 @@ def referee() -> Trials:
         bias = [f - t for f, t in zip(found, truth, strict=True)]
         yield kind(not any(bias), B=num, K=size, π=p)
         if size > 1:
-            yield stated(max(bias, key=abs), B=num, K=size, π=p, bias=bias)
+            yield stated(max(bias, key=abs), f=SCORE, B=num, K=size, π=p, bias=bias)
             one_out = mean_estimate(of_rewards(_centred_in_batch, size), p, num)
             other = [f - t for f, t in zip(one_out, truth, strict=True)]
             yield control(min(other), B=num, K=size, π=p)

@@ -31,18 +31,19 @@ from claims.formulas import Formula
     how="Sum over a sample's sets against mean over them, less the mean of all: every group "
     "of N = $N samples of three actions.",
     truth="⟦C(N−1, n−1)⟧, the number of sets that hold a sample.",
-    counterexample="N=4, n=2, group=(0, 0, 0, 2), sums=(-1/4, -1/4, -1/4, 3/4), means=(-1/12, "
-    "-1/12, -1/12, 1/4)",
+    counterexample="f=polychromic of (1, 0, 1), N=4, n=2, group=(0, 0, 0, 2), sums=(-1/4, -1/4, "
+    "-1/4, 3/4), means=(-1/12, -1/12, -1/12, 1/4)",
     tried="366 of 405 stated, 405 scaled",
     cases=((4, 2), (4, 3), (5, 2)),
 )
 def sums_and_means(num: int, size: int) -> Trials:
     """The mean form of ⟦Algorithm 2⟧ gives the advantages of ⟦Algorithm 1⟧."""
-    score = scores.polychromic((1, 0, 1))
+    score = scores.named("polychromic", 1, 0, 1)
     for group in product(range(3), repeat=num):
         summed = from_sets(score, all_sets(num, size))(group)
         mean = deviation(score, size)(group)
-        yield stated(summed, mean, N=num, n=size, group=group, sums=summed, means=mean)
+        case = {"f": score, "N": num, "n": size, "group": group}
+        yield stated(summed, mean, **case, sums=summed, means=mean)
         yield scaled(summed, times(comb(num - 1, size - 1), mean))
 
 

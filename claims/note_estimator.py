@@ -45,12 +45,9 @@ from claims.exact import (
     trace_variance,
 )
 from claims.formulas import Formula
-from claims.scores import Named
 
-PASS = scores.maximum((1, 0, 0))
-GRADED = scores.maximum((2, 1, 0))
-POLY = scores.polychromic((1, 0, 1))
-SCORES = tuple(map(Named, ("pass", "max", "polychromic"), (PASS, GRADED, POLY)))
+PASS, GRADED = scores.named("max", 1, 0, 0), scores.named("max", 2, 1, 0)
+SCORES = (PASS, GRADED, scores.named("polychromic", 1, 0, 1))
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3), policy(5, 1, 2))
 SUM_SCALE = Formula("C(N−1, n)")  # of the sums over all sets of a sample, as a multiple of ∇E f
 DISPLAYED_SCALE = Formula("C(N, n) − C(N−1, n−1)")  # as Proposition 2.6 writes it
@@ -204,7 +201,7 @@ def _variance_over_designs(score: Score, p: Policy, num: int, size: int, num_set
     how="Trace variance at one scale of u − v (all sets) and u − w (expected improvement), "
     "which are both unbiased; max, N = $N, n = $n.",
     kindly="It has the lowest among all numbers of sets K, for the same advantage.",
-    counterexample="N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
+    counterexample="f=max of (2, 1, 0), N=4, n=2, π=(1/3, 1/3, 1/3), all_sets=0.9218, EI=0.6804",
     tried="18 of 19 stated, 30 kind, 3 control, 19 remark",
 )
 def lowest_variance() -> Trials:
@@ -214,7 +211,8 @@ def lowest_variance() -> Trials:
         whole = trace_variance(contrast(GRADED, size), p, num)
         smaller = trace_variance(gain(GRADED, size), p, num)
         truth = times(Fraction(num, size), logit_gradient(GRADED, p, size))
-        yield stated(whole, smaller, N=num, n=size, π=p, all_sets=float(whole), EI=float(smaller))
+        case = {"f": GRADED, "N": num, "n": size, "π": p}
+        yield stated(whole, smaller, **case, all_sets=float(whole), EI=float(smaller))
         yield remark(mean_estimate(gain(GRADED, size), p, num) == truth)
     for p, num_sets in product(POLICIES, (2, 3, 4, 5, 6)):
         whole = trace_variance(from_sets(GRADED, all_sets(num, size)), p, num) / 9
@@ -235,7 +233,8 @@ def lowest_variance() -> Trials:
     how="Mean update over all groups with 𝒢(y) by value and by index: ⟦pass@2⟧, N = $N, three"
     " actions.",
     kindly="𝒢(yᵢ) holds the sets with the i-th sample.",
-    counterexample="N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, 1.05, 0.8)",
+    counterexample="f=max of (1, 0, 0), N=3, n=2, π=(1/5, 3/10, 1/2), ratio_to_gradient=(0.8938, "
+    "1.05, 0.8)",
     tried="2 of 4 stated, 4 kind, 4 control",
     cases=product((3, 4), [policy(1, 1, 1), policy(2, 3, 5)]),
 )
@@ -249,7 +248,7 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     by_index = mean_estimate(from_sets(PASS, all_sets(num, size)), p, num)
     found = ratios(equal, logit_gradient(PASS, p, size))
     floats = list(map(float, found))
-    yield stated(len(set(found)), N=num, n=size, π=p, ratio_to_gradient=floats)
+    yield stated(len(set(found)), f=PASS, N=num, n=size, π=p, ratio_to_gradient=floats)
     yield control(len(set(ratios(by_index, truth))), N=num, π=p)
     yield kind(by_index == truth, N=num, π=p)
 
@@ -263,7 +262,8 @@ def membership_by_value(num: int, p: Policy) -> Trials:
     how="The mean of ĝ over all groups of N = $N, n = $n. For N = $at_N, n = $at_n the scale "
     "is $large.",
     truth="$scale: a learning rate fits one (N, n) only.",
-    counterexample="N=4, n=2, mean_of_ĝ=(10/9, -2/9, -8/9), gradient=(10/27, -2/27, -8/27)",
+    counterexample="f=max of (2, 1, 0), N=4, n=2, π=(1/3, 1/3, 1/3), mean_of_ĝ=(10/9, -2/9, "
+    "-8/9), gradient=(10/27, -2/27, -8/27)",
     tried="3 of 6 stated, 6 scaled",
 )
 def algorithm_1() -> Trials:
@@ -272,7 +272,8 @@ def algorithm_1() -> Trials:
     for size, p in product((2, 3), POLICIES):
         found = mean_estimate(from_sets(GRADED, all_sets(num, size)), p, num)
         truth = logit_gradient(GRADED, p, size)
-        yield stated(found, truth, N=num, n=size, mean_of_ĝ=found, gradient=truth)
+        case = {"f": GRADED, "N": num, "n": size, "π": p}
+        yield stated(found, truth, **case, mean_of_ĝ=found, gradient=truth)
         yield scaled(found, times(SUM_SCALE(N=num, n=size), truth))
     large = {"N": 32, "n": 8}
     yield shown(scale=SUM_SCALE, large=int(SUM_SCALE(**large)))
@@ -376,7 +377,8 @@ def several_sizes(score: Score, p: Policy) -> Trials:
     kindly="The example gives no estimator. With weights ⟦1/C(N−1, n_c)⟧ the mean update is Σ_c "
     "∇E f exactly.",
     truth="With ⟦1/C(N, n_c)⟧ size n_c enters with ⟦weight 1⟧ − n_c/N.",
-    counterexample="N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), ratios=(47/76, 1/2, 43/68)",
+    counterexample="f=max of (2, 1, 0), N=4, sizes=(1, 2), π=(1/3, 1/3, 1/3), "
+    "ratios=(47/76, 1/2, 43/68)",
     tried="3 of 3 stated, 3 kind, 3 control, 3 remark",
     nearest="2",
     cases=product(POLICIES),
@@ -395,7 +397,7 @@ def size_weights(p: Policy) -> Trials:
         sum((1 - Fraction(size, num)) * gradients[size][a] for size in sizes) for a in range(3)
     ]
     found = ratios(formula, wanted)
-    yield stated(len(set(found)), N=num, sizes=sizes, π=p, ratios=tuple(found))
+    yield stated(len(set(found)), f=GRADED, N=num, sizes=sizes, π=p, ratios=tuple(found))
     yield shown(sizes_shown=list(sizes))
     yield control(len(set(ratios(right, wanted))), N=num, π=p)
     yield kind(right == wanted, π=p)

@@ -236,17 +236,17 @@ def optimism(size: int) -> Trials:
     "accuracy tried and tends to ⟦(n−2)/n²⟧.",
     truth="In the limit, with the correct mass even over m strategies, it is positive exactly "
     "if ⟦m ≤ n − 2⟧. For ⟦n = 2⟧, ⟦m = 1⟧ it is ⟦−p(1−p)/2 < 0⟧.",
-    counterexample="n=2, accuracy=9/10, A=-9/200",
+    counterexample="f=polychromic of (1, 0), n=2, accuracy=9/10, A=-9/200",
     tried="4 of 16 stated, 24 kind, 20 remark",
     nearest="9999/200000000",
 )
 def exploration_stays() -> Trials:
     """As accuracy rises, every wrong generation of a new strategy keeps a positive signal."""
-    score = scores.polychromic((1, 0))
+    score = scores.named("polychromic", 1, 0)
     for size, digits in product((2, 3, 4, 5), (1, 2, 3, 4)):
         p = policy(10**digits - 1, 1)
         found = advantage(score, p, size, 1)
-        yield stated(found, n=size, accuracy=p[0], A=found)
+        yield stated(found, f=score, n=size, accuracy=p[0], A=found)
         if size == 2:
             yield remark(found == -p[0] * p[1] / 2)
         else:
@@ -272,17 +272,17 @@ def exploration_stays() -> Trials:
     "collapsed policy ⟦scores 0⟧, and the optimum is inside for n = $n.",
     truth="With d = strategies/n and ⟦n = 2⟧, E f = ⟦p − p²/2⟧ is largest at ⟦p = 1⟧. For n = "
     "$larger the optimum is inside, by being wrong in some samples: p* = $places.",
-    counterexample="n=2, best_p=1, J=1/2",
+    counterexample="f=polychromic of (1, 0), n=2, best_p=1, J=1/2",
     tried="1 of 4 stated, 4 kind, 1 remark",
 )
 def never_collapse() -> Trials:
     """Under the polychromic objective the policy never collapses onto a single generation."""
-    score, grid = scores.polychromic((1, 0)), _grid(1000)
+    score, grid = scores.named("polychromic", 1, 0), _grid(1000)
     places = {}
     for size in (2, 3, 4, 5):
         values = {p: expected(score, (p, 1 - p), size) for p in grid}
         places[size] = best = max(values, key=values.__getitem__)
-        yield stated(best, n=size, best_p=best, J=values[best])
+        yield stated(best, f=score, n=size, best_p=best, J=values[best])
         if size == 2:
             yield remark(all(value == p - p * p / 2 for p, value in values.items()))
         shared = scores.product(scores.mean((1, 0)), scores.extra_share())

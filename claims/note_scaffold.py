@@ -102,7 +102,8 @@ def scaffold_definition(size: int) -> Trials:
     "objectives, n = $n.",
     truth="n with I = n, exact with I = n². With I over the other sets only, ⟦n(n−1)⟧, the "
     "scale is ⟦n/(n−1)⟧.",
-    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), y=0, covariance=10/27, formula=5/27",
+    counterexample="f=max of (2, 1, 0), n=2, π=(1/3, 1/3, 1/3), y=0, covariance=10/27, "
+    "formula=5/27",
     tried="66 of 72 stated, 72 scaled, 144 remark",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES, range(3)),
 )
@@ -166,8 +167,8 @@ def scaffold_is_weighted_advantage() -> Trials:
     how="∇_z E f by differentiating the polynomial E f(π); four objectives, n = $n.",
     truth="n. The lemma is exact for the step ⟦(1/N)⟧ Σᵢ (uᵢ − vᵢ) ∇ log π(yᵢ), whose mean is "
     "∇E f / n.",
-    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), shift=(10/27, -2/27, -8/27), lemma=(5/27, "
-    "-1/27, -4/27)",
+    counterexample="f=max of (2, 1, 0), n=2, π=(1/3, 1/3, 1/3), shift=(10/27, -2/27, -8/27), "
+    "lemma=(5/27, -1/27, -4/27)",
     tried="33 of 36 stated, 36 scaled",
     cases=product((2, 3, 4), scores.OBJECTIVES, POLICIES),
 )
@@ -190,18 +191,19 @@ def logit_shift(size: int, score: Score, p: Policy) -> Trials:
     truth="d log π(y)/dα = n[π(y)A(y) − Σ π²A]: the sign of A decides about the logit, and "
     "about log π under natural gradient. ⟦A(y) > 0⟧ but log π(y) falls in $falls cases; the "
     "reverse in $rises.",
-    counterexample="n=2, π=(1/3, 1/6, 1/2), y=2, A=1/72, rate=-1/648",
+    counterexample="f=polychromic of (1, 0, 1), n=2, π=(1/3, 1/6, 1/2), y=2, A=1/72, rate=-1/648",
     tried="16 of 312 stated, 312 corrected",
 )
 def likelihood_sign() -> Trials:
     """$q, for ⟦π(y) > 0⟧."""
     apart: Counter[str] = Counter()
     for score, p in product(
-        (scores.polychromic((1, 0, 1)), scores.maximum((1, 0, 0))), policies(3, 8)
+        (scores.named("polychromic", 1, 0, 1), scores.named("max", 1, 0, 0)), policies(3, 8)
     ):
         found, rates = advantages(score, p, 2), log_rates(score, p, 2)
         for y in range(3):
-            yield stated(rates[y] > 0, found[y] > 0, n=2, π=p, y=y, A=found[y], rate=rates[y])
+            case = {"f": score, "n": 2, "π": p, "y": y}
+            yield stated(rates[y] > 0, found[y] > 0, **case, A=found[y], rate=rates[y])
             yield corrected(rates[y] == likelihood_rate(p, found, 2, y))
             apart["falls"] += rates[y] <= 0 < found[y]
             apart["rises"] += found[y] <= 0 < rates[y]
@@ -253,7 +255,7 @@ def entropy_change(size: int, score: Score, p: Policy) -> Trials:
     compares=("⟦entropy change by Lemma 3.3⟧", "=", "⟦entropy change by Prop. 3.7⟧"),
     how="dH/dα of the lemma's logit shift against the proposition, coefficient by coefficient.",
     truth="n: the proposition contains the factor that the lemma lacks, so their α differ.",
-    counterexample="f=max, n=2, π=(1/6, 1/3, 1/2), lemma=(-35/972, -31/972, 11/162), "
+    counterexample="f=max of (2, 1, 0), n=2, π=(1/6, 1/3, 1/2), lemma=(-35/972, -31/972, 11/162), "
     "proposition=(-35/486, -31/486, 11/81)",
     tried="16 of 16 stated, 16 scaled",
     cases=product((2, 3), scores.OBJECTIVES, POLICIES[1:]),
@@ -319,16 +321,17 @@ def pass_advantage_correct(size: int, p: Policy) -> Trials:
     truth="⟦Lemma 3.3⟧ is about logits, which never rise. d log π(y)/dα = n[π(y)A(y) − Σ π²A]: "
     "a rare wrong action rises while a common one falls faster. Along the natural "
     "gradient it is ∝ ⟦A(y) ≤ 0⟧.",
-    counterexample="n=2, π=(1/5, 1/5, 3/5), y=1, A=-4/25, rate=8/625",
+    counterexample="f=max of (1, 0, 0), n=2, π=(1/5, 1/5, 3/5), y=1, A=-4/25, rate=8/625",
     tried="56 of 436 stated, 1308 corrected",
     cases=product((2, 3), policies(3, 10)),
 )
 def wrong_likelihood(size: int, p: Policy) -> Trials:
     """Under pass@n the log-likelihood of a wrong action never rises."""
-    score = scores.maximum((1, 0, 0))
+    score = scores.named("max", 1, 0, 0)
     rates, advantage_of = log_rates(score, p, size), advantages(score, p, size)
     for y in (1, 2):
-        yield stated(rates[y], n=size, π=p, y=y, A=advantage_of[y], rate=rates[y])
+        case = {"f": score, "n": size, "π": p, "y": y}
+        yield stated(rates[y], **case, A=advantage_of[y], rate=rates[y])
         yield corrected(logit_gradient(score, p, size)[y] <= 0)
         yield corrected(rates[y] == likelihood_rate(p, advantage_of, size, y))
         yield corrected(log_likelihood_rates(advantage_of, p)[y] <= 0)
@@ -374,18 +377,20 @@ def _extremes(found: Sequence[Fraction], rewards: Actions) -> tuple[Fraction, Fr
     truth="With one wrong answer it is; with several, their π-average is: a rare one gains by "
     "splitting the vote of a common one. With ties to the lowest label it fails at ⟦n = "
     "2⟧.",
-    counterexample="n=3, π=(1/7, 1/7, 5/7), A=(256/1029, 4/1029, -52/1029)",
+    counterexample="f=majority of (1, 0, 0), n=3, π=(1/7, 1/7, 5/7), A=(256/1029, "
+    "4/1029, -52/1029)",
     tried="24 of 436 stated, 560 corrected, 436 control, 1 remark",
     nearest="33/50000",
 )
 def majority_sign() -> Trials:
     """Under majority vote the marginal advantage of a wrong answer is never positive."""
+    score = scores.named("majority", 1, 0, 0)
     for size, p in product((2, 3, 4, 5), policies(3, 10)):
-        found = advantages(scores.majority((1, 0, 0)), p, size)
-        yield stated(max(found[1:]), n=size, π=p, A=found)
+        found = advantages(score, p, size)
+        yield stated(max(found[1:]), f=score, n=size, π=p, A=found)
         yield corrected(p[1] * found[1] + p[2] * found[2] <= 0 <= found[0])
         certain = (Fraction(0), Fraction(0), Fraction(1))
-        yield control(max(advantages(scores.majority((1, 0, 0)), certain, size)[1:]), n=size)
+        yield control(max(advantages(score, certain, size)[1:]), n=size)
     for size, p in product((2, 3, 4, 5), policies(2, 10)):
         yield corrected(advantage(scores.majority((1, 0)), p, size, 1) <= 0)
     lowest = scores.majority((0, 1, 0), ties="lexicographic")

@@ -157,7 +157,7 @@ def processes(size: int = 2, gamma: Fraction = QUARTER) -> Iterator[Process]:
 
     State 0 is worth the largest of two rewards; state 1 is worth the number of different actions.
     """
-    score = (scores.maximum((1, 0)), scores.differ())
+    score = (scores.named("max", 1, 0), scores.DIFFER)
     for moves in product(product(range(2), repeat=2), repeat=2):
         for weights in ((1, 1), (1, 2), (3, 1), (1, 3), (2, 1)):
             yield Process(moves, score, (policy(*weights), policy(2, 3)), size, gamma)
@@ -246,7 +246,8 @@ def _pairs() -> Iterator[tuple[Process, Process]]:
     "(γn)^t Pr(s_t = s), as the factor ⟦1/(1 − γn)⟧ suggests.",
     truth="With the stationary distribution $wrong of $defined pairs get another number, and "
     "$undefined have more than one such distribution. With discount γ alone $by_γ of $pairs do.",
-    counterexample="moves=((0, 1), (0, 0)), π=(1/2, 1/2), gap=463/1500, lemma=451/1800",
+    counterexample="f=(max of (1, 0), differ), n=2, γ=1/4, moves=((0, 1), (0, 0)), π=((1/2, 1/2), "
+    "(2/5, 3/5)), β=((1/3, 2/3), (1/2, 1/2)), gap=463/1500, lemma=451/1800",
     tried="120 of 150 stated, 160 kind",
 )
 def performance_difference() -> Trials:
@@ -263,7 +264,9 @@ def performance_difference() -> Trials:
         if stationary is not None:
             formula = _gap(new, old, stationary)
             wrong["wrong"] += gap != formula
-            yield stated(gap, formula, moves=new.moves, π=new.policies[0], gap=gap, lemma=formula)
+            case = {"f": new.scores, "n": new.size, "γ": new.gamma, "moves": new.moves}
+            policies = {"π": new.policies, "β": old.policies}
+            yield stated(gap, formula, **case, **policies, gap=gap, lemma=formula)
     yield shown(**wrong)
 
 

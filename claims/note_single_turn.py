@@ -278,7 +278,8 @@ def standard_gradient(rewards: Actions, p: Policy) -> Trials:
     kindly="One baseline for the whole set must not depend on the members: f(y₂…y_n) takes "
     "away the gradient of its own mean.",
     truth="A baseline bᵢ for each member may depend on every member except yᵢ.",
-    counterexample="f=max, n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, -2/27, -8/27)",
+    counterexample="f=max of (2, 1, 0), n=2, π=(1/3, 1/3, 1/3), baseline=f(y₋ᵢ), gradient=(10/27, "
+    "-2/27, -8/27)",
     tried="32 of 32 stated, 32 kind, 32 remark",
 )
 def baseline_rule() -> Trials:
@@ -331,7 +332,7 @@ def coupling(size: int, score: Score, p: Policy) -> Trials:
     nearest="324/637",
     cases=product(scores.OBJECTIVES),
 )
-def naive_algorithm(score: Score) -> Trials:
+def naive_algorithm(score: scores.Named) -> Trials:
     """An estimate from separate sets needs more samples: $q."""
     num, size, p = 4, 2, policy(1, 2, 3)
     split = [tuple(range(at, at + size)) for at in range(0, num, size)]
@@ -339,7 +340,7 @@ def naive_algorithm(score: Score) -> Trials:
     naive, all_of_them = (_ordered_variance(credit, p, num) for credit in both)
     ratio = naive / all_of_them
     yield stated(ratio, N=num, n=size, f=score, ratio=float(ratio))
-    yield shown(policy=p, **{f"{score}": rounded(ratio, 1)})
+    yield shown(policy=p, **{score.name: rounded(ratio, 1)})
     group = tuple(i % 3 for i in range(num))
     orders = list(permutations(range(num)))
     mean = [Fraction(0)] * num

@@ -8,7 +8,19 @@ from itertools import combinations, pairwise, product
 from math import comb
 
 from claims import scores
-from claims.claims import NOTE, Trials, Verdict, claim, control, corrected, kind, remark, stated
+from claims.claims import (
+    NOTE,
+    Trials,
+    Verdict,
+    claim,
+    control,
+    corrected,
+    kind,
+    remark,
+    rounded,
+    shown,
+    stated,
+)
 from claims.exact import Actions, Policy, Score, advantage, covariance, policies, policy
 from claims.formulas import Formula
 
@@ -81,7 +93,7 @@ def diminishing(p: Policy, count: int) -> Trials:
     "(none below has two).",
     kindly="A strong specular set is of the smallest size; the most probable other actions "
     "are one, in every case tried.",
-    counterexample="n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
+    counterexample="f=differ, n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
     tried="1 of 49 stated, 49 kind",
     cases=[*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)],
 )
@@ -90,7 +102,7 @@ def smallest_specular(p: Policy, y: int) -> Trials:
     found = list(speculars(scores.differ(), p, 2, y))
     least = [x for x in found if len(x) == len(found[0])]
     if found:
-        yield stated(len(least), n=2, π=p, y=y, smallest=least)
+        yield stated(len(least), f=scores.DIFFER, n=2, π=p, y=y, smallest=least)
         likeliest = others(p, y)[: len(least[0])]
         yield kind(scaffold(scores.differ(), diminish(p, likeliest), 2, y) < 0)
 
@@ -171,9 +183,7 @@ def largest_specular() -> Trials:
     Verdict.HOLDS,
     compares=("Λ(y^n)", "=", "⟦p(Σ π^n − p^(n−1))⟧"),
     how="π(y)A(y) enumerated, three and four actions, n = $n; the sign against p*.",
-    truth="p* is no turning point of Λ: for three actions with the rest even and ⟦n = 2⟧, dΛ/dp"
-    " = −p there.",
-    tried="648 stated, 649 remark",
+    tried="648 stated, 648 remark",
 )
 def differ_scaffold() -> Trials:
     """$q; it is negative above ⟦p* = (Σ π^n)^(1/(n−1))⟧, positive below."""
@@ -185,12 +195,45 @@ def differ_scaffold() -> Trials:
             signs = (found > 0) == below and (found < 0) == (q ** (size - 1) > total)
             yield remark(signs)
             yield stated(found, q * (total - q ** (size - 1)), n=size, π=p, y=y, Λ=found)
-    step, root = Fraction(1, 10**6), Fraction(1, 3)
-    values = [
-        scaffold(scores.differ(), (q, (1 - q) / 2, (1 - q) / 2), 2, 0)
-        for q in (root - step, root + step)
-    ]
-    yield remark(abs((values[1] - values[0]) / (2 * step) + root) < Fraction(1, 10**6))
+
+
+@claim(
+    "note-ex-5.4-turning",
+    NOTE,
+    "§5, Example 5.4, turning point",
+    Verdict.READING,
+    compares=("Λ lies on the same side of its value at p* just below p* and just above", "always"),
+    how="Λ(y^n) enumerated for y with probability p and $others.least to $others.most other "
+    "actions that share the rest evenly, n = $n: at p*, which is ⟦1/(number of actions)⟧, and at "
+    "p* ± h, h = $h.",
+    kindly="The sign of Λ turns at p*: it is positive just below and negative just above.",
+    truth="Λ keeps falling at p*. With two others and ⟦n = 2⟧ it turns at p = $turns, on a grid of "
+    "$grid.",
+    counterexample="f=differ, n=2, others=2, p*=1/3, h=1/10, Λ=(161/6000, 0, -221/6000)",
+    tried="18 of 18 stated, 18 kind",
+    cases=product((2, 3, 4), (2, 3, 4), (Fraction(1, 10), Fraction(1, 1000))),
+)
+def turning_point(size: int, others: int, h: Fraction) -> Trials:
+    """The scaffold value has a turning point at p* ($q)."""
+    root = Fraction(1, others + 1)
+    below, there, above = (_even_rest(p, others, size) for p in (root - h, root, root + h))
+    same_side = (below - there) * (above - there) > 0
+    case = {"f": scores.DIFFER, "n": size, "others": others, "p*": root, "h": h}
+    yield stated(same_side, **case, Λ=(below, there, above))
+    yield kind(below > there == 0 > above)
+    step = Fraction(1, 1000)
+    values = [_even_rest(step * at, 2, 2) for at in range(1001)]
+    tops = [at for at in range(1, 1000) if _turns(*values[at - 1 : at + 2])]
+    yield shown(turns=[rounded(step * at, 3) for at in tops], grid=step)
+
+
+def _even_rest(p: Fraction, others: int, size: int) -> Fraction:
+    """Λ(y^n) of f = 1{two members differ} where the other actions share the rest evenly."""
+    return scaffold(scores.differ(), (p, *[(1 - p) / others] * others), size, 0)
+
+
+def _turns(before: Fraction, value: Fraction, after: Fraction) -> bool:
+    return (before - value) * (after - value) > 0
 
 
 @claim(
@@ -250,7 +293,7 @@ def above_average() -> Trials:
     "search, against removing that many of the least and of the most probable others.",
     kindly="X can be made smaller by keeping them in X, in every case tried.",
     truth="They keep Λ positive. Under the polychromic objective the likeliest need not be enough.",
-    counterexample="n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
+    counterexample="f=differ, n=2, π=(1/7, 1/7, 2/7, 3/7), y=2, X=(1), Λ=2/147",
     tried="192 of 192 stated, 192 kind, 192 control, 8 remark",
     nearest="88655/31850496",
     cases=product((2, 3, 4, 5)),
@@ -263,7 +306,7 @@ def keep_the_likeliest(size: int) -> Trials:
             ordered = others(p, y)
             rare, likely = ordered[-len(least) :], ordered[: len(least)]
             kept = scaffold(scores.differ(), diminish(p, rare), size, y)
-            yield stated(kept, n=size, π=p, y=y, X=rare, Λ=kept)
+            yield stated(kept, f=scores.DIFFER, n=size, π=p, y=y, X=rare, Λ=kept)
             without = scaffold(scores.differ(), diminish(p, likely), size, y)
             yield kind(without < 0)
             yield control(without)
@@ -314,18 +357,18 @@ def rarest_advantages(size: int, p: Policy) -> Trials:
     how="Two correct actions and one wrong one, p their probability together, n = $n.",
     kindly="The displays write y_correct, one correct generation; for that they hold.",
     truth="With two correct generations a set is also worth more when they differ.",
-    counterexample="n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
+    counterexample="f=f_srl of (1, 1, 0), n=2, π=(1/3, 1/3, 1/3), A=1/18, display=0",
     tried="65 of 68 stated, 68 kind, 2 remark",
 )
 def several_correct() -> Trials:
     """With p read as in ⟦Example 3.4⟧, the probability of success, the displays hold for several
     correct generations too.
     """
-    score = scores.rarest_correct((1, 1, 0))
+    score = scores.named("f_srl", 1, 1, 0)
     for size, p in product((2, 3), policies(3, 7)):
         found = advantage(score, p, size, 0)
         formula = rarest_formulas(size, p[0] + p[1])[0]
-        yield stated(found, formula, n=size, π=p, A=found, display=formula)
+        yield stated(found, formula, f=score, n=size, π=p, A=found, display=formula)
     for size in (2, 3):
         split = [policy(1, 3, 2), policy(2, 2, 2)]
         yield remark(len({advantage(score, p, size, 0) for p in split}) == 2, n=size)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
-from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Verdict, write
+from claims.claims import BEYOND, DOCUMENTS, TUTORIAL, Finding, Part, Verdict, write
 from claims.formulas import Formula
-from claims.highlights import HIGHLIGHTS
+from claims.highlights import HIGHLIGHTS, Highlight
 
 SCHEMA_VERSION = 1
+CARDS = 5  # of the claims to read first
 IN_PLURAL = {  # what rows are called → of several rows
     "holds": "hold",
     "holds by construction": "hold by construction",
@@ -26,16 +28,14 @@ IN_PLURAL = {  # what rows are called → of several rows
 }
 
 OPENING = """\
-# Which claims of the papers hold
+# Which claims about set RL hold
 
-A program checked {number} claims about set RL: {sources} of the sources, of which {failing} fail,
-and {own} of our own. In all:
-
-{counts}
-
-The sources are the *Set RL note*, a *tutorial* and two *summaries* of Poly-EPO, and a *review* of
-MaxPO, with every definition, lemma, proposition, example and worked number ([who wrote
-them](#the-documents)). The papers themselves were **not checked**, nor any result of training.
+A program checked {number} claims about set RL, **not the papers themselves**: {sources} of one
+note, two summaries, a tutorial without author and a review written by a language model ([who wrote
+them](#the-documents)), and {own} of our own.
+{verdict}
+Of those that fail, {tutorial} are in the tutorial. Every definition, lemma, proposition, example
+and worked number is there, and no result of training.
 
     make verify                          # checks all of them
     python -m claims note-prop-2.6       # claims whose ids start so, and how each was checked
@@ -48,9 +48,15 @@ READING = """\
 ## How to read an entry
 
 Id, place in the document, verdict; then the claim in our words, with the quantity that the check
-compares. Below it: what is true instead, and the first counterexample with the number of trials in
-which the claim fails. Claims that hold are lists; `python -m claims ID`
-adds to each what else is known, and how it was checked.
+compares. Below it: what is true instead, or what limits a claim that holds, and the first
+counterexample with the number of trials in which the claim fails. `python -m claims ID` adds how a
+claim was checked.
+
+In a counterexample f is the score of a set: *max of (2, 1, 0)* is the largest reward of a member,
+where the actions 0, 1 and 2 have the rewards 2, 1 and 0; π has their probabilities. Each action has
+a separate strategy and answer: *polychromic* is mean reward times (different actions)/n, *majority*
+the mean reward of the actions that occur most often, *f_srl* the largest reward divided by the
+number of times that its action occurs, and *differ* 1 if two members differ.
 
 - **Holds.** True in every trial, except where nothing is to compare: all rewards equal, the same
   diversity for every set that scores, a single set, no correct action, an advantage or a covariance
@@ -140,7 +146,7 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
             "document": f.claim.document,
             "where": f.claim.where,
             "statement": f.statement,
-            "quantity": f.claim.quantity and _sides(f),
+            "quantity": _sides(f) if f.claim.quantity else None,
             "verdict": f.claim.verdict.value,
             "name": f.claim.name,
             "concluded": f.concluded.value,
@@ -162,21 +168,24 @@ def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def _sides(finding: Finding) -> dict[str, Any]:
     sides = vars(finding.claim.quantity)
-    words = {name: str(side) for name, side in sides.items() if isinstance(side, str | Formula)}
+    as_text = str | Formula | Fraction
+    words = {name: str(side) for name, side in sides.items() if isinstance(side, as_text)}
     return {**sides, **{name: finding.say(word) for name, word in words.items()}}
 
 
 def markdown(findings: Sequence[Finding]) -> str:
     """Write docs/claims.md: what to know first, counts, then the claims of each document."""
     sources = [finding for finding in findings if finding.claim.document != BEYOND]
+    failing = Counter(f.claim.document for f in sources if f.name == Verdict.FAILS.value)
     opening = OPENING.format(
         number=len(findings),
         sources=len(sources),
-        failing=sum(finding.name == Verdict.FAILS.value for finding in sources),
+        verdict=in_one_sentence(sources),
+        tutorial=failing[TUTORIAL],
         own=len(findings) - len(sources),
-        counts=_counts(findings),
     )
-    pages = [opening + _highlights(findings), READING, _failing(findings)]
+    counts = f"## In numbers\n\n{_counts(findings)}\n"
+    pages = [opening + _highlights(findings), READING, _failing(findings), counts]
     for document in DOCUMENTS:
         mine = [finding for finding in findings if finding.claim.document == document]
         if mine:
@@ -184,16 +193,44 @@ def markdown(findings: Sequence[Finding]) -> str:
     return "\n".join(pages)
 
 
+def in_one_sentence(findings: Sequence[Finding]) -> str:
+    """Say how many claims fail, are another kind of slip, or fail if they are read strictly."""
+    verdicts = Counter(finding.claim.verdict for finding in findings)
+    failing = sum(finding.name == Verdict.FAILS.value for finding in findings)
+    slips = verdicts[Verdict.FAILS] - failing
+    return (
+        f"Of the {len(findings)} claims of the sources {failing} fail, {slips} more are slips\n"
+        "(inconsistent, a misprint, an analogy or pseudocode), and "
+        f"{verdicts[Verdict.READING]} have a counterexample\nunder their strict reading."
+    )
+
+
 def _highlights(findings: Sequence[Finding]) -> str:
-    """Write the table of the claims to read first, out of the examined ones."""
-    verdict = {f.claim.id: _name(f) for f in findings}
-    rows = [
-        f"| {row.says} | [{verdict[row.id]}](#{row.id}) | {row.in_short} |"
-        for row in HIGHLIGHTS
-        if row.id in verdict
+    """Write cards of the first claims that do not hold as written, and a line of each other."""
+    by_id = {finding.claim.id: finding for finding in findings}
+    rows = [(row, by_id[row.id]) for row in HIGHLIGHTS if row.id in by_id]
+    cards = [(row, f) for row, f in rows if f.claim.counterexample][:CARDS]
+    others = [_in_a_line(row, f) for row, f in rows if (row, f) not in cards]
+    listed = ["## More to know", "", *others, ""] if others else []
+    return "\n".join([*(_card(row, f) for row, f in cards), *listed])
+
+
+def _card(row: Highlight, finding: Finding) -> str:
+    """Write a claim, its verdict and its counterexample."""
+    lines = [
+        f"### {row.says}",
+        f"Verdict: {_linked(finding)}. {row.in_short}.",
+        f"Counterexample ({finding.refuted}): `{finding.counterexample}`",
     ]
-    head = ["## The most important ones", "", "| claim | verdict | in short |", "|---|---|---|"]
-    return "\n".join([*head, *rows]) + "\n"
+    return "\n\n".join(lines) + "\n"
+
+
+def _in_a_line(row: Highlight, finding: Finding) -> str:
+    return f"- {row.says}: {_linked(finding)}. {row.in_short}."
+
+
+def _linked(finding: Finding) -> str:
+    return f"[{_name(finding)}](#{finding.claim.id})"
 
 
 def _failing(findings: Sequence[Finding]) -> str:
@@ -237,7 +274,8 @@ def _entries(findings: Sequence[Finding]) -> list[str]:
 def _line(finding: Finding) -> str:
     row = finding.claim
     word = f" *{row.word.removeprefix('holds ').capitalize()}.*" if row.word else ""
-    return f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {finding.statement}{word}'
+    line = f'- <a id="{row.id}"></a>**`{row.id}`** {row.where}. {finding.statement}{word}'
+    return "\n".join([line, *(f"    {detail}" for detail in _details(finding))])
 
 
 def _source(finding: Finding) -> str:

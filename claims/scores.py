@@ -259,25 +259,46 @@ def over_sizes(score: Score, weights: dict[int, float]) -> Score:
     )
 
 
+KINDS: dict[str, Callable[[Numbers], Score]] = {
+    "max": maximum,
+    "polychromic": polychromic,
+    "majority": majority,
+    "f_srl": rarest_correct,
+}
+
+
 @dataclass(frozen=True)
 class Named:
-    """A score with a name."""
+    """A score of actions with its name and their rewards, from which a reader can repeat a case."""
 
     name: str
     score: Score
+    rewards: tuple[Fraction | int, ...] = ()
 
     def __call__(self, s: Actions) -> Fraction:
         """Score a set."""
         return self.score(s)
 
     def __str__(self) -> str:
-        return self.name
+        listed = ", ".join(map(str, self.rewards))
+        return f"{self.name} of ({listed})" if listed else self.name
 
+
+def named(name: str, *rewards: Fraction | int) -> Named:
+    """Make one of `KINDS` for actions with these rewards, each one a strategy and an answer.
+
+    >>> str(named("max", 2, 1, 0)), named("max", 2, 1, 0)((1, 2))
+    ('max of (2, 1, 0)', Fraction(1, 1))
+    """
+    return Named(name, KINDS[name](rewards), rewards)
+
+
+DIFFER = Named("differ", differ())
 
 # Four kinds of objectives on three actions, for claims about any objective.
 OBJECTIVES = (
-    Named("max", maximum((2, 1, 0))),
-    Named("polychromic", polychromic((1, 0, 1))),
-    Named("majority", majority((1, 0, 0))),
-    Named("differ", differ()),
+    named("max", 2, 1, 0),
+    named("polychromic", 1, 0, 1),
+    named("majority", 1, 0, 0),
+    DIFFER,
 )

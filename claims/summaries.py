@@ -24,7 +24,7 @@ from claims.exact import (
 )
 from claims.formulas import Formula
 
-SCORE = scores.polychromic((1, 0, 1))
+SCORE = scores.named("polychromic", 1, 0, 1)
 POLICIES = (policy(1, 1, 1), policy(1, 2, 3))
 SCALE = Formula("(N−n)/n")
 
@@ -37,8 +37,8 @@ SCALE = Formula("(N−n)/n")
     compares=("mean update", "=", "∇E f"),
     how="The mean over a sample's sets of f − f̂, all sets: mean update over all groups of N = $N.",
     truth="$scale.",
-    counterexample="N=3, n=2, π=(1/3, 1/3, 1/3), mean=(1/27, -2/27, 1/27), gradient=(2/27, "
-    "-4/27, 2/27)",
+    counterexample="f=polychromic of (1, 0, 1), N=3, n=2, π=(1/3, 1/3, 1/3), mean=(1/27, -2/27, "
+    "1/27), gradient=(2/27, -4/27, 2/27)",
     tried="6 of 8 stated, 8 scaled",
 )
 def mean_form() -> Trials:
@@ -46,7 +46,7 @@ def mean_form() -> Trials:
     for (num, size), p in product(((3, 2), (4, 2), (4, 3), (5, 2)), POLICIES):
         found = mean_estimate(deviation(SCORE, size), p, num)
         truth = logit_gradient(SCORE, p, size)
-        yield stated(found, truth, N=num, n=size, π=p, mean=found, gradient=truth)
+        yield stated(found, truth, f=SCORE, N=num, n=size, π=p, mean=found, gradient=truth)
         yield scaled(found, times(SCALE(N=num, n=size), truth))
     yield shown(scale=SCALE)
 
@@ -73,7 +73,8 @@ def averaged(design: Design) -> Credit:
     compares=("mean update", "=", "∇E f"),
     how="Every single collection of $num_sets sets, N = $N, n = $n: mean update over all groups.",
     truth="(m − n)/n, where m samples are in a set: known for each collection.",
-    counterexample="sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
+    counterexample="f=polychromic of (1, 0, 1), N=4, n=2, π=(1/6, 1/3, 1/2), "
+    "sets=((0, 1), (0, 2)), mean=(1/27, -7/108, 1/36), gradient=(2/27, -7/54, 1/18)",
     tried="16 of 50 stated, 50 scaled",
     cases=product((2, 3, 4)),
 )
@@ -85,7 +86,8 @@ def sampled_sets(num_sets: int) -> Trials:
     for design in combinations(all_sets(num, size), num_sets):
         found = mean_estimate(averaged(design), p, num, ordered_draws)
         covered = len({i for s in design for i in s})
-        yield stated(found, truth, sets=design, mean=found, gradient=truth)
+        case = {"f": SCORE, "N": num, "n": size, "π": p, "sets": design}
+        yield stated(found, truth, **case, mean=found, gradient=truth)
         yield scaled(found, times(Fraction(covered - size, size), truth))
 
 

@@ -356,7 +356,7 @@ def ninety_percent() -> Trials:
     "= 4⟧, all sets: u − U of the wrong one.",
     truth="Negative in $negative of the $partitions partitions, positive in the others, "
     "$positive, and where all correct samples share a strategy.",
-    counterexample="strategies=(5, 3, 1), A=-1/210",
+    counterexample="N=10, n=4, right_by_strategy=(5, 3, 1), A=-1/210",
     tried="23 of 25 stated, 2 corrected",
     nearest="1/560",
 )
@@ -367,7 +367,7 @@ def ninety_percent_credit() -> Trials:
     several = [sizes for sizes in sorted(_partitions(9), key=len) if len(sizes) >= 3]
     found = {sizes: _wrong_beside(sizes) for sizes in several}
     for sizes, a in found.items():
-        yield stated(a, strategies=sizes, A=a)
+        yield stated(a, N=10, n=4, right_by_strategy=sizes, A=a)
     positive = sorted(sizes for sizes, a in found.items() if a > 0)
     negative = sum(a < 0 for a in found.values())
     yield corrected(negative + len(positive) == len(found))

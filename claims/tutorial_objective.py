@@ -102,7 +102,8 @@ def group_decomposition(rewards: Actions, strategies: Actions, size: int) -> Tri
     "of the common strategy; four other actions, n = $n.",
     truth="Given y its reward is constant, so the covariance is the same whether y is correct "
     "or not. ⟦Term 1⟧ rewards it: a correct y gains E[d given y]/n over a wrong one.",
-    counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), correct=-5/1152, wrong=-5/1152",
+    counterexample="n=3, π=(4/9, 2/9, 1/9, 1/9, 1/9), others=(1, 0, 1, 0), strategies=(0, 0, 1, 2, "
+    "9), correct=-5/1152, wrong=-5/1152",
     tried="4 of 4 stated, 16 corrected, 8 control",
     cases=product((3, 4), (policy(4, 2, 1, 1, 1), policy(1, 1, 2, 3, 1))),
 )
@@ -117,14 +118,9 @@ def covariance_credit(size: int, p: Policy) -> Trials:
         yield corrected(right[1] == wrong[1])
         yield corrected(right[0] - wrong[0] == right[2] / size)
         yield control(right[0], wrong[0], n=size, π=p)
-    yield stated(
-        terms[1, 9][1],
-        terms[0, 9][1],
-        n=size,
-        π=p,
-        correct=terms[1, 9][1],
-        wrong=terms[0, 9][1],
-    )
+    of_right, of_wrong = terms[1, 9][1], terms[0, 9][1]
+    case = {"n": size, "π": p, "others": (1, 0, 1, 0), "strategies": (0, 0, 1, 2, 9)}
+    yield stated(of_right, of_wrong, **case, correct=of_right, wrong=of_wrong)
 
 
 def _terms(
@@ -278,7 +274,7 @@ def boosts_every_set() -> Trials:
     "another, n = $n, all sets: u − U of the wrong one.",
     truth="Positive up to C = $last and negative above: the stronger the sets, the less a wrong"
     " sample adds.",
-    counterexample="C=3, U=181/280, A=-1/40",
+    counterexample="N=8, n=4, C=3, U=181/280, A=-1/40",
     tried="5 of 7 stated, 7 corrected",
     nearest="3/140",
     cases=product(range(1, 8)),
@@ -291,7 +287,7 @@ def strong_sets(strategies: int) -> Trials:
     score = scores.polychromic((*[1] * 7, 0), labels)
     found = deviation(score, 4)(tuple(range(8)))[7]
     baseline = average([score(s) for s in all_sets(8, 4)])
-    yield stated(found, C=strategies, U=baseline, A=found)
+    yield stated(found, N=8, n=4, C=strategies, U=baseline, A=found)
     last = 2
     yield corrected((found > 0) == (strategies <= last))
     yield shown(last=last, right=7, n=4)

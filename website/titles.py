@@ -29,19 +29,19 @@ def named(markdown: str, source: str) -> str:
 
 def title(path: str) -> str:
     """Return the title of a page of the repository."""
-    return next(iter(_headings(path).values()), path)
+    return next(iter(headings(path).values()), path)
 
 
 def _named(found: re.Match[str], folder: str) -> str:
     path = posixpath.normpath(posixpath.join(folder, found[2]))
     if not found[2].endswith(posixpath.basename(found[1])) or not (ROOT / path).is_file():
         return found[0]
-    text = _headings(path).get((found[3] or "").removeprefix("#")) or title(path)
+    text = headings(path).get((found[3] or "").removeprefix("#")) or title(path)
     return f"[{text}]({found[2]}{found[3] or ''})"
 
 
 @cache
-def _headings(path: str) -> dict[str, str]:
+def headings(path: str) -> dict[str, str]:
     """Return anchor → heading of a page, the title first."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".ipynb"):

@@ -547,6 +547,18 @@ MUTANTS = {
         lambda _: lambda q, b: q * (1 - b) ** 2 + (1 - q) * b * b,
         ["beyond-counts-baseline"],
     ),
+    "an even rest that is not spread": (
+        note_specular,
+        "_even_rest",
+        lambda old: lambda p, others, size: abs(old(p, others, size)),
+        ["note-ex-5.4-turning"],
+    ),
+    "a weight that falls with accuracy": (
+        tutorial_method,
+        "weight_of_product",
+        lambda old: lambda p, size: 1 / old(p, size),
+        ["tutorial-weight-falls", "tutorial-no-constant-weight"],
+    ),
     "removed probability shared in proportion": (
         note_specular,
         "diminish",
@@ -607,7 +619,10 @@ def test_the_page_opens_with_highlights_and_their_verdicts():
     for row in HIGHLIGHTS:
         named = ledger.find(row.id)[0]
         verdict = named.word or names[named.verdict]
-        assert f"| {row.says} | [{verdict}](#{row.id}) | {row.in_short} |" in page
+        linked = f"[{verdict}](#{row.id}). {row.in_short}."
+        as_card = f"### {row.says}\n\nVerdict: {linked}\n\nCounterexample ("
+        assert f"- {row.says}: {linked}" in page or as_card in page
+    assert page.count("\nCounterexample (") == report.CARDS
 
 
 def test_links_within_the_page_lead_to_entries():
@@ -643,6 +658,95 @@ def test_verify_prints_and_writes(tmp_path):
     assert [r["id"] for r in data["claims"]] == ["note-ex-2.3", "maxpo-eq-83", "maxpo-eq-84"]
     assert all(r["confirmed"] for r in data["claims"])
     assert "Example 2.3" in written[1].read_text(encoding="utf-8")
+
+
+def test_all_rows_are_written_as_json():
+    found = report.as_json([finding(id) for id in IDS])
+    written = json.loads(json.dumps(found))
+    assert [row["id"] for row in written["claims"]] == IDS
+    sides = {row["id"]: row["quantity"] for row in written["claims"]}
+    assert sides["note-number-of-sets"]["right"] == "C(N, n)"
+    halves = [
+        row for row in ledger.CLAIMS if isinstance(row.quantity and row.quantity.right, Fraction)
+    ]
+    assert halves
+    for row in halves:
+        assert Fraction(sides[row.id]["right"]) == row.quantity.right
+
+
+def test_the_opening_counts_what_the_rows_say():
+    sources = [row for row in ledger.CLAIMS if row.document != DOCUMENTS[-1]]
+    fails = [row for row in sources if row.verdict is Verdict.FAILS]
+    slips = [row for row in fails if row.word]
+    strict = [row for row in sources if row.verdict is Verdict.READING]
+    assert report.in_one_sentence([finding(row.id) for row in sources]) == (
+        f"Of the {len(sources)} claims of the sources {len(fails) - len(slips)} fail, {len(slips)} "
+        "more are slips\n(inconsistent, a misprint, an analogy or pseudocode), and "
+        f"{len(strict)} have a counterexample\nunder their strict reading."
+    )
+
+
+@pytest.mark.parametrize("id", [row.id for row in ledger.CLAIMS if row.truth])
+def test_the_page_says_what_limits_a_claim(id):
+    mine = finding(id)
+    entry = (
+        PAGE.read_text(encoding="utf-8").partition(f'<a id="{id}"></a>')[2].partition("<a id=")[0]
+    )
+    assert mine.say(mine.claim.truth) in entry
+
+
+def test_a_counterexample_with_a_policy_names_what_scores_its_sets():
+    without = {"note-ex-5.4-share"}  # adds probabilities up, and scores nothing
+    for row in ledger.CLAIMS:
+        names = re.findall(r"(?:^|, )([^\s=]+)=", row.counterexample)
+        says = {"f", "r", "others"} & set(names) or "f = 1{" in row.sentence
+        assert says or "π" not in names or row.id in without, row.counterexample
+
+
+def repeated(id: str) -> dict[str, Any]:
+    """The numbers of a counterexample as they stand on the page; its f as a score."""
+    entry = PAGE.read_text(encoding="utf-8").partition(f'<a id="{id}"></a>')[2]
+    printed = re.search(r"Counterexample \(.*?\): (.*)", entry)[1]
+    name, _, listed = re.match(r"f=(\w+)( of (\(.*?\)))?, ", printed).groups()
+    rest = printed[printed.index(", ", printed.index(")") if listed else 0) + 2 :]
+    texts = dict(re.findall(r"([^\s=,]+)=(.*?)(?=, [^\s=,]+=|$)", rest))
+    values = {key: eval(_exact(text), {"Fraction": Fraction}) for key, text in texts.items()}
+    rewards = eval(_exact(listed), {"Fraction": Fraction})
+    return {**values, "f": scores.KINDS[name](rewards)}
+
+
+def _exact(text: str) -> str:
+    return re.sub(r"(?<![\w.])(\d+)/(\d+)", r"Fraction(\1, \2)", text)
+
+
+def test_counterexamples_can_be_repeated_from_the_page():
+    case = repeated("note-lowest-variance")
+    sizes = case["f"], case["n"]
+    variances = [
+        float(exact.trace_variance(credit(*sizes), case["π"], case["N"]))
+        for credit in (exact.contrast, exact.gain)
+    ]
+    assert variances == pytest.approx([case["all_sets"], case["EI"]], abs=1e-4)
+    case = repeated("note-alg-1")
+    found = exact.mean_estimate(
+        exact.from_sets(case["f"], exact.all_sets(case["N"], case["n"])), case["π"], case["N"]
+    )
+    assert tuple(found) == case["mean_of_ĝ"]
+    assert tuple(exact.logit_gradient(case["f"], case["π"], case["n"])) == case["gradient"]
+    case = repeated("note-likelihood-sign")
+    gradient = exact.logit_gradient(case["f"], case["π"], case["n"])
+    assert exact.log_likelihood_rates(gradient, case["π"])[case["y"]] == case["rate"]
+    assert exact.advantage(case["f"], case["π"], case["n"], case["y"]) == case["A"]
+    for id in ("maxpo-variance", "maxpo-variance-large-k"):
+        case = repeated(id)
+        both = [
+            exact.trace_variance(credit(case["f"], case["K"]), case["π"], case["B"])
+            for credit in (exact.contrast, exact.gain)
+        ]
+        if "EI" in case:
+            assert both == [case["L2O"], case["EI"]]
+        else:
+            assert float(both[0] / both[1]) == pytest.approx(case["L2O_over_EI"], abs=1e-3)
 
 
 def test_verify_reports_a_wrong_row(monkeypatch):

@@ -107,3 +107,22 @@ def test_json_has_no_nan(tmp_path):
     assert json.loads(files.json_text(value)) == plain
     files.write_json(tmp_path / "value.json", value)
     assert files.read_json(tmp_path / "value.json") == plain
+
+
+def test_nobody_else_reads_what_is_only_partly_written(tmp_path):
+    """A killed process leaves it behind."""
+    path, folder = tmp_path / "a.jsonl", tmp_path / "model"
+    (tmp_path / "usual").touch()
+    usual = (tmp_path / "usual").stat().st_mode
+    with atomic.writing_text(path) as file:
+        [partial] = tmp_path.glob(".a.jsonl.*.partial")
+        assert partial.stat().st_mode & 0o077 == 0
+        file.write("x")
+    assert path.stat().st_mode == usual
+    path.chmod(0o600)
+    files.write_text(path, "y")
+    assert path.stat().st_mode & 0o777 == 0o600
+    with files.writing_folder(folder) as partial:
+        assert partial.stat().st_mode & 0o077 == 0
+    (tmp_path / "other").mkdir()
+    assert folder.stat().st_mode == (tmp_path / "other").stat().st_mode

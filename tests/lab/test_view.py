@@ -336,34 +336,36 @@ def test_unknown_sorts_are_refused_and_pages_end(ask):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "says"),
     [
-        {"samples": None},
-        {"samples": [1]},
-        {"samples": [{"reward": 1}]},
-        {"samples": [{"text": "a", "strategy": 1.5}]},
-        {"samples": [{"text": "a", "strategy": math.inf}]},
-        {"samples": [{"text": "a", "reward": 10**400}]},
-        {"samples": [], "judged": "no"},
-        {"samples": [], "judged": {"strategy": 3}},
+        ({"samples": None}, "'samples' must be a list of objects"),
+        ({"samples": [1]}, "'samples' must be a list of objects"),
+        ({"samples": [{"text": "a"}]}, "has no 'correct'"),
+        ({"samples": [{"reward": 1, "strategy": 1.5}]}, "strategies must be names or integers"),
+        ({"n": 1, "rewards": [1], "strategies": [math.inf]}, "strategies must be names or integ"),
+        ({"n": 1, "rewards": [10**400]}, "rewards must be a finite number"),
+        ({"n": 2, "rewards": [1]}, "'rewards' must have n = 2 entries, got 1"),
+        ({"n": 1, "rewards": [1], "step": "no"}, "step must be a whole number"),
+        ({"n": 1, "rewards": [1], "texts": ["a", "b"]}, "'texts' must have at most n = 1 entries"),
+        ({"rewards": [1]}, "has no 'n'"),
     ],
 )
-def test_a_line_that_is_no_group_is_a_sentence_with_its_place(tmp_path, wrong):
+def test_a_line_that_is_no_group_is_a_sentence_with_its_place(tmp_path, wrong, says):
     path = tmp_path / "step_000001.jsonl"
-    write(path, [{"prompt": "p", **wrong}])
+    write(path, [{"schema_version": 2, "prompt": "p", **wrong}])
     log = Rollouts({1: path})
-    with pytest.raises(DataError, match=r"step_000001\.jsonl:1: is not a group"):
+    with pytest.raises(DataError, match=rf"step_000001\.jsonl:1: {says}"):
         list(log.groups(1))
-    with pytest.raises(DataError, match="is not a group"):
+    with pytest.raises(DataError, match=says):
         log.group(1, 0)
 
 
-def test_a_group_may_be_empty_and_rewards_may_be_of_any_kind(tmp_path):
+def test_rewards_may_be_of_any_kind_and_texts_unknown(tmp_path):
     path = tmp_path / "step_000001.jsonl"
-    odd = [{"text": None, "reward": True}, {"text": 5, "reward": "1", "advantage": math.nan}]
-    write(path, [{"prompt": None, "samples": []}, {"prompt": 3, "samples": odd}])
+    odd = {"rewards": [True, "1"], "advantages": [None, math.nan], "texts": [None, "a"]}
+    write(path, [{"schema_version": 2, "prompt": None, "n": 2, **odd}])
     index, _ = LogIndex(Rollouts({1: path})).of_all()
-    assert index.rows["samples"].tolist() == [0, 2]
+    assert index.rows["samples"].tolist() == [2]
     for place in index.rows["place"].tolist():
         json.dumps(group_page(Rollouts({1: path}).group(1, place)), allow_nan=False)
 
@@ -499,6 +501,19 @@ def test_a_log_of_verl_opens_and_says_what_it_lacks(tmp_path):
     found = client.get("/api/group", params={**query, "place": 0}).json()
     assert found["notes"][0] == "The log does not hold the advantages that entered the loss."
     assert client.get("/api/group", params={**query, "place": 5}).status_code == 404
+
+
+def test_files_that_are_left_out_are_named_with_the_reason(tmp_path):
+    rows = [{"id": i // 2, "correct": i % 2, "text": f"t{i}"} for i in range(4)]
+    bare = [{key: row[key] for key in ("id", "correct")} for row in rows]
+    for name, lines in (("good", rows), ("bare", bare), ("other", [{"x": 1}])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    (tmp_path / "table.csv").write_text("id,correct,text\n1,1,a\n1,0,b\n")
+    found = Catalogue(tmp_path).look()
+    [entry] = found.entries.values()
+    assert {arm for _, arm, _ in entry.logs} == {"good", "table"}
+    [note] = found.notes
+    assert "left out: bare.jsonl (its samples have no texts), other.jsonl (no field says" in note
 
 
 @pytest.mark.parametrize(

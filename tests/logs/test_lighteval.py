@@ -2,6 +2,7 @@
 
 import pytest
 
+from setrl.logs import open_log
 from setrl.support.errors import ConfigError, DataError
 from tests.logs.reading import read_log
 
@@ -42,6 +43,11 @@ def test_one_sample_a_problem(tmp_path, wrap):
     assert (first["correct"], second["correct"]) == ([1], [0])
 
 
+def test_a_text_that_is_null_is_unknown(tmp_path):
+    path = write(tmp_path, row("0", [None], {"em": 1}), row("1", ["b"], {"em": 0}))
+    assert [group.samples[0].text for group in open_log(path)] == [None, "b"]
+
+
 def test_several_samples_share_a_score_and_must_be_verified(tmp_path):
     path = write(tmp_path, row("0", ["\\boxed{7}", "\\boxed{8}"], {"pass@k:n=2": 0.5}))
     with pytest.raises(DataError, match="has one score for 2 samples: give --verify"):
@@ -56,5 +62,8 @@ def test_what_is_wrong_is_named(tmp_path):
         read(write(tmp_path, two))
     [record] = read(write(tmp_path, two), reward="f1", correct_above=0.4).records
     assert (record["rewards"], record["correct"]) == ([0.5], [1])
+    old = {"full_prompt": "q", "predictions": ["7"], "gold": ["7"], "metrics": {"em": 1}}
+    with pytest.raises(DataError, match=r"is of lighteval before 0\.11"):
+        read(write(tmp_path, old))
     with pytest.raises(DataError, match="has no column 'doc'; it has predictions"):
         read(write(tmp_path, {"predictions": "x"}))

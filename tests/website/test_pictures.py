@@ -84,5 +84,7 @@ def test_a_published_run_is_left_to_the_site(tmp_path):
     page = (folder / "README.md").read_text("utf-8")
     marked = {path.removesuffix(".svg") for _, path in pictures.MARK.findall(page)}
     assert marked == {f"{n}_{s}" for n in ("pass_at_k", "frontier") for s in ("test", "shifted")}
-    assert not list(folder.glob("*.png"))
+    # summary.json has no samples, from which the figure of support is made
+    assert [path.name for path in folder.glob("*.png")] == ["support_shifted.png"]
+    assert "](support_shifted.png)" in page
     assert pictures.shown(page).count("![pass@k on the") == 2

@@ -32,6 +32,8 @@ class Compare(EvaluatedFields, Said):
             instead of stopping.
         details: Also print all k, on how many problems B is above A (ties count half), and the
             true difference that 4 of 5 such comparisons detect, for each metric.
+        support: Also print on how many problems B keeps, loses and gains right samples; with
+            --details also which ones, and with --json the state of each problem.
 
     Json:
         schema_version: The version of these keys: 2.
@@ -48,7 +50,8 @@ class Compare(EvaluatedFields, Said):
         level: The chance of an error in detectable.
         power: The power in detectable.
         rows: For each metric and k: the estimates of A and B, and the paired difference B − A with
-            its interval and detectable, the smallest difference that these problems can show.
+            its interval and detectable, the smallest difference that these problems can show; few
+            says whether three problems or fewer decide the value of A or B.
         available: The metrics that both have.
         band: B − A of pass@k with a band at all k at once.
         first_loss: The first k at which a run is below the other one.
@@ -57,6 +60,9 @@ class Compare(EvaluatedFields, Said):
         problems_read: The number of problems of A and of B, before any were left out.
         reading: How the fields of the logs were read.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average, where there are several.
+        support: With --support, for each k the numbers of problems that are preserved, lost, gained
+            or outside, and the state of each problem with all samples; else null.
     """
 
     first: Positional[Path]
@@ -66,11 +72,15 @@ class Compare(EvaluatedFields, Said):
     k: tuple[int, ...] = ()
     allow_damaged: bool = False
     details: bool = False
+    support: bool = False
 
     def run(self) -> None:
         """Print the comparison."""
         from setrl.evaluate.comparison import compare_paths
+        from setrl.evaluate.sides import other_splits
+        from setrl.evaluate.task_text import difference_table
         from setrl.evaluate.text import FEW, comparison_text
+        from setrl.support.wording import wrapped
 
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
@@ -82,9 +92,14 @@ class Compare(EvaluatedFields, Said):
             allow_damaged=self.allow_damaged,
             ks=self.k,
             log=self.log_options,
+            support=self.support,
         )
         self.say(result.reading)
         if self.json:
             self.say_json(**result.to_json())
         else:
-            print(comparison_text(result, self.details, None if self.k else FEW))
+            text = comparison_text(result, self.details, None if self.k else FEW)
+            others = other_splits(result.split, self.first, self.second)
+            also = f"other evaluations: --split {' or '.join(others)}" if others else ""
+            tables = wrapped(text), difference_table(result.by_task, self.metrics), also
+            print("\n\n".join(filter(None, tables)))

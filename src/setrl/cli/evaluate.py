@@ -52,6 +52,7 @@ class Evaluate(EvaluatedFields, Said):
         band: The 95% band of pass@k at all k at once.
         ungraded: The counts of samples without a grade, and the bounds of pass@1, also of problems
             that are left out because of them.
+        by_task: The metrics of each task, and their macro average, where the file has several.
     """
 
     file: Positional[Path]
@@ -89,7 +90,9 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.cautions import of_one
         from setrl.evaluate.sides import common_split, load_side
         from setrl.evaluate.summary import summarise
+        from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
+        from setrl.support.wording import wrapped
 
         chosen = self.split or common_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
@@ -98,7 +101,7 @@ class Evaluate(EvaluatedFields, Said):
         asked = () if "all" in asked else asked
         found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
         split = found.splits["all"]
-        arm = self._asked(split.arms["model"])
+        arm = self._asked(split.arms["model"], side)
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
@@ -108,23 +111,29 @@ class Evaluate(EvaluatedFields, Said):
             self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            print(metric_table(arm, self.metrics, notes))
+            table = wrapped(metric_table(arm, self.metrics, notes))
+            print("\n\n".join(filter(None, (table, task_table(arm.by_task, self.metrics)))))
         return side
 
-    def _asked(self, arm: ArmSummary) -> ArmSummary:
+    def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:
         """Return the metrics; refuse if the samples lack one that was asked for by name."""
-        from setrl.evaluate.metrics import by_metric, refuse_lacking
+        from setrl.evaluate.metrics import by_metric, incomplete, refuse_lacking
 
         if not self.metrics or "all" in self.metrics:
             return arm
-        refuse_lacking(self.metrics, {str(self.file): by_metric(arm.metrics)})
+        name = str(self.file)
+        why = {name: incomplete(side.evaluations)}
+        refuse_lacking(self.metrics, {name: by_metric(arm.metrics)}, why)
         return arm
 
 
 def _ragged(arm: ArmSummary) -> list[str]:
     """Return a note on problems that have fewer samples than others."""
+    from setrl.evaluate.metrics import powers_of_two
+
     if arm.n == arm.most:
         return []
     graded = "graded " if arm.ungraded and arm.ungraded.are == "left-out" else ""
-    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {arm.n:,}, "
-            "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip
+    last = powers_of_two(arm.n)[-1]
+    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {last:,}, for "
+            "which every problem has enough; a larger --k leaves out those with fewer"]  # fmt: skip

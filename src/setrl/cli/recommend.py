@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,12 +12,11 @@ from tyro.conf import Positional
 from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
-from setrl.logs.roles import UNREAD
 from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from setrl.evaluate.loading import LoadedSamples
     from setrl.evaluate.recommend import TableRow
+    from setrl.evaluate.samples import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +76,7 @@ class Recommend(EvaluatedFields, Said):
                 f"--samples-per-prompt must be at least 3, got {self.samples_per_prompt}: sets of "
                 "two are compared with sets without a sample"
             )
-        loaded = self._read()
-        groups = loaded.evaluation
+        groups = self._read()
         try:
             found = shown(groups, self.samples_per_prompt or min(groups.most, 16))
         except DataError as error:
@@ -90,7 +87,7 @@ class Recommend(EvaluatedFields, Said):
             keys = as_json(found, row, self.goal)
             self.say_json(**keys, next=self._next(row), notes=notes)
             return
-        print(recommendation_text(found, row, self._next(row), _unread(loaded.reading)))
+        print(recommendation_text(found, row, self._next(row), ", ".join(groups.labels)))
         for note in notes:
             print(f"note: {note}")
 
@@ -108,7 +105,7 @@ class Recommend(EvaluatedFields, Said):
         return shlex.join(["setrl", "credit", *log, *as_options(row.methods[0]),
                            "--output", output])  # fmt: skip
 
-    def _read(self) -> LoadedSamples:
+    def _read(self) -> Evaluation:
         from setrl.evaluate.loading import load_samples
 
         if not self.file.exists():
@@ -116,9 +113,3 @@ class Recommend(EvaluatedFields, Said):
         loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)
         return loaded
-
-
-def _unread(reading: Iterable[str]) -> str:
-    """Return the fields of a log that have no role, from the lines that say how it was read."""
-    lines = (line for text in reading for line in text.splitlines())
-    return next((line[len(UNREAD) :] for line in lines if line.startswith(UNREAD)), "")

@@ -26,7 +26,7 @@ from setrl.evaluate.intervals import (
     paired_difference,
     problems_needed,
 )
-from setrl.evaluate.loading import LoadedSamples, load_evaluation, load_samples
+from setrl.evaluate.loading import load_evaluation, load_samples
 from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.evaluate.summary import (
@@ -35,6 +35,7 @@ from setrl.evaluate.summary import (
     summarise_run,
     write_checkpoint_summary,
 )
+from setrl.evaluate.support import ProblemSupport, Support, SupportAt, support_of
 
 __all__ = [
     "Band",
@@ -44,8 +45,10 @@ __all__ = [
     "Evaluation",
     "FirstLoss",
     "IntervalConfig",
-    "LoadedSamples",
+    "ProblemSupport",
     "Summary",
+    "Support",
+    "SupportAt",
     "compare",
     "compare_paths",
     "corrected_entropy",
@@ -68,5 +71,6 @@ __all__ = [
     "simultaneous_band",
     "summarise",
     "summarise_run",
+    "support_of",
     "write_checkpoint_summary",
 ]

@@ -77,8 +77,7 @@ def load_side(
     if is_samples(path):
         options = replace(log or LogOptions(), allow_damaged=allow_damaged)
         loaded = load_samples(path, options, keep_bare=True)
-        evaluations = (loaded.evaluation,)
-        return Side(str(path), path.stem, evaluations, loaded.reading, is_log=loaded.is_log)
+        return Side(str(path), path.stem, (loaded,), loaded.reading, is_log=loaded.is_log)
     arm = Arm(path)
     files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}
     by_seed = {seed: load_evaluation(file, allow_damaged) for seed, file in files.items() if file}
@@ -104,6 +103,13 @@ def common_split(*paths: Path) -> str:
         return "test" if "test" in common else common.pop()
     have = [f"{path} has evaluations of {', '.join(sorted(of))}" for path, of in known.items()]
     raise ConfigError(f"{'; '.join(have)}: choose one with --split")
+
+
+def other_splits(split: str, *paths: Path) -> list[str]:
+    """List the other splits on which all paths were evaluated; none of files of samples."""
+    if any(is_samples(path) for path in paths):
+        return []
+    return sorted(set.intersection(*(_splits(Arm(path)) for path in paths)) - {split})
 
 
 def is_samples(path: Path) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from setrl.evaluate.bands import Band, FirstLoss
 from setrl.evaluate.comparison import Comparison, PairedMetric
 from setrl.evaluate.intervals import Difference, Estimate, problems_needed
 from setrl.evaluate.metrics import METRICS, by_metric
 from setrl.evaluate.summary import ArmSummary
+from setrl.evaluate.support import STATES, ProblemSupport, Support
 from setrl.evaluate.verdicts import place
 from setrl.support.wording import (
     MISSING,
@@ -32,6 +34,7 @@ ONE_SEED = "The intervals hold for these two models: no second training seed was
 EQUAL = "A and B are equal: the same samples of the same problems, so there is nothing to compare."
 ONE_PROBLEM = "one common problem allows no conclusion."
 FEW = 4  # places of a curve in a comparison
+Row = TypeVar("Row")
 
 
 def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
@@ -99,7 +102,12 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
 def _cell(arm: ArmSummary, name: str) -> str:
     if name not in arm.metrics:
         return MISSING
-    shown, estimate = METRICS[name.partition("@")[0]], arm.metrics[name]
+    return with_interval(name, arm.metrics[name])
+
+
+def with_interval(name: str, estimate: Estimate) -> str:
+    """Write the value of a metric with its interval."""
+    shown = METRICS[name.partition("@")[0]]
     scale, digits = (100, 1) if shown.share else (1, shown.digits)
     value = plain(scale * estimate.value, digits) + "%" * shown.share
     if math.isnan(estimate.low):
@@ -126,15 +134,76 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
         notes = [sentence for found in said.values() for sentence in found]
     else:
         notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
+    notes += _few([row for row in rows if row.few] if comparison.problems > 1 else [])
     notes += over_fewer({f"{row.metric}@{row.k}": row.difference for row in rows})
     notes = list(dict.fromkeys(notes))
     parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
     parts += [_table(rows, comparison.band, details)] if rows else []
+    if comparison.support is not None:
+        parts += [support_text(comparison.support, details, most)]
     parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
     return "\n\n".join(part for part in parts if part)
 
 
-def _spread(rows: Sequence[PairedMetric], most: int | None) -> list[PairedMetric]:
+def support_text(support: Support, details: bool = False, most: int | None = FEW) -> str:
+    """Write how many problems B keeps, loses and gains, and how sure "lost" is.
+
+    Args:
+        support: What `support_of` found.
+        details: Also list the problems that are lost, and those that are gained.
+        most: The number of k; None for all.
+    """
+    head = ["k", *STATES, "lost by A again", "kept", "new"]
+    rows = [
+        [f"{row.k}", *(plain(getattr(row, state)) for state in STATES), _number(row.lost_again),
+         _share(row.kept), _share(row.new)]
+        for row in _spread(support.rows, most)
+    ]  # fmt: skip
+    states = {state: [one for one in support.problems if one.state == state] for state in STATES}
+    listed = [
+        f"{state}: {', '.join(one.id for one in states[state])}"
+        for state in ("lost", "gained")
+        if details and states[state]
+    ]
+    return "\n".join(
+        [
+            "Problems with k samples each: right in both (preserved), only in A (lost), only in B "
+            "(gained), in neither (outside)",
+            table([head, *rows], left=()),
+            *_how_sure(states["lost"]),
+            *listed,
+        ]
+    )
+
+
+def _how_sure(lost: Sequence[ProblemSupport]) -> list[str]:
+    """Say how often B may still solve what it lost with all samples."""
+    if not lost:
+        return []
+    surest, least = min(lost, key=_reach), max(lost, key=_reach)
+    reach = percent(least.at_most)
+    if surest.at_most < least.at_most:
+        reach = f"{percent(surest.at_most)} to {reach}"
+    samples = between(*sorted((surest.samples[1], least.samples[1])))
+    return [
+        f"{count(len(lost), 'problem')} lost with all samples: none of B's {samples} samples is "
+        f"right, so its success rate may still be up to {reach} (95% confidence)."
+    ]
+
+
+def _reach(problem: ProblemSupport) -> float:
+    return problem.at_most
+
+
+def _number(value: float) -> str:
+    return MISSING if math.isnan(value) else plain(value)
+
+
+def _share(value: float) -> str:
+    return MISSING if math.isnan(value) else percent(value)
+
+
+def _spread(rows: Sequence[Row], most: int | None) -> list[Row]:
     """Return some rows of a curve: the first, the last, and others between them."""
     if most is None or len(rows) <= most:
         return list(rows)
@@ -209,6 +278,16 @@ def _by_itself(rows: Sequence[PairedMetric], band: Band | None) -> str:
         f"\n{start}, {names} {does}: {in_a_row(gaps)}. Of several k, one may differ by chance; "
         "all k at once allows for this."
     )
+
+
+def _few(rows: Sequence[PairedMetric]) -> list[str]:
+    """Say where the data cannot say much."""
+    if not rows:
+        return []
+    return [
+        f"{in_a_row([_name(row) for row in rows])}: on one side, three problems or fewer decide "
+        f"the value; the interval is as wide as what they cannot rule out."
+    ]
 
 
 def _head(comparison: Comparison) -> str:
@@ -305,7 +384,8 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[st
             f"{_amount(row, row.detectable)} or more is detected in 4 of 5 comparisons"
         )
         difference = row.difference
-        if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
+        is_open = difference.value and not difference.excludes_zero and not row.few
+        if is_open and max(comparison.seeds) == 1:
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
             amount = _amount(row, abs(difference.value))
             text += f"; one of {amount} needs {count(wanted, 'problem')}"

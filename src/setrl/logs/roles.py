@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 from setrl.logs.settings import setting_of
 from setrl.support.errors import ConfigError
 from setrl.support.wording import table
 
-UNREAD = "not read: "  # begins the line of the fields without a role
+SAME_IDS = "tasks share ids"
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Recognised:
         lacks: What a command may need and the rows do not hold → what the user can do.
         columns: All fields.
         numbers: The fields that have no role and may number the samples of a problem.
+        labels: The fields that have no role and differ between samples of a problem, as strategies
+            do.
     """
 
     fields: FieldNames
@@ -89,6 +91,7 @@ class Recognised:
     lacks: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def has_counts(self) -> bool:
@@ -105,6 +108,16 @@ class Recognised:
             what = "one row per problem, with lists of its samples"
         return f"{what} in {self.fields.rows}" if self.fields.rows else what
 
+    def in_tasks(self, paths: Sequence[str]) -> Recognised:
+        """Return the same with fields that name a task before those that name a problem of it."""
+        why = f"{self.why['group']}; {SAME_IDS}"
+        return replace(
+            self,
+            fields=replace(self.fields, group=(*paths, *self.fields.group)),
+            why={**self.why, "group": why},
+            unread=tuple(path for path in self.unread if path not in paths),
+        )
+
     def table(self) -> str:
         """Return a line for each role: its field, why, and a value."""
         cells = [("role", "field", "why", "example")]
@@ -117,7 +130,7 @@ class Recognised:
         if settings:
             lines.append(f"settings: {', '.join(settings)}")
         if unread := [path for path in self.unread if path not in settings]:
-            lines.append(f"{UNREAD}{', '.join(unread)}")
+            lines.append(f"not read: {', '.join(unread)}")
         return "\n".join(lines)
 
     def require(self, needs: Iterable[str]) -> None:

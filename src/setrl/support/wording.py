@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 MISSING = "—"
+EXACT, SURE = 1e15, 9  # digits after the point that sums of many numbers have
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -15,23 +18,28 @@ def signed(value: float, digits: int = 1) -> str:
     """Write a number with its sign (a true minus); zero has no sign.
 
     >>> signed(1.25), signed(-0.4), signed(0.01)
-    ('+1.2', '−0.4', '0.0')
+    ('+1.3', '−0.4', '0.0')
     """
     if math.isnan(value):
         return MISSING
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text[1:] if float(f"{value:.{digits}f}") == 0 else text
+    text = plain(abs(value), digits)
+    return text if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
 def plain(value: float, digits: int = 1) -> str:
     """Write a number with a fixed number of digits; a dash where it is undefined.
 
-    >>> plain(8.94), plain(-0.01), plain(float("nan"))
-    ('8.9', '0.0', '—')
+    A half goes away from 0: 51.25 is 51.3 however its sum was rounded.
+
+    >>> plain(8.94), plain(51.25), plain(-0.01), plain(float("nan"))
+    ('8.9', '51.3', '0.0', '—')
     """
     if math.isnan(value):
         return MISSING
     text = f"{value:.{digits}f}"
+    if abs(value) < EXACT:  # beyond, numbers have no digits after the point
+        half_up = Decimal(round(value, SURE)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        text = f"{half_up:f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
@@ -231,3 +239,23 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
     lines = [f"| {' | '.join(row)} |" for row in escaped]
     return "\n".join([lines[0], f"| {' | '.join(['---'] * len(head))} |", *lines[1:]])
+
+
+def wrapped(text: str, width: int = 80) -> str:
+    """Break sentences at a width, never inside an interval; lines with columns stay.
+
+    >>> print(wrapped("B is above A: +4.4 points [1.2, 7.6].", width=30))
+    B is above A: +4.4 points
+    [1.2, 7.6].
+    """
+    return "\n".join(_wrapped(line, width) for line in text.split("\n"))
+
+
+def _wrapped(line: str, width: int) -> str:
+    if len(line) <= width or "  " in line:
+        return line
+    whole = re.sub(
+        r"[+−]?[\d.,]+ points|\[[^\]]*\]", lambda part: part[0].replace(" ", "\xa0"), line
+    )
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\xa0", " ")

@@ -13,15 +13,23 @@ array([-0.025,  0.325, -0.125])
 """
 
 from setrl.theory.policies import entropy, shift_logits, softmax
+from setrl.theory.polychromic import (
+    PolychromicConditions,
+    policy_grid,
+    polychromic_conditions,
+)
 from setrl.theory.scaffold import diminish, scaffold_values, specular_sets
 from setrl.theory.tabular import ActionTable, TabularMethod, TabularObjective
 
 __all__ = [
     "ActionTable",
+    "PolychromicConditions",
     "TabularMethod",
     "TabularObjective",
     "diminish",
     "entropy",
+    "policy_grid",
+    "polychromic_conditions",
     "scaffold_values",
     "shift_logits",
     "softmax",

@@ -8,6 +8,7 @@ standard errors where sets were drawn.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, comb
 from typing import Any, Protocol
@@ -124,6 +125,61 @@ class Sampled(DrawnSets):
         total = comb(samples.num_samples, sets_SK.shape[1])
         used = f"sampled ({self.num_sets:,} of {total:,} sets)"
         return credit_from_sets(objective, samples, sets_SK, used)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Means over the sets of your choice, such as those of a worked example, which are all scored.
+
+    A sample in none of the sets gets advantage 0. Sets that depend on rewards bias the credit.
+
+    Attributes:
+        sets: Different sets of equally many samples, by index from 0.
+        num_samples: N. A prompt with fewer usable samples is refused: it lacks members of the sets.
+
+    >>> from setrl import credit, objectives, set_advantages
+    >>> chosen = credit.Chosen([(0, 2), (1, 3), (0, 1)], num_samples=4)
+    >>> set_advantages(  # Set RL, Algorithm 1
+    ...     [[1.0, 1, 0, 1]], objective=objectives.polychromic(), set_size=2, estimator=chosen,
+    ...     reduction="sum", strategies=[[0, 1, 2, 3]],
+    ... ).values_BN.round(3)
+    array([[-0.167,  0.333, -0.333,  0.167]])
+    """
+
+    sets: Sequence[Sequence[int]]
+    num_samples: int
+
+    def __post_init__(self) -> None:
+        sizes = {len(chosen) for chosen in self.sets}
+        if len(sizes) != 1 or 0 in sizes:
+            raise ValueError(f"Chosen(sets=...) must be sets of one size, got {self.sets!r}")
+        for chosen in self.sets:
+            members = set(chosen)
+            if len(members) < len(chosen) or not members <= set(range(self.num_samples)):
+                raise ValueError(
+                    f"Chosen(sets=...): a set must hold different samples of 0 to "
+                    f"{self.num_samples - 1}, got {tuple(chosen)}"
+                )
+        sets = tuple(tuple(sorted(chosen)) for chosen in self.sets)
+        if len(set(sets)) < len(sets):
+            raise ValueError("Chosen(sets=...) must be different sets, but one comes twice")
+        object.__setattr__(self, "sets", sets)
+
+    def __call__(
+        self, objective: Objective, samples: Samples, set_size: int, rng: np.random.Generator | None
+    ) -> Credit:
+        """Means over the chosen sets."""
+        sets_SK = np.array(self.sets, dtype=np.intp)
+        if (samples.num_samples, set_size) != (self.num_samples, sets_SK.shape[1]):
+            raise ValueError(
+                f"Chosen has sets of {sets_SK.shape[1]} out of {self.num_samples} samples, "
+                f"got set_size={set_size} and {samples.num_samples} usable samples"
+            )
+        credit = credit_from_sets(objective, samples, sets_SK, f"chosen ({len(sets_SK):,} sets)")
+        if credit.stderr_with_BN is None:
+            return credit
+        unknown_BN = np.full(samples.rewards.shape, np.nan)  # nothing says how the sets were drawn
+        return replace(credit, stderr_with_BN=unknown_BN, stderr_contrast_BN=unknown_BN)
 
 
 @dataclass(frozen=True)

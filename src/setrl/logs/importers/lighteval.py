@@ -1,9 +1,9 @@
 """lighteval: what `--save-details` writes, details_<task>_<time>.parquet.
 
 A row is a problem: doc (query, choices, gold_index, id, task_name), model_response (text: one for
-each sample), metric (name → value); up to 0.12 the columns have double underscores. The metrics
-are of the problem: with several samples they do not say which are right, and samples must be
-verified.
+each sample), metric (name → value); up to 0.12 the columns have double underscores, and before 0.11
+there were other columns. The metrics are of the problem: with several samples they do not say which
+are right, and samples must be verified.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from setrl.logs import parquet
 from setrl.logs.field_values import is_verdict
 from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader
+from setrl.logs.importers.importing import LogReader, without_time
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_tokens
@@ -47,14 +47,18 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
     tokens = [read_tokens(one) or None for one in response.get("output_tokens") or ()]
     tokens = tokens if len(tokens) == len(texts) else [None] * len(texts)  # it may be left out
     samples = tuple(
-        Sample(str(text), reward=score, tokens=count)
+        Sample(None if text is None else str(text), reward=score, tokens=count)
         for text, count in zip(texts, tokens, strict=True)
     )
-    return Group(name, str(field(doc, "query", where)), samples, _gold(doc))
+    prompt = str(field(doc, "query", where))
+    return Group(name, prompt, samples, _gold(doc), more={"task": name.rpartition("/")[0]})
 
 
 def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
     value = row.get(name, row.get(f"__{name}__"))
+    if not isinstance(value, dict) and {"full_prompt", "predictions"} <= row.keys():
+        raise DataError(f"{where}: is of lighteval before 0.11, whose details have other columns: "
+                        "evaluate again with a later version")  # fmt: skip
     if not isinstance(value, dict):
         raise DataError(f"{where}: has no column {name!r}; it has {', '.join(row)}")
     return value
@@ -70,4 +74,10 @@ def _opens(path: Path, start: bytes) -> bool:
     return start.startswith(b"PAR1") and {c.strip("_") for c in parquet.columns(path)} >= COLUMNS
 
 
-READER = LogReader(("**/details_*.parquet",), _groups, shared_ids=True, opens=_opens)
+READER = LogReader(
+    ("**/details_*.parquet",),
+    _groups,
+    shared_ids=True,
+    opens=_opens,
+    source=without_time,
+)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -25,9 +26,11 @@ def writing_folder(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(folder)
     partial.mkdir()
+    mode = _hide(partial)
     try:
         with disk_errors(folder):
             yield partial
+        partial.chmod(mode)
         if folder.exists():
             _replace(folder, partial)
         else:
@@ -72,6 +75,13 @@ def _of_libraries() -> tuple[type[Exception], ...]:
 def _partial(path: Path) -> Path:
     """Return where a file or folder is written before it takes its name: same file system."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+
+
+def _hide(partial: Path) -> int:
+    """Hide what is only partly written, as a killed process leaves it; return its usual mode."""
+    mode = stat.S_IMODE(partial.stat().st_mode)
+    partial.chmod(mode & stat.S_IRWXU)
+    return mode
 
 
 def _replace(folder: Path, partial: Path) -> None:
@@ -140,7 +150,9 @@ def writing_text(path: Path) -> Iterator[TextIO]:
         # JSON reads back halves of characters, as in file names that are not UTF-8, from this form.
         with disk_errors(path):
             with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                mode = _hide(partial)
                 yield file
+            partial.chmod(stat.S_IMODE(path.stat().st_mode) if path.is_file() else mode)
             os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

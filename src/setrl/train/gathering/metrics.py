@@ -12,7 +12,7 @@ from setrl import DEGENERATE
 from setrl.core import methods
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.metrics import powers_of_two
-from setrl.logs.run import SCHEMA_VERSION
+from setrl.logs.records import record_of
 from setrl.samples.columns import LABELS
 from setrl.samples.samples import Samples
 from setrl.train.gathering.credit import FIELDS
@@ -173,32 +173,28 @@ def mean_of(values: Any) -> float:
 def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> list[dict[str, Any]]:
     """Make a record of each prompt: its samples with their advantages, also by other methods.
 
-    `strategy` is the label that the method compared, and `read` the strategy that a task's own
-    reader finds in the text, if there is one. A sample has the fields that the method read, so that
-    `setrl credit` gives a record the same advantages again. Pairs are left out: there are too many.
+    `strategies` has the labels that the method compared, and `read` the strategies that a task's
+    own reader finds in the texts, if there is one. The fields that the method read are there, so
+    that `setrl credit` gives a record the same advantages again. Pairs are left out: there are too
+    many.
     """
-    rows, others = _written(batch, names_BN), _counterfactual(batch)
+    columns, others = _written(batch, names_BN), _counterfactual(batch)
     return [
-        {
-            "schema_version": SCHEMA_VERSION,
-            "step": step,
-            "group": b,
-            "prompt": prompt,
+        record_of(
+            f"{step}/{b}",
+            prompt,
+            {key: values_BN[b] for key, values_BN in columns.items()},
+            step=step,
             **_not_judged(batch.samples.strategies, b),
-            "samples": [
-                {key: values_BN[b][i] for key, values_BN in rows.items()}
-                | {"counterfactual": {name: float(one[b, i]) for name, one in others.items()}}
-                for i in range(batch.samples.num_samples)
-            ],
-        }
+            counterfactual={name: values_BN[b].tolist() for name, values_BN in others.items()},
+        )
         for b, prompt in enumerate(batch.samples.prompts)
     ]
 
 
 def _written(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[Sequence[Any]]]:
-    """Return what the records of samples say: key → the values of all samples."""
+    """Return what records say of samples: key of a sample → the values of all samples."""
     samples = batch.samples
-    tokens_BN = None if samples.tokens is None else samples.tokens.tolist()
     said = {
         "text": samples.texts,
         "reward": samples.rewards.tolist(),
@@ -206,7 +202,7 @@ def _written(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[S
         "strategy": samples.labels("strategies"),
         "read": names_BN,
         **{key: _field(samples, name) for name, key in FIELDS.items()},
-        "tokens": tokens_BN,
+        "tokens": None if samples.tokens is None else samples.tokens.tolist(),
         "advantage": batch.advantages.values_BN.tolist(),
     }
     return {key: values_BN for key, values_BN in said.items() if values_BN is not None}

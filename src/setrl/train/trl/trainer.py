@@ -54,6 +54,7 @@ from setrl.train.gathering.metrics import (
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
 from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.labels import families_by
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, importance, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
@@ -167,6 +168,7 @@ class SetCredit(Gathering):
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
         given = [*fields, *([STRATEGIES] if has_labels else [])]
+        given += [name for name in families_by(judge) if name in method.reads]
         check = functools.partial(checks.check_arguments, method, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
@@ -323,7 +325,7 @@ class SetCredit(Gathering):
         self._has_entered = True
         if self.mask_dead_groups:
             dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
-            importance.leave_out(output, dead[rows], self.accelerator)
+            importance.mask_samples(output, dead[rows], self.accelerator)
         self._relog(values.tolist())
 
     def _relog(self, values: list[float]) -> None:
