@@ -38,7 +38,8 @@ def install(extra: str) -> str:
         return f"pip install --find-links {quote(str(path.parent))} {quote(f'{path}[{extra}]')}"
     return (
         f"pip install -c {CONSTRAINTS} ./{GRADER} '.[{extra}]' in a clone of setrl, or pip install "
-        f"--find-links FOLDER 'WHEEL[{extra}]' with the path of a wheel and its folder, where the grader's is"
+        f"--find-links FOLDER 'WHEEL[{extra}]' with the path of a wheel and its folder, where the "
+        "grader's is"
     )
 
 
