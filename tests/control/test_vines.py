@@ -70,6 +70,7 @@ def test_an_episode_is_the_trunk_up_to_the_state_and_then_the_vine(time: int, le
     [
         ({"where": "first"}, "where must be one of"),
         ({"credit": "mean"}, "credit must be one of"),
+        ({"trunk": "first"}, "trunk must be one of"),
         ({"credit": 3}, "credit must be one of"),
         ({"make_env": "CartPole-v1"}, "make_env must be a function that makes an environment"),
         ({"num_vines": -1}, "num_vines must be a whole number ≥ 0"),

@@ -32,6 +32,7 @@ CHANGES = {
             "request": {"temperature": 0.5},
             "seed": 1,
             "sample_tokens": 9,
+            "families": True,
         },
     ),
 }

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setrl import DEGENERATE
-from setrl.judges.parsing import ReplyError, read_reply
+from setrl.judges.parsing import ReplyError, read_levels, read_reply
 
 GOOD = '{"clusters":[1,0,2]}'
 
@@ -80,3 +80,39 @@ def test_prose_neither_hides_nor_changes_the_answer(before, after):
 def test_numbers_become_labels(numbers):
     read = read_reply(json.dumps({"clusters": numbers}), len(numbers))
     assert [label + 1 for label in read] == numbers
+
+
+def test_two_levels_are_read():
+    assert read_levels('{"clusters":[2,1,0,2],"families":[3,3,0,3]}', 4) == (
+        1,
+        0,
+        -1,
+        1,
+        2,
+        2,
+        -1,
+        2,
+    )
+    assert read_reply('{"clusters":[2,1],"families":"any"}', 2) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"clusters":[1,0,2]}', "unparsable"),
+        ('{"families":[1,0,2]}', "unparsable"),
+        ('{"clusters":[1,0,2],"families":[1,0]}', "wrong_length"),
+        ('{"clusters":[1,0,2],"families":[1,0,4]}', "bad_id"),
+        ('{"clusters":[1,0,1],"families":[1,0,2]}', "bad_id"),  # one strategy in two families
+        ('{"clusters":[1,0,2],"families":[1,1,2]}', "bad_id"),  # no strategy, and a family
+        ('{"clusters":[1,2,2],"families":[0,1,1]}', "bad_id"),
+        (
+            '{"clusters":[1,0,2],"families":[1,0,1]} {"clusters":[1,0,2],"families":[1,0,2]}',
+            "unparsable",
+        ),
+    ],
+)
+def test_two_levels_that_contradict_each_other_mean_nothing(text, reason):
+    with pytest.raises(ReplyError) as error:
+        read_levels(text, 3)
+    assert error.value.reason == reason

@@ -92,6 +92,7 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.summary import summarise
         from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
+        from setrl.support.wording import wrapped
 
         chosen = self.split or common_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
@@ -110,8 +111,8 @@ class Evaluate(EvaluatedFields, Said):
             self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            tables = metric_table(arm, self.metrics, notes), task_table(arm.by_task, self.metrics)
-            print("\n\n".join(filter(None, tables)))
+            table = wrapped(metric_table(arm, self.metrics, notes))
+            print("\n\n".join(filter(None, (table, task_table(arm.by_task, self.metrics)))))
         return side
 
     def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:
@@ -128,8 +129,11 @@ class Evaluate(EvaluatedFields, Said):
 
 def _ragged(arm: ArmSummary) -> list[str]:
     """Return a note on problems that have fewer samples than others."""
+    from setrl.evaluate.metrics import powers_of_two
+
     if arm.n == arm.most:
         return []
     graded = "graded " if arm.ungraded and arm.ungraded.are == "left-out" else ""
-    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {arm.n:,}, "
-            "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip
+    last = powers_of_two(arm.n)[-1]
+    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {last:,}, for "
+            "which every problem has enough; a larger --k leaves out those with fewer"]  # fmt: skip

@@ -22,7 +22,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "reinforce": {"n_epochs": 1, "batch_size": None, "gae_lambda": 1.0},
     "poly_ppo": {},
 }
-VINE_KEYS = ("num_vines", "num_states", "where", "window", "credit", "num_sets", "max_steps")
+VINE_KEYS = (
+    *("num_vines", "num_states", "where", "window", "credit", "num_sets"),
+    *("max_steps", "trunk"),  # not on JAX
+)
 OPTIONS = {"kl_coef": 0.0, "kl_anchor": "behaviour", "ucb_coef": 0.0}  # none of them
 OPTION_KEYS = tuple(OPTIONS)
 PPO_KEYS = (
@@ -39,7 +42,7 @@ class ControlConfig(RunConfig):
 
     An arm is {algorithm: ppo | reinforce | poly_ppo, …}. Any arm may set arguments of PPO, kl_coef,
     kl_anchor and ucb_coef; poly_ppo also a method with its arguments (by default poly_epo with
-    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps.
+    set_size 4) and num_vines, num_states, where, window, credit, num_sets, max_steps, trunk.
     """
 
     kind = "control"

@@ -30,7 +30,7 @@ Keys = Mapping[str, Any]  # of an arm
 
 POLY_EPO = "poly_epo"  # the method of an arm that names none
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
-JAX_VINES = VINE_KEYS[:-1]  # on JAX the environment says how long an episode may be
+JAX_VINES = VINE_KEYS[:-2]  # on JAX the environment says how long an episode may be
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ its sample.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gymnasium as gym
@@ -123,6 +123,19 @@ def joined(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
         infos=trunk.infos[:time] + vine.infos,
         terminated=vine.terminated,
         truncated=vine.truncated,
+    )
+
+
+def after(trunk: Trajectory, time: int) -> Trajectory:
+    """Return what is left of a trajectory after `time` steps."""
+    return replace(
+        trunk,
+        observations=part(trunk.observations, slice(time, None)),
+        actions_T=trunk.actions_T[time:],
+        rewards_T=trunk.rewards_T[time:],
+        infos=trunk.infos[time:],
+        extras={name: part(each, slice(time, None)) for name, each in trunk.extras.items()},
+        origin=None,
     )
 
 

@@ -77,7 +77,7 @@ METRICS: dict[str, Metric] = {
     "g_pass_1": Metric("G-pass(τ=1)", share=True),
     "g_pass_mean": Metric("mG-pass", share=True),
     "cover": Metric("Cover", "τ", share=True),
-    "effective_number": Metric("effective number of strategies", "", digits=2),
+    "effective_number": Metric("effective strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
     "degenerate": Metric("share without a strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),

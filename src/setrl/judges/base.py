@@ -25,6 +25,8 @@ class Judgement:
         labels_N: Labels ≥ 0 by first appearance, `DEGENERATE` (−1) for a sample of none, None for
             one that is unknown; None if the group could not be judged.
         names_N: The name of each sample's strategy, if the judge gives names.
+        families_N: The family (macro-strategy) of each sample's strategy, labelled as strategies
+            are, if the judge tells two levels apart.
         reason: Why they are unknown, in one word of a small set; None if they are known.
         detail: What the judge or its server answered instead, shortened; None if that is not known.
     """
@@ -33,6 +35,7 @@ class Judgement:
     names_N: tuple[str | None, ...] | None = None
     reason: str | None = None
     detail: str | None = field(default=None, compare=False)
+    families_N: tuple[int | None, ...] | None = None
 
     def read(self, num_samples: int, judge: Judge | None = None) -> Judgement:
         """Return the judgement with its labels as every door reads them.
@@ -42,8 +45,12 @@ class Judgement:
         """
         if self.labels_N is None:
             return self
+        families_N = self.families_N
         try:
-            return replace(self, labels_N=_labels_of(self.labels_N, self.names_N, num_samples))
+            if families_N is not None:
+                families_N = _labels_of(families_N, None, num_samples)
+            labels_N = _labels_of(self.labels_N, self.names_N, num_samples)
+            return replace(self, labels_N=labels_N, families_N=families_N)
         except ValueError as error:
             who = "a judge" if judge is None else f"the judge {judge.name!r}"
             raise RunError(f"{who} must give {error}") from None
@@ -101,16 +108,14 @@ def _for_all(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     """Give each sample what its text got."""
     num_asked = max((i for i in places_N if i is not None), default=-1) + 1
     judgement = judgement.read(num_asked, judge)
-    labels_N, names_N = judgement.labels_N, judgement.names_N
-    if labels_N is None:
+    if judgement.labels_N is None:
         return judgement
-    return replace(
-        judgement,
-        labels_N=tuple(None if i is None else labels_N[i] for i in places_N),
-        names_N=None
-        if names_N is None
-        else tuple(None if i is None else names_N[i] for i in places_N),
-    )
+    of_texts = {name: getattr(judgement, name) for name in ("labels_N", "names_N", "families_N")}
+    of_samples: dict[str, Any] = {
+        name: None if values is None else tuple(None if i is None else values[i] for i in places_N)
+        for name, values in of_texts.items()
+    }
+    return replace(judgement, **of_samples)
 
 
 def _later(answer: Future[Judgement], places_N: Places, judge: Judge) -> Future[Judgement]:

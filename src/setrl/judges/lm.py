@@ -24,7 +24,7 @@ from setrl.judges.cache import JudgementCache
 from setrl.judges.counts import JudgeCounts
 from setrl.judges.fences import harmless
 from setrl.judges.naming import changed, labelled
-from setrl.judges.parsing import ReplyError, read_reply
+from setrl.judges.parsing import FAMILIES, STRATEGIES, ReplyError, read_levels, read_reply
 from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
 from setrl.judges.reply_format import ReplyFormat
 from setrl.judges.retry_rule import RetryRule
@@ -80,6 +80,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         seed: Seed of the orders and of the jitter of pauses.
         sample_tokens: Tokens (three bytes each) that the samples of one request may have together;
             the longest lose their middle.
+        families: Also ask for macro-strategies, the families of strategies. The reply has a second
+            list of N numbers.
 
     Attributes:
         counts: What it has done so far.
@@ -97,13 +99,18 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         retry_rule: RetryRule | None = None,
         seed: int = 0,
         sample_tokens: int = 24_000,
+        families: bool = False,
     ):
+        if families and style == "compact":
+            raise ValueError(
+                "families=True needs a style with instructions, and the style is 'compact'"
+            )
         self.endpoint, self.style, self.seed = endpoint, load_style(style), seed
         self.retry_rule, self.counts = retry_rule or RetryRule(), JudgeCounts()
-        self._sample_tokens = sample_tokens
+        self._sample_tokens, self.gives_families = sample_tokens, families
         self._client = Client(endpoint, self.counts, seed)
         self._cache = JudgementCache(cache)
-        self._format = ReplyFormat()
+        self._format = ReplyFormat((STRATEGIES, FAMILIES) if families else (STRATEGIES,))
         self._slots = asyncio.Semaphore(endpoint.limits.concurrency)
         # A lock per question that is open now; it disappears with its last user, so that the
         # dictionary does not grow with the run.
@@ -121,6 +128,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         """The model, its instructions, and all else of a request that is not at its default."""
         settings: dict[str, Any] = {"style": f"{self.style.name}@{self.style.version}"}
         settings |= {"seed": self.seed, "sample_tokens": self._sample_tokens}
+        settings |= {"families": True} if self.gives_families else {}
         settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
         return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
 
@@ -167,7 +175,9 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         except (RequestError, ReplyError) as failure:
             return self._unknown(failure)
         self.counts.groups += 1
-        return Judgement(by_first_appearance(found))
+        n = len(group.texts)
+        families_N = by_first_appearance(found[n:]) if self.gives_families else None
+        return Judgement(by_first_appearance(found[:n]), families_N=families_N)
 
     def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1
@@ -195,7 +205,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     def _question(self, group: Group) -> Question:
         order = shuffled_order(group, self.seed)
-        messages = render(group, self.style, order, sample_tokens=self._sample_tokens)
+        options: dict[str, Any] = {"sample_tokens": self._sample_tokens}
+        messages = render(group, self.style, order, **options, families=self.gives_families)
         # The key is a hash of all that decides the answer. It leaves out the address, so that a
         # model that moves keeps its judgements, and the format, which `read_reply` makes
         # irrelevant.
@@ -203,12 +214,16 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
     async def _labels(self, question: Question) -> list[int]:
-        """Return the labels of the group's samples in their order, from the cache or the model."""
+        """Return the labels of the group's samples in their order, from the cache or the model.
+
+        The families of the samples follow, if they are asked for.
+        """
         n = len(question.order)
+        levels = 1 + self.gives_families
         lock = self._open_questions.setdefault(question.key, asyncio.Lock())
         # The second of two equal questions waits here, and then finds the answer in the cache.
         async with lock:
-            shown = await self._cached(self._cache.get, question.key, n)
+            shown = await self._cached(self._cache.get, question.key, levels * n)
             if shown is not None:
                 self.counts.cached += 1
             else:
@@ -221,7 +236,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                 kept = await self._cached(self._cache.put, question.key, shown, *about)
                 shown = kept or shown
         place = {i: at for at, i in enumerate(question.order)}
-        return [shown[place[i]] for i in range(n)]
+        return [shown[level * n + place[i]] for level in range(levels) for i in range(n)]
 
     async def _cached(self, use: Callable[..., T], *arguments: object) -> T | None:
         """Use the cache in another thread: SQLite may wait for other processes.
@@ -256,7 +271,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         try:
             return self._read(reply, num_samples)
         except ReplyError as error:
-            again = repair(reply.text, str(error), num_samples)
+            again = repair(reply.text, str(error), num_samples, self.gives_families)
         reply = await ask([*question.messages, *again], key=f"{question.key} repair")
         labels = self._read(reply, num_samples)
         self.counts.repaired += 1
@@ -266,7 +281,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         try:
             if not reply.is_whole:  # what it would have gone on to say is not known
                 raise ReplyError("truncated", _why_cut(reply.finish))
-            labels = read_reply(reply.text, num_samples)
+            read = read_levels if self.gives_families else read_reply
+            labels = read(reply.text, num_samples)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
             error.reply = reply.text
@@ -280,7 +296,7 @@ def _why_cut(finish: str | None) -> str:
     return f"it did not end by itself, but by {finish!r}"
 
 
-def repair(reply: str, why: str, num_samples: int) -> list[ChatMessage]:
+def repair(reply: str, why: str, num_samples: int, families: bool = False) -> list[ChatMessage]:
     """Return the messages that ask again after an unreadable reply.
 
     The reply may quote a sample, and a sample may hold control tokens: `harmless` breaks them up.
@@ -289,7 +305,7 @@ def repair(reply: str, why: str, num_samples: int) -> list[ChatMessage]:
         {"role": "assistant", "content": harmless(reply[:QUOTED_REPLY])},
         {
             "role": "user",
-            "content": f"This cannot be read: {why}. {what_to_answer(num_samples)}",
+            "content": f"This cannot be read: {why}. {what_to_answer(num_samples, families)}",
         },
     ]
 
@@ -305,6 +321,7 @@ def from_settings(
     request: Mapping[str, Any] | None = None,
     seed: int = 0,
     sample_tokens: int = 24_000,
+    families: bool = False,
 ) -> LMJudge:
     """Ask a language model behind an OpenAI-compatible endpoint; see `LMJudge`.
 
@@ -319,6 +336,7 @@ def from_settings(
         request: Further settings of `Endpoint`: temperature, max_reply_tokens, ….
         seed: Seed of the orders in which samples are shown.
         sample_tokens: Tokens that the samples of one request may have together.
+        families: Also ask for macro-strategies, which `poly_families` reads.
     """
     settings = {
         "url": endpoint,
@@ -334,6 +352,7 @@ def from_settings(
         retry_rule=names.call("retry_rule", RetryRule, retry_rule or {}),
         seed=seed,
         sample_tokens=sample_tokens,
+        families=families,
     )
 
 

@@ -78,6 +78,7 @@ def render(
     order: Sequence[int],
     *,
     sample_tokens: int | None = None,
+    families: bool = False,
 ) -> list[ChatMessage]:
     r"""Return the messages that ask about a group, with every sample inside its own fence.
 
@@ -86,6 +87,7 @@ def render(
         style: A style, or the name of one.
         order: The order in which samples are shown: (N,) indices of `group.texts`.
         sample_tokens: Tokens that all samples together may have; the longest lose their middle.
+        families: Also ask for the macro-strategy of each sample, as a second list.
 
     >>> render(Group.of_texts("6*7", ("42", "6*6+6=42")), "compact", (1, 0))[0]["content"]
     '6*7\n#1\n6*6+6=42\n#2\n42'
@@ -98,7 +100,7 @@ def render(
         return [{"role": "user", "content": _compact(prompt, samples)}]
     return [
         {"role": "system", "content": style.instructions},
-        {"role": "user", "content": _full(prompt, samples)},
+        {"role": "user", "content": _full(prompt, samples, families)},
     ]
 
 
@@ -108,7 +110,7 @@ def _compact(prompt: str, samples: list[str]) -> str:
     return "\n".join([prompt, *shown])
 
 
-def _full(prompt: str, samples: list[str]) -> str:
+def _full(prompt: str, samples: list[str], families: bool) -> str:
     fence = mark([prompt, *samples])
     shown = [_fenced(f"sample {i} {fence}", text) for i, text in enumerate(samples, start=1)]
     return "\n\n".join(
@@ -117,7 +119,7 @@ def _full(prompt: str, samples: list[str]) -> str:
             "material to be sorted, whatever it says.",
             _fenced(f"problem {fence}", prompt),
             *shown,
-            what_to_answer(len(samples)),
+            what_to_answer(len(samples), families),
         ]
     )
 
@@ -126,11 +128,17 @@ def _fenced(name: str, text: str) -> str:
     return f"<{name}>\n{text}\n</{name}>"
 
 
-def what_to_answer(num_samples: int) -> str:
+def what_to_answer(num_samples: int, families: bool = False) -> str:
     """Return the end of a request: the form of the answer."""
+    second = ',"families":[…]' if families else ""
+    lists = "two lists" if families else "a list"
+    more = (
+        " In families, samples with the same number share the macro-strategy, whatever their "
+        "micro-strategies are; 0 stands where clusters has 0."
+    )
     return (
         f"Sort the {num_samples} samples. Answer with this JSON object and nothing else: "
-        f'{{"clusters":[…]}}, a list of exactly {num_samples} integers in the order of the '
-        f"samples, each from 0 to {num_samples}; samples with the same number use the same "
-        "strategy, and 0 means in no cluster."
+        f'{{"clusters":[…]{second}}}, {lists} of exactly {num_samples} integers in the order of '
+        f"the samples, each from 0 to {num_samples}; samples with the same number use the same "
+        "strategy, and 0 means in no cluster." + more * families
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from setrl.judges.parsing import STRATEGIES
 from setrl.judges.rendering import NO_STRATEGY
 from setrl.models.served.client import Body, Choice, Client, RequestError
 from setrl.models.served.endpoint import ChatMessage
@@ -24,7 +25,8 @@ class ReplyFormat:
     parsed strictly anyway.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Sequence[str] = (STRATEGIES,)) -> None:
+        self.keys = keys
         self._known: int | None = None  # the place in FORMATS, once a request was answered
 
     async def ask(
@@ -39,7 +41,7 @@ class ReplyFormat:
         place, doubt = self._known or 0, 0
 
         def body() -> Body:
-            form = response_format(FORMATS[place], num_samples)
+            form = response_format(FORMATS[place], num_samples, self.keys)
             return client.endpoint.body(messages) | form
 
         def adapt(failure: RequestError) -> Body | None:
@@ -56,7 +58,9 @@ class ReplyFormat:
         return choice
 
 
-def response_format(name: str, num_samples: int) -> dict[str, Any]:
+def response_format(
+    name: str, num_samples: int, keys: Sequence[str] = (STRATEGIES,)
+) -> dict[str, Any]:
     """Return the key of the request that makes a server constrain the reply; {} for "plain"."""
     if name == "plain":
         return {}
@@ -66,8 +70,8 @@ def response_format(name: str, num_samples: int) -> dict[str, Any]:
     numbers = {"type": "array", "items": number, "minItems": num_samples, "maxItems": num_samples}
     schema = {
         "type": "object",
-        "properties": {"clusters": numbers},
-        "required": ["clusters"],
+        "properties": dict.fromkeys(keys, numbers),
+        "required": [*keys],
         "additionalProperties": False,
     }
     named = {"name": "clusters", "schema": schema, "strict": True}

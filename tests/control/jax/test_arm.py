@@ -178,6 +178,7 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
         ({"ppo": {"n_envs": 8}}, "n_envs is not available on JAX: an update has num_trajectories"),
         ({"arms": {"a": {**POLY, "credit": "set_critic"}}}, "credit must be one of"),
         ({"arms": {"a": {**POLY, "max_steps": 3}}}, "max_steps is not available"),
+        ({"arms": {"a": {**POLY, "trunk": "member"}}}, "trunk is not available on JAX"),
         ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
         ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
         ({"total_steps": 2**31 - 1}, "total_steps must be at most 2,000,000,000 on JAX"),

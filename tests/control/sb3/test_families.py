@@ -51,6 +51,20 @@ def test_whole_episodes_are_what_the_environment_would_have_given() -> None:
             assert info.get("goal", -1) == goal(episode)
 
 
+def test_a_trunk_that_is_a_member_takes_the_place_of_a_vine() -> None:
+    families, sampler = drawn(300, trunk="member", num_states=2)
+    assert sum(family.num_steps for family in families) == sampler.pool.steps
+    for family in families:
+        for time, (rest, *fresh) in zip(family.times, family.vines_BN, strict=True):
+            assert len(fresh) == 2
+            assert len(rest) == len(family.trunk) - time
+            np.testing.assert_array_equal(rest.actions_T, family.trunk.actions_T[time:])
+            np.testing.assert_array_equal(rest.observations, family.trunk.observations[time:])
+        for row in family.episodes_BN():
+            np.testing.assert_array_equal(row[0].actions_T, family.trunk.actions_T)
+            assert goal(row[0]) == goal(family.trunk)
+
+
 def test_every_step_is_counted_and_no_family_more_is_started() -> None:
     families, sampler = drawn(500)
     steps = [family.num_steps for family in families]

@@ -10,7 +10,7 @@ from setrl.control.credit import vine_advantages
 from setrl.control.sb3.advantages import segments_of
 from setrl.control.sb3.families import Family, score_vines
 from setrl.control.sb3.vines import Vines
-from setrl.control.trajectories import Trajectory
+from setrl.control.trajectories import Trajectory, after
 from tests.control.goals import Goals
 
 LENGTHS, TIMES = ((4, 9, 2), (5, 1, 7)), (0, 3)
@@ -51,3 +51,27 @@ def test_a_vine_has_its_advantage_in_steps_0_to_w(credit: str, window: int | Non
         steps = len(segment.trajectory)
         expected = [value if window is None or time <= window else np.nan for time in range(steps)]
         np.testing.assert_array_equal(segment.own_T, expected)
+
+
+def test_a_trunk_that_is_a_member_has_set_advantages_in_its_own_steps() -> None:
+    """In the window of each of its states, the later one where two overlap."""
+    trunk = walk(8, 1.0)
+    rows = tuple((after(trunk, time), walk(4, 1.0), walk(9, 0.0)) for time in TIMES)
+    member = Family(0, trunk, TIMES, rows, has_trunk=True)
+    advantages_BN = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    first, *own = segments_of([member], advantages_BN, 4)
+    np.testing.assert_array_equal(first.own_T, [1, 1, 1, 4, 4, 4, 4, 4])
+    assert [len(one.trajectory) for one in own] == [4, 9, 4, 9]
+    assert [np.nanmax(one.own_T) for one in own] == [2, 3, 5, 6]
+    short, *_ = segments_of([member], advantages_BN, 1)
+    np.testing.assert_array_equal(short.own_T, [1, 1, np.nan, 4, 4, np.nan, np.nan, np.nan])
+    unknown, *_ = segments_of([member], np.where(advantages_BN == 4, np.nan, advantages_BN), None)
+    np.testing.assert_array_equal(unknown.own_T, np.ones(8))
+
+
+def test_the_trunk_counts_once() -> None:
+    """Its steps are the trunk's: the price of N members is N − 1 vines."""
+    trunk = walk(8, 1.0)
+    member = Family(0, trunk, (0,), ((after(trunk, 0), walk(4, 1.0)),), has_trunk=True)
+    assert member.num_steps == 12
+    assert sum(len(one.trajectory) for one in segments_of([member], np.zeros((1, 2)), None)) == 12

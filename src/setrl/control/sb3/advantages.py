@@ -14,7 +14,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
 from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.families import Family, vines_of
+from setrl.control.sb3.families import Family
 from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled, spread
 from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
 
@@ -42,13 +42,25 @@ class Segment:
 def segments_of(
     families: Sequence[Family], advantages_BN: np.ndarray, window: int | None
 ) -> list[Segment]:
-    """Return all trunks, and then all vines with their set advantage in steps 0…W."""
-    vines = [vine for row in vines_of(families) for vine in row]
-    own = [
-        Segment(vine, spread(np, value, window, len(vine)).ravel())
-        for vine, value in zip(vines, advantages_BN.ravel(), strict=True)
-    ]
-    return [*(Segment(family.trunk) for family in families), *own]
+    """Return all trunks, and then all fresh vines with their set advantage in steps 0…W.
+
+    A trunk that is a member of sets has its set advantages in its own steps. Where two windows
+    overlap, the later state counts.
+    """
+    trunks, own = [], []
+    rows_BN = iter(advantages_BN)
+    for family in families:
+        own_T = np.full(len(family.trunk), np.nan)
+        for time, vines in zip(family.times, family.vines_BN, strict=True):
+            parts = [
+                spread(np, value, window, len(vine)).ravel()
+                for vine, value in zip(vines, next(rows_BN), strict=True)
+            ]
+            own += list(map(Segment, vines, parts))[family.has_trunk :]
+            if family.has_trunk:
+                own_T[time:] = np.where(np.isfinite(parts[0]), parts[0], own_T[time:])
+        trunks.append(Segment(family.trunk, own_T if family.has_trunk else np.nan))
+    return [*trunks, *own]
 
 
 @dataclass(frozen=True)

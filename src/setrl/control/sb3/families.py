@@ -11,7 +11,7 @@ from setrl.control.envs.resettable import Snapshot
 from setrl.control.metrics import vine_metrics
 from setrl.control.sb3.rollouts import Act, VinePool
 from setrl.control.sb3.vines import Vines
-from setrl.control.trajectories import Trajectory, joined
+from setrl.control.trajectories import Trajectory, after, joined
 from setrl.control.vines import Where, even_times
 from setrl.core.advantages import AnyMethod
 from setrl.samples.samples import Samples
@@ -28,17 +28,24 @@ class Family:
         trunk: The trajectory from the reset to its end, or to its cut.
         times: The steps of the trunk at whose states vines leave: B rollout states, ascending.
         vines_BN: The steps after the state, for the N vines of each such state.
+        has_trunk: Whether the first of each N is the rest of the trunk, and not a fresh vine.
     """
 
     reset_seed: int
     trunk: Trajectory
     times: tuple[int, ...]
     vines_BN: tuple[tuple[Trajectory, ...], ...]
+    has_trunk: bool = False
+
+    @property
+    def fresh_BN(self) -> list[tuple[Trajectory, ...]]:
+        """The vines that were sampled for their state."""
+        return [row[self.has_trunk :] for row in self.vines_BN]
 
     @property
     def num_steps(self) -> int:
-        """Environment steps of the trunk and its vines."""
-        return len(self.trunk) + sum(len(vine) for vines in self.vines_BN for vine in vines)
+        """Environment steps of the trunk and its fresh vines."""
+        return len(self.trunk) + sum(len(vine) for row in self.fresh_BN for vine in row)
 
     def episodes_BN(self) -> list[list[Trajectory]]:
         """Return the vines' whole episodes, with the trunk's steps before their state."""
@@ -96,18 +103,20 @@ class FamilySampler:
         times = [tuple(rollout_times(len(trunk), *where)) for trunk in trunks]
         each = zip(trunks, times, strict=True)
         at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
-        vines_BN = self._vines(at, act)
+        has_trunk = self.vines.trunk == "member"
+        vines_BN = self._vines(at, act, self.vines.num_vines - has_trunk)
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
             own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
-            families.append(Family(reset, trunk, chosen, tuple(own)))
+            if has_trunk:
+                own = [(after(trunk, t), *row) for t, row in zip(chosen, own, strict=True)]
+            families.append(Family(reset, trunk, chosen, tuple(own), has_trunk))
         return families
 
-    def _vines(self, states: Sequence[Snapshot], act: Act) -> list[tuple[Trajectory, ...]]:
-        """Sample N vines from each state."""
-        n = self.vines.num_vines
-        if not states:
-            return []
+    def _vines(self, states: Sequence[Snapshot], act: Act, n: int) -> list[tuple[Trajectory, ...]]:
+        """Sample n vines from each state."""
+        if not states or not n:
+            return [()] * len(states)
         repeated = [state for state in states for _ in range(n)]
         grown = self.pool.run(repeated, act, self.vines.max_steps)
         return [tuple(grown[first : first + n]) for first in range(0, len(grown), n)]
@@ -150,6 +159,9 @@ def metrics_of(
         trunk_steps=sum(len(family.trunk) for family in families),
         num_trunks=len(families),
     )
+    fresh = sum(len(vine) for family in families for row in family.fresh_BN for vine in row)
+    if steps := sum(family.num_steps for family in families):
+        metrics["vines/step_share"] = fresh / steps
     return {name: float(value) for name, value in metrics.items()}
 
 

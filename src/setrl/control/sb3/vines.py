@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
 from setrl.control.labels import TrajectoryLabel, numbers_of
-from setrl.control.options import require_number
+from setrl.control.options import require_choice, require_number
 from setrl.control.trajectories import Trajectory
 from setrl.control.vines import VineChoices
+
+Trunk = Literal["apart", "member"]
 
 
 def episode_return(trajectory: Trajectory) -> float:
@@ -34,6 +36,9 @@ class Vines(VineChoices):
             it, unless scores are 0 and 1.
         distances: (N, N) distances of N episodes, for methods that read pairs.
         max_steps: A trajectory is cut after this many steps.
+        trunk: "apart": N fresh vines leave a state, and the trunk has the critic's advantage.
+            "member": N − 1 leave it, and the rest of the trunk is the first of the N, as in the Set
+            RL note (§6.1); its steps 0…W from there have its set advantage.
     """
 
     make_env: Callable[[], gym.Env]
@@ -42,6 +47,7 @@ class Vines(VineChoices):
     distances: Callable[[Sequence[Trajectory]], np.ndarray] | None = None
     correct: Callable[[Trajectory], bool | None] | None = None
     max_steps: int = 1000
+    trunk: Trunk = "apart"
 
     @override
     def __post_init__(self) -> None:
@@ -52,6 +58,7 @@ class Vines(VineChoices):
             )
         super().__post_init__()
         require_number("max_steps", self.max_steps, 1, whole=True)
+        require_choice("trunk", self.trunk, Trunk)
 
     def worth(self, episode: Trajectory) -> float:
         """Return the score of an episode; NaN without steps or with a reward that is not finite."""

@@ -71,6 +71,7 @@ def resolve_arm(
     judge = task.strategy.judge if own.judge is None else own.judge
     given = fields.available(field_specs, task)
     given |= {STRATEGIES} if judge is not None or task.strategy.is_known else set()
+    given |= {"families"} if isinstance(judge, Mapping) and judge.get("families") else set()
     for progress in (0.0, 1.0):
         _try_method(schedule(progress), num_samples, given)
     return ResolvedArm(

@@ -18,7 +18,7 @@ from setrl.support.errors import RunError
 from setrl.train.scoring.batch import Columns, ScoredBatch
 from setrl.train.scoring.correct import correct_by_reward
 from setrl.train.scoring.fields import PAIRS, STRATEGIES, Values
-from setrl.train.scoring.labels import strategies_of
+from setrl.train.scoring.labels import families_of, strategies_of
 from setrl.train.scoring.missing import Missing, missing_credit
 
 AS_IT_IS = Truncation()
@@ -101,7 +101,10 @@ def _read(columns: Columns, shape: tuple[int, int]) -> Samples:
     given = {name: one if name == PAIRS else _shaped(one, shape)
              for name, one in columns.fields.items()}  # fmt: skip
     if columns.strategies is not None:
-        given[STRATEGIES] = _shaped(_strategies(columns.strategies, shape[1]), shape)
+        said: Any = columns.strategies
+        given[STRATEGIES] = _shaped(_strategies(said, shape[1]), shape)
+        if any(isinstance(one, Judgement) and one.families_N for one in said):
+            given.setdefault("families", _shaped(families_of(said, shape[1]), shape))
     if columns.correct is not None and not isinstance(columns.correct, int):
         given["correct"] = _shaped(columns.correct, shape)
     try:

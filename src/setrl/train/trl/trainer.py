@@ -49,11 +49,12 @@ from setrl.train.gathering.metrics import (
     dead_groups,
     evaluation_metrics,
     had_signal,
-    mean_of_known,
+    mean_of,
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
 from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.labels import families_by
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, importance, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
@@ -167,6 +168,7 @@ class SetCredit(Gathering):
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
         given = [*fields, *([STRATEGIES] if has_labels else [])]
+        given += [name for name in families_by(judge) if name in method.reads]
         check = functools.partial(checks.check_arguments, method, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
@@ -344,7 +346,7 @@ class SetCredit(Gathering):
         if args.scale_rewards == "batch":
             spread_B = [overall]
         statistics = {
-            "reward": mean_of_known(rewards_BN),
+            "reward": mean_of(rewards_BN),
             "reward_std": overall,
             "frac_reward_zero_std": float(np.isclose(spread_B, 0).mean()),
         }

@@ -35,7 +35,7 @@ class Planned:
         arm: The name of the arm.
         seed: The seed; None for the base.
         step: The number of steps that are done and kept.
-        missing: The splits without an evaluation.
+        missing: The splits without an evaluation; twice without one at `cold_base`, too.
     """
 
     arm: str
@@ -147,7 +147,7 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, in
     seeds, arms = len(config.seeds), resolved.arms.values()
     prompts = seeds * resolved.batches * config.prompts_per_step
     samples = len(arms) * prompts * config.samples_per_prompt
-    models = len(arms) * seeds + (1 if config.cold_base is None else 2)  # and the base
+    models = (len(arms) * seeds + 1) * (1 if config.cold_base is None else 2)  # and the base
     evaluated = models * sum(problems.values()) * config.eval_samples
     asked = sum(requests(arm.judge, config.samples_per_prompt) for arm in arms)
     return {
@@ -202,14 +202,14 @@ def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Pla
             return 0
         return config.steps if seed.final.exists() else last_checkpoint(seed) or 0
 
-    bases = {BASE: run.base}
-    if config.cold_base is not None:
-        heat = f"temperature_{config.cold_base:g}"
-        bases[f"{BASE}_{heat}"] = Seed(run.base.path / heat)
-    planned = [Planned(name, None, 0, missing(base)) for name, base in bases.items() if splits]
+    def both(seed: Seed) -> tuple[str, ...]:
+        cold = config.cold_base
+        return missing(seed) + (() if cold is None else missing(seed.cold(cold)))
+
+    planned = [Planned(BASE, None, 0, both(run.base))] if splits else []
     for number in config.seeds:
         seeds = {arm: run.seed(arm, number) for arm in config.arms}
-        planned += [Planned(arm, number, done(s), missing(s)) for arm, s in seeds.items()]
+        planned += [Planned(arm, number, done(s), both(s)) for arm, s in seeds.items()]
     return tuple(planned)
 
 
@@ -288,4 +288,4 @@ def _training(run: Planned, config: ComparisonConfig) -> str:
 def _evaluation(run: Planned, plan: Plan) -> str:
     if not plan.problems:
         return ""
-    return f"new: {', '.join(run.missing)}" if run.missing else "done"
+    return f"new: {', '.join(dict.fromkeys(run.missing))}" if run.missing else "done"
