@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -259,14 +259,27 @@ def _time(plan: Plan) -> str:
     """Return how long the new steps take at the pace of the steps that are done."""
     if plan.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
-    runs = len(plan.config.arms) * len(plan.config.seeds)
-    side_by_side = min(plan.config.workers, runs)
-    minutes = round(plan.new_steps * plan.step_s / side_by_side / 60)
+    left = [plan.config.steps - run.step for run in plan.runs if run.seed is not None]
+    left = [steps for steps in left if steps]
+    side_by_side = max(1, min(plan.config.workers, len(left)))
+    minutes = round(in_turn(left, side_by_side) * plan.step_s / 60)
     long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
         f"time: the median step took {plan.step_s:.2f} s, so the new steps take {long}, "
         f"{side_by_side} side by side; evaluations come on top"
     )
+
+
+def in_turn(steps: Sequence[int], workers: int) -> int:
+    """Return after how many steps all runs are done; the steps of one run follow each other.
+
+    >>> in_turn([100], workers=4), in_turn([10, 10, 10], workers=2)
+    (100, 20)
+    """
+    ends = [0] * workers
+    for one in steps:
+        ends[ends.index(min(ends))] += one
+    return max(ends)
 
 
 def _states(plan: Plan) -> str:
