@@ -748,3 +748,18 @@ def test_credit_beside_credit_keeps_its_method(tmp_path, setrl):
     write(log, [{**row, "credit": row["credit"]["advantage"], "advantage_maxpo": 0}
                 for row in rows])  # fmt: skip
     assert FileLog(log, LogOptions()).origin(0, 0).name == "poly_epo"
+
+
+def test_the_report_of_a_run_is_shown_where_there_is_one(client, folder, ids):
+    report = folder / "deep" / "mine" / "report.html"
+    about = {"run": ids["mine"]}
+    assert client.get("/report", params=about).status_code == 404
+    assert client.get("/report", params={"run": "none"}).status_code == 404
+    report.write_text("<p>all of it</p>")
+    try:
+        assert client.get("/report", params=about).text == "<p>all of it</p>"
+        runs = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}
+        assert runs["mine"]["has_report"] is True
+        assert runs["mine"]["titles"]["reward/pass@1"] == "pass@1 in training"
+    finally:
+        report.unlink()

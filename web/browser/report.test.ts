@@ -184,7 +184,7 @@ it.each(["report.html", "running/report.html", "logs/report.html", "maze/report.
         .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 60)}`);
     });
     expect(cut).toEqual([]);
-    for (const details of await page.locator("details:not(.plots) > :not(summary), .verdicts li").all())
+    for (const details of await page.locator("details > :not(summary), .verdicts li").all())
       expect(await details.isVisible()).toBe(true);
     const ink = await page.evaluate(() => getComputedStyle(document.body).color);
     expect(ink).toBe("rgb(27, 30, 35)");

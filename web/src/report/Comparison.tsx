@@ -8,7 +8,7 @@ import { armOf, type Comparison, hidden, type Split, toggle } from "./data";
 import { Evaluation } from "./Evaluation";
 import { SolvedByOne } from "./Examples";
 import { Explained } from "./Explained";
-import { FrontierCharts, StrategyFront } from "./Frontiers";
+import { StrategyFront } from "./Frontiers";
 import { OverStepsChart, StrategyShares, TimeOfAStep, Training } from "./Training";
 
 const SAID_FIRST = 4; // sentences: who solves more, what it costs, and what the base solves
@@ -16,16 +16,16 @@ const SAID_FIRST = 4; // sentences: who solves more, what it costs, and what the
 /** The metrics that show a collapse, the most telling first. */
 const COLLAPSE = ["strategies/correct_per_prompt", "strategies/top_share", "strategies/per_prompt"];
 
-/** The first split's chart of success and strategies; none where fewer than two arms have both. */
-const frontOf = ({ frontiers }: Comparison) =>
-  frontiers.find(
-    (one) => one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1,
+/** Each split's arms with success and strategies; null where fewer than two arms have both. */
+const frontsOf = ({ frontiers }: Comparison) =>
+  frontiers.map((one) =>
+    one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1 ? one : null,
   );
 
 /** The two pictures that the verdict rests on: what is lost in training, and what is left at the end. */
 function Argument({ data }: { data: Comparison }) {
   const lost = COLLAPSE.flatMap((name) => data.training.find(({ key }) => key === name) ?? [])[0];
-  const front = frontOf(data);
+  const front = frontsOf(data).find((one) => one !== null);
   if (!lost && !front) return null;
   return (
     <Panel
@@ -148,6 +148,8 @@ function Whole({ letters, views }: { letters: number; views: readonly string[] }
 }
 
 function Splits({ data, level }: { data: Comparison; level: string }) {
+  const fronts = frontsOf(data);
+  const above = fronts.findIndex((one) => one !== null); // this one stands in the argument
   return (
     <Panel
       id="pass"
@@ -164,16 +166,7 @@ function Splits({ data, level }: { data: Comparison; level: string }) {
         <div key={split.split} class="split">
           <h3>{split.title}</h3>
           <Evaluation split={split} />
-          {data.frontiers[at] && Object.keys(data.frontiers[at].points).length > 1 ? (
-            <details class="plots">
-              <summary>Success against diversity on {split.split} problems</summary>
-              <p class="note">
-                On the <Term name="frontier">frontier</Term> are the arms that no other arm beats in both. Bars:
-                intervals.
-              </p>
-              <FrontierCharts frontier={data.frontiers[at]} isAbove={data.frontiers[at] === frontOf(data)} />
-            </details>
-          ) : null}
+          {fronts[at] && at !== above ? <StrategyFront frontier={fronts[at]} /> : null}
         </div>
       ))}
     </Panel>

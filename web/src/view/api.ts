@@ -33,6 +33,9 @@ export interface Run {
   readonly created: string | null;
   readonly error: string | null;
   readonly command: string | null;
+  readonly has_report: boolean;
+  /** Metric → what the report calls it. */
+  readonly titles: Readonly<Record<string, string>>;
   readonly arms: readonly Arm[];
   readonly samples: readonly Sampled[];
   readonly looks: Readonly<

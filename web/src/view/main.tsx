@@ -87,6 +87,7 @@ function Head({ title, run }: { title: string; run?: Run }) {
               </a>
             ))
           : null}
+        {run?.has_report ? <a href={`report?run=${run.id}`}>Report</a> : null}
       </nav>
     </header>
   );

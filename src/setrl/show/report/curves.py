@@ -12,6 +12,7 @@ from setrl.evaluate.bands import Band
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS
+from setrl.evaluate.step_names import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.evaluate.summary import SplitSummary
 from setrl.logs.run import base_as_cold, is_base
 from setrl.show.report.figures_evaluation import difference_to
@@ -30,23 +31,6 @@ from setrl.show.report.style import OTHER_FILL, main_arms
 from setrl.support.wording import in_words, percent, plain
 
 OVER_K = ("pass", "majority", "vote_share", "correct_strategies")
-OVER_STEPS = {
-    "reward/pass@1": ("pass@1 in training", True),
-    "strategies/per_prompt": ("strategies per prompt", False),
-    "strategies/correct_per_prompt": ("correct strategies per prompt", False),
-    "strategies/top_share": ("share of the commonest strategy", True),
-    "advantage/correct_negative": ("correct samples with advantage < 0", True),
-    "advantage/wrong_positive": ("wrong samples with advantage > 0", True),
-    "advantage/dead_groups": ("dead groups", True),
-    "policy/entropy": ("entropy of the policy", False),
-}
-CONTROL_OVER_STEPS = {
-    "rollout/ep_rew_mean": "mean return of recent episodes",
-    "rollout/ep_len_mean": "mean length of recent episodes",
-    "vines/distinct": "different ways among the vines of a state",
-    "vines/score": "mean score of the vines",
-    "train/entropy_loss": "entropy of the policy, with a minus sign",
-}
 MOST_POINTS = 240  # of a curve over steps
 MOST_POINTS_OF_MANY = 80  # where a run has more arms than one sees at once
 MANY_ARMS = 10

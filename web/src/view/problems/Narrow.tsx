@@ -8,7 +8,7 @@ import { type Picked, SamplesChoice, StepSlider } from "../Pick";
 import { go, route } from "../route";
 
 const SHOW = [
-  ["", "all problems"],
+  ["all", "all problems"],
   ["mixed", "some right, some wrong"],
   ["right", "all right"],
   ["wrong", "all wrong"],
@@ -19,8 +19,11 @@ const SHOW = [
   ["dead", "dead: no credit at all"],
 ] as const;
 
+/** What is shown first: where samples differ, credit says something. */
+export const MIXED = "mixed";
+
 export function Narrow({ run, at, found }: { run: Run; at: Picked; found: Answer | null }) {
-  const { show = "", text = "", step = "all", deep } = route.value;
+  const { show = MIXED, text = "", step = "all", deep } = route.value;
   const { steps } = at.training;
   const narrow = (chosen: string): void =>
     go({ show: chosen, from: undefined, ...(chosen === "wrong_up" ? { sort: "wrong_up", desc: 1 } : {}) });

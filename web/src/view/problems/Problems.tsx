@@ -1,16 +1,17 @@
 /** The problems of a log: searched, narrowed, sorted, and opened from the keyboard. */
 
+import { useEffect } from "preact/hooks";
 import { Panel } from "../../components/Controls";
 import { Term } from "../../components/Term";
 import { type Groups as Answer, type Run, useAnswer } from "../api";
 import { picked } from "../Pick";
-import { route } from "../route";
+import { go, route } from "../route";
 import { Status } from "../Status";
-import { Narrow } from "./Narrow";
+import { MIXED, Narrow } from "./Narrow";
 import { Table } from "./Table";
 
 export function Problems({ run }: { run: Run }) {
-  const { sort, desc = "1", show = "", text = "", from = "0", step = "all", deep, beside } = route.value;
+  const { sort, desc = "1", show = MIXED, text = "", from = "0", step = "all", deep, beside } = route.value;
   const at = picked(run);
   const query = at && { ...at.about, step, sort: sort ?? "surprise", desc, show, text, from, deep, beside };
   const isLive = run.status === "running";
@@ -19,6 +20,11 @@ export function Problems({ run }: { run: Run }) {
     query,
     (found) => found.progress !== null || (found.searched ?? 1) < 1 || isLive,
   );
+  // Where no problem is mixed, as in a log without grades, all are shown.
+  const isEmpty = asked.found?.chosen === 0 && asked.found.total > 0 && asked.found.progress === null;
+  useEffect(() => {
+    if (isEmpty && route.value.show === undefined && !text) go({ show: "all" }, true);
+  }, [isEmpty]);
   if (!at) return <p class="warning">This run has logged no samples.</p>;
   return (
     <Panel

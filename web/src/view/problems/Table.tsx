@@ -52,6 +52,7 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
                 </th>
                 {shown.map(({ key, cell }) => (
                   <td key={key} class={key}>
+                    {key === "pass1" ? <Strip row={row} /> : null}
                     {cell(row)}
                   </td>
                 ))}
@@ -69,6 +70,18 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
         </details>
       ) : null}
     </>
+  );
+}
+
+/** The samples of a row: right, wrong, and not graded. */
+function Strip({ row: { correct, graded, samples } }: { row: Answer["rows"][number] }) {
+  const parts = { right: correct ?? 0, wrong: graded - (correct ?? 0), unknown: samples - graded };
+  return (
+    <span class="strip" aria-hidden="true">
+      {Object.entries(parts).map(([kind, number]) => (
+        <span key={kind} class={kind} style={{ flexGrow: number }} />
+      ))}
+    </span>
   );
 }
 
@@ -98,7 +111,7 @@ function Heading({
 }
 
 const ALL = {
-  show: undefined,
+  show: "all",
   text: undefined,
   sort: undefined,
   desc: undefined,

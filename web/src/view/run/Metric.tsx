@@ -50,9 +50,12 @@ export function Metric({ name, lines, run, window, onPick }: MetricProps) {
   const isFlat = curves.every(({ points: of }) => of.every(({ y }) => y === 0));
   return (
     <Figure
-      title={visible(name)
-        .split(/(?<=[/_])/)
-        .flatMap((part) => [part, <wbr key={part} />])}
+      title={
+        run.titles[name] ??
+        visible(name)
+          .split(/(?<=[/_])/)
+          .flatMap((part) => [part, <wbr key={part} />])
+      }
       file={name.replaceAll(/[^\w@]+/g, "_")}
       rows={() => [
         ["line", "step", name],

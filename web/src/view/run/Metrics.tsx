@@ -74,21 +74,24 @@ export function Metrics({ run }: { run: Run }) {
   );
 }
 
-/** A sentence for each training run with steps that taught nothing. */
+/** One sentence on the steps that taught nothing; marks above the curves show which they are. */
 function WithoutCredit({ lines, run }: { lines: readonly Line[]; run: Run }) {
   const found = lines
     .map((line) => ({ line, steps: withoutCredit(line.steps.values()) }))
     .filter(({ steps }) => steps.length);
   if (!found.length) return null;
+  const [only] = found;
+  const where =
+    found.length === 1
+      ? `${lookOf(run, only!.line.arm).label}, seed ${only!.line.seed}, at ${inWords(only!.steps)}`
+      : found
+          .map(({ line, steps }) => `${lookOf(run, line.arm).label} seed ${line.seed} in ${steps.length}`)
+          .join(", ");
+  const steps = found.length === 1 ? "" : ` of ${Math.max(...lines.map((line) => line.steps.size))} steps`;
   return (
-    <div class="warning">
-      {found.map(({ line, steps }) => (
-        <p key={`${line.arm}/${line.seed}`}>
-          {lookOf(run, line.arm).label}, seed {line.seed}: no group had credit at {inWords(steps)}, so that nothing was
-          learned there.
-        </p>
-      ))}
-      <p class="small">Marks above the curves, in the colour of the arm, show these steps.</p>
-    </div>
+    <p class="warning">
+      No group had credit, so that nothing was learned, at the marked steps: {where}
+      {steps}.
+    </p>
   );
 }

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from setrl.evaluate.looks import looks
+from setrl.evaluate.step_names import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.logs.run import Seed
 from setrl.show.lab.view import metrics
 from setrl.show.lab.view.catalogue import Catalogue, Entry, Found
@@ -27,6 +28,9 @@ from setrl.show.lab.view.index import FileIndex, LogIndex, Search
 from setrl.show.lab.view.table import ROWS_SHOWN, PageTable
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
+
+REPORT = "report.html"
+TITLES = {**CONTROL_OVER_STEPS, **{key: title for key, (title, _) in OVER_STEPS.items()}}
 
 BUNDLE = {"view.js": "text/javascript", "view.css": "text/css"}
 TEXT_PART = 200_000  # letters of a sample that one answer holds
@@ -139,7 +143,7 @@ class Questions:
         group = index.log.group(step, place)
         here = (index, step, place)
         split, patience = request.query_params.get("split", ""), self.patience and SOON
-        return same_problem(self._known(), split, group, here, patience)
+        return same_problem(self.known(), split, group, here, patience)
 
     def _sample(self, request: Request) -> tuple[LogIndex, int, int, int]:
         query = request.query_params
@@ -152,7 +156,7 @@ class Questions:
         if key == "none":
             return None
         if key:
-            return other_of(self._known(), key)
+            return other_of(self.known(), key)
         return base_of(self.entry(request), request.query_params.get("split", ""),
                        request.query_params["arm"])  # fmt: skip
 
@@ -168,7 +172,7 @@ class Questions:
 
     def entry(self, request: Request) -> Entry:
         """Return the run that a request names."""
-        return self._known().entries[request.query_params["run"]]
+        return self.known().entries[request.query_params["run"]]
 
     def seed(self, request: Request) -> Seed:
         """Return the training run that a request names."""
@@ -184,7 +188,8 @@ class Questions:
             raise DataError("this training run has logged no groups")
         return logs[log]
 
-    def _known(self) -> Found:
+    def known(self) -> Found:
+        """Return what the folder held when it was last looked at."""
         if self._found is None:
             self._found = self.catalogue.look()
         return self._found
@@ -207,7 +212,7 @@ def application(
     ask = Questions(catalogue, patience)
     names = ("runs", "groups", "group", "text", "raw", "elsewhere")
     answers: dict[str, Answer] = {name: getattr(ask, name) for name in names}
-    routes = [Route("/", _page), Route("/static/{name}", _static)]
+    routes = [Route("/", _page), Route("/static/{name}", _static), Route("/report", _report(ask))]
     routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
     routes += [Route("/api/metrics", _stream(ask, is_ending))]
     return Guard(Starlette(routes=routes), token)
@@ -215,6 +220,19 @@ def application(
 
 def _page(request: Request) -> Response:
     return HTMLResponse(PAGE)
+
+
+def _report(ask: Questions) -> Callable[[Request], Response]:
+    """Return what shows the report of a run, as `setrl report` wrote it."""
+
+    def show(request: Request) -> Response:
+        entry = ask.known().entries.get(request.query_params.get("run", ""))
+        path = None if entry is None else entry.run.path / REPORT
+        if path is None or not path.is_file():
+            return _problem(404, "there is no such report")
+        return HTMLResponse(path.read_text(encoding="utf-8"))
+
+    return show
 
 
 def _static(request: Request) -> Response:
@@ -303,6 +321,8 @@ def _described(entry: Entry) -> dict[str, Any]:
         "where": entry.where,
         "kind": run.kind,
         **about,
+        "has_report": (run.path / REPORT).is_file(),
+        "titles": TITLES,
         "arms": _arms(entry, {key: entry.logs.get(("", *key)) for key in entry.trained}),
         "looks": {arm: look.on_page() for arm, look in looks(entry.arms).items()},
         "samples": [
