@@ -266,7 +266,7 @@ def test_command_prints_tables_and_json(run, capsys):
     assert code.value.code == 0
     printed = capsys.readouterr().out
     assert "10 problems, test; 95% intervals over problems" in printed
-    assert "effective number of strategies" in printed
+    assert "effective strategies" in printed
     assert "of problems" not in printed
     assert printed.count("\npass@1") == 3  # k = 1 and 16, and what is detected at k = 1
     assert printed.count("\nmajority@") == FEW + 1  # 4 of 5 places, and a sentence
