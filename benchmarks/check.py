@@ -36,7 +36,7 @@ NEEDS = {
     "graders": "a clone of HardVerify",
     "judge_pairs": "a file of pairs that people labelled",
     "judge_flips": "the files of a run",
-    "judge_client": "minutes, and it writes docs/results: `python benchmarks/judge_client.py`",
+    "judge_client": "minutes, and it writes docs/results: `python -m benchmarks.judge_client`",
 }
 
 

@@ -1,6 +1,8 @@
 """Environment steps per second of Poly-PPO on JAX, against PureJaxRL's PPO and against SB3.
 
-    python benchmarks/control_jax.py [FOLDER] [--rounds 3]
+    python -m benchmarks.control_jax [FOLDER] [--rounds 3]
+
+It needs the packages of the group `dev`, which `make test` installs in a clone.
 
 FOLDER is `purejaxrl/` of a clone of PureJaxRL; it needs distrax, and without it that row is left
 out. First all contenders learn gymnax's FourRooms, with the same network, epochs and minibatches.

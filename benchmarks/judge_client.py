@@ -1,6 +1,6 @@
 """The judge's client against a server that misbehaves, and what a request costs in CPU.
 
-    python benchmarks/judge_client.py [groups]
+    python -m benchmarks.judge_client [groups]
 
 A server in another process (tests/judges/server.py) answers correctly, or spoils its answer: it
 hangs on 20% of the requests and has 2% each of the other faults. The same groups are judged again,
@@ -181,7 +181,7 @@ The client takes {fine} ms of CPU per request of {size} kB, including rendering,
 and parsing. With all these faults it takes {faulty} ms, and for a group in the cache {cached} ms.
 It ran on one core that other work shared.
 
-`python benchmarks/judge_client.py` makes this folder again; the numbers are in `counts.json`.
+`python -m benchmarks.judge_client` makes this folder again; the numbers are in `counts.json`.
 """
 
 

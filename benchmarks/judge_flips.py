@@ -1,6 +1,6 @@
 """Effect of a judge's mistakes on the advantages: true strategies against flipped labels.
 
-    python benchmarks/judge_flips.py [FILE …] [--flips 0.05 0.2 0.5] [--draws 5] [--set-size 4]
+    python -m benchmarks.judge_flips [FILE …] [--flips 0.05 0.2 0.5] [--draws 5] [--set-size 4]
 
 The files, by default the two of tests/data, hold real samples with their correctness; the true
 strategies are their final answers. Advantages are Poly-EPO's. A group has signal when a true

@@ -31,7 +31,7 @@ with path.open("rb") as file:
 count = sum(len(group) for group in open_log(path, needs=["correct"]))
 """,
     "arrays": """
-count = load_samples(path).evaluation.present_PN.sum()
+count = load_samples(path).present_PN.sum()
 """,
     "setrl credit": """
 CreditLog(file=path, method="grpo", output=Path(folder) / "credited.jsonl", quiet=True).run()

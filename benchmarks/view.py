@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from setrl.logs.records import record_of
+
 SAMPLES = (10_000, 100_000, 1_000_000)
 LOGGED = (300_000, 1_000_000)  # samples of a log of another program
 GROUP, STEPS = 16, 100
@@ -45,22 +47,13 @@ def write_run(folder: Path, samples: int) -> int:
 def _group(rng: np.random.Generator, step: int, number: int) -> dict[str, Any]:
     correct, strategy = rng.random(GROUP) < 0.5, rng.integers(0, 6, GROUP)
     advantage = rng.standard_normal(GROUP)
-    return {
-        "schema_version": 1,
-        "step": step,
-        "group": number,
-        "prompt": f"Problem {number}: find x.",
-        "samples": [
-            {
-                "text": f"Step {i}: " + "let x be a number and " * 8,
-                "reward": float(correct[i]),
-                "strategy": f"way {strategy[i]}",
-                "advantage": float(advantage[i]),
-                "counterfactual": {},
-            }
-            for i in range(GROUP)
-        ],
+    columns = {
+        "text": [f"Step {i}: " + "let x be a number and " * 8 for i in range(GROUP)],
+        "reward": correct.astype(float).tolist(),
+        "strategy": [f"way {one}" for one in strategy],
+        "advantage": advantage.tolist(),
     }
+    return record_of(f"{step}/{number}", f"Problem {number}: find x.", columns, step=step)
 
 
 def measure(root: Path) -> dict[str, float]:

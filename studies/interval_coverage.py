@@ -13,6 +13,7 @@ goes from 0 to 0.95, as in the runs of docs/results. The true difference is 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -21,7 +22,6 @@ import tyro
 from setrl.evaluate.intervals import (
     IntervalConfig,
     paired_difference,
-    resampling_weights,
     t_quantile,
 )
 
@@ -60,6 +60,20 @@ def draw_arms(
 def ours(first: np.ndarray, second: np.ndarray) -> Ends:
     """Return the ends of the library's interval."""
     return paired_difference(first, second, IntervalConfig(level=LEVEL)).ends
+
+
+@lru_cache(maxsize=64)
+def resampling_weights(count: int, draws: int, seed: int, stream: int) -> np.ndarray:
+    """Weights of `count` items in each draw of a bootstrap, (D, count); each row sums to 1.
+
+    1/count + √(count/(count−1)) · (times drawn / count − 1/count), so that a weighted mean varies
+    as much as the mean does (Rao and Wu, JASA 83, 1988).
+    """
+    rng = np.random.default_rng([seed, stream])
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=draws) / count
+    weights = 1 / count + np.sqrt(count / (count - 1)) * (drawn - 1 / count)
+    weights.flags.writeable = False  # shared by every caller through the cache
+    return weights
 
 
 def percentiles(first: np.ndarray, second: np.ndarray) -> Ends:

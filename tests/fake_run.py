@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from setrl.logs.records import record_of
+
 STRATEGIES = tuple(f"x={x}" for x in (0, 1, 2, -1, 3, -2, 10, -3, 4, 5, -4, -5))
 BASE_SHARES = np.array([0.22, 0.2, 0.11, 0.1, 0.08, 0.07, 0.06, 0.05, 0.04, 0.03, 0.02, 0.02])
 PROMPTS = ("y=2x^2+3x+7, x!=4: ", "y=-x^2+8, x!=5: ", "y=x-3, x!=-4: ", "y=3x^2+x, x!=0,1: ")
@@ -98,46 +100,38 @@ def _write_training(folder, arm, seed, steps, text):
 def _groups(rng, arm, step, steps, text):
     groups = []
     for group, prompt in enumerate(PROMPTS):
-        samples = []
+        columns = {key: [] for key in ("text", "reward", "strategy", "read", "advantage")}
         for strategy in rng.choice(len(STRATEGIES), size=8, p=shares(arm, step / steps)):
             reward = float(rng.random() < accuracy(arm, step / steps))
             degenerate = rng.random() < 0.05
             name = STRATEGIES[strategy]
-            samples.append({
-                "text": f" ({name[2:]}, {rng.integers(-9, 99)}){text}",
-                "reward": reward,
-                "strategy": -1 if degenerate else int(strategy),
-                "read": None if degenerate else name,
-                "advantage": round(float(rng.normal()) * 0.1, 4),
-                "counterfactual": {
-                    method: round(float(rng.normal()) * 0.1, 4)
-                    for method in ("grpo", "poly_epo", "maxpo")
-                },
-            })  # fmt: skip
-        groups.append({
-            "schema_version": 1, "step": step, "group": group, "prompt": prompt, "samples": samples,
-        })  # fmt: skip
+            columns["text"].append(f" ({name[2:]}, {rng.integers(-9, 99)}){text}")
+            columns["reward"].append(reward)
+            columns["strategy"].append(-1 if degenerate else int(strategy))
+            columns["read"].append(None if degenerate else name)
+            columns["advantage"].append(round(float(rng.normal()) * 0.1, 4))
+        groups.append(record_of(f"{step}/{group}", prompt, columns, step=step))
     return groups
 
 
 def _metrics(rng, step, groups):
-    samples = [sample for group in groups for sample in group["samples"]]
-    rewards = [sample["reward"] for sample in samples]
-    names = [sample["read"] for sample in samples if sample["read"]]
+    rewards = [reward for group in groups for reward in group["rewards"]]
+    names = [name for group in groups for name in group["read"] if name]
 
-    def per_prompt(keep):
+    def per_prompt(least):
         return float(np.mean([
-            len({s["read"] for s in group["samples"] if s["read"] and keep(s)})
+            len({name for name, reward in zip(group["read"], group["rewards"], strict=True)
+                 if name and reward >= least})
             for group in groups
         ]))  # fmt: skip
 
-    shares = {f"strategies/share/{n}": names.count(n) / len(samples) for n in sorted(set(names))}
+    shares = {f"strategies/share/{n}": names.count(n) / len(rewards) for n in sorted(set(names))}
     return {
         "step": step,
         "reward/mean": float(np.mean(rewards)),
         "reward/pass@1": float(np.mean(rewards)),
-        "strategies/per_prompt": per_prompt(lambda s: True),
-        "strategies/correct_per_prompt": per_prompt(lambda s: s["reward"] > 0),
+        "strategies/per_prompt": per_prompt(0),
+        "strategies/correct_per_prompt": per_prompt(1),
         "strategies/top_share": max(map(names.count, names)) / len(names),
         **shares,
         "advantage/wrong_positive": 0.1,

@@ -23,3 +23,15 @@ def test_each_public_name_is_there_and_listed():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'setrl' has no attribute 'advantages_of'"):
         _ = setrl.advantages_of
+
+
+@pytest.mark.parametrize("name", ["credit", "methods", "objectives", "schedules"])
+def test_short_names_import_the_module_itself(name):
+    code = f"""
+import setrl.{name}, importlib, setrl.core.{name} as own
+assert setrl.{name} is own and importlib.import_module("setrl.{name}") is own
+assert own.__name__ == own.__spec__.name == "setrl.core.{name}"
+importlib.reload(own)
+from setrl.methods import poly_epo
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -245,16 +245,11 @@ def check(looks: Sequence[Mapping[str, float]]) -> None:
         SystemExit: Saying what the last look saw.
     """
     last = looks[-1] if looks else {}
-    fits = (
-        bool(last)
-        and 0.3 <= last["pass@1"] <= 0.5
-        and last["pass@32"] < 1
-        and last["right strategies in 32"] >= 3
-    )
+    fits = bool(last) and 0.3 <= last["pass@1"] <= 0.5 and last["right strategies in 32"] >= 3
     if not fits:
         raise SystemExit(
-            "the base must have pass@1 of 30 to 50%, pass@32 below 100% and three right strategies "
-            f"in 32 samples (PLAN.md), and the last look saw {dict(last) or 'nothing'}"
+            "the base must have pass@1 of 30 to 50% and three right strategies in 32 samples "
+            f"(PLAN.md), and the last look saw {dict(last) or 'nothing'}"
         )
 
 

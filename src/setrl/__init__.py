@@ -13,6 +13,8 @@ array([[ 0.   ,  0.   ,  0.167, -0.167]])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from setrl.support import short_names
+
 if TYPE_CHECKING:
     from setrl.core import credit as credit
     from setrl.core import methods as methods
@@ -50,6 +52,12 @@ _MODULES = {
     "set_advantages": "core.advantages",
 }
 __all__ = list(_MODULES)
+short_names.install(
+    {
+        f"setrl.{one}": f"setrl.core.{one}"
+        for one in ("credit", "methods", "objectives", "schedules")
+    }
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,13 +2,17 @@
 
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from setrl.evaluate.cautions import of_one, of_two
+from setrl.evaluate.cautions import are_equal, of_one, of_two
 from setrl.evaluate.loading import load_samples
+from setrl.evaluate.samples import Evaluation
 from setrl.logs import open_log
+from setrl.samples.samples import Samples
 
 PROBLEMS, N = 12, 6
 
@@ -60,6 +64,23 @@ def test_settings_that_differ_are_said(said, first, second, setting):
     assert f"A and B differ in {setting}: this can be the reason why" in out
     assert "can be the reason" not in said(rows(1, **first), rows(2, **first))
     assert "can be the reason" not in said(rows(1, **first), rows(2))
+
+
+def test_labels_that_every_problem_lacks_are_the_reason_for_a_metric_that_is_missing(
+    setrl, tmp_path
+):
+    rows = [{"id": i, "correct": c, "strategy": s} for i in range(3)
+            for c, s in ((1, "a"), (1, None), (0, "b"))]  # fmt: skip
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = setrl("evaluate", path)
+    why = "every problem has a sample without a label (3 of 9 samples have none); `setrl judge`"
+    assert (code, f"no strategies@k and correct strategies@k: {why}" in out) == (0, True)
+    for command in (["evaluate", path], ["compare", path, path]):
+        code, _, err = setrl(*command, "--metrics", "strategies")
+        assert (code, f"cannot have the metric strategies: {why}" in err) == (2, True)
+    code, out, _ = setrl("evaluate", path, "--degenerate", "null", "--metrics", "strategies")
+    assert (code, "without a label" in out) == (0, False)
 
 
 def test_system_messages_that_differ_are_said(said):
@@ -122,6 +143,38 @@ def test_a_file_and_its_copy_are_equal(said, setrl, tmp_path):
     assert "are equal" not in said(rows(1), flipped)
 
 
+UNKNOWN = np.array([[1.0, np.nan, 0.0], [0.0, 1.0, 0.0]])
+KNOWN = np.nan_to_num(UNKNOWN, nan=-1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"strategies": UNKNOWN}, {"strategies": KNOWN}),  # −1 is of no strategy
+        ({"strategies": None}, {"strategies": np.full((2, 3), -1.0)}),
+        ({"answers": UNKNOWN}, {"answers": KNOWN + 1}),
+        ({"proxy": UNKNOWN}, {"proxy": KNOWN}),
+        ({"rewards": UNKNOWN}, {"rewards": KNOWN}),
+    ],
+)
+def test_what_is_unknown_of_one_side_only_is_no_copy(first, second):
+    given = {"rewards": np.zeros((2, 3)), "correct": np.ones((2, 3)), "prompts": "pq"}
+    names = dict.fromkeys(("strategies", "answers"), ("a", "b", "c"))
+    a, b = (Evaluation(Samples(**{**given, **more}, names=names)) for more in (first, second))
+    assert are_equal([a], [a])
+    assert not are_equal([a], [b])
+
+
+def test_a_sample_that_counts_as_wrong_is_no_wrong_sample():
+    samples = Samples(np.zeros((2, 3)), correct=np.zeros((2, 3)), prompts="pq")
+    wrong = Evaluation(samples)
+    ungraded = replace(wrong, as_wrong_PN=np.eye(2, 3) > 0, ungraded_are="wrong",
+                       ungraded_P=np.array([1, 1]))  # fmt: skip
+    assert are_equal([ungraded], [ungraded])
+    assert not are_equal([wrong], [ungraded])
+    assert not are_equal([wrong], [replace(wrong, ungraded_P=np.array([1, 0]))])
+
+
 def test_one_common_problem_allows_no_conclusion(said):
     out = said(rows(1)[:N], rows(2)[:N])
     assert "pass@k: one common problem allows no conclusion." in out
@@ -142,7 +195,7 @@ def test_missing_samples_have_bounds(said, tmp_path):
             share += Fraction(sum(graded) + wrong_ones * (N - len(graded)), N * PROBLEMS)
         ends.append(100 * float(share))
     of_a = 100 * sum(row["correct"] for row in first) / len(first)
-    evaluations = [[load_samples(path).evaluation] for path in (a, b)]
+    evaluations = [[load_samples(path)] for path in (a, b)]
     [alone] = of_one(evaluations[1])
     assert f"{len(first) - len(kept)} samples are missing: pass@1 would be {ends[0]:.1f}%" in alone
     assert f"{ends[1]:.1f}% if all were right" in alone
@@ -264,8 +317,8 @@ def test_a_table_is_the_same_as_lines_of_json(setrl, tmp_path, separator):
         [row["id"], f'"{row["prompt"]}"', '"two\nlines; ""x"", y"', str(row["correct"])]
         for row in rows())]  # fmt: skip
     (tmp_path / "log.csv").write_text("".join(separator.join(line) + "\n" for line in lines))
-    found = load_samples(tmp_path / "log.csv").evaluation
-    same = load_samples(write(tmp_path / "log.jsonl", rows())).evaluation
+    found = load_samples(tmp_path / "log.csv")
+    same = load_samples(write(tmp_path / "log.jsonl", rows()))
     assert (found.ids, found.prompts) == (same.ids, same.prompts)
     assert found.correct_PN.tolist() == same.correct_PN.tolist()
     assert found.samples.texts[0][0] == 'two\nlines; "x", y'
@@ -276,7 +329,7 @@ def test_a_cell_of_a_table_means_the_same_beside_any_others(tmp_path):
     lines = [f"p,{i},{i % 2},{label}\n" for i, label in enumerate(labels)]
     (tmp_path / "log.csv").write_text("".join(["id,text,correct,strategy\n", *lines]))
     [group] = open_log(tmp_path / "log.csv")
-    want = ["1e3", 1000, 2, 2, "+1", "1.5", "007", "nan"]
+    want = ["1e3", 1000, 2, 2, "+1", "1.5", "007", None]
     assert [one.strategy for one in group.samples] == want
 
 

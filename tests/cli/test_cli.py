@@ -229,3 +229,14 @@ def test_an_unknown_option_gets_a_guess(capsys):
     code, printed = run(capsys, "compare", "a", "b", "--detail")
     assert code == 2
     assert "--details" in printed.err
+
+
+def test_code_of_a_user_does_not_choose_the_exit_code(capsys, tmp_path):
+    """A factory that calls `sys.exit(0)` would end a command green that has done nothing."""
+    (tmp_path / "own.py").write_text("import sys\n\ndef leaves():\n    sys.exit(0)\n")
+    (tmp_path / "c.yaml").write_text(
+        "name: mine\ndomain: polynomial\narms:\n  one: {method: 'own:leaves'}\n"
+    )
+    code, said = run(capsys, "train", "--config", tmp_path / "c.yaml", "--dry-run")
+    assert code == 1
+    assert "code that the command runs called sys.exit(0) before it was done" in said.err

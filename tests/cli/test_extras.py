@@ -11,7 +11,8 @@ from setrl.cli.extras import COMMANDS, MODULES, USES
 from setrl.support.installing import install
 
 ROOT = Path(__file__).parents[2]
-NAMES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}  # package → module, where they differ
+# Package → module, where they differ.
+NAMES = {"pyyaml": "yaml", "scikit-learn": "sklearn", "opencv-python-headless": "cv2"}
 
 HIDING = """
 import contextlib, io, json, sys

@@ -126,8 +126,9 @@ def test_a_file_of_setrl_0_7_says_what_was_left_out_at_its_import(setrl, tmp_pat
            "correct": [1, 0], "strategies": [None] * 2, "answers": [None] * 2}  # fmt: skip
     path = tmp_path / "old.jsonl"
     path.write_text(json.dumps(old) + "\n")
-    found = json.loads(setrl("evaluate", path, "--json")[1])["ungraded"]
-    assert (found["samples"], found["are"]) == (2, "left-out")
+    found = json.loads(setrl("evaluate", path, "--json")[1])
+    assert (found["ungraded"]["samples"], found["ungraded"]["are"]) == (2, "left-out")
+    assert not any("--ungraded" in note for note in found["notes"])  # which this file refuses
     code, _, err = setrl("evaluate", path, "--ungraded", "wrong")
     assert (code, "2 samples without a grade were left out at its import" in err) == (2, True)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from setrl import grouped_advantages, mean_set_scores, methods, objectives, set_advantages
-from setrl.core.inputs import like, to_numpy
+from setrl.samples.arrays import like, to_numpy
 
 RNG = np.random.default_rng(0)
 REWARDS = RNG.integers(0, 3, (4, 7)) / 2  # exact in every format of numbers

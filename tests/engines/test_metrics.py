@@ -6,6 +6,7 @@ import pytest
 
 from setrl import methods
 from setrl.judges import Judgement
+from setrl.logs.records import group_of
 from setrl.rewards import Combine
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring import Columns, score
@@ -99,8 +100,8 @@ def test_without_strategies():
     batch = make_batch(methods.dr_grpo(), strategies_BN=None)
     assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]
     [record, _] = rollout_records(batch, None, 1, methods.dr_grpo())
-    assert "strategy" not in record["samples"][0]
-    assert set(record["samples"][0]["counterfactual"]) == {"grpo", "maxpo"}
+    assert "strategies" not in record
+    assert set(record["counterfactual"]) == {"grpo", "maxpo"}
 
 
 def test_rare_strategies_are_added_up():
@@ -121,17 +122,16 @@ def test_records_of_samples():
     method = methods.poly_epo(2)
     batch = make_batch(method)
     first, second = rollout_records(batch, NAMES_BN, 30, method)
-    assert (first["step"], first["group"], first["prompt"]) == (30, 0, "p")
-    assert [sample["text"] for sample in second["samples"]] == ["e", "f", "g", "h"]
-    assert [sample["strategy"] for sample in second["samples"]] == [5, None, 7, 7]
-    assert [sample["read"] for sample in first["samples"]] == NAMES_BN[0]
+    assert (first["step"], first["id"], first["prompt"]) == (30, "30/0", "p")
+    assert second["texts"] == ["e", "f", "g", "h"]
+    assert group_of(second, "here").column("strategy") == [5, None, 7, 7]
+    assert first["read"] == NAMES_BN[0]
+    others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(2), "poly_epo": method}
     for b, record in enumerate((first, second)):
-        for i, sample in enumerate(record["samples"]):
-            assert sample["advantage"] == batch.advantages.values_BN[b, i]
-            others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(2), "poly_epo": method}
-            for name, other in others.items():
-                values_BN = other.advantages(REWARDS_BN, strategies=LABELS_BN).values_BN
-                assert sample["counterfactual"][name] == values_BN[b, i]
+        assert record["advantages"] == batch.advantages.values_BN[b].tolist()
+        for name, other in others.items():
+            values_BN = other.advantages(REWARDS_BN, strategies=LABELS_BN).values_BN
+            assert record["counterfactual"][name] == values_BN[b].tolist()
 
 
 @pytest.mark.parametrize(
@@ -147,11 +147,11 @@ def test_records_have_the_names_that_a_function_or_a_judge_gives(strategies, nam
     if isinstance(strategies[0], Judgement):
         batch = replace(batch, judging=JudgingTimes(1.0, 1.0, 0.0))
     [record] = rollout_records(batch, None, 1, method)
-    assert [sample["strategy"] for sample in record["samples"]] == names
+    assert group_of(record, "here").column("strategy") == names
 
 
 def test_records_have_the_tokens_that_somebody_counted():
     method = methods.dr_grpo()
     columns = Columns(["p", "q"], [["a", "b"]] * 2, [[1.0, 0.0] * 2], tokens=[1, 2, 3, 4])
     records = rollout_records(score(columns, method), None, 1, method)
-    assert [[one["tokens"] for one in record["samples"]] for record in records] == [[1, 2], [3, 4]]
+    assert [record["tokens"] for record in records] == [[1, 2], [3, 4]]

@@ -266,3 +266,26 @@ def test_evaluation_knows_no_reward_of_strategies(make_chat):
     metrics = trainer.evaluate()
     assert metrics["eval_reward"] == metrics["eval_rewards/length/mean"]
     assert not [key for key in metrics if "strategy" in key]
+
+
+def test_a_function_that_changes_its_samples_in_place_does_not_misalign_the_next(make_chat):
+    """It sorts the samples that it is given; the others get them as they were drawn."""
+    seen = []
+
+    def sorts(completions, **_):
+        completions.sort(key=str)
+        for message in completions:
+            message[0]["content"] = "changed"
+        return [0.0] * len(completions)
+
+    def looks(completions, **_):
+        seen.append([text[0]["content"] for text in completions])
+        return [1.0] * len(completions)
+
+    def labels(completions, **_):
+        return looks(completions) and list("abcdabcd")
+
+    batch = step(make_chat(rewards=[sorts, looks], strategy_func=labels))
+    drawn = [text for texts in batch.samples.texts for text in texts]
+    assert seen == [drawn, drawn]
+    assert "changed" not in drawn

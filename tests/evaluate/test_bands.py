@@ -18,13 +18,19 @@ from setrl.evaluate.bands import (
     simultaneous_band,
 )
 from setrl.evaluate.estimators import pass_at_k
-from setrl.evaluate.intervals import IntervalConfig, mean_over_problems, paired_difference
+from setrl.evaluate.intervals import (
+    IntervalConfig,
+    mean_over_problems,
+    paired_difference,
+    t_quantile,
+)
 from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.tails import ends
 from setrl.evaluate.text import band_sentences
 from setrl.samples.samples import Samples
 
 DATA = Path(__file__).parents[1] / "data"
-DRAWS = IntervalConfig(resamples=400)
+DRAWS = IntervalConfig(draws=400)
 MEAN = (-0.017375, -0.0302222222, -0.0378020833, -0.0430714286, -0.0470436508, -0.0501666667,
         -0.0526041667, -0.0544166667, -0.055625, -0.05625)  # fmt: skip
 STDERR = (0.0203000216, 0.0211267009, 0.0215807142, 0.0218777222, 0.0220883721, 0.0222474973,
@@ -37,25 +43,25 @@ def curves(counts_P, n):
 
 
 @pytest.mark.parametrize("seeds", [(1, 1), (3, 2)])
-def test_the_band_reaches_c_standard_errors_of_the_pointwise_intervals(seeds):
+def test_the_band_has_the_pointwise_ends_with_c_instead_of_t(seeds):
     rng = np.random.default_rng(0)
     first, second = (rng.random((4, count, 30)) for count in seeds)
     alone = simultaneous_band([1, 2, 3, 4], first, config=DRAWS)
     gap = simultaneous_band([1, 2, 3, 4], first, second, DRAWS)
-    for place in range(4):
-        for band, pointwise in (
-            (alone, mean_over_problems(first[place])),
-            (gap, paired_difference(first[place], second[place])),
-        ):
-            assert band.values[place] == pytest.approx(pointwise.value)
-            reach = band.critical * pointwise.stderr
-            assert band.high[place] - band.values[place] == pytest.approx(reach)
-            assert band.values[place] - band.low[place] == pytest.approx(reach)
+    sides = first.mean(axis=1), second.mean(axis=1)
+    for band, found, of in (
+        (alone, [mean_over_problems(one) for one in first], sides[:1]),
+        (gap, [paired_difference(*pair) for pair in zip(first, second, strict=True)], sides),
+    ):
+        assert band.values == pytest.approx([one.value for one in found])
+        reach_K = band.critical * np.array([one.stderr for one in found])
+        np.testing.assert_allclose((band.low, band.high), ends(of, reach_K, band.critical))
+        assert (np.array(band.high) - band.values >= reach_K).all()
 
 
 def test_the_factor_is_the_quantile_of_the_largest_of_k_normals():
     """Places that vary alike count as one; for K independent ones P(max ≤ c) = P(|z| ≤ c)^K."""
-    draws = IntervalConfig(resamples=8000)
+    draws = IntervalConfig(draws=8000)
     values = np.random.default_rng(0).standard_normal((8, 1, 500))
     alike = simultaneous_band([1, 2, 3], np.repeat(values[:1], 3, axis=0), config=draws)
     assert alike.critical == pytest.approx(1.96, abs=0.05)
@@ -111,14 +117,14 @@ def test_the_same_as_passk_inference_on_codellama():
     """passk-inference 0.3.1, compare() of the two files' counts: factor 2.1447 of 200,000 draws."""
     rows = [json.loads(line) for line in (DATA / "passk_cruxeval_counts.jsonl").open()]
     first, second = (curves(row["correct"], 10) for row in rows)
-    band = simultaneous_band(range(1, 11), second, first, IntervalConfig(resamples=4000))
-    stderr = (np.array(band.high) - band.values) / band.critical
+    band = simultaneous_band(range(1, 11), second, first, IntervalConfig(draws=4000))
+    stderr = [paired_difference(*each).stderr for each in zip(second, first, strict=True)]
     np.testing.assert_allclose(band.values, MEAN, atol=1e-9)
     np.testing.assert_allclose(stderr, STDERR, atol=1e-9)
     assert band.critical == pytest.approx(CRITICAL, abs=0.05)
 
 
-def test_where_all_problems_are_alike_the_band_is_unknown():
+def test_where_all_problems_are_alike_the_band_is_unknown_without_bounds():
     values = np.stack([np.random.default_rng(0).random((1, 9)), np.ones((1, 9))])
     band = simultaneous_band([1, 2], values)
     assert band.at(2) == pytest.approx((np.nan, np.nan), nan_ok=True)
@@ -128,6 +134,16 @@ def test_where_all_problems_are_alike_the_band_is_unknown():
     assert not flat.is_known
     assert first_loss(flat) == FirstLoss(1, None)
     assert not simultaneous_band([1, 2], values[:, :, :1]).is_known  # of one problem
+
+
+def test_a_share_of_100_percent_on_all_problems_may_be_less_on_others():
+    """No failure among 40 problems: the rule of three, with t of 39 degrees instead of √3."""
+    always = np.ones((2, 1, 40))
+    band = simultaneous_band([1, 2], always, bounds=(0, 1))
+    low = 1 - t_quantile(39, 0.95) ** 2 / 40
+    assert (band.low, band.high) == (pytest.approx((low, low)), (1, 1))
+    gap = simultaneous_band([1, 2], always, always, bounds=(0, 1))
+    assert (gap.low, gap.high) == (pytest.approx((low - 1,) * 2), pytest.approx((1 - low,) * 2))
 
 
 def made(low, high, ks=None):

@@ -21,7 +21,7 @@ from setrl.support.errors import ConfigError, DataError
 from tests import fake_run
 from tests.evaluate.test_metrics import with_columns
 
-FAST = IntervalConfig(resamples=300)
+FAST = IntervalConfig(draws=300)
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +44,13 @@ def test_numbers_are_those_of_the_metrics_on_the_same_problems(run):
     assert found.rows[0].metric == "majority"
     for row in found.rows:
         name = f"{row.metric}@{row.k}"
-        expected = paired_difference(second[name], first[name], FAST)  # B − A
+        expected = paired_difference(second[name], first[name], FAST, (0, 1))  # B − A
         assert row.difference == expected
-        assert row.first == mean_over_problems(first[name], FAST)
+        assert row.first == mean_over_problems(first[name], FAST, (0, 1))
         if expected.stderr > 1e-9:
-            assert row.detectable == pytest.approx(detectable_difference(expected.stderr))
+            reach = (expected.high - expected.low) / 2
+            found_4_of_5 = detectable_difference(expected.stderr, reach=reach)
+            assert row.detectable == pytest.approx(found_4_of_5)
     assert found.problems == 10
     assert found.split == "test"
 
@@ -263,7 +265,7 @@ def test_command_prints_tables_and_json(run, capsys):
         main(["compare", *paths])
     assert code.value.code == 0
     printed = capsys.readouterr().out
-    assert "10 problems, test; 95% bootstrap intervals over problems" in printed
+    assert "10 problems, test; 95% intervals over problems" in printed
     assert "effective number of strategies" in printed
     assert "of problems" not in printed
     assert printed.count("\npass@1") == 3  # k = 1 and 16, and what is detected at k = 1

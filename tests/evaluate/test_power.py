@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from setrl.evaluate.intervals import (
-    IntervalConfig,
     detectable_difference,
     paired_difference,
     problems_needed,
@@ -30,16 +29,17 @@ def test_the_detectable_difference_is_found_with_its_power(power, level):
 
 
 def test_eighty_per_cent_of_paired_comparisons_find_it():
-    """Intervals of simulated comparisons exclude 0 as often as the formula says."""
+    """Intervals of simulated comparisons exclude 0 as often as their reach says."""
     rng, problems, spread = np.random.default_rng(0), 60, 0.3
-    difference = detectable_difference(spread / math.sqrt(problems))
-    config = IntervalConfig(method="analytic")
-    found = [
-        paired_difference(
-            rng.normal(difference, spread, problems), np.zeros(problems), config
-        ).excludes_zero
-        for _ in range(2000)
-    ]
+    stderr = spread / math.sqrt(problems)
+
+    def compared(difference):
+        drawn = rng.normal(difference, spread, problems)
+        return paired_difference(drawn, np.zeros(problems))
+
+    reach = np.mean([np.subtract(*compared(0).ends[::-1]) / 2 for _ in range(200)])
+    difference = detectable_difference(stderr, reach=float(reach))
+    found = [compared(difference).excludes_zero for _ in range(2000)]
     assert np.mean(found) == pytest.approx(0.8, abs=0.03)
 
 

@@ -75,7 +75,7 @@ def test_an_arm_is_the_mean_over_its_seeds_and_problems(run):
     assert (arm.seeds, arm.n, arm.problems, arm.temperature) == ((0, 1), 8, 6, 1.0)
     assert arm.metrics["pass@1"].value == pytest.approx(np.mean(rates))
     assert arm.metrics["pass@1"].per_seed == pytest.approx(tuple(np.mean(rates, axis=1)))
-    assert arm.metrics["pass@1"] == mean_over_problems(rates)
+    assert arm.metrics["pass@1"] == mean_over_problems(rates, bounds=(0, 1))
 
 
 def test_differences_are_paired_with_the_reference_and_with_the_base(run):
@@ -90,7 +90,7 @@ def test_differences_are_paired_with_the_reference_and_with_the_base(run):
 
     poly = [rates("poly_epo", "seed_0"), rates("poly_epo", "seed_1")]
     found = split.difference("poly_epo", "base").metrics["pass@1"]
-    expected = paired_difference(poly, rates("base"))
+    expected = paired_difference(poly, rates("base"), bounds=(0, 1))
     assert found.value == pytest.approx(expected.value)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert split.difference("base", "grpo") is None
@@ -141,7 +141,7 @@ def test_a_run_that_has_not_been_evaluated_has_an_empty_summary(tmp_path):
 
 
 def test_written_summaries_are_plain_json_with_null_for_undefined(run):
-    options = IntervalConfig(resamples=10)
+    options = IntervalConfig(draws=10)
     written = summarise_run(run).to_json()
     pass_1 = written["splits"]["test"]["arms"]["grpo"]["metrics"]["pass@1"]
     assert pass_1["value"] == summarise_run(run).splits["test"].arms["grpo"].metrics["pass@1"].value

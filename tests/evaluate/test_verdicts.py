@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setrl.evaluate.bands import Band
-from setrl.evaluate.intervals import Difference
+from setrl.evaluate.intervals import Difference, paired_difference
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.ungraded import ungraded_of
 from setrl.evaluate.verdicts import place, runs, strategies_in_words
@@ -18,16 +18,15 @@ def band(*signs, ks=None):
     return Band(ks, signs, tuple(s - 0.5 for s in signs), tuple(s + 0.5 for s in signs), 2, 0.95)
 
 
-def difference(value, reach=0.1):
-    return Difference(value, value - reach, value + reach, reach / 2, 0.5, 9, 0)
+def difference(value, second=2.0, missing=0, reach=0.1):
+    ends = value - reach, value + reach
+    return Difference(value, *ends, reach / 2, 0.5, 9, missing, second + value, second)
 
 
-def words(wide, right, over_k, number=2.0):
-    values = {"effective_number": (number, 2.0), "correct_strategies@4": (1.0, 1.5),
-              "correct_strategies@32": (1.77, 2.27)}  # fmt: skip
+def words(wide, right, over_k, missing=0):
     gaps = {"effective_number": difference(wide), "correct_strategies@4": difference(9),
-            "correct_strategies@32": difference(right)}  # fmt: skip
-    return strategies_in_words("b", "a", values, gaps, over_k)
+            "correct_strategies@32": difference(right, 2.27, missing)}  # fmt: skip
+    return strategies_in_words("b", "a", gaps, over_k)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_neighbours_are_those_that_were_computed():
 
 def test_narrower_but_no_worse():
     assert words(-1.19, -0.5, band(1, 1, 0)) == (
-        "b uses fewer strategies than a: effective number 2.00 against 2.00 (−1.19 [−1.29, −1.09]),"
+        "b uses fewer strategies than a: effective number 0.81 against 2.00 (−1.19 [−1.29, −1.09]),"
         " right strategies in 32 samples 1.77 against 2.27 (−0.50 [−0.60, −0.40]); but it solves no"
         " fewer problems: its pass@k is above the pass@k of a for k = 1 to 2 (all k at once), and "
         "nowhere shown to be below."
@@ -75,8 +74,17 @@ def test_fewer_and_more_need_an_interval_without_0():
     assert words(-1, 0, band(0, 0)).count("problems") == 0  # no claim about them
 
 
+def test_means_and_their_difference_are_on_the_same_problems():
+    said = words(-1.19, -0.5, band(1), missing=3)
+    assert "1.77 against 2.27 (−0.50 [−0.60, −0.40], on 9 of 12 problems)" in said
+    values = [1.0, 2.0, 4.0], [1.0, 1.0, math.nan]
+    found = paired_difference(*values)
+    assert (found.first, found.second, found.value, found.missing) == (1.5, 1.0, 0.5, 1)
+    assert (found.negated().first, found.negated().second) == (1.0, 1.5)
+
+
 def test_nothing_is_said_where_strategies_are_not_known():
-    assert strategies_in_words("b", "a", {}, {}, band(1)) == ""
+    assert strategies_in_words("b", "a", {}, band(1)) == ""
 
 
 def test_the_bounds_enumerate_what_ungraded_samples_may_be():

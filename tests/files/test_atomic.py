@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import shutil
 
 import pytest
@@ -57,7 +58,30 @@ def test_a_full_disk_is_a_sentence_whichever_library_finds_it(tmp_path, error):
     )
 
 
-@pytest.mark.parametrize("error", [RuntimeError("shapes"), RunError("no [Errno 28]")])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: files.write_text(path, "x" * 100_000),
+        lambda path: files.write_lines(path, [{"x": "x" * 100_000}]),
+        lambda path: files.append_line(path, {"x": "x" * 100_000}),
+    ],
+    ids=["text", "lines", "line"],
+)
+def test_a_file_for_which_there_is_no_room_is_named(tmp_path, write):
+    """Python names no file that was open already; the limit of the process is the full disk."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, usual[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as raised:
+            write(tmp_path / "file")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert explain(raised.value) == f"cannot write or read {tmp_path / 'file'}: File too large"
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(111, "refused"), RuntimeError("shapes"), RunError("no [Errno 28]")]
+)
 def test_other_errors_stay_what_they_are(tmp_path, error):
     with pytest.raises(type(error), match=re.escape(str(error))), files.disk_errors(tmp_path):
         raise error
@@ -71,7 +95,7 @@ def test_a_file_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(atomic.os, "replace", full_disk)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=f"No space left on device: '{re.escape(str(path))}'"):
         files.write_json(path, {"a": 2})
     assert files.read_json(path) == {"a": 1}
     assert list(tmp_path.iterdir()) == [path]
@@ -83,3 +107,22 @@ def test_json_has_no_nan(tmp_path):
     assert json.loads(files.json_text(value)) == plain
     files.write_json(tmp_path / "value.json", value)
     assert files.read_json(tmp_path / "value.json") == plain
+
+
+def test_nobody_else_reads_what_is_only_partly_written(tmp_path):
+    """A killed process leaves it behind."""
+    path, folder = tmp_path / "a.jsonl", tmp_path / "model"
+    (tmp_path / "usual").touch()
+    usual = (tmp_path / "usual").stat().st_mode
+    with atomic.writing_text(path) as file:
+        [partial] = tmp_path.glob(".a.jsonl.*.partial")
+        assert partial.stat().st_mode & 0o077 == 0
+        file.write("x")
+    assert path.stat().st_mode == usual
+    path.chmod(0o600)
+    files.write_text(path, "y")
+    assert path.stat().st_mode & 0o777 == 0o600
+    with files.writing_folder(folder) as partial:
+        assert partial.stat().st_mode & 0o077 == 0
+    (tmp_path / "other").mkdir()
+    assert folder.stat().st_mode == (tmp_path / "other").stat().st_mode

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from setrl.logs.records import COLUMN_OF
 from tests.golden.digest import columns, lines, pack, policy, safetensors, sums
 
 ROOT = Path(__file__).parents[2]
@@ -145,7 +146,13 @@ def _steps(path: Path) -> list[Path]:
 
 def _rollout(path: Path) -> dict[str, Any]:
     groups = lines(path)
-    samples = [sample for group in groups for sample in group["samples"]]
+    keys = {key: name for key, name in COLUMN_OF.items() if name in groups[0]}
+    samples = [
+        {key: group[name][place] for key, name in keys.items()}
+        | {"counterfactual": {name: one[place] for name, one in group["counterfactual"].items()}}
+        for group in groups
+        for place in range(group["n"])
+    ]
     return {"prompt": pack([group["prompt"] for group in groups]), **columns(samples)}
 
 

@@ -336,34 +336,36 @@ def test_unknown_sorts_are_refused_and_pages_end(ask):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "says"),
     [
-        {"samples": None},
-        {"samples": [1]},
-        {"samples": [{"reward": 1}]},
-        {"samples": [{"text": "a", "strategy": 1.5}]},
-        {"samples": [{"text": "a", "strategy": math.inf}]},
-        {"samples": [{"text": "a", "reward": 10**400}]},
-        {"samples": [], "judged": "no"},
-        {"samples": [], "judged": {"strategy": 3}},
+        ({"samples": None}, "'samples' must be a list of objects"),
+        ({"samples": [1]}, "'samples' must be a list of objects"),
+        ({"samples": [{"text": "a"}]}, "has no 'correct'"),
+        ({"samples": [{"reward": 1, "strategy": 1.5}]}, "strategies must be names or integers"),
+        ({"n": 1, "rewards": [1], "strategies": [math.inf]}, "strategies must be names or integ"),
+        ({"n": 1, "rewards": [10**400]}, "rewards must be a finite number"),
+        ({"n": 2, "rewards": [1]}, "'rewards' must have n = 2 entries, got 1"),
+        ({"n": 1, "rewards": [1], "step": "no"}, "step must be a whole number"),
+        ({"n": 1, "rewards": [1], "texts": ["a", "b"]}, "'texts' must have at most n = 1 entries"),
+        ({"rewards": [1]}, "has no 'n'"),
     ],
 )
-def test_a_line_that_is_no_group_is_a_sentence_with_its_place(tmp_path, wrong):
+def test_a_line_that_is_no_group_is_a_sentence_with_its_place(tmp_path, wrong, says):
     path = tmp_path / "step_000001.jsonl"
-    write(path, [{"prompt": "p", **wrong}])
+    write(path, [{"schema_version": 2, "prompt": "p", **wrong}])
     log = Rollouts({1: path})
-    with pytest.raises(DataError, match=r"step_000001\.jsonl:1: is not a group"):
+    with pytest.raises(DataError, match=rf"step_000001\.jsonl:1: {says}"):
         list(log.groups(1))
-    with pytest.raises(DataError, match="is not a group"):
+    with pytest.raises(DataError, match=says):
         log.group(1, 0)
 
 
-def test_a_group_may_be_empty_and_rewards_may_be_of_any_kind(tmp_path):
+def test_rewards_may_be_of_any_kind_and_texts_unknown(tmp_path):
     path = tmp_path / "step_000001.jsonl"
-    odd = [{"text": None, "reward": True}, {"text": 5, "reward": "1", "advantage": math.nan}]
-    write(path, [{"prompt": None, "samples": []}, {"prompt": 3, "samples": odd}])
+    odd = {"rewards": [True, "1"], "advantages": [None, math.nan], "texts": [None, "a"]}
+    write(path, [{"schema_version": 2, "prompt": None, "n": 2, **odd}])
     index, _ = LogIndex(Rollouts({1: path})).of_all()
-    assert index.rows["samples"].tolist() == [0, 2]
+    assert index.rows["samples"].tolist() == [2]
     for place in index.rows["place"].tolist():
         json.dumps(group_page(Rollouts({1: path}).group(1, place)), allow_nan=False)
 

@@ -13,6 +13,7 @@ import numpy as np
 from setrl import methods
 from setrl.evaluate.judge_audit import JudgeFindings
 from setrl.judges import Group
+from setrl.logs.records import record_of
 from setrl.show.report.judge_audit import audit_record as audit_record_of
 
 HOSTILE = [
@@ -31,21 +32,14 @@ STEPS = (1, 10, 20)
 def group(step, number, texts, rewards, labels, prompt):
     """A group of Poly-EPO, as training logs it."""
     found = methods.poly_epo(4).advantages(np.array([rewards], float), strategies=[labels])
-    samples = [
-        {
-            "text": text,
-            "reward": reward,
-            "strategy": label,
-            "read": "completing the square" if label else "factoring",
-            "advantage": advantage,
-            "counterfactual": {},
-        }
-        for text, reward, label, advantage in zip(
-            texts, rewards, labels, found.values_BN[0].tolist(), strict=True
-        )
-    ]
-    about = {"schema_version": 1, "step": step, "group": number, "prompt": prompt}
-    return {**about, "samples": samples}
+    columns = {
+        "text": texts,
+        "reward": rewards,
+        "strategy": labels,
+        "read": ["completing the square" if label else "factoring" for label in labels],
+        "advantage": found.values_BN[0].tolist(),
+    }
+    return record_of(f"{step}/{number}", prompt, columns, step=step)
 
 
 def write_lines(path, records):

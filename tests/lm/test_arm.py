@@ -235,7 +235,7 @@ def test_arms_differ_but_start_alike(make_resolved, base, tmp_path):
     first = [files.read_lines(run.rollout_file(1)) for run in runs]
     for one, other in zip(*first, strict=True):
         assert one["prompt"] == other["prompt"]
-        assert [s["text"] for s in one["samples"]] == [s["text"] for s in other["samples"]]
+        assert one["texts"] == other["texts"]
     second = [[group["prompt"] for group in files.read_lines(run.rollout_file(2))] for run in runs]
     assert second[0] == second[1]
 

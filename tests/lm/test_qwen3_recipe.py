@@ -9,6 +9,7 @@ import pytest
 from trl import GRPOConfig
 
 from setrl import methods
+from setrl.logs.log import open_log
 from setrl.logs.run import Run
 from setrl.models.local import load_tokenizer
 from setrl.support import files
@@ -87,15 +88,13 @@ def test_two_updates_of_one_judged_batch(model, tmp_path):
     assert {body["temperature"] for body in bodies} == {0}
     assert [one["step"] for one in files.read_lines(run.metrics_file)] == [1, 2]
     [path] = run.rollouts.values()
-    records = list(files.read_lines(path))
-    assert [len(record["samples"]) for record in records] == [8] * 4
-    for record in records:
-        rewards, strategies = (
-            np.array([[one[key] for one in record["samples"]]]) for key in ("reward", "strategy")
-        )
+    groups = list(open_log(path))
+    assert [len(group) for group in groups] == [8] * 4
+    for group in groups:
+        rewards, strategies = (np.array([group.column(key)]) for key in ("reward", "strategy"))
         want = methods.poly_epo(4).advantages(rewards, strategies=strategies).values_BN[0]
         assert want.any()
-        np.testing.assert_allclose([one["advantage"] for one in record["samples"]], want)
+        np.testing.assert_allclose(group.column("advantage"), want)
     assert run.final.exists()
 
 

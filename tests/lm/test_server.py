@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from transformers import GenerationConfig
 
 from setrl import methods
 from setrl.evaluate.collecting import draw_and_read
+from setrl.logs.log import open_log
 from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
@@ -49,13 +51,11 @@ def test_metrics_are_those_of_every_engine(trained):
 def test_recorded_advantages_are_those_of_the_core(trained):
     _, run, _ = trained
     assert list(run.rollouts) == [1, 3]
-    records = [one for path in run.rollouts.values() for one in files.read_lines(path)]
-    for record in records:
-        samples = record["samples"]
-        rewards_BN = np.array([[one["reward"] for one in samples]])
-        strategies_BN = np.array([[one["strategy"] for one in samples]])
+    for group in chain.from_iterable(map(open_log, run.rollouts.values())):
+        rewards_BN = np.array([group.column("reward")])
+        strategies_BN = np.array([group.column("strategy")])
         want = methods.poly_epo(2).advantages(rewards_BN, strategies=strategies_BN).values_BN[0]
-        np.testing.assert_allclose([one["advantage"] for one in samples], want, atol=1e-12)
+        np.testing.assert_allclose(group.column("advantage"), want, atol=1e-12)
 
 
 def test_a_finished_run_is_not_trained_again(trained):

@@ -97,13 +97,12 @@ def lines(path):
 
 
 def test_training(run, said):
-    samples = [sample for group in lines(run.rollouts[1]) for sample in group["samples"]]
-    assert {sample["reward"] for sample in samples} == {None, 0, 1}
-    assert {sample["strategy"] for sample in samples} == {None, -1, "a", "b"}
+    samples = [sample for group in open_log(run.rollouts[1]) for sample in group.samples]
+    assert {sample.reward for sample in samples} == {None, 0, 1}
+    assert {sample.strategy for sample in samples} == {None, -1, "a", "b"}
     for sample in samples:
-        outcome, strategy = (said["of"](sample["text"], said[name]) for name in NAMES[:2])
-        assert (sample["reward"], sample["correct"]) == (outcome, outcome)
-        assert sample["strategy"] == strategy
+        outcome, strategy = (said["of"](sample.text, said[name]) for name in NAMES[:2])
+        assert (sample.reward, sample.correct, sample.strategy) == (outcome, outcome, strategy)
 
 
 def test_the_evaluation_of_the_run_says_the_same_of_a_text(evaluation, said, counts):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from setrl.logs.log import open_log
 from setrl.logs.run import Run, Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
@@ -46,10 +47,10 @@ def train(resolved, base, folder, stop_at=None):
 def graded_samples(run):
     """Return prompt, text, reward and truth of each recorded sample."""
     for path in run.rollouts.values():
-        for record in files.read_lines(path):
-            for sample in record["samples"]:
-                true = DOMAIN.read(record["prompt"], sample["text"]).correct
-                yield record["prompt"], sample["text"], sample["reward"], true
+        for group in open_log(path):
+            for sample in group.samples:
+                true = DOMAIN.read(group.prompt, sample.text).correct
+                yield group.prompt, sample.text, sample.reward, true
 
 
 def check_rewards(run):
@@ -71,11 +72,10 @@ def test_training_sees_the_errors_and_records_their_share(whole):
     kinds = check_rewards(whole)
     assert kinds == {(True, True), (True, False), (False, True), (False, False)}
     for line in files.read_lines(whole.metrics_file):
-        records = files.read_lines(whole.rollout_file(line["step"]))
         graded = [
-            sample["reward"] != DOMAIN.read(record["prompt"], sample["text"]).correct
-            for record in records
-            for sample in record["samples"]
+            sample.reward != DOMAIN.read(group.prompt, sample.text).correct
+            for group in open_log(whole.rollout_file(line["step"]))
+            for sample in group.samples
         ]
         assert line["reward/misgraded"] == pytest.approx(sum(graded) / len(graded))
 

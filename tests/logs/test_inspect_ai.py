@@ -69,6 +69,11 @@ def test_a_log_that_did_not_end_well_is_announced(tmp_path, suffix, status):
     assert note == f"log{suffix}: the status of the log is {status}: samples may be missing"
 
 
+def test_a_sample_without_output_has_no_text(tmp_path):
+    path = write(tmp_path / "log.json", [*SAMPLES[:3], sample(2, 2, "is 7", "C", output={})])
+    assert [group.column("text") for group in open_log(path)] == [["is 7", "is 9"], ["is 8", None]]
+
+
 def test_partly_correct_is_graded(tmp_path):
     path = write(tmp_path / "log.json", [*SAMPLES[:2], sample(1, 2, "7?", "P"), SAMPLES[3]])
     first, second = read(path, correct_above=0.75).records

@@ -2,6 +2,7 @@
 
 import pytest
 
+from setrl.logs import open_log
 from setrl.support.errors import ConfigError, DataError
 from tests.logs.reading import read_log
 
@@ -40,6 +41,11 @@ def test_one_sample_a_problem(tmp_path, wrap):
     assert (first["prompt"], first["texts"], first["gold"]) == ("q0", ["a"], "7")
     assert first["id"] == "lighteval|aime24|0/0"
     assert (first["correct"], second["correct"]) == ([1], [0])
+
+
+def test_a_text_that_is_null_is_unknown(tmp_path):
+    path = write(tmp_path, row("0", [None], {"em": 1}), row("1", ["b"], {"em": 0}))
+    assert [group.samples[0].text for group in open_log(path)] == [None, "b"]
 
 
 def test_several_samples_share_a_score_and_must_be_verified(tmp_path):

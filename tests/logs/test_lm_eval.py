@@ -41,14 +41,39 @@ def test_one_sample_a_problem(tmp_path):
     assert first["id"] == "samples_gsm8k/0"
 
 
-def test_two_runs_of_a_task_share_ids_except_in_one_folder(tmp_path):
+def test_two_runs_of_a_task_share_ids_and_are_refused_in_one_folder(tmp_path):
     for run, time in (("a", "2026-03-01T00-00-00.5"), ("b", "2026-03-02T00-00-00.5")):
         path = write(tmp_path, line(0, ["7"], ["7"], 1.0))
         (tmp_path / run).mkdir()
         path.rename(tmp_path / run / f"samples_gsm8k_{time}.jsonl")
-    ids = [[one["id"] for one in read(tmp_path / run).records] for run in ("a", "b", ".")]
-    names = ["samples_gsm8k_2026-03-01T00-00-00.5/0", "samples_gsm8k_2026-03-02T00-00-00.5/0"]
-    assert ids == [["samples_gsm8k/0"], ["samples_gsm8k/0"], names]
+    ids = [[one["id"] for one in read(tmp_path / run).records] for run in ("a", "b")]
+    assert ids == [["samples_gsm8k/0"], ["samples_gsm8k/0"]]
+    with pytest.raises(DataError, match="are two runs of samples_gsm8k: give one file, or a fol"):
+        read(tmp_path)
+
+
+def test_filters_without_names_are_numbered(tmp_path):
+    """lm-evaluation-harness#2025: a line for each filter, and nothing says of which."""
+    bare = [
+        {key: value for key, value in line(i, ["#### 7"], [answer], score).items()
+         if key not in ("filter", "metrics")}
+        for answer, score in (("[invalid]", 0.0), ("7", 1.0)) for i in range(3)
+    ]  # fmt: skip
+    path = write(tmp_path, *bare, {**bare[0], "resps": [["another sample"]]})
+    first, second = read(path), read(path, filter="2")
+    assert [one["correct"] for one in first.records] == [[0], [0], [0]]
+    assert [one["correct"] for one in second.records] == [[1], [1], [1]]
+    assert "filter 1 is read, of 1, 2" in str(first.notes)
+    with pytest.raises(ConfigError, match="has no filter '3'; it has 1, 2"):
+        read(path, filter="3")
+
+
+def test_two_tasks_in_a_folder_are_told_apart(tmp_path):
+    for task in ("gsm8k", "svamp"):
+        path = write(tmp_path, line(0, ["7"], ["7"], 1.0), line(1, ["7"], ["7"], 1.0))
+        path.rename(tmp_path / f"samples_{task}_2026-03-01T00-00-00.5.jsonl")
+    tasks = [one["task"] for one in read(tmp_path).records]
+    assert tasks == ["samples_gsm8k"] * 2 + ["samples_svamp"] * 2
 
 
 def test_a_missing_score_is_null_and_counts_as_wrong_if_asked(tmp_path):

@@ -12,7 +12,9 @@ import pytest
 from setrl.evaluate.loading import load_samples
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.logs.recognition import recognise
+from setrl.logs.recording import log_records
 from setrl.logs.rows import Rows
+from setrl.logs.verdict_words import VerdictWords
 from setrl.rewards.verifier import MathVerifier
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
@@ -76,7 +78,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_of_file_is_the_same_samples(tmp_path, name):
     loaded = load(write(tmp_path / name, SHAPES[name]))
-    found = loaded.evaluation
+    found = loaded
     assert loaded.is_log
     assert found.ids == found.prompts == ("a", "b", "c")
     assert found.sizes.tolist() == [3, 2, 3]
@@ -94,7 +96,7 @@ def test_parquet_is_read_too(tmp_path):
     table = pytest.importorskip("pyarrow").Table
     for name, rows in (("rows", ROWS), ("lists", as_lists())):
         parquet.write_table(table.from_pylist(rows), tmp_path / f"{name}.parquet")
-        found = load(tmp_path / f"{name}.parquet").evaluation
+        found = load(tmp_path / f"{name}.parquet")
         assert found.correct_PN.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
         assert found.sizes.tolist() == [3, 2, 3]
 
@@ -118,11 +120,11 @@ def test_what_each_field_is_taken_for_is_shown(tmp_path):
 
 def test_counts_alone_are_enough(tmp_path):
     rows = [{"id": "p", "n": 4, "c": 3}, {"id": "q", "n": 2, "c": 0}]
-    found = load(write(tmp_path / "counts.jsonl", rows)).evaluation
+    found = load(write(tmp_path / "counts.jsonl", rows))
     assert found.correct_count_P.tolist() == [3, 0]
     assert found.sizes.tolist() == [4, 2]
     outer = [{"id": side, "n": 4, "problems": rows} for side in ("in", "out")]
-    both = load(write(tmp_path / "both.jsonl", outer)).evaluation
+    both = load(write(tmp_path / "both.jsonl", outer))
     assert both.ids == ("in/p", "in/q", "out/p", "out/q")
     assert both.correct_count_P.tolist() == [3, 0, 3, 0]
 
@@ -131,27 +133,80 @@ def test_answers_and_labels_of_published_samples():
     """Codex on SVAMP: answers that equal the gold; Qwen on MATH: the published labels."""
     path = DATA / "generations_svamp_50x30.jsonl"
     loaded = load(path)
-    assert loaded.evaluation.n == 30
+    assert loaded.n == 30
     credited = [sum(one.reward for one in group.samples) for group in open_log(path)]
-    assert loaded.evaluation.correct_count_P.tolist() == credited
+    assert loaded.correct_count_P.tolist() == credited
     path = DATA / "generations_math_20x8.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     labels = [[bool(sample["correct"]) for sample in row["samples"]] for row in rows]
-    assert load(path).evaluation.correct_PN.tolist() == labels
+    assert load(path).correct_PN.tolist() == labels
 
 
 def test_an_answer_is_the_model_s_where_it_differs_within_a_problem(tmp_path):
     rows = [{"id": p, "answer": str(i), "target": "1"} for p in "ab" for i in range(3)]
-    found = load(write(tmp_path / "log.jsonl", rows)).evaluation
+    found = load(write(tmp_path / "log.jsonl", rows))
     assert found.correct_PN.tolist() == [[0, 1, 0]] * 2
     same = [{"id": p, "answer": p, "pred": q} for p in "12" for q in "12"]
-    assert load(write(tmp_path / "log.jsonl", same)).evaluation.correct_PN.tolist() == [
+    assert load(write(tmp_path / "log.jsonl", same)).correct_PN.tolist() == [
         [1, 0],
         [0, 1],
     ]
     once = [{"id": p, "answer": p, "correct": 1} for p in "12"]
     notes = load(write(tmp_path / "log.jsonl", once)).reading
     assert any("--answer answer or --gold answer says which" in note for note in notes)
+
+
+def test_words_without_a_meaning_are_refused_until_the_user_gives_them_one(tmp_path):
+    words = ["correct", "wrong", "error", "AC", "Timeout"]
+    rows = [{"id": i, "correct": word} for i in range(2) for word in words]
+    path = write(tmp_path / "log.jsonl", rows)
+    with pytest.raises(ConfigError, match=r"holds 'error'.*; --wrong error or --unknown"):
+        load(path)
+    with pytest.raises(DataError, match=r":3: correct .*; --wrong error or --unknown error says"):
+        load(path, correct="correct")
+    for name in (None, "correct"):
+        fields = FieldNames(correct=name)
+        said = VerdictWords(("ac",), ("timeout",), ("Error",))
+        found = load_samples(path, LogOptions(fields, words=said))
+        assert found.correct_PN.tolist() == [[True, False, True, False]] * 2
+        assert found.ungraded_P.tolist() == [1, 1]
+    with pytest.raises(ConfigError, match="'timeout' is in two of them"):
+        load_samples(path, LogOptions(words=VerdictWords(wrong=("timeout",), unknown=("timeout",))))
+    mostly = write(
+        tmp_path / "b.jsonl", [{"id": 0, "correct": word} for word in ("AC", "WA", "no")]
+    )
+    with pytest.raises(ConfigError, match="--wrong AC or --unknown AC says what this means"):
+        load(mostly)
+
+
+def test_words_are_for_logs_whose_fields_are_recognised(tmp_path):
+    path = write(tmp_path / "log.jsonl", [{"id": i % 2, "correct": 1} for i in range(4)])
+    evaluation = write(tmp_path / "e.jsonl", list(log_records(open_log(path, needs=["correct"]))))
+    with pytest.raises(ConfigError, match=r"of setrl's own.*leave out --right, --wrong"):
+        open_log(evaluation, LogOptions(words=VerdictWords(wrong=("timeout",))))
+
+
+@pytest.mark.parametrize("nothing", ["None", "nan", "N/A", "null", "NaN"])
+def test_a_strategy_that_is_no_value_is_unknown(tmp_path, nothing):
+    rows = [{"id": i, "correct": 1, "strategy": s} for i in range(2) for s in ("a", nothing)]
+    group = open_log(write(tmp_path / "log.jsonl", rows))[0]
+    assert group.column("strategy") == ["a", None]
+
+
+def test_of_rows_with_one_number_the_last_counts_if_the_user_says_so(tmp_path):
+    rows = [{"id": i, "attempt": s, "text": f"{i}{s}", "correct": s == 0}
+            for i in range(2) for s in range(3)]  # fmt: skip
+    retries = [{"id": i, "attempt": 2, "text": "again", "correct": True} for i in range(2)]
+    unnumbered = [{"id": 0, "attempt": None, "text": t, "correct": False} for t in "xy"]
+    path = write(tmp_path / "log.jsonl", [*rows, *retries, rows[0], *unnumbered])
+    named = load(path, sample_number="attempt")
+    assert named.size_P.tolist() == [5, 3]
+    assert named.correct_count_P.tolist() == [2, 2]
+    assert "note: left out: 2 rows whose attempt comes again in the problem" in str(named.reading)
+    assert "note: left out: 1 row equal to an earlier one, also in the n" in str(named.reading)
+    guessed = load(path)
+    assert guessed.size_P.tolist() == [6, 4]
+    assert "counted as further samples: 2 rows whose attempt comes again" in str(guessed.reading)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +232,7 @@ def test_an_answer_is_the_model_s_where_it_differs_within_a_problem(tmp_path):
 )  # fmt: skip
 def test_what_is_odd_is_counted(tmp_path, rows, note, counts):
     loaded = load(write(tmp_path / "log.jsonl", rows))
-    assert loaded.evaluation.correct_count_P.tolist() == counts
+    assert loaded.correct_count_P.tolist() == counts
     assert any(note in line for line in loaded.reading), loaded.reading
 
 
@@ -204,7 +259,7 @@ def test_a_prompt_that_is_named_loses_no_ids(tmp_path, fields, prompt, wanted):
 
 def test_ids_of_equal_digits_are_one_problem(tmp_path):
     rows = [{"qid": one, "correct": True} for one in (7, 7.0, "7", "7.5", 7.5)]
-    found = load(write(tmp_path / "log.jsonl", rows)).evaluation
+    found = load(write(tmp_path / "log.jsonl", rows))
     assert (found.ids, found.sizes.tolist()) == (("7", "7.5"), [3, 2])
 
 
@@ -286,18 +341,18 @@ def test_rows_after_the_first_are_checked_as_they_are_read(tmp_path):
 @pytest.mark.parametrize("needs", [["correct"], ["reward"]])
 @pytest.mark.parametrize("other", [{}, {"correct": 1}])
 def test_an_odd_reward_among_rewards_is_named_with_its_line(tmp_path, needs, other):
-    rows = [{"qid": "q", "reward": reward, **other} for reward in (1, 0.5, None, "n/a", 0)]
+    rows = [{"qid": "q", "reward": reward, **other} for reward in (1, 0.5, None, "later", 0)]
     path = write(tmp_path / "log.jsonl", rows)
     if other and needs == ["correct"]:  # what is not needed may be odd
         assert open_log(path, needs=needs)[0].samples[3].correct
         return
-    message = r"log.jsonl:4: reward must be .*, got 'n/a'"
+    message = r"log.jsonl:4: reward must be .*, got 'later'"
     with pytest.raises(DataError, match=message):
         open_log(path, needs=needs)
 
 
 def test_graded_scores_are_kept_as_rewards(tmp_path):
-    found = load(write(tmp_path / "log.jsonl", SCORED), correct_above=0.5).evaluation
+    found = load(write(tmp_path / "log.jsonl", SCORED), correct_above=0.5)
     assert found.correct_PN.tolist() == [[0, 1]] * 2
     assert found.samples.rewards.tolist() == [[0.2, 0.9]] * 2
 
@@ -306,15 +361,15 @@ def test_a_gold_is_compared_as_mathematics_on_demand(tmp_path):
     pytest.importorskip("math_verify")
     rows = [{"id": "a", "pred": pred, "gold": "1/2"} for pred in ("0.5", "\\frac{1}{2}", "2")]
     path = write(tmp_path / "log.jsonl", rows)
-    assert load(path).evaluation.correct_PN.tolist() == [[0, 0, 0]]
-    assert load(path, verify=MathVerifier()).evaluation.correct_PN.tolist() == [[1, 1, 0]]
+    assert load(path).correct_PN.tolist() == [[0, 0, 0]]
+    assert load(path, verify=MathVerifier()).correct_PN.tolist() == [[1, 1, 0]]
 
 
 def test_a_verifier_needs_texts_and_golds_alone(tmp_path):
     pytest.importorskip("math_verify")
     texts = ("so \\boxed{0.5}", "\\boxed{2}")
     rows = [{"id": "a", "response": text, "gold": "1/2"} for text in texts]
-    found = load(write(tmp_path / "log.jsonl", rows), verify=MathVerifier()).evaluation
+    found = load(write(tmp_path / "log.jsonl", rows), verify=MathVerifier())
     assert found.correct_PN.tolist() == [[1, 0]]
 
 
@@ -323,7 +378,9 @@ def test_an_evaluation_file_takes_no_names_of_fields(tmp_path):
               "strategies": [None], "answers": [None]}  # fmt: skip
     path = write(tmp_path / "e.jsonl", [record])
     assert not load(path).is_log
-    with pytest.raises(ConfigError, match="is an evaluation file, whose fields are known: --group"):
+    with pytest.raises(
+        ConfigError, match="is a file of setrl's own, whose fields are known: --group"
+    ):
         load(path, group=("prompt",))
 
 

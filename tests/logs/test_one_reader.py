@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from setrl.logs.records import checked
+
 pytest.importorskip("tyro")
 
 from setrl import DEGENERATE, cli, methods
@@ -147,6 +149,11 @@ def rollouts():
     ]  # fmt: skip
 
 
+def own_rollouts():
+    """The same as setrl writes them now."""
+    return [checked(record, "here") | {"schema_version": 2} for record in rollouts()]
+
+
 def judged():
     """What `setrl judge --into way` writes, beside the labels of another judge and gold ones."""
     names = {"-1": -1, "x": 0, "y": 1, "z": 2}
@@ -231,7 +238,8 @@ CASES = {
     "several turns with tools": Case(as_file("log.jsonl", chats())),
     "an evaluation file": Case(as_file("test.jsonl", evaluation())),
     "a judged file": Case(as_file("log.jsonl", judged())),
-    "rollouts of setrl": Case(as_file("step_000005.jsonl", rollouts())),
+    "rollouts of setrl": Case(as_file("step_000005.jsonl", own_rollouts())),
+    "rollouts of setrl up to 0.8": Case(as_file("step_000005.jsonl", rollouts())),
     "labels of Poly-EPO's code": Case(
         as_file("log.jsonl", hundreds()), options=("--degenerate", "100")),
     "graded rewards": Case(
@@ -313,7 +321,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
     options, given = options_of(case), [*map(str, case.options)]
     none = [[-1] * len(one) for one in correct]  # arrays have no strategy for unknown ones
     seen = strategies if case.strategies else none
-    assert of_evaluation(load_samples(path, options).evaluation) == (correct, seen)
+    assert of_evaluation(load_samples(path, options)) == (correct, seen)
     [compared] = load_side(path, log=options).evaluations
     assert of_evaluation(compared) == (correct, seen)
     recommend = Recommend(
@@ -323,15 +331,15 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
         degenerate=options.degenerate,
         **{k: v[0] for k, v in options.fields.named().items()},
     )
-    assert of_evaluation(recommend._read().evaluation) == (correct, seen)
+    assert of_evaluation(recommend._read()) == (correct, seen)
     shown = shown_in_a_page(path, options)  # all that is logged, also beyond n
     assert [row[: len(one)] for row, one in zip(shown, correct, strict=True)] == correct
     assert of_evaluation(reported(path, tmp_path, options)) == (correct, seen)
-    if "schema_version" not in path_text(path) or "group" in path_text(path):
+    if "schema_version" not in path_text(path):
         output = tmp_path / "imported.jsonl"
         tool = {"out": "trl", "rollouts": "verl", "log.eval": "inspect"}.get(path.name, "jsonl")
         run(capsys, "import", tool, path, "--output", output, *given)
-        assert of_evaluation(load_samples(output, LogOptions()).evaluation) == (correct, seen)
+        assert of_evaluation(load_samples(output, LogOptions())) == (correct, seen)
         again = [[s.strategy for s in group.samples] for group in open_log(output)]
         assert list(map(ways, again)) == strategies
 

@@ -174,8 +174,8 @@ def test_texts_are_those_of_the_first_samples(tmp_path):
         record(prompt="r", texts=["f", "g", "h"]),
     )
     evaluation = load_evaluation(path)
-    assert evaluation.samples.texts == (("a", "b", "c"), ("d", "e"), ("f", "g", "h"))
-    assert evaluation.texts_kept == 2
+    assert evaluation.samples.texts == (("a", "b", "c"), ("d",), ("f", "g", "h"))
+    assert evaluation.texts_kept == 1
     assert evaluation.choose([2, 0]).samples.texts == (("f", "g", "h"), ("a", "b", "c"))
     bare = load_evaluation(write(tmp_path / "bare.jsonl", record()))
     assert (bare.texts_kept, bare.choose([0]).texts_kept) == (0, 0)

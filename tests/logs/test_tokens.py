@@ -8,7 +8,7 @@ import pytest
 
 from setrl.logs import LogOptions, open_log
 from setrl.logs.importers.tools import READERS
-from setrl.logs.rollouts import group_of_rollout
+from setrl.logs.records import checked, group_of
 from tests.logs.test_inspect_ai import sample
 from tests.logs.test_verl import line
 
@@ -84,5 +84,5 @@ def test_tinker_cookbook_counts_what_the_policy_wrote_in_all_steps():
 
 def test_own_rollouts():
     one = {"text": "a", "reward": 1.0, "correct": True, "advantage": 0.0}
-    record = {"prompt": "q", "samples": [{**one, "tokens": 5}, one]}
-    assert [s.tokens for s in group_of_rollout(record, 1, "here").samples] == [5, None]
+    old = {"schema_version": 1, "prompt": "q", "samples": [{**one, "tokens": 5}, one]}
+    assert group_of(checked(old, "here"), "here").column("tokens") == [5, None]

@@ -6,19 +6,53 @@ import sys
 
 import pytest
 import torch
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, dynamic_module_utils
 
 from setrl.evaluate import collecting
 from setrl.evaluate.loading import load_evaluation
 from setrl.logs.records import TEXTS_KEPT, read_records
 from setrl.models import folder as model_folder
 from setrl.models import local
+from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import domains
 from setrl.tasks.problem_sets import domain_problems
 from tests import tiny_model
 
 DOMAIN = domains.by_name("polynomial")
+
+
+OWN_CODE = """
+from pathlib import Path
+from transformers import Qwen3Config
+
+(Path(__file__).parent / "ran").touch()
+
+class OwnConfig(Qwen3Config):
+    model_type = "kind_of_its_own"
+"""
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_code_of_a_model_runs_only_if_it_may(tmp_path, monkeypatch, trusted):
+    """Transformers would ask at the terminal, or fail without saying what setrl can do."""
+    modules = tmp_path / "modules"
+    monkeypatch.setattr(dynamic_module_utils, "HF_MODULES_CACHE", str(modules))
+    monkeypatch.syspath_prepend(str(modules))
+    model = tiny_model.make(tmp_path / "model")
+    config = files.read_json(model / "config.json")
+    own = {"AutoConfig": "configuration_own.OwnConfig"}
+    files.write_json(
+        model / "config.json", {**config, "model_type": "kind_of_its_own", "auto_map": own}
+    )
+    (model / "configuration_own.py").write_text(OWN_CODE)
+    if trusted:
+        monkeypatch.setenv("SETRL_TRUST_REMOTE_CODE", "1")
+        local.refuse_missing_model(model)
+    else:
+        with pytest.raises(ConfigError, match=r"has code of its own .*SETRL_TRUST_REMOTE_CODE=1"):
+            local.refuse_missing_model(model)
+    assert any(tmp_path.rglob("ran")) == trusted
 
 
 def evaluate(checkpoint, path, problems=4, n=6, seed=3, temperature=1.0):

@@ -135,7 +135,7 @@ def test_no_rate_is_chosen_if_all_harm():
         ({}, True),
         ({"pass@1": 0.29}, False),
         ({"pass@1": 0.51}, False),
-        ({"pass@32": 1.0}, False),
+        ({"pass@32": 1.0}, True),
         ({"right strategies in 32": 2.9}, False),
     ],
 )

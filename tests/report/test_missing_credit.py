@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from setrl.show.report import page, publish_report, write_report
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.run import ReportedRun
 from setrl.support import files
-from setrl.train.runs.resume import write_status
+from setrl.train.runs.resume import end, write_status
 from tests import fake_run
 
 
@@ -37,6 +38,18 @@ def test_a_run_without_faults_warns_of_nothing(run_dir):
     log(run_dir, "poly_epo", 0, **{"advantage/skipped": 0.09, "advantage/left_out": 0.3})
     assert warnings_of(ReportedRun(run_dir)) == []
     assert 'role="alert"' not in write_report(run_dir).read_text()
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_text("{}")])
+def test_a_log_of_samples_that_is_not_what_the_run_wrote_is_named(run_dir, spoil):
+    seed = Run(run_dir).seed("grpo", 1)
+    end(seed, True, 10)
+    assert warnings_of(ReportedRun(run_dir)) == []
+    step, path = next(iter(seed.rollouts.items()))
+    spoil(path)
+    assert warnings_of(ReportedRun(run_dir)) == [
+        f"Missing, or not what the run wrote: grpo/seed_1/rollouts/step_{step:06d}.jsonl."
+    ]
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -13,6 +13,7 @@ from setrl.show.report import style, write_report
 from setrl.show.report.run import ReportedRun
 from setrl.show.report.verdict import verdict_in_words
 from setrl.support.errors import ConfigError
+from setrl.support.wording import percent
 from setrl.train.runs.resume import write_status
 from tests import fake_run
 
@@ -125,7 +126,7 @@ def test_tables_hold_the_summary_s_numbers(run, page):
     for split in summary["splits"].values():
         for arm in split["arms"].values():
             for name in ("pass@1", "pass@8", "majority@8"):
-                assert f"{100 * arm['metrics'][name]['value']:.1f}%" in page.text
+                assert percent(arm["metrics"][name]["value"]) in page.text
             assert f"{arm['metrics']['correct_strategies@8']['value']:.1f}" in page.text
 
 

@@ -152,7 +152,10 @@ def test_columns_that_the_data_do_not_have(folder):
         ({"rewards": ["math"], "normalise": "group"}, "'normalise'; did you mean 'normalize'?"),
         ({"rewards": ["math"], "normalize": "batch"}, "normalize must be group or null"),
         ({"rewards": []}, "at least one reward"),
-        ({"reward": "math", "timeout": 3}, "timeout and on_error belong to a function"),
+        (
+            {"reward": "math", "timeout": 3},
+            "timeout, on_error and own_process belong to a function",
+        ),
         ([{"function": "own:long"}] * 2, "two rewards are called 'long': give one of them a 'n"),
         ({"function": "own:longg"}, "has no function 'longg'; did you mean 'long'?"),
     ],

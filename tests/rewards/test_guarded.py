@@ -1,3 +1,5 @@
+import re
+import signal
 import threading
 import time
 
@@ -31,6 +33,11 @@ def test_values_as_numbers():
     _, found = call(mixed, ["a"] * 5)
     assert found == [1.0, 2.0, 0.5, None, None]
     assert [type(value) for value in found[:3]] == [float] * 3
+
+
+def test_a_generator_that_fails_is_a_failed_call():
+    _, found = call(lambda completions: (float(text) for text in completions), on_error="unknown")
+    assert found == [1.0, 2.0, None, 4.0]
 
 
 def test_an_array_of_values():
@@ -189,6 +196,14 @@ def test_the_limit_holds_in_other_threads():
     assert ends == ["late", 7]
 
 
+def test_the_limit_holds_in_c_code_that_looks_for_signals():
+    """It holds the interpreter, so no thread of Python can interrupt it; it would take years."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1000)  # the timer of somebody else goes on
+    with pytest.raises(TimeUp):
+        call_within(0.05, lambda: re.match("(a+)+$", "a" * 50 + "b"))
+    assert signal.setitimer(signal.ITIMER_VIRTUAL, 0)[0] > 500
+
+
 def test_an_asynchronous_function():
     import asyncio
 
@@ -240,3 +255,19 @@ def no_completions(prompts):
 def test_what_is_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         GuardedReward(**{"function": numbers, "name": "own", **options})
+
+
+def test_a_function_may_change_what_it_gets_and_the_next_call_does_not_see_it():
+    """The second call, with each sample by itself, gets the samples as they were."""
+
+    def shortens(completions, notes, **_):
+        if len(completions) > 1:
+            completions.reverse()
+            notes[0].append("seen")
+            raise ValueError("together")
+        return [float(text) for text in completions]
+
+    notes = [[] for _ in TEXTS]
+    with pytest.raises(RunError, match=r"raised ValueError: could not convert .* the sample 'x'"):
+        call(shortens, fields={"notes": notes})
+    assert notes == [[]] * 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from setrl.logs.rollouts import group_of_rollout
+from setrl.logs.records import group_of
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.types import Group, Sample
 
@@ -24,6 +24,6 @@ def test_it_says_why_only_where_the_grader_found_it(text, gold, correct, why):
 
 
 def test_a_rollout_keeps_its_gold():
-    record = {"prompt": "p", "gold": "4", "samples": [{"text": r"\boxed{5}", "correct": False}]}
-    group = group_of_rollout(record, 3, "file:1")
+    record = {"prompt": "p", "gold": "4", "n": 1, "texts": [r"\boxed{5}"], "correct": [0]}
+    group = group_of(record, "file:1")
     assert why_wrong(group, group.samples[0]) == "the number 5 is not 4"

@@ -105,6 +105,16 @@ def test_two_processes_do_not_write_one_run(tmp_path):
             claim(tmp_path)
 
 
+def test_a_lock_that_is_a_link_empties_no_file_of_somebody(tmp_path):
+    target = tmp_path / "thesis.tex"
+    target.write_text("mine")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".lock").symlink_to(target)
+    with pytest.raises(RunError, match=r"\.lock is a link, and setrl made none: remove it"):
+        claim(tmp_path / "run")
+    assert target.read_text() == "mine"
+
+
 def test_a_full_disk_is_named(tmp_path):
     message = "cannot write: No space left on device; once fixed, the same command resumes the run"
     with pytest.raises(RunError, match=message), claimed(tmp_path, Config()):

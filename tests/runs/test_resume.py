@@ -8,6 +8,7 @@ from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.train.runs.resume import (
+    changed_logs,
     end,
     is_done,
     last_checkpoint,
@@ -124,15 +125,30 @@ def finished(run):
 def test_a_damaged_file_of_a_finished_run_is_made_again_or_refused(tmp_path, caplog, name, spoil):
     run = Seed(tmp_path)
     finished(run)
-    assert is_done(run, run.final)
+    assert is_done(run, run.final, 3)
     spoil(tmp_path / name)
     wrong = f"{tmp_path / name} is missing, or is not what this run wrote"
     if name != "metrics.jsonl":
-        assert not is_done(run, run.final)
+        assert not is_done(run, run.final, 3)
         assert caplog.messages == [f"{wrong}: it is made again from checkpoint-2"]
     shutil.rmtree(run.checkpoint_folder)
     with pytest.raises(RunError, match=f"{wrong}, and no checkpoint is left: put the file back"):
-        is_done(run, run.final)
+        is_done(run, run.final, 3)
+
+
+@pytest.mark.parametrize("spoil", [flip, cut, Path.unlink])
+def test_a_log_of_samples_that_changed_is_said_and_costs_no_training(tmp_path, caplog, spoil):
+    run = Seed(tmp_path)
+    for step in (1, 2):
+        files.write_lines(run.rollout_file(step), [{"step": step}])
+    finished(run)
+    assert is_done(run, run.final, 3)
+    assert changed_logs(run) == caplog.messages == []
+    spoil(run.rollout_file(2))
+    assert changed_logs(run) == ["rollouts/step_000002.jsonl"]
+    assert is_done(run, run.final, 3)
+    wrong = f"{run.rollout_file(2)} is missing, or is not what this run wrote"
+    assert caplog.messages == [wrong]
 
 
 def test_what_came_after_the_checkpoint_is_dropped(tmp_path):

@@ -27,7 +27,7 @@ from setrl.core.inputs import read_samples
 from setrl.judges.base import judgement_by_names
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.logs.importers.tools import READERS
-from setrl.logs.rollouts import group_of_rollout
+from setrl.logs.records import COLUMN_OF, checked, group_of
 from setrl.samples.columns import KEYS, LABELS
 from setrl.samples.values import (
     NUMBERS,
@@ -102,6 +102,8 @@ VALUES = {
     '"  "': "  ",
     '"null"': "null",
     '"nan"': "nan",
+    '"None"': "None",
+    '"N/A"': "N/A",
     '"inf"': "inf",
     '"factor"': "factor",
     '" factor "': " factor ",
@@ -112,6 +114,7 @@ VALUES = {
     '"correct"': "correct",
     '"Wrong"': "Wrong",
     '"maybe"': "maybe",
+    '"error"': "error",
     "1j": 1j,
     'b"1"': b"1",
     "[1]": [1],
@@ -382,9 +385,9 @@ def in_rollout(field: str) -> Callable[[Any], Any]:
     """What a page makes of a value in the rollouts of our own runs."""
 
     def door(value: Any) -> Any:
-        sample = {"text": "t", "reward": 1, COLUMNS[field]: value}
-        sample = json.loads(json.dumps(sample))
-        group = group_of_rollout({"prompt": "p", "samples": [sample]}, 1, "here")
+        columns = {"rewards": [1], COLUMN_OF[COLUMNS[field]]: [value]}
+        record = {"schema_version": 2, "prompt": "p", "n": 1, "texts": ["t"], **columns}
+        group = group_of(checked(json.loads(json.dumps(record)), "here"), "here")
         return getattr(group.samples[0], COLUMNS[field])
 
     return door

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from setrl.cli import main
-from setrl.logs.rollouts import group_of_rollout
+from setrl.logs.records import checked, group_of
 
 ROWS = [
     {"prompt": "p", "reward": r, "correct": c, "strategy": s}
@@ -64,5 +64,5 @@ def test_a_recorded_outcome_is_read_and_old_records_are_read_by_rewards(rewards,
         }
         for reward, one in zip(rewards, own, strict=True)
     ]
-    group = group_of_rollout({"prompt": "p", "samples": samples}, 1, "here")
-    assert [sample.correct for sample in group.samples] == expected
+    record = checked({"schema_version": 1, "prompt": "p", "samples": samples}, "here")
+    assert group_of(record, "here").column("correct") == expected

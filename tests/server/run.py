@@ -28,6 +28,7 @@ import numpy as np
 import yaml
 from safetensors.numpy import load
 
+from setrl.logs.log import open_log
 from setrl.logs.run import Run
 from setrl.support import files
 from setrl.tasks.domains import Polynomial
@@ -110,14 +111,13 @@ def largest_difference(folder, arm, method):
     """Between the recorded advantages of an arm and those that the core computes; and how many."""
     largest, count = 0.0, 0
     for path in Run(folder).seed(arm, 0).rollouts.values():
-        for record in files.read_lines(path):
-            samples = record["samples"]
-            rewards_BN = np.array([[one["reward"] for one in samples]])
-            strategies_BN = np.array([[one["strategy"] for one in samples]], dtype=float)
+        for group in open_log(path):
+            rewards_BN = np.array([group.column("reward")])
+            strategies_BN = np.array([group.column("strategy")], dtype=float)
             want = method.advantages(rewards_BN, strategies=strategies_BN, abstain=True).values_BN[
                 0
             ]
-            got = np.array([one["advantage"] for one in samples])
+            got = np.array(group.column("advantage"))
             largest, count = max(largest, float(np.abs(want - got).max())), count + got.size
     return largest, count
 

@@ -23,6 +23,7 @@ ROOT = HERE.parents[1]
 TRL = "https://github.com/huggingface/trl"
 SUITES = ("trl", "sb3", "sb3-vines")
 SDE = "gSDE is refused with vines: its noise belongs to one trajectory"
+NORMAL = "VecNormalize is refused with vines: it does not reach their environments"
 STACK = "VecFrameStack is refused with vines: it does not reach their environments"
 COPY = "the plug-in cannot copy an environment out of this VecEnv; the model was not made"
 STEPS = "the test counts the steps of a rollout; with vines episodes stay whole"
@@ -34,6 +35,8 @@ KNOWN: dict[str, dict[str, str]] = {  # suite → test → why it fails only wit
         "test_distributions.test_squashed_gaussian": SDE,
         "test_save_load.test_save_load_policy": SDE,
         "test_dict_env.test_dict_vec_framestack": STACK,
+        "test_dict_env.test_vec_normalize": NORMAL,
+        "test_cnn.test_image_like_input": NORMAL,
         "test_dict_env.test_multiprocessing": COPY,
         "test_vec_extract_dict_obs.test_vec_with_ppo": COPY,
         "test_gae.test_gae_computation": STEPS,

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             name, rest = _named(arguments)
             command = _parsed(name, rest)
             with harmless_output(), only_json(command):
-                command.run()
+                code = _ran(command)
     except KeyboardInterrupt as error:
         what, code = ("terminated", 143) if isinstance(error, Terminated) else ("interrupted", 130)
         _leave(code, f"{what}; {RESUMES if getattr(command, 'resumes', False) else STARTS_AGAIN}")
@@ -56,7 +56,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except tuple(EXIT_CODES) as error:
         code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
         _leave(code, explain(error))
-    sys.exit(0)
+    sys.exit(code)
+
+
+def _ran(command: Any) -> int:
+    """Run the command and return its exit code; code of a user that it calls must not choose it."""
+    try:
+        return command.run() or 0
+    except SystemExit as error:
+        raise RunError(
+            f"code that the command runs called sys.exit({error.code!r}) before it was done"
+        ) from error
 
 
 def _named(arguments: list[str]) -> tuple[str, list[str]]:

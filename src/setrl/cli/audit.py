@@ -96,7 +96,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     require: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     details: bool = False
 
-    def run(self) -> None:
+    def run(self) -> int:
         """Print the audit; what is required and does not hold goes to stderr."""
         with usage_errors(), redirect_stdout(sys.stderr):  # its prints are not the answer
             found = self._audit()
@@ -108,8 +108,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             print("\n".join(lines if self.details else _first(lines)))
         for name, why in broken.items():
             print(f"does not hold: {name}: {why}", file=sys.stderr)
-        if broken:
-            raise SystemExit(NOT_KEPT)
+        return NOT_KEPT if broken else 0
 
     def _audit(self) -> Audit:
         from setrl.support.files.progress import progress_bar

@@ -57,7 +57,7 @@ class CheckTask(Said):
     sample: bool = True
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
 
-    def run(self) -> None:
+    def run(self) -> int:
         """Print what was found; problems go to stderr, a sentence each."""
         from setrl.tasks import FileTask
         from setrl.train.lm.preflight.task_check import check_task
@@ -66,8 +66,7 @@ class CheckTask(Said):
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
         task, resolved = self._read()
         if not isinstance(task, FileTask):
-            self._check_domain(task)
-            return
+            return self._check_domain(task)
         if self.sample and (resolved is None or resolved.config.model is None):
             raise ConfigError(
                 f"{self.config}: has no model to draw samples from: add the key `model`, or give "
@@ -87,9 +86,9 @@ class CheckTask(Said):
             from setrl.train.lm.preflight.task_check import task_check_text
 
             print(task_check_text(found))
-        self._end(found.problems, found.warnings, dataclasses.asdict(found))
+        return self._end(found.problems, found.warnings, dataclasses.asdict(found))
 
-    def _check_domain(self, task: Task) -> None:
+    def _check_domain(self, task: Task) -> int:
         """Check the rules of a domain."""
         from setrl.tasks import DomainTask
         from setrl.tasks.domains.check import check_domain
@@ -99,12 +98,12 @@ class CheckTask(Said):
         found = check_domain(task.domain)
         if not self.json and not found:
             print(f"{task.name} keeps the rules of a domain")
-        self._end(found, [], {"task": task.name})
+        return self._end(found, [], {"task": task.name})
 
     def _end(
         self, problems: Sequence[str], warnings: Sequence[str], found: Mapping[str, Any]
-    ) -> None:
-        """Print what is wrong, or everything as JSON, and leave with the exit code."""
+    ) -> int:
+        """Print what is wrong, or everything as JSON, and return the exit code."""
         from setrl.train.lm.preflight.task_check import TaskCheck
 
         if self.json:
@@ -115,8 +114,7 @@ class CheckTask(Said):
         for kind, sentences in (("warning", warnings), ("problem", problems)):
             for sentence in sentences:
                 print(f"{kind}: {sentence}", file=sys.stderr)
-        if problems:
-            raise SystemExit(PROBLEMS)
+        return PROBLEMS if problems else 0
 
     def _read(self) -> tuple[Task, ResolvedConfig | None]:
         """Return the task of the config, and the whole config if it has a model."""

@@ -59,6 +59,7 @@ class Compare(EvaluatedFields, Said):
         problems_read: The number of problems of A and of B, before any were left out.
         reading: How the fields of the logs were read.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average, where there are several.
         support: With --support, for each k the numbers of problems that are preserved, lost, gained
             or outside, and the state of each problem with all samples; else null.
     """
@@ -75,6 +76,7 @@ class Compare(EvaluatedFields, Said):
     def run(self) -> None:
         """Print the comparison."""
         from setrl.evaluate.comparison import compare_paths
+        from setrl.evaluate.task_text import difference_table
         from setrl.evaluate.text import FEW, comparison_text
 
         if min(self.k, default=1) < 1:
@@ -93,4 +95,6 @@ class Compare(EvaluatedFields, Said):
         if self.json:
             self.say_json(**result.to_json())
         else:
-            print(comparison_text(result, self.details, None if self.k else FEW))
+            text = comparison_text(result, self.details, None if self.k else FEW)
+            tables = text, difference_table(result.by_task, self.metrics)
+            print("\n\n".join(filter(None, tables)))

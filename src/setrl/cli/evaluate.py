@@ -52,6 +52,7 @@ class Evaluate(EvaluatedFields, Said):
         band: The 95% band of pass@k at all k at once.
         ungraded: The counts of samples without a grade, and the bounds of pass@1, also of problems
             that are left out because of them.
+        by_task: The metrics of each task, and their macro average, where the file has several.
     """
 
     file: Positional[Path]
@@ -89,6 +90,7 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.cautions import of_one
         from setrl.evaluate.sides import common_split, load_side
         from setrl.evaluate.summary import summarise
+        from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
 
         chosen = self.split or common_split(self.file)
@@ -98,7 +100,7 @@ class Evaluate(EvaluatedFields, Said):
         asked = () if "all" in asked else asked
         found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
         split = found.splits["all"]
-        arm = self._asked(split.arms["model"])
+        arm = self._asked(split.arms["model"], side)
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
@@ -108,16 +110,19 @@ class Evaluate(EvaluatedFields, Said):
             self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            print(metric_table(arm, self.metrics, notes))
+            tables = metric_table(arm, self.metrics, notes), task_table(arm.by_task, self.metrics)
+            print("\n\n".join(filter(None, tables)))
         return side
 
-    def _asked(self, arm: ArmSummary) -> ArmSummary:
+    def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:
         """Return the metrics; refuse if the samples lack one that was asked for by name."""
-        from setrl.evaluate.metrics import by_metric, refuse_lacking
+        from setrl.evaluate.metrics import by_metric, incomplete, refuse_lacking
 
         if not self.metrics or "all" in self.metrics:
             return arm
-        refuse_lacking(self.metrics, {str(self.file): by_metric(arm.metrics)})
+        name = str(self.file)
+        why = {name: incomplete(side.evaluations)}
+        refuse_lacking(self.metrics, {name: by_metric(arm.metrics)}, why)
         return arm
 
 

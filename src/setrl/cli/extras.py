@@ -74,6 +74,7 @@ MODULES = {
     "imageio": "gym",
     "mujoco": "mujoco",
     "ale_py": "atari",
+    "cv2": "atari",
     "tensorboard": "tensorboard",
     "jax": "jax",
     "optax": "jax-control",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 from tyro.conf import Positional
@@ -38,8 +37,8 @@ class GradeAnswer(Said):
     answer: Positional[str]
     units: bool = False
 
-    def run(self) -> None:
-        """Print the verdict and why, and leave with its exit code."""
+    def run(self) -> int:
+        """Print the verdict and why, and return its exit code."""
         from setrl.rewards.grading import MathGrader
 
         grader = MathGrader(units=self.units)
@@ -51,4 +50,4 @@ class GradeAnswer(Said):
         keys = ("verdict", "why", "answer", "certificate", "witness")
         record = {key: getattr(grade, key) for key in keys}
         self.tell(f"{grade.verdict}: {grade.why}", **record)
-        sys.exit(EXIT_CODES[grade.verdict])
+        return EXIT_CODES[grade.verdict]

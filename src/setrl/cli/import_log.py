@@ -15,7 +15,7 @@ from setrl.cli.said import Said
 from setrl.logs.importers.tools import READERS
 from setrl.logs.log import open_log
 from setrl.logs.recording import log_records
-from setrl.logs.records import is_evaluation_file
+from setrl.logs.records import is_own_file
 from setrl.support import files, names
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.wording import size
@@ -69,7 +69,7 @@ class ImportLog(EvaluatedFields, Said):
     def run(self) -> None:
         """Write the evaluation file, and print to stderr what it holds and what was left out."""
         files.refuse_own_input(self.output, self.path)
-        files.refuse_file_of_others(self.output, is_evaluation_file, "an evaluation file")
+        files.refuse_file_of_others(self.output, is_own_file, "an evaluation file")
         with usage_errors():
             names.look_up("tool", self.tool, {OWN: None, **READERS})
         if self.tool == OWN and (self.steps or self.filter):
@@ -78,8 +78,8 @@ class ImportLog(EvaluatedFields, Said):
         log = open_log(
             self.path, options, ["correct"], tool=None if self.tool == OWN else self.tool
         )
-        if log.is_evaluation:
-            raise ConfigError(f"{self.path} is an evaluation file already: use it as it is")
+        if log.is_own:
+            raise ConfigError(f"{self.path} is a file of setrl's own already: use it as it is")
         self.say([log.head])
         sizes: list[int] = []
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from setrl.logs.options import LOUD, LogOptions, Verify
 from setrl.logs.roles import FieldNames
+from setrl.logs.verdict_words import VerdictWords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +32,13 @@ class LogFields:
         strategy: The field with the strategy of a sample: a name or a number.
         answer: The field with the model's answer.
         gold: The field with the right answer.
-        sample_number: The field that numbers the samples of a problem; rows with the same number
-            count once.
+        sample_number: The field that numbers the samples of a problem; of rows with the same number
+            the last one counts.
         num_correct: The field with the number of correct samples of a problem.
         num_samples: The field with the number of samples of a problem.
+        right: Further words for a correct sample, besides correct, true, yes, pass and others.
+        wrong: Further words for a wrong sample, such as timeout.
+        unknown: Words for a sample without a verdict, such as error.
         correct_above: If scores are graded, samples with a higher score are correct.
         degenerate: The label of samples of no strategy, such as 100 in Poly-EPO's code, besides −1.
             A null or missing label is unknown; give the word null if that means no strategy.
@@ -56,6 +60,9 @@ class LogFields:
     sample_number: str | None = None
     num_correct: str | None = None
     num_samples: str | None = None
+    right: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     correct_above: float | None = None
     degenerate: str | None = None
     verify: bool = False
@@ -83,6 +90,7 @@ class LogFields:
             self._verifier(),
             getattr(self, "allow_damaged", False),
             getattr(self, "ungraded", "left-out"),
+            words=VerdictWords(self.right, self.wrong, self.unknown),
         )
 
     def _verifier(self) -> Verify | None:

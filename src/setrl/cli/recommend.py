@@ -17,8 +17,8 @@ from setrl.logs.roles import UNREAD
 from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from setrl.evaluate.loading import LoadedSamples
     from setrl.evaluate.recommend import TableRow
+    from setrl.evaluate.samples import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +78,7 @@ class Recommend(EvaluatedFields, Said):
                 f"--samples-per-prompt must be at least 3, got {self.samples_per_prompt}: sets of "
                 "two are compared with sets without a sample"
             )
-        loaded = self._read()
-        groups = loaded.evaluation
+        groups = self._read()
         try:
             found = shown(groups, self.samples_per_prompt or min(groups.most, 16))
         except DataError as error:
@@ -90,7 +89,7 @@ class Recommend(EvaluatedFields, Said):
             keys = as_json(found, row, self.goal)
             self.say_json(**keys, next=self._next(row), notes=notes)
             return
-        print(recommendation_text(found, row, self._next(row), _unread(loaded.reading)))
+        print(recommendation_text(found, row, self._next(row), _unread(groups.reading)))
         for note in notes:
             print(f"note: {note}")
 
@@ -108,7 +107,7 @@ class Recommend(EvaluatedFields, Said):
         return shlex.join(["setrl", "credit", *log, *as_options(row.methods[0]),
                            "--output", output])  # fmt: skip
 
-    def _read(self) -> LoadedSamples:
+    def _read(self) -> Evaluation:
         from setrl.evaluate.loading import load_samples
 
         if not self.file.exists():

@@ -58,6 +58,8 @@ class RunOptions(Said):
 
         The page is also written if arms failed: its first line says so.
         """
+        from setrl.train.runs.claim import is_claimed
+
         try:
             folder = run(
                 config,
@@ -66,8 +68,9 @@ class RunOptions(Said):
                 accept_changes=self.accept_changes,
             )
         except RunError:
-            with suppress(ConfigError, DataError, OSError):  # a full disk has no room for a report
-                self._write_report(self.folder(config))
+            if not is_claimed(self.folder(config)):  # by another process, whose folder it is
+                with suppress(ConfigError, DataError, OSError):  # a full disk has no room for it
+                    self._write_report(self.folder(config))
             raise
         self._write_report(folder)
 

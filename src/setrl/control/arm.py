@@ -157,6 +157,10 @@ class Learner(ABC):
         """
         steps, asked = self.steps, self.stop.asked
         self.on_step(steps)
-        if steps and (asked or is_due(self.resolved.config.checkpoint_every, before, steps)):
+        # After the last step, too: a longer run goes on from there.
+        last = steps >= self.resolved.steps
+        if steps and (
+            asked or last or is_due(self.resolved.config.checkpoint_every, before, steps)
+        ):
             save(self.run, steps, self.write)
         return asked

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from typing_extensions import override
 
+from setrl.control.options import check_argument
 from setrl.control.tasks import located
 from setrl.support import names
-from setrl.support.files.sections import Count, Natural, refuse_unknown
+from setrl.support.files.sections import Count, Natural, blamed_on, refuse_unknown
 from setrl.train.runs.config import RunConfig, located_arms
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
@@ -25,7 +26,8 @@ VINE_KEYS = (
     *("num_vines", "num_states", "where", "window", "credit", "num_sets"),
     *("max_steps", "trunk"),  # not on JAX
 )
-OPTION_KEYS = ("kl_coef", "kl_anchor", "ucb_coef")
+OPTIONS = {"kl_coef": 0.0, "kl_anchor": "behaviour", "ucb_coef": 0.0}  # none of them
+OPTION_KEYS = tuple(OPTIONS)
 PPO_KEYS = (
     *("n_envs", "n_steps", "num_trajectories", "batch_size", "n_epochs", "learning_rate"),
     *("gamma", "gae_lambda"),
@@ -67,6 +69,7 @@ class ControlConfig(RunConfig):
     def _check(self) -> None:
         """Check each key for itself; `resolve` checks what needs the task or a method."""
         refuse_unknown(self.ppo, PPO_KEYS, "ppo")
+        _check_arguments(self.ppo, "ppo")
 
     @override
     def _check_arm(self, arm: str) -> None:
@@ -75,6 +78,18 @@ class ControlConfig(RunConfig):
         if algorithm != "poly_ppo":
             known = ("algorithm", *OPTION_KEYS, *PPO_KEYS)
             refuse_unknown(self.arms[arm], known, f"arms.{arm}")
+        _check_arguments(self.arms[arm], f"arms.{arm}")
+
+    @override
+    def differences(self, other: Self) -> list[str]:
+        """Return what differs in `other` and changes results that exist already, one line a key.
+
+        Arms and seeds that `other` adds do not count, nor more steps: they come after the others.
+        """
+        mine, theirs = self.total_steps, other.total_steps
+        if mine is not None and theirs is not None and theirs > mine:
+            other = replace(other, total_steps=mine)
+        return super().differences(other)
 
     @classmethod
     @override
@@ -82,3 +97,11 @@ class ControlConfig(RunConfig):
         folder = str(path.resolve().parent)
         task, arms = values.get("task"), located_arms(values.get("arms"), folder)
         return {**values, "task": located(task, folder), "arms": arms}
+
+
+def _check_arguments(given: Mapping[str, Any], at: str) -> None:
+    """Refuse values that PPO cannot have, on both paths alike, before anything starts."""
+    for name in (*PPO_KEYS, *OPTION_KEYS):
+        if name in given:
+            with blamed_on(f"{at}.{name}", f"{at}: "):
+                check_argument(name, given[name])

@@ -9,10 +9,17 @@ in the critic's rewards, not in the scores of sets.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from math import inf
 from typing import Any, Literal, get_args
 
+from typing_extensions import override
+
 Anchor = Literal["behaviour", "start"]
+COUNTS = ("num_trajectories", "n_envs", "n_steps", "batch_size", "n_epochs", "sequence_length")
+SHARES = ("gamma", "gae_lambda")
+ABOVE_0 = ("clip_range", "clip_range_vf", "max_grad_norm", "target_kl")
+MAY_BE_NONE = ("batch_size", "clip_range_vf", "target_kl")
 
 
 def bonus_of(visits: Any, weight: float) -> Any:
@@ -20,11 +27,91 @@ def bonus_of(visits: Any, weight: float) -> Any:
     return weight * visits**-0.5
 
 
+@dataclass(frozen=True, kw_only=True)
+class PPOArguments:
+    """The arguments of PPO on both paths, under Stable-Baselines3's names, with its defaults.
+
+    Attributes:
+        batch_size: Steps of a minibatch; None: all steps of an update.
+        n_epochs: Passes over the steps of an update.
+        learning_rate: Step size of Adam.
+        gamma: Discount γ.
+        gae_lambda: λ of GAE.
+        clip_range: ε of the clipped surrogate.
+        normalize_advantage: Whether advantages have mean 0 and standard deviation 1.
+        ent_coef: Weight of the entropy bonus.
+        vf_coef: Weight of the critic's loss.
+        max_grad_norm: Largest norm of the gradient.
+    """
+
+    batch_size: int | None = 64
+    n_epochs: int = 10
+    learning_rate: float = 3e-4
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    normalize_advantage: bool = True
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            check_argument(one.name, getattr(self, one.name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GymPPOArguments(PPOArguments):
+    """The arguments of PPO on Stable-Baselines3's path.
+
+    Attributes:
+        n_envs: Environments that are stepped side by side.
+        n_steps: Steps of each environment in an update.
+        clip_range_vf: ε of the critic's clipped loss; None: it is not clipped.
+        target_kl: An update ends once the policy has moved by 1.5 times as much; None: never.
+    """
+
+    n_envs: int = 8
+    n_steps: int = 2048
+    clip_range_vf: float | None = None
+    target_kl: float | None = None
+
+    @property
+    def minibatch(self) -> int:
+        """Steps of a minibatch."""
+        return self.n_envs * self.n_steps if self.batch_size is None else self.batch_size
+
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.normalize_advantage and min(self.minibatch, self.n_envs * self.n_steps) < 2:
+            raise ValueError(
+                "batch_size and n_steps × n_envs must be at least 2 with normalize_advantage, got "
+                f"{self.batch_size} and {self.n_steps} × {self.n_envs}"
+            )
+
+
+def check_argument(name: str, value: Any) -> None:
+    """Refuse a value that an argument of PPO, or a penalty or bonus, cannot have."""
+    may_be_none = name in MAY_BE_NONE
+    if name in COUNTS:
+        require_number(name, value, 1, whole=True, may_be_none=may_be_none)
+    elif name in SHARES:
+        require_number(name, value, 0, 1)
+    elif name in ABOVE_0:
+        require_number(name, value, 1e-12, may_be_none=may_be_none)
+    elif name == "kl_anchor":
+        require_choice(name, value, Anchor)
+    elif name != "normalize_advantage":
+        require_number(name, value)
+    elif not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {value!r}")
+
+
 def check_penalties(kl_coef: Any, kl_anchor: Any, ucb_coef: Any) -> None:
     """Refuse an unknown anchor, and weights that are not numbers ≥ 0."""
-    require_choice("kl_anchor", kl_anchor, Anchor)
-    require_number("kl_coef", kl_coef)
-    require_number("ucb_coef", ucb_coef)
+    for name, value in (("kl_coef", kl_coef), ("kl_anchor", kl_anchor), ("ucb_coef", ucb_coef)):
+        check_argument(name, value)
 
 
 def require_choice(name: str, value: object, choices: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 from setrl.control.config import (
     ALGORITHMS,
     OPTION_KEYS,
+    OPTIONS,
     PPO_KEYS,
     VINE_KEYS,
     ControlConfig,
 )
+from setrl.control.options import GymPPOArguments, PPOArguments
 from setrl.control.tasks import ControlTask, from_config, is_of_jax
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
@@ -26,6 +28,7 @@ from setrl.train import method_config
 
 Keys = Mapping[str, Any]  # of an arm
 
+POLY_EPO = "poly_epo"  # the method of an arm that names none
 MOST_JAX_STEPS = 2_000_000_000  # the last update exceeds it, and must stay below 2³¹
 JAX_VINES = VINE_KEYS[:-2]  # on JAX the environment says how long an episode may be
 
@@ -117,7 +120,49 @@ def resolve(config: ControlConfig) -> ResolvedControl:
             f"total_steps must be at most {MOST_JAX_STEPS:,} on JAX, which counts them in 32 bits",
             "total_steps",
         )
-    return ResolvedControl(config, task, arms, steps)
+    return ResolvedControl(_written_out(config, task, arms, steps), task, arms, steps)
+
+
+def _written_out(
+    config: ControlConfig, task: ControlTask, arms: Mapping[str, ResolvedControlArm], steps: int
+) -> ControlConfig:
+    """Return the config with every default: it trains the same when a default changes."""
+    ppo = {**vars(_arguments(task)()), **_taken(dict(task.defaults), PPO_KEYS), **config.ppo}
+    ppo = {name: value for name, value in ppo.items() if name in PPO_KEYS}
+    keys = {
+        arm: {
+            "algorithm": "ppo",
+            **ALGORITHMS[own.get("algorithm", "ppo")],
+            **OPTIONS,
+            **_of_vines(arms[arm], own),
+            **own,
+        }
+        for arm, own in config.arms.items()
+    }
+    return replace(config, ppo=ppo, arms=keys, total_steps=steps)
+
+
+def _of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
+    """Return the keys of an arm's vines and of its method, with their defaults."""
+    vines = arm.vines if arm.model is None else arm.model.vines
+    if vines is None:
+        return {}
+    name = own.get("method", POLY_EPO)
+    usual = method_config.defaults_of(name)
+    return {
+        "method": name,
+        **usual,
+        **{k: getattr(vines, k) for k in VINE_KEYS if hasattr(vines, k)},
+    }
+
+
+def _arguments(task: ControlTask) -> type[PPOArguments]:
+    """Return the class of PPO's arguments on the path that trains the task."""
+    if not is_of_jax(task):
+        return GymPPOArguments
+    from setrl.control.jax.update import PPOOptions
+
+    return PPOOptions
 
 
 def _check_defaults(task: ControlTask) -> None:
@@ -137,7 +182,8 @@ def _arm(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
     algorithm = own.pop("algorithm", "ppo")
     vines, options, ppo = (_taken(own, names) for names in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
     if algorithm == "poly_ppo":
-        method = method_config.from_config({"method": "poly_epo", **own})
+        also = (*VINE_KEYS, *OPTION_KEYS, *PPO_KEYS)
+        method = method_config.from_config({"method": POLY_EPO, **own}, also=also)
     usual = _taken(dict(task.defaults), PPO_KEYS)
     ppo = {**usual, **config.ppo, **ALGORITHMS[algorithm], **ppo}
     make = partial(_arm_on_jax, config.gru) if is_of_jax(task) else _arm_on_gymnasium
@@ -158,13 +204,12 @@ def _arm_on_gymnasium(
     if method is not None:
         vines = Vines(task.make_env, task.label, task.score, **given)
     check_vines(method, vines)
-    ppo = {"n_envs": 8, **ppo}
     if "num_trajectories" in ppo:
         raise ValueError(
             "num_trajectories is of tasks on JAX; here n_steps × n_envs are the steps of an update"
         )
-    if ppo.get("batch_size", 64) is None:
-        ppo["batch_size"] = ppo["n_envs"] * ppo.get("n_steps", 2048)
+    given_to_ppo = GymPPOArguments(**ppo)
+    ppo = {**vars(given_to_ppo), "batch_size": given_to_ppo.minibatch}
     return ResolvedControlArm(method, vines, ppo, options)
 
 
@@ -180,8 +225,9 @@ def _arm_on_jax(
     vines = None if method is None else VineChoices(**given)
     widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
     policy = ActorCritic(task.env.num_actions, widths, gru)
-    model = JaxPolyPPO(task, policy, PPOOptions(**ppo, **options), method, vines)
-    return ResolvedControlArm(method, None, ppo, options, model)
+    arguments = PPOOptions(**ppo, **options)
+    model = JaxPolyPPO(task, policy, arguments, method, vines)
+    return ResolvedControlArm(method, None, vars(arguments), options, model)
 
 
 def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from typing_extensions import override
 
@@ -142,10 +143,15 @@ def train_arm(
             on_step(learner.steps)
         return learner.steps
 
-    method = repr(resolved.arms[arm].method)
-    return train_on(
-        run, run.outcome_file, resolved.steps, on_step, train, arm=arm, seed=seed, method=method
-    )
+    own = resolved.arms[arm]
+    about: dict[str, Any] = {
+        "arm": arm,
+        "seed": seed,
+        "task": repr(resolved.task),
+        "method": repr(own.method),
+    }
+    about |= {"ppo": dict(own.ppo), "policy": repr(dict(resolved.task.policy_kwargs))}
+    return train_on(run, run.outcome_file, resolved.steps, on_step, train, **about)
 
 
 def _write_evaluation(learner: Learner, arm: str, seed: int | None) -> None:

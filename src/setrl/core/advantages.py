@@ -9,7 +9,6 @@ import numpy as np
 
 from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.estimators import Estimator
-from setrl.core.inputs import Array
 from setrl.core.method import (
     STD_FLOOR,
     Adjustment,
@@ -22,6 +21,7 @@ from setrl.core.method import (
     Scale,
     Shaping,
 )
+from setrl.samples.arrays import Array
 
 __all__ = [
     "STD_FLOOR",

@@ -9,7 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from setrl.core.advantages import Advantages, AnyMethod, require_method
-from setrl.core.inputs import Array, Fields, keeps_integers, like, read_array
+from setrl.core.inputs import Fields
+from setrl.samples.arrays import Array, keeps_integers, like, read_array
 from setrl.samples.values import NUMBERS
 from setrl.support import names
 

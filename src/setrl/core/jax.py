@@ -13,8 +13,9 @@ import numpy as np
 
 from setrl.core.advantages import AnyMethod, require_method
 from setrl.core.credit import baselines
-from setrl.core.inputs import Array, Fields, check_given, check_shape
+from setrl.core.inputs import Fields, check_given
 from setrl.core.method import Method, MethodSum
+from setrl.samples.arrays import Array, check_shape
 from setrl.support import names
 from setrl.support.installing import install
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from setrl.core.credit.designs import advance
 from setrl.core.credit.estimators import Exact
-from setrl.core.inputs import Array, Fields, check_set_size, like, read_samples
+from setrl.core.inputs import Fields, check_set_size, read_samples
 from setrl.core.objectives.base import Objective
+from setrl.samples.arrays import Array, like
 from setrl.samples.samples import Samples
 
 

@@ -19,9 +19,10 @@ from setrl.core.credit.baselines import Baseline
 from setrl.core.credit.designs import advance
 from setrl.core.credit.estimators import BLOCK, Credit, Estimator, Exact
 from setrl.core.credit.rounding import gain_without_rounding
-from setrl.core.inputs import Array, Fields, check_set_size, like, read_samples
+from setrl.core.inputs import Fields, check_set_size, read_samples
 from setrl.core.objectives.base import Objective, all_reads
 from setrl.core.shaping import Shaping
+from setrl.samples.arrays import Array, like
 from setrl.samples.samples import Samples
 
 Reduction = Literal["mean", "sum"]

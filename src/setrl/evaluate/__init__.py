@@ -26,7 +26,7 @@ from setrl.evaluate.intervals import (
     paired_difference,
     problems_needed,
 )
-from setrl.evaluate.loading import LoadedSamples, load_evaluation, load_samples
+from setrl.evaluate.loading import load_evaluation, load_samples
 from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.evaluate.summary import (
@@ -45,7 +45,6 @@ __all__ = [
     "Evaluation",
     "FirstLoss",
     "IntervalConfig",
-    "LoadedSamples",
     "ProblemSupport",
     "Summary",
     "Support",

@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.evaluate.estimators import Floats, pass_at_k
-from setrl.evaluate.intervals import ROUNDING, IntervalConfig, runs_that_differ
+from setrl.evaluate.intervals import IntervalConfig, runs_that_differ, t_quantile
 from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.tails import ROUNDING, Bounds, ends, sum_of
 
 EVERY_K = 512  # up to here a band is computed at every k, and beyond at some
 BEYOND = 64  # at how many k beyond
-STREAM = 99  # of the seed's generators; the bootstrap uses the small ones
+STREAM = 99  # of the seed's generators
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Band:
     Attributes:
         ks: Where the curve is computed.
         values: The curve.
-        low, high: The band; NaN where all problems have the same value, so that their spread, and
-            with it the distance of the true value, is unknown.
-        critical: The factor c: how many standard errors the band reaches to both sides.
+        low, high: The band; NaN where it is unknown: of one problem, or where all problems have
+            the same value and nobody said which values there are.
+        critical: The factor c: how many standard errors the band reaches to both sides at least.
         level: The probability.
     """
 
@@ -113,8 +114,7 @@ def pass_band(
     """Return the band of pass@k of one arm, or of its difference to another arm, at every k."""
     ks = every_k(min(e.n for e in (*first, *(second or ()))))
     subtracted = None if second is None else pass_values(second, ks)
-    bounds = (0.0 if second is None else -1.0, 1.0)
-    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, bounds)
+    return simultaneous_band(ks, pass_values(first, ks), subtracted, intervals, (0.0, 1.0))
 
 
 def simultaneous_band(
@@ -122,7 +122,7 @@ def simultaneous_band(
     first_KRP: ArrayLike,
     second_KRP: ArrayLike | None = None,
     config: IntervalConfig | None = None,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
+    bounds: Bounds | None = None,
 ) -> Band:
     """Return a band over a curve (a mean over problems and seeds) or a difference of two curves.
 
@@ -132,8 +132,8 @@ def simultaneous_band(
     estimated from P problems. The terms of R seeds are also divided by √(χ²/(R−1)). The factor c is
     the level's quantile of the draws.
 
-    The band is right for many problems. Where few problems differ at all (pass@k near 1, k near n)
-    it can be too narrow, as every interval from a standard error. docs/results/evaluation has
+    The band reaches c standard errors, and farther where few problems decide a mean (pass@k near 1,
+    k near n): its ends are `setrl.evaluate.tails` with c instead of t. docs/results/evaluation has
     measured coverages.
 
     Args:
@@ -142,7 +142,8 @@ def simultaneous_band(
         second_KRP: The curve that is subtracted, on the same problems; paired by seed where both
             have equally many.
         config: Level, number of draws and their seed.
-        bounds: What the true curve lies within, as 0 and 1 for a share; the band ends there.
+        bounds: The smallest and the largest value that a curve can have, 0 and 1 for a share; by
+            default the range of the values at each place.
 
     Raises:
         ValueError: If the arrays do not fit each other.
@@ -155,13 +156,13 @@ def simultaneous_band(
     ):
         raise ValueError(f"values must be (places, seeds, problems) of {len(ks)} places and the "
                          f"same problems, got {[arm.shape for arm in arms]}")  # fmt: skip
-    means = [arm.mean(axis=1) for arm in arms]
-    gap_KP = means[0] if len(arms) == 1 else means[0] - means[1]
+    sides = [arm.mean(axis=1) for arm in arms]
+    gap_KP = sum_of(sides)
     problems = gap_KP.shape[1]
     value_K = gap_KP.mean(axis=1) if problems else np.full(len(ks), np.nan)
     if problems < 2:
         unknown = np.full(len(ks), np.nan)
-        return _band(ks, value_K, unknown, float("nan"), config.level, bounds)
+        return _band(ks, value_K, (unknown, unknown), float("nan"), config.level)
     by_seed = [arm.mean(axis=2).T for arm in arms]  # (R, K)
     runs = by_seed if len(arms) == 1 else runs_that_differ(*by_seed)
     spread = [gap_KP, *(one.T for one in runs if len(one) > 1)]
@@ -169,8 +170,10 @@ def simultaneous_band(
     stderr_K = np.sqrt((np.concatenate(parts) ** 2).sum(axis=0))
     known_K = stderr_K > ROUNDING
     critical = _critical([part[:, known_K] / stderr_K[known_K] for part in parts], config)
-    reach_K = np.where(known_K, critical * stderr_K, np.nan)
-    return _band(ks, value_K, reach_K, critical, config.level, bounds)
+    low_K, high_K = ends(sides, critical * stderr_K, critical, bounds)
+    is_flat_K = high_K - low_K < ROUNDING
+    shown = (np.where(is_flat_K, np.nan, end_K) for end_K in (low_K, high_K))
+    return _band(ks, value_K, tuple(shown), critical, config.level)
 
 
 def first_loss(band: Band) -> FirstLoss:
@@ -202,26 +205,26 @@ def _terms(values_KX: Floats) -> Floats:
 
 
 def _critical(parts: list[Floats], config: IntervalConfig) -> float:
-    """Return the quantile of the largest |t| of K that vary together; NaN if K is 0.
+    """Return the quantile of the largest |t| of K that vary together; of one if K is 0.
 
     Args:
         parts: Terms of the error over SE, (M, K) each: of problems, and of seeds.
         config: Level, number of draws and their seed.
     """
     if not parts[0].shape[1]:
-        return float("nan")
+        return t_quantile(len(parts[0]) - 1, config.level)
     rng = np.random.default_rng([config.seed, STREAM])
     of_seeds = np.random.default_rng([config.seed, STREAM, 1])
-    largest_D, terms_MK = np.empty(config.resamples), np.concatenate(parts)
-    for start in range(0, config.resamples, 256):  # in parts: (D, K) may be large
-        stop = min(start + 256, config.resamples)
+    largest_D, terms_MK = np.empty(config.draws), np.concatenate(parts)
+    for start in range(0, config.draws, 256):  # in parts: (D, K) may be large
+        stop = min(start + 256, config.draws)
         normals = [rng.standard_normal((stop - start, len(parts[0])))]
         for part in parts[1:]:
             normal_DR = of_seeds.standard_normal((stop - start, len(part)))
             normals.append(normal_DR / _spread(of_seeds, part, stop - start)[:, None])
         drawn_DK = np.hstack(normals) @ terms_MK
         largest_D[start:stop] = np.abs(drawn_DK).max(axis=1)
-    return float(np.quantile(largest_D / _spread(rng, parts[0], config.resamples), config.level))
+    return float(np.quantile(largest_D / _spread(rng, parts[0], config.draws), config.level))
 
 
 def _spread(rng: np.random.Generator, part_MK: Floats, draws: int) -> Floats:
@@ -231,13 +234,7 @@ def _spread(rng: np.random.Generator, part_MK: Floats, draws: int) -> Floats:
 
 
 def _band(
-    ks: Sequence[int],
-    value_K: Floats,
-    reach_K: Floats,
-    critical: float,
-    level: float,
-    bounds: tuple[float, float],
+    ks: Sequence[int], value_K: Floats, ends_K: Sequence[Floats], critical: float, level: float
 ) -> Band:
-    low_K, high_K = (np.clip(value_K + sign * reach_K, *bounds) for sign in (-1, 1))
-    value, low, high = (tuple(map(float, x)) for x in (value_K, low_K, high_K))
+    value, low, high = (tuple(map(float, x)) for x in (value_K, *ends_K))
     return Band(tuple(ks), value, low, high, critical, level)

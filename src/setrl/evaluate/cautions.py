@@ -11,9 +11,10 @@ from itertools import chain
 
 import numpy as np
 
+from setrl.evaluate.metrics import METRICS, incomplete
 from setrl.evaluate.samples import Evaluation
 from setrl.logs.settings import differing, mixed
-from setrl.support.wording import between, count, have, percent, signed
+from setrl.support.wording import between, count, have, in_a_row, percent, signed
 
 SHOWN = 60  # letters of an id or a prompt in a sentence
 Ends = tuple[float, float]
@@ -28,6 +29,9 @@ def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
     """
     start = f"{name}: " if name else ""
     said = [*dict.fromkeys(chain.from_iterable(mixed(one.settings) for one in evaluations))]
+    if lacking := incomplete(evaluations):
+        titles = in_a_row([METRICS[metric].title for metric in lacking])
+        said.append(f"no {titles}: {next(iter(lacking.values()))}")
     if rows := sum(one.repeated for one in evaluations):
         said.append(
             f"{count(rows, 'row')} {have(rows)} an equal row before, in every field: if these are "
@@ -59,8 +63,10 @@ def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[st
         said.append(_whatever_was_missing(pass_at_1(first), pass_at_1(second)))
     elif a.most != b.most and not a.repeated + b.repeated:
         said.append(
-            f"A and B have different numbers of samples ({a.most:,} and {b.most:,}): this changes "
-            "no pass@k, unless samples were lost because of what they were"
+            f"A and B have different numbers of samples ({a.most:,} and {b.most:,}): intervals "
+            "allow for it, unless samples were lost because of what they were; Cover@τ, the "
+            "effective number of strategies and the share of the commonest are of as many samples "
+            "of both"
         )
     return said
 
@@ -71,14 +77,18 @@ def are_equal(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> bool
 
 
 def _is_equal(a: Evaluation, b: Evaluation) -> bool:
-    if a.ids != b.ids or a.prompts != b.prompts or not np.array_equal(a.size_P, b.size_P):
+    same = ((a.size_P, b.size_P), (a.drawn_P, b.drawn_P))
+    if a.ids != b.ids or a.prompts != b.prompts or not all(np.array_equal(*pair) for pair in same):
         return False
     return all(one == other for one, other in zip(_sorted(a), _sorted(b), strict=True))
 
 
 def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
     """Yield all that is known of the samples of each problem, in an order of no file."""
-    known = [one.correct_PN.tolist(), np.nan_to_num(one.graded_PN, nan=-np.inf).tolist()]
+    numbers = (one.graded_PN, one.column("proxy"))
+    known = [one.correct_PN.tolist(), *(np.nan_to_num(x, nan=-np.inf).tolist() for x in numbers)]
+    no_grade_PN = np.zeros_like(one.correct_PN) if one.as_wrong_PN is None else one.as_wrong_PN
+    known.append(no_grade_PN.tolist())
     for column in ("strategies", "answers"):
         labels = one.samples.labels(column) or [[None] * one.most] * len(one)
         known.append([[repr(label) for label in row] for row in labels])

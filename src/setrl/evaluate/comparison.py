@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
+from setrl.evaluate.by_task import ByTask, differences_by_task
 from setrl.evaluate.cautions import are_equal, of_two
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
-    ROUNDING,
     Difference,
     Estimate,
     IntervalConfig,
@@ -24,16 +24,21 @@ from setrl.evaluate.intervals import (
 )
 from setrl.evaluate.metrics import (
     METRICS,
+    bounds_of,
     by_metric,
     check_names,
+    incomplete,
     is_known,
     powers_of_two,
     refuse_lacking,
     seed_values,
 )
 from setrl.evaluate.problems import Common, comparable
+from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.sides import Side, common_split, load_side
 from setrl.evaluate.support import Support, support_of
+from setrl.evaluate.tails import ROUNDING, Bounds, decided_by_few
+from setrl.evaluate.thinning import paired_values
 from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.logs.options import LogOptions
@@ -44,7 +49,6 @@ from setrl.support.wording import short_names
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
-PLAIN = IntervalConfig(method="analytic")  # only the mean is read: no resampling
 BothValues = tuple[Floats, Floats]  # values of both runs, (R, P) each
 
 
@@ -60,6 +64,8 @@ class PairedMetric:
             report.
         detectable: The true difference that 4 of 5 such comparisons would detect (80% power, 5%
             level); NaN where all problems differ by the same amount, so that the spread is unknown.
+        few: Whether three problems or fewer decide the value of a run, so that the interval is as
+            wide as what they cannot rule out.
     """
 
     metric: str
@@ -68,6 +74,7 @@ class PairedMetric:
     second: Estimate
     difference: Difference
     detectable: float
+    few: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,7 @@ class Comparison:
             where strategies are not known of both.
         first_loss: "A" and "B" → where the first k may lie at which it is below the other.
         equal: Whether both have the same samples: a file was compared with itself or its copy.
+        by_task: The differences of each task, and their macro average; None if there is one task.
         support: Which problems B keeps, loses and gains, if it was asked for.
     """
 
@@ -119,6 +127,7 @@ class Comparison:
     problems_read: tuple[int, int] = (0, 0)
     verdict: str = ""
     equal: bool = False
+    by_task: ByTask[Difference] | None = None
     support: Support | None = None
 
     @property
@@ -235,7 +244,7 @@ def compare(
         most=(first.most, second.most),
         temperatures=(first.evaluations[0].temperature, second.evaluations[0].temperature),
         intervals=intervals,
-        rows=tuple(_rows(values, chosen, intervals)),
+        rows=tuple(_rows((*first.evaluations, *second.evaluations), values, chosen, intervals)),
         available=tuple(names),
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
@@ -247,27 +256,25 @@ def compare(
             if (one := common.ungraded.get(name))
         },
         problems_read=read,
-        verdict=""
-        if is_equal
-        else (_in_words(_names(first.name, second.name), values, band, intervals)),
+        verdict="" if is_equal else (_in_words(first, second, values, band, intervals)),
         equal=is_equal,
+        by_task=differences_by_task(
+            first.evaluations[0].tasks or second.evaluations[0].tasks,
+            {name: pair for name, pair in values.items() if name.partition("@")[0] in chosen},
+            intervals,
+        ),
         support=support_of(first.evaluations, second.evaluations, ks) if support else None,
     )
 
 
 def _in_words(
-    names: tuple[str, str], values: Mapping[str, BothValues], band: Band, intervals: IntervalConfig
+    first: Side, second: Side, values: Mapping[str, BothValues], band: Band, config: IntervalConfig
 ) -> str:
     """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
-    means = {
-        name: (mean_over_problems(second, PLAIN).value, mean_over_problems(first, PLAIN).value)
-        for name, (first, second) in asked.items()
-    }
-    gaps = {
-        name: paired_difference(second, first, intervals) for name, (first, second) in asked.items()
-    }
-    return strategies_in_words(names[1], names[0], means, gaps, band)
+    gaps = {name: paired_difference(b, a, config) for name, (a, b) in asked.items()}
+    one, other = _names(second.name, first.name)
+    return strategies_in_words(one, other, gaps, band)
 
 
 def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
@@ -282,11 +289,8 @@ def _both_values(
 ) -> dict[str, BothValues]:
     """Return the values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, only) for run in (first, second))
-    both = {
-        name: _on_same_problems(of_first[name], of_second[name])
-        for name in of_first
-        if name in of_second
-    }
+    found = paired_values(first.evaluations, second.evaluations, of_first, of_second)
+    both = {name: _on_same_problems(*pair) for name, pair in found.items()}
     return {name: pair for name, pair in both.items() if is_known(pair[0])}
 
 
@@ -300,28 +304,43 @@ def _on_same_problems(first_RP: Floats, second_RP: Floats) -> BothValues:
 
 
 def _rows(
-    values: Mapping[str, BothValues], metrics: Iterable[str], intervals: IntervalConfig
+    evaluations: Sequence[Evaluation],
+    values: Mapping[str, BothValues],
+    metrics: Iterable[str],
+    intervals: IntervalConfig,
 ) -> list[PairedMetric]:
     """Return a row for each place of each of these metrics."""
     names = by_metric(list(values))
     chosen = [name for metric in metrics for name in names.get(metric, ())]
-    return [_row(name, *values[name], intervals) for name in chosen]
+    return [_row(name, *values[name], intervals, bounds_of(name, evaluations)) for name in chosen]
 
 
-def _row(name: str, first_RP: Floats, second_RP: Floats, intervals: IntervalConfig) -> PairedMetric:
+def _row(
+    name: str,
+    first_RP: Floats,
+    second_RP: Floats,
+    intervals: IntervalConfig,
+    bounds: Bounds | None,
+) -> PairedMetric:
     metric, _, place = name.partition("@")
-    difference = paired_difference(second_RP, first_RP, intervals)
+    difference = paired_difference(second_RP, first_RP, intervals, bounds)
     spread = difference.stderr if difference.stderr > ROUNDING else float("nan")
-    seeds = max(np.atleast_2d(values).shape[0] for values in (first_RP, second_RP))
-    reach = (difference.high - difference.low) / 2 if seeds > 1 else None
+    reach = (difference.high - difference.low) / 2
     return PairedMetric(
         metric=metric,
         k=_number(place) if place else None,
-        first=mean_over_problems(first_RP, intervals),
-        second=mean_over_problems(second_RP, intervals),
+        first=mean_over_problems(first_RP, intervals, bounds),
+        second=mean_over_problems(second_RP, intervals, bounds),
         difference=difference,
         detectable=detectable_difference(spread, POWER, LEVEL, reach),
+        few=bounds is not None and any(_few(each, bounds) for each in (first_RP, second_RP)),
     )
+
+
+def _few(values_RP: Floats, bounds: Bounds) -> bool:
+    value_P = np.atleast_2d(values_RP).mean(axis=0)
+    known_P = value_P[~np.isnan(value_P)]
+    return len(known_P) > 1 and bool(decided_by_few(known_P[None], bounds)[0])
 
 
 def _number(text: str) -> float:
@@ -331,6 +350,7 @@ def _number(text: str) -> float:
 def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
     """Say which run lacks what one of these metrics needs."""
     known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
-    refuse_lacking(metrics, known)
+    why = {run.name: incomplete(run.evaluations) for run in (first, second)}
+    refuse_lacking(metrics, known, why)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

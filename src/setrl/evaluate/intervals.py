@@ -13,7 +13,8 @@ t_ν is the quantile of Student's t: three seeds show little of how seeds differ
 independent normal parts, such an interval contains the truth at least as often as its level says
 (Banerjee, Sankhyā 22, 1960). The noise of drawing n samples of a problem is in V_P and in V_R,
 which makes it wider still (Owen, Annals of Applied Statistics 1, 2007).
-`studies.interval_coverage` measures how often it contains the truth.
+`studies.interval_coverage` measures how often it contains the truth. Where few problems decide a
+mean, an interval reaches farther (`setrl.evaluate.tails`).
 
 What can be detected follows from the paired variance over problems, by the normal approximation:
 with σ the standard deviation of the paired differences and P problems, the standard error is σ/√P,
@@ -31,20 +32,16 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.evaluate.estimators import Floats
+from setrl.evaluate.tails import ROUNDING, Bounds, ends, sum_of
 
 NORMAL = NormalDist()
-ROUNDING = 1e-9  # closer values are equal: they come from sums of many terms
-
-IntervalMethod = Literal["bootstrap", "analytic"]
 Part = tuple[float, int]  # a part of a squared standard error, and its degrees of freedom
 MANY = 1_000_000  # degrees of freedom from which t is normal, to six digits
-MOST_RESAMPLED = 10_000  # problems; more have the interval of the formula, in bounded memory
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)  # of the integral in `t_quantile`
 
 
@@ -53,40 +50,32 @@ class IntervalConfig:
     """How intervals are made.
 
     Attributes:
-        method: Of intervals over problems only: "bootstrap" (percentiles of resampled means) or
-            "analytic" (Student's t). With several seeds, or more than 10,000 problems, all
-            intervals are Student's t.
         level: Coverage, in (0, 1).
-        resamples: Bootstrap draws.
-        seed: The seed of the bootstrap; every metric draws the same problems, so that curves
-            over k are coherent.
+        draws: Draws for the factor of a band that holds for all k at once.
+        seed: The seed of these draws.
     """
 
-    method: IntervalMethod = "bootstrap"
     level: float = 0.95
-    resamples: int = 2000
+    draws: int = 2000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.method not in ("bootstrap", "analytic"):
-            raise ValueError(f"method must be 'bootstrap' or 'analytic', got {self.method!r}")
         if not 0 < self.level < 1:
             raise ValueError(f"level must be in (0, 1), got {self.level}")
-        if self.resamples < 1:
-            raise ValueError(f"resamples must be at least 1, got {self.resamples}")
+        if self.draws < 1:
+            raise ValueError(f"draws must be at least 1, got {self.draws}")
 
     def in_words(self, seeds: int) -> str:
-        """Say what intervals are and what they are over.
+        """Say what intervals are over.
 
         Args:
             seeds: Training runs of an arm; 0 or 1 if the interval is over only problems.
 
         >>> IntervalConfig().in_words(1), IntervalConfig().in_words(3)
-        ('95% bootstrap intervals over problems', '95% t-intervals over problems and seeds')
+        ('95% intervals over problems', '95% intervals over problems and seeds')
         """
-        kind = "bootstrap " if self.method == "bootstrap" and seeds < 2 else "t-"
         over = "problems and seeds" if seeds > 1 else "problems"
-        return f"{100 * self.level:g}% {kind}intervals over {over}"
+        return f"{100 * self.level:g}% intervals over {over}"
 
 
 @dataclass(frozen=True)
@@ -128,12 +117,15 @@ class Difference(WithInterval):
         stderr, problems, missing: As in `Estimate`, of the difference.
         improvement: The share of problems on which the first arm is above the second, ties counting
             half (the probability of improvement of arXiv:2108.13264, with problems as tasks).
+        first, second: The means of both arms on these problems, where either lacks none.
     """
 
     stderr: float
     improvement: float
     problems: int
     missing: int
+    first: float = math.nan
+    second: float = math.nan
 
     @property
     def excludes_zero(self) -> bool:
@@ -148,29 +140,32 @@ class Difference(WithInterval):
             low=-self.high,
             high=-self.low,
             improvement=1 - self.improvement,
+            first=self.second,
+            second=self.first,
         )
 
 
-def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = None) -> Estimate:
+def mean_over_problems(
+    values_RP: ArrayLike, config: IntervalConfig | None = None, bounds: Bounds | None = None
+) -> Estimate:
     """Mean over problems with an interval over problems, and over seeds when there are several.
 
-    The module has the formula. With one seed, the bootstrap's weights are spread by √(P/(P−1)),
-    without which a resample of P values has only (P−1)/P of their variance (Rao and Wu, JASA 83,
-    1988). Both ends stay within the range of the values.
+    The module has the formula, and `setrl.evaluate.tails` the part for few problems that differ.
 
     Args:
         values_RP: One row for each seed, or (P,) for one seed. NaN leaves a problem out.
-        config: How the interval is made.
+        config: The level.
+        bounds: The smallest and the largest value that the metric can have, 0 and 1 for a share:
+            100% on all problems then does not mean 100% on all others. By default the range of the
+            values. Both ends are within it.
 
-    >>> estimate = mean_over_problems([0.0, 1.0, 1.0, 1.0], IntervalConfig(method="analytic"))
+    >>> estimate = mean_over_problems([0.0, 1.0, 1.0, 1.0], bounds=(0, 1))
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
     (0.75, 0.0, 1.0)
     """
-    config = config or IntervalConfig()
     values = _seeds_by_problems(values_RP)
     kept = values[:, ~np.isnan(values).any(axis=0)]
-    stderr, ends = _interval(kept.mean(axis=0), [kept], config)
-    low, high = np.clip(ends, kept.min(), kept.max()).tolist() if kept.size else ends
+    stderr, (low, high) = _interval([kept], [kept], config or IntervalConfig(), bounds)
     return Estimate(
         value=_mean(kept),
         low=low,
@@ -183,24 +178,28 @@ def mean_over_problems(values_RP: ArrayLike, config: IntervalConfig | None = Non
 
 
 def paired_difference(
-    first_RP: ArrayLike, second_RP: ArrayLike, config: IntervalConfig | None = None
+    first_RP: ArrayLike,
+    second_RP: ArrayLike,
+    config: IntervalConfig | None = None,
+    bounds: Bounds | None = None,
 ) -> Difference:
     """Mean of the first arm minus the second on the same problems; columns are paired.
 
     Arms with equally many seeds are also paired by seed: V_R is computed from the differences of
     their rows, so identical arms differ by exactly 0. Otherwise each arm of several seeds has its
-    own V_R. Both ends stay within what the values allow. See `mean_over_problems`.
+    own V_R. See `mean_over_problems`.
 
     Args:
         first_RP: One row for each seed, or (P,); the arms may differ in their number of seeds.
         second_RP: Values on the same problems in the same order. Give the rows of both arms in one
             order of seeds.
-        config: How the interval is made.
+        config: The level.
+        bounds: The smallest and the largest value that an arm can have; by default the range of
+            the values of both.
 
     >>> paired_difference([1.0, 0.5, 1.0, 0.7], [0.0, 0.5, 1.0, 0.5]).improvement
     0.75
     """
-    config = config or IntervalConfig()
     first, second = _seeds_by_problems(first_RP), _seeds_by_problems(second_RP)
     if first.shape[1] != second.shape[1]:
         raise ValueError(
@@ -209,10 +208,8 @@ def paired_difference(
     usable = ~(np.isnan(first).any(axis=0) | np.isnan(second).any(axis=0))
     first, second = first[:, usable], second[:, usable]
     gap_P = first.mean(axis=0) - second.mean(axis=0)
-    stderr, ends = _interval(gap_P, runs_that_differ(first, second), config)
-    if gap_P.size:
-        ends = np.clip(ends, first.min() - second.max(), first.max() - second.min()).tolist()
-    low, high = ends
+    runs = runs_that_differ(first, second)
+    stderr, (low, high) = _interval([first, second], runs, config or IntervalConfig(), bounds)
     return Difference(
         value=_mean(gap_P),
         low=low,
@@ -221,6 +218,8 @@ def paired_difference(
         improvement=_mean(0.5 + 0.5 * np.sign(np.where(np.abs(gap_P) < ROUNDING, 0.0, gap_P))),
         problems=len(gap_P),
         missing=int((~usable).sum()),
+        first=_mean(first),
+        second=_mean(second),
     )
 
 
@@ -294,26 +293,25 @@ def runs_that_differ(first_RX: Floats, second_RX: Floats) -> list[Floats]:
 
 
 def _interval(
-    value_P: Floats, seeds: list[Floats], config: IntervalConfig
+    arms: list[Floats], runs: list[Floats], config: IntervalConfig, bounds: Bounds | None
 ) -> tuple[float, tuple[float, float]]:
     """Return the standard error and the ends of the interval of a mean over problems.
 
     Args:
-        value_P: The value of each problem.
-        seeds: (R, P) values whose spread over seeds counts; one row adds nothing.
-        config: How the interval is made.
+        arms: The values of one arm, or of the two whose difference it is; (R, P) each.
+        runs: (R, P) values whose spread over seeds counts; one row adds nothing.
+        config: The level.
+        bounds: What values an arm can have; by default the range of those that it has.
     """
-    if len(value_P) < 2:
+    problems = arms[0].shape[1]
+    if problems < 2:
         return math.nan, (math.nan, math.nan)
-    parts = [_part(value_P), *(_part(one.mean(axis=1)) for one in seeds if len(one) > 1)]
-    stderr = math.sqrt(sum(variance for variance, _ in parts))
-    center, tail = _mean(value_P), (1 - config.level) / 2
-    if len(parts) == 1 and config.method == "bootstrap" and len(value_P) <= MOST_RESAMPLED:
-        draws_D = resampling_weights(len(value_P), config.resamples, config.seed, 0) @ value_P
-        low, high = np.quantile(draws_D, [tail, 1 - tail]).tolist()
-        return stderr, (low, high)
+    sides = [arm.mean(axis=0, keepdims=True) for arm in arms]
+    parts = [_part(sum_of(sides)[0]), *(_part(one.mean(axis=1)) for one in runs if len(one) > 1)]
     reach = math.hypot(*(t_quantile(nu, config.level) * math.sqrt(v) for v, nu in parts))
-    return stderr, (center - reach, center + reach)
+    within = bounds or (min(arm.min() for arm in arms), max(arm.max() for arm in arms))
+    low, high = ends(sides, np.array([reach]), t_quantile(problems - 1, config.level), within)
+    return math.sqrt(sum(variance for variance, _ in parts)), (float(low[0]), float(high[0]))
 
 
 def _part(values: Floats) -> Part:
@@ -342,22 +340,6 @@ def t_quantile(degrees: int, level: float) -> float:
         step = min((level - twice_c * area) / density, (math.pi / 2 - angle) / 2)
         angle += step
     return math.sqrt(degrees) * math.tan(angle)
-
-
-@lru_cache(maxsize=64)
-def resampling_weights(count: int, resamples: int, seed: int, stream: int) -> Floats:
-    """Weights of `count` items in each bootstrap draw, (D, count); each row sums to 1.
-
-    1/count + √(count/(count−1)) · (times drawn / count − 1/count), so that a weighted mean varies
-    as much as the mean does. A single item always has weight 1.
-    """
-    if count == 1:
-        return np.ones((resamples, 1))
-    rng = np.random.default_rng([seed, stream])
-    drawn = rng.multinomial(count, np.full(count, 1 / count), size=resamples) / count
-    weights = 1 / count + np.sqrt(count / (count - 1)) * (drawn - 1 / count)
-    weights.flags.writeable = False  # shared by every caller through the cache
-    return weights
 
 
 def _reach(power: float, level: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -18,22 +18,6 @@ from setrl.support.errors import ConfigError, DataError
 warnings = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class LoadedSamples:
-    """The samples of a file.
-
-    Attributes:
-        evaluation: The samples as arrays.
-        reading: Lines that say how the fields were read (none for an evaluation file), and what was
-            noticed.
-        is_log: Whether it is a log, and not an evaluation file.
-    """
-
-    evaluation: Evaluation
-    reading: tuple[str, ...] = ()
-    is_log: bool = False
-
-
 def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation:
     """Read an evaluation file into arrays.
 
@@ -46,9 +30,9 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
         DataError: When the file is empty, a line is not a record, or the file is damaged.
     """
     log = open_log(path, LogOptions(allow_damaged=allow_damaged), ["correct"])
-    if not log.is_evaluation:
+    if not log.is_own:
         raise DataError(f"{path} is not an evaluation file")
-    found = _evaluation(log)
+    found = replace(_evaluation(log), options=())  # it takes none
     if log.rows.damage:
         warnings.warning("%s; such lines are left out", log.rows.damage_note)
     return found
@@ -60,7 +44,7 @@ def load_samples(
     tool: str | None = None,
     *,
     keep_bare: bool = False,
-) -> LoadedSamples:
+) -> Evaluation:
     """Return the samples of an evaluation file, or of the log of any program.
 
     Args:
@@ -78,16 +62,16 @@ def load_samples(
     log = open_log(path, options, ["correct"], tool=tool)
     disputes = Disputes()
     evaluation = _evaluation(log, keep_bare, disputes)
-    if log.is_evaluation:
+    if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
-        evaluation = replace(evaluation, options=("--ungraded wrong",))
-        return LoadedSamples(evaluation, _notes(*log.notes(), contradiction(evaluation)))
+        noticed = _notes(*log.notes(), contradiction(evaluation))
+        return replace(evaluation, reading=noticed)
     fields = cast("RowReader", log.reader).fields
     can_verify = ("--verify",) if fields.gold and not options.verify else ()
-    evaluation = replace(evaluation, options=("--ungraded wrong", *can_verify))
+    evaluation = replace(evaluation, options=(*evaluation.options, *can_verify))
     said = disputes.note() if can_verify else ""
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
-    return LoadedSamples(evaluation, reading, is_log=True)
+    return replace(evaluation, reading=reading, is_log=True)
 
 
 def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = None) -> Evaluation:

@@ -6,7 +6,7 @@ A name is `metric@x` where the metric is a curve, over the samples k or the shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,9 +26,11 @@ from setrl.evaluate.estimators import (
 )
 from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.tails import Bounds
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.names import look_up
+from setrl.support.wording import count
 
 Axis = Literal["k", "τ", ""]
 
@@ -77,7 +79,7 @@ METRICS: dict[str, Metric] = {
     "cover": Metric("Cover", "τ", share=True),
     "effective_number": Metric("effective number of strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
-    "degenerate": Metric("strategy cannot be read", "", share=True),
+    "degenerate": Metric("share without a strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),
 }
 
@@ -86,6 +88,8 @@ READ_FROM = {  # labels → metrics of them, which are unknown where no sample h
     "strategies": ("strategies", "correct_strategies", "top_share", "degenerate"),
     "answers": ("majority", "vote_share"),
 }
+
+OF_REWARDS = ("max", "best_of")  # metrics whose values are rewards of samples
 
 LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
     **dict.fromkeys(
@@ -117,12 +121,39 @@ def check_names(metrics: Sequence[str]) -> None:
             look_up("metric", metric, dict.fromkeys((*METRICS, "all")))
 
 
-def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]]) -> None:
+def incomplete(evaluations: Sequence[Evaluation]) -> dict[str, str]:
+    """Return the metrics of strategies that no problem has, although there are labels → why.
+
+    A problem has strategies@k only if each of its samples has a label, and correct strategies@k
+    only if each correct one has.
+    """
+    found = {}
+    for metric in ("strategies", "correct_strategies"):
+        for one in evaluations:
+            counted_PN = SET_SCORES[metric](one)[0]
+            if one.knows("strategies") and np.isnan(counted_PN).any(axis=1).all():
+                bare = int((one.present_PN & np.isnan(one.column("strategies"))).sum())
+                of = count(int(one.size_P.sum()), "sample")
+                kind = "correct sample" if metric == "correct_strategies" else "sample"
+                found[metric] = (
+                    f"every problem has a {kind} without a label ({bare:,} of {of} have none); "
+                    "`setrl judge` labels all samples, and --degenerate null says that no label "
+                    "means no strategy"
+                )
+    return found
+
+
+def refuse_lacking(
+    metrics: Sequence[str],
+    known: Mapping[str, Collection[str]],
+    why: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
     """Refuse metrics that some samples cannot have.
 
     Args:
         metrics: Their names, without "all".
         known: Where samples come from → the metrics that they have.
+        why: Where samples come from → metric → why they lack it, if not for the usual reason.
 
     Raises:
         ConfigError: Saying what the samples lack.
@@ -130,7 +161,8 @@ def refuse_lacking(metrics: Sequence[str], known: Mapping[str, Collection[str]])
     for metric in metrics:
         for name, of_samples in known.items():
             if metric not in of_samples:
-                raise ConfigError(f"{name}: cannot have the metric {metric}: {LACKING[metric]}")
+                lacking = (why or {}).get(name, {}).get(metric, LACKING.get(metric))
+                raise ConfigError(f"{name}: cannot have the metric {metric}: {lacking}")
 
 
 def powers_of_two(n: int) -> list[int]:
@@ -292,6 +324,20 @@ def seed_values(
 def is_known(values_RP: Floats) -> bool:
     """Return whether every seed has a value of at least one common problem."""
     return not np.isnan(values_RP).any(axis=0).all()
+
+
+def bounds_of(name: str, evaluations: Iterable[Evaluation]) -> Bounds | None:
+    """Return the smallest and the largest value that a metric@x can have, where these are known.
+
+    A share is between 0 and 1, and the reward of a set between those of all samples.
+    """
+    metric = name.partition("@")[0]
+    if METRICS[metric].share:
+        return 0.0, 1.0
+    if metric not in OF_REWARDS:
+        return None
+    rewards = [one.graded_PN[one.present_PN] for one in evaluations]
+    return float(min(map(np.nanmin, rewards))), float(max(map(np.nanmax, rewards)))
 
 
 def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str]]:

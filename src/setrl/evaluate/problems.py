@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from setrl.evaluate.samples import VERIFY, Evaluation
 from setrl.evaluate.ungraded import Ungraded, ungraded_of
+from setrl.logs.settings import OF_A_TASK
 from setrl.support.errors import DataError
 from setrl.support.wording import are, count, have
 
@@ -165,6 +166,7 @@ def _named_as(
 
     That prompts were compared is added to the notes.
     """
+    other = _in_task(first, other)
     if set(first.ids) & set(other.ids):
         _refuse_other_prompts(first, other, first_name, name)
         return other
@@ -182,6 +184,27 @@ def _named_as(
     id_of = dict(zip(first.prompts, first.ids, strict=True))
     ids = (id_of.get(p, i) for p, i in zip(other.prompts, other.ids, strict=True))
     return replace(other, samples=replace(other.samples, ids=tuple(ids)))
+
+
+def _in_task(first: Evaluation, other: Evaluation) -> Evaluation:
+    """Return an evaluation whose ids name the task where another one's do, or do not.
+
+    The ids of a log of several tasks may begin with the task; those of a log of one do not.
+    """
+    if set(first.ids) & set(other.ids):
+        return other
+    named = [(f"{task}/{name}" for name in other.ids) for task in _only_tasks(other)]
+    bare = [(name.removeprefix(f"{task}/") for name in other.ids) for task in _only_tasks(first)]
+    for ids in map(tuple, (*named, *bare)):
+        if set(first.ids) & set(ids) and len(set(ids)) == len(ids):
+            return replace(other, samples=replace(other.samples, ids=ids))
+    return other
+
+
+def _only_tasks(one: Evaluation) -> list[str]:
+    """Return what a file says of its task, where it says one thing."""
+    of_file = [[*one.settings.get(setting, ())] for setting in OF_A_TASK]
+    return [values[0] for values in of_file if len(values) == 1]
 
 
 def _refuse_other_prompts(first: Evaluation, other: Evaluation, first_name: str, name: str) -> None:

@@ -36,6 +36,9 @@ class Evaluation:
         options: What the user can give to grade samples of a log: "--ungraded wrong", "--verify".
         settings: What the samples were drawn with, where the file says it.
         repeated: Rows of a log that are equal to an earlier one, in texts or in several samples.
+        reading: Lines that say how the fields of a log were read, and what was noticed.
+        is_log: Whether another program wrote the file.
+        tasks: The task of each problem; empty where the file has only one.
     """
 
     samples: Samples
@@ -45,6 +48,9 @@ class Evaluation:
     options: tuple[str, ...] = ()
     settings: Settings = field(default_factory=dict)
     repeated: int = 0
+    reading: tuple[str, ...] = ()
+    is_log: bool = False
+    tasks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.samples.rewards)
@@ -146,7 +152,8 @@ class Evaluation:
         rows = list(rows)
         counted = {name: value[rows] for name in ("ungraded_P", "as_wrong_PN")
                    if (value := getattr(self, name)) is not None}  # fmt: skip
-        return replace(self, samples=self.samples.of_prompts(rows), **counted)
+        tasks = tuple(self.tasks[row] for row in rows) if self.tasks else ()
+        return replace(self, samples=self.samples.of_prompts(rows), tasks=tasks, **counted)
 
     def on(self, ids: Sequence[str]) -> Evaluation:
         """Return the same for the problems with these ids, in this order."""
@@ -188,7 +195,19 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
         ungraded_P if ungraded_P.any() else None,
         next((one.are for one in heads if one.ungraded), "left-out"),
         np.stack([np.isin(width, one.as_wrong) for one in heads]) if is_as_wrong else None,
+        options=() if any(map(_has_dropped, heads)) else ("--ungraded wrong",),
+        tasks=_tasks([one.group for one in heads]),
     )
+
+
+def _has_dropped(graded: Graded) -> bool:
+    """Return whether an evaluation of up to 0.7 lacks samples, which no option brings back."""
+    return "ungraded" in graded.group.more
+
+
+def _tasks(groups: Sequence[Group]) -> tuple[str, ...]:
+    tasks = tuple(one.more.get("task", "") for one in groups)
+    return tasks if len({*tasks}) > 1 else ()
 
 
 def _ids(groups: Sequence[Group]) -> tuple[str, ...]:

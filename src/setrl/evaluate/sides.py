@@ -77,8 +77,7 @@ def load_side(
     if is_samples(path):
         options = replace(log or LogOptions(), allow_damaged=allow_damaged)
         loaded = load_samples(path, options, keep_bare=True)
-        evaluations = (loaded.evaluation,)
-        return Side(str(path), path.stem, evaluations, loaded.reading, is_log=loaded.is_log)
+        return Side(str(path), path.stem, (loaded,), loaded.reading, is_log=loaded.is_log)
     arm = Arm(path)
     files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}
     by_seed = {seed: load_evaluation(file, allow_damaged) for seed, file in files.items() if file}

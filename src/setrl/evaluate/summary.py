@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
+from setrl.evaluate.by_task import ByTask, estimates_by_task
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     Difference,
@@ -23,9 +24,10 @@ from setrl.evaluate.intervals import (
     paired_difference,
 )
 from setrl.evaluate.loading import load_evaluation
-from setrl.evaluate.metrics import seed_values
+from setrl.evaluate.metrics import bounds_of, seed_values
 from setrl.evaluate.problems import comparable
 from setrl.evaluate.samples import Evaluation
+from setrl.evaluate.thinning import paired_values
 from setrl.evaluate.ungraded import Ungraded
 from setrl.logs.run import BASE, Run, is_base
 from setrl.support import files
@@ -49,6 +51,7 @@ class ArmSummary:
         band: pass@k at every k, with a band that holds for all k at once.
         ungraded: The samples of logs that have no grade, also of problems that are left out because
             of them; None if all have a grade.
+        by_task: The metrics of each task, and their macro average; None if the file has one task.
     """
 
     arm: str
@@ -60,6 +63,7 @@ class ArmSummary:
     metrics: dict[str, Estimate]
     band: Band | None = None
     ungraded: Ungraded | None = None
+    by_task: ByTask[Estimate] | None = None
 
 
 @dataclass(frozen=True)
@@ -249,7 +253,7 @@ def _summarise_split(
         ArmDifference(
             arm,
             against,
-            _differences(values[arm], values[against], intervals),
+            _differences(found[arm], found[against], values[arm], values[against], intervals),
             band := pass_band(found[arm], found[against], intervals),
             first_loss(band),
         )
@@ -275,17 +279,25 @@ def _arm_summary(
         problems=len(evaluations[0]),
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
-        metrics={name: mean_over_problems(v, intervals) for name, v in values.items()},
+        metrics={
+            name: mean_over_problems(v, intervals, bounds_of(name, evaluations))
+            for name, v in values.items()
+        },
         band=pass_band(evaluations, None, intervals) if has_pass else None,
         ungraded=ungraded,
+        by_task=estimates_by_task(evaluations[0].tasks, values, intervals),
     )
 
 
 def _differences(
-    first: Mapping[str, Floats], second: Mapping[str, Floats], intervals: IntervalConfig
+    first: Sequence[Evaluation],
+    second: Sequence[Evaluation],
+    of_first: Mapping[str, Floats],
+    of_second: Mapping[str, Floats],
+    intervals: IntervalConfig,
 ) -> dict[str, Difference]:
+    both = paired_values(first, second, of_first, of_second)
     return {
-        name: paired_difference(first[name], second[name], intervals)
-        for name in first
-        if name in second
+        name: paired_difference(*pair, intervals, bounds_of(name, (*first, *second)))
+        for name, pair in both.items()
     }

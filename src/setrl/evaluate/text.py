@@ -102,7 +102,12 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
 def _cell(arm: ArmSummary, name: str) -> str:
     if name not in arm.metrics:
         return MISSING
-    shown, estimate = METRICS[name.partition("@")[0]], arm.metrics[name]
+    return with_interval(name, arm.metrics[name])
+
+
+def with_interval(name: str, estimate: Estimate) -> str:
+    """Write the value of a metric with its interval."""
+    shown = METRICS[name.partition("@")[0]]
     scale, digits = (100, 1) if shown.share else (1, shown.digits)
     value = plain(scale * estimate.value, digits) + "%" * shown.share
     if math.isnan(estimate.low):
@@ -129,6 +134,7 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
         notes = [sentence for found in said.values() for sentence in found]
     else:
         notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
+    notes += _few([row for row in rows if row.few] if comparison.problems > 1 else [])
     notes += over_fewer({f"{row.metric}@{row.k}": row.difference for row in rows})
     notes = list(dict.fromkeys(notes))
     parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
@@ -274,6 +280,16 @@ def _by_itself(rows: Sequence[PairedMetric], band: Band | None) -> str:
     )
 
 
+def _few(rows: Sequence[PairedMetric]) -> list[str]:
+    """Say where the data cannot say much."""
+    if not rows:
+        return []
+    return [
+        f"{in_a_row([_name(row) for row in rows])}: on one side, three problems or fewer decide "
+        f"the value; the interval is as wide as what they cannot rule out."
+    ]
+
+
 def _head(comparison: Comparison) -> str:
     lines = [
         f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} per problem"
@@ -368,7 +384,8 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[st
             f"{_amount(row, row.detectable)} or more is detected in 4 of 5 comparisons"
         )
         difference = row.difference
-        if not difference.excludes_zero and difference.value and max(comparison.seeds) == 1:
+        is_open = difference.value and not difference.excludes_zero and not row.few
+        if is_open and max(comparison.seeds) == 1:
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
             amount = _amount(row, abs(difference.value))
             text += f"; one of {amount} needs {count(wanted, 'problem')}"

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from setrl.evaluate.bands import Band
 from setrl.evaluate.intervals import Difference
-from setrl.support.wording import plain, signed
+from setrl.support.wording import count, interval, plain, signed
 
 WIDE = "effective_number"  # of strategies, right or wrong: what "uses fewer" is about
 RIGHT = "correct_strategies"
 STRATEGIES = (WIDE, RIGHT)
-Means = Mapping[str, tuple[float, float]]  # metric → of the one, of the other
 
 
 def place(band: Band | None, other: str) -> str:
@@ -66,7 +65,7 @@ def ranges(ks: Sequence[int], of: Sequence[int]) -> list[list[int]]:
 
 
 def strategies_in_words(
-    one: str, other: str, values: Means, differences: Mapping[str, Difference], band: Band | None
+    one: str, other: str, differences: Mapping[str, Difference], band: Band | None
 ) -> str:
     """Whether one model uses fewer strategies than another, and whether it solves fewer problems.
 
@@ -77,8 +76,7 @@ def strategies_in_words(
     Args:
         one: The model that the sentence is about.
         other: What it is compared with.
-        values: Metric → of both.
-        differences: The same → one minus other.
+        differences: Metric → one minus other.
         band: The band of the difference of pass@k.
 
     Returns:
@@ -95,8 +93,8 @@ def strategies_in_words(
         "unclear": f"Whether {one} uses fewer strategies than {other} is not clear",
     }[wide]
     parts = [
-        f"effective number {_numbers(WIDE, values, differences)}",
-        f"right strategies in {k} samples {_numbers(right, values, differences)}",
+        f"effective number {_numbers(differences[WIDE])}",
+        f"right strategies in {k} samples {_numbers(differences[right])}",
     ]
     narrower = wide == "fewer" or (wide == "unclear" and _shows(differences[right]) == "fewer")
     return f"{start}: {', '.join(parts)}; {_solved(other, band, narrower)}."
@@ -113,10 +111,11 @@ def _solved(other: str, band: Band | None, is_narrower: bool) -> str:
     return f"it solves fewer problems: {where}" if not band.above else where
 
 
-def _numbers(name: str, values: Means, differences: Mapping[str, Difference]) -> str:
-    (one, other), d = values[name], differences[name]
-    ends = f"[{plain(d.low, 2)}, {plain(d.high, 2)}]"
-    return f"{plain(one, 2)} against {plain(other, 2)} ({signed(d.value, 2)} {ends})"
+def _numbers(d: Difference) -> str:
+    """Write both means and their difference, all on the same problems."""
+    of = f", on {d.problems:,} of {count(d.problems + d.missing, 'problem')}" if d.missing else ""
+    ends = interval(d.ends, digits=2)
+    return f"{plain(d.first, 2)} against {plain(d.second, 2)} ({signed(d.value, 2)} {ends}{of})"
 
 
 def _shows(difference: Difference) -> str:

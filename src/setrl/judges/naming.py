@@ -12,6 +12,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from setrl.support.secrets import is_secret
+
 
 def name_of(value: Any) -> str:
     """Return the kind of a dataclass and its fields, without those at their defaults.
@@ -34,13 +36,16 @@ def name_of(value: Any) -> str:
 
 
 def changed(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields of a dataclass that are compared and are not at their defaults."""
+    """Return the fields of a dataclass that are compared and are not at their defaults.
+
+    A key or a password changes no label, and must not be written.
+    """
     found = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
     defaults = {
         one.name: one.default if one.default_factory is MISSING else one.default_factory()
         for one in fields(value)
     }
-    kept = (name for name in found if name not in leave_out)
+    kept = (name for name in found if name not in leave_out and not is_secret(name))
     return {name: found[name] for name in kept if found[name] != defaults[name]}
 
 

@@ -25,7 +25,7 @@ from setrl.samples.values import read_answer, read_count, read_label, read_score
 
 SAYS_CORRECT = ("correct", "iscorrect", "isright", "right", "passed", "pass", "ispassed",
                 "success", "solved", "issolved", "resolved", "correctness", "isequiv",
-                "exactmatch", "verified")  # fmt: skip
+                "exactmatch", "verified", "basestatus", "plusstatus")  # fmt: skip
 SCORES = ("acc", "accuracy", "score", "reward", "grade", "verdict", "judgement", "judgment",
           "outcome", "result", "label")  # fmt: skip
 # Verdicts of 0 and 1 that must agree with the field that says what is correct.
@@ -74,8 +74,8 @@ def read_interned(value: Any) -> str | None:
 ROLES = {
     "group": Role(
         ("group", "groupid", "qid", "questionid", "problemid", "promptid", "taskid", "instanceid",
-         "exampleid", "itemid", "docid", "uniqueid", "uid", "id", "prompt", "problem", "question",
-         "input", "instruction", "idx", "index"),
+         "exampleid", "itemid", "docid", "testidx", "uniqueid", "uid", "id", "prompt", "problem",
+         "question", "input", "instruction", "idx", "index", "key"),
         is_name, lambda value: group_name([value])),
     "correct": Role(SAYS_CORRECT, is_verdict, read_score),
     "reward": Role(("reward", "totalreward"), is_verdict, read_score),

@@ -33,6 +33,12 @@ class FirstRows:
     def __len__(self) -> int:
         return len(self.row_of)
 
+    def change(self, paths: Iterable[str], meant: Callable[[Any], Any]) -> None:
+        """Put other values for those of some columns."""
+        for path in paths:
+            column = self.columns.get(path, {})
+            self.columns[path] = {place: meant(value) for place, value in column.items()}
+
     @cached_property
     def _names(self) -> dict[str, set[str]]:
         """Path → its name in plain letters, for a list also in the singular."""

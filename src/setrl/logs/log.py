@@ -14,14 +14,14 @@ from dataclasses import replace
 from itertools import chain, groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.logs.evaluation_reader import EvaluationReader
 from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
+from setrl.logs.own_reader import OwnReader
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
 from setrl.logs.records import Record, is_record
 from setrl.logs.roles import FieldNames
@@ -37,7 +37,7 @@ BATCH = 1_000  # rows that are looked at together
 CHUNK = 2**18  # bytes of groups that are read together
 
 
-Reader = RowReader | EvaluationReader
+Reader = RowReader | OwnReader
 
 
 class Log:
@@ -47,7 +47,7 @@ class Log:
         path: The file.
         head: What the file is taken for, and what each field is taken for.
         reader: How its rows are read.
-        is_evaluation: Whether it is an evaluation file.
+        is_own: Whether setrl wrote it: an evaluation, or rollouts.
         source: The tool that wrote it; "jsonl" for other files.
     """
 
@@ -62,10 +62,10 @@ class Log:
         source: str = "jsonl",
     ):
         self.path, self.head, self.reader, self.source = rows.path, head, reader, source
-        self.is_evaluation = isinstance(reader, EvaluationReader)
+        self.is_own = isinstance(reader, OwnReader)
         self.rows, self.options, self.numbered = rows, options, numbered
         self._notes: list[str] = []
-        self._equal = 0
+        self._equal = self._retries = 0
         self._most = 0
         self._marks = MarksOf100()
         self._last: tuple[int, Record, list[Record]] = (-1, {}, [])
@@ -121,7 +121,7 @@ class Log:
         rows, at = self._at(place)
         if self.reader.list_path is None:
             for row, record in zip(rows, self.rows.records(rows), strict=True):
-                yield row, record, [record]
+                yield row, record, self.reader.items(record)
             return
         for row, chosen in groupby(zip(rows, at, strict=True), key=itemgetter(0)):
             if self._last[0] != row:  # a row may hold samples of many groups
@@ -146,6 +146,8 @@ class Log:
                 if self.numbered
                 else f"counted as further samples: {rows} equal to an earlier one; {self._how}"
             )
+        if self._retries:
+            notes.append(self._retries_note())
         if self._most == 1 and len(self) > 1 and self.source == "jsonl":
             notes.append("every problem has one sample: if that is not so, name the field that the "
                          "samples of one problem share with --group")  # fmt: skip
@@ -198,19 +200,55 @@ class Log:
             items_of.extend(at)
         row_I, item_I = (np.frombuffer(one, np.uint32) for one in (rows_of, items_of))
         hash_I = np.frombuffer(hashes, np.int64)
+        if isinstance(self.reader, RowReader):
+            hash_I = self.reader.find_tasks(hash_I)
         kept_I = None
-        if self.is_evaluation:
+        if self.is_own:
             kept_I = _first_of_equal(hash_I)
             self._refuse_repeated(hash_I, row_I, kept_I)
         else:
             kept_R = _first_of_equal(np.frombuffer(digests, np.int64))
             self._equal = int((~kept_R).sum())
-            if self.numbered and self._equal:
+            if self.numbered:
                 kept_I = kept_R[row_I]
+                kept_I &= self._last_of_number(hash_I, kept_I)
         if kept_I is not None:
             row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
         order_I, self._end_G = _by_group(hash_I)
         self._row_I, self._item_I = row_I[order_I], item_I[order_I]
+
+    def _last_of_number(
+        self, hash_I: NDArray[np.int64], kept_I: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return which objects count: the last one with its number, if the user names the field.
+
+        A field that was only recognised may count something else, such as the epoch of several
+        samples: then all objects count, and a note says so.
+        """
+        number_I = np.frombuffer(cast("RowReader", self.reader).numbers, np.int64)
+        known_I = np.flatnonzero(kept_I & (number_I >= 0))
+        key = hash_I[known_I] * np.int64(1_000_003) ^ number_I[known_I]
+        last_I = np.ones(len(hash_I), np.bool_)
+        last_I[known_I] = _first_of_equal(key[::-1])[::-1]
+        self._retries = int((~last_I).sum())
+        return last_I if self.is_number_named else np.ones_like(last_I)
+
+    @property
+    def is_number_named(self) -> bool:
+        """Whether the user says which field numbers the samples."""
+        recognised = cast("RowReader", self.reader).recognised
+        return recognised.why.get("sample_number", "").startswith("--")
+
+    def _retries_note(self) -> str:
+        """Say that samples of one problem have one number, and differ."""
+        rows = count(self._retries, "row")
+        field = cast("RowReader", self.reader).fields.sample_number
+        if self.is_number_named:
+            return (f"{LOSS}{rows} whose {field} comes again in the problem with other values, as "
+                    "of a retry: the last one counts")  # fmt: skip
+        return (f"counted as further samples: {rows} whose {field} comes again in the problem with "
+                f"other values; if these are retries, --sample-number {field} counts only the last "
+                "one")  # fmt: skip
 
     def _look(
         self, numbers: Sequence[int], records: Sequence[Record]
@@ -304,6 +342,7 @@ def open_log(
     if tool is None:
         rows, given = Rows(path, options.allow_damaged), options.fields
     else:
+        _refuse_words(options, f"{path} is a log of {tool}, whose verdicts are known")
         records, given = tools.rows_of(tool, path, options, notes, as_logged)
         rows = Rows(path, records=records)
     scan = islice(rows.scan(), first)
@@ -313,21 +352,29 @@ def open_log(
         raise DataError(f"{path}: holds no rows{why}")
     if tool is None and is_record(start[0][0]):
         _refuse_names(path, given)
-        log = Log(rows, EvaluationReader(path, rows.where, needs), f"{path}: an evaluation file",
-                  options)  # fmt: skip
+        _refuse_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
+        head = f"{path}: a file of setrl's own"
+        log = Log(rows, OwnReader(path, rows.where, needs), head, options)
         log.index(start, scan, seen)
         return log
     try:
         found = recognise(
-            [record for record, _ in start], given, options.verify is not None, needs, strategies
+            [record for record, _ in start],
+            given,
+            options.verify is not None,
+            needs,
+            strategies,
+            options.words,
         )
         # A tool's reader has said already what a missing label means.
         read = options if tool is None else replace(options, degenerate=None)
         reader = RowReader(found, read, needs, rows.where)
         numbered = found.fields.sample_number is not None
-        head = f"{path}: " + (f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}")
-        log = Log(rows, reader, head, options, numbered=numbered, source=tool or "jsonl")
+        log = Log(rows, reader, "", options, numbered=numbered, source=tool or "jsonl")
         log.index(start, scan, seen)
+        found = reader.recognised
+        taken = f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}"
+        log.head = f"{path}: {taken}"
         for note in notes:  # the last of them came with the last row
             log.add_note(note)
         if "correct" in needs:
@@ -354,8 +401,15 @@ def _batches(scan: Iterator[Row]) -> Iterator[list[Row]]:
             yield batch
 
 
+def _refuse_words(options: LogOptions, why: str) -> None:
+    if options.words:
+        raise ConfigError(f"{why}: leave out --right, --wrong and --unknown")
+
+
 def _refuse_names(path: Path, given: FieldNames) -> None:
     if given.named():
         names = ", ".join(f"--{role.replace('_', '-')}" for role in given.named())
-        raise ConfigError(f"{path} is an evaluation file, whose fields are known: {names} is for "
-                          "another program's log")  # fmt: skip
+        raise ConfigError(
+            f"{path} is a file of setrl's own, whose fields are known: {names} is for another "
+            "program's log"
+        )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from setrl.logs.roles import FieldNames
+from setrl.logs.verdict_words import VerdictWords
 
 LOSS = "left out: "  # is in each note about a loss
 CONTRADICT = "contradict each other"  # is in the note about two fields that say what is correct
@@ -31,6 +32,7 @@ class LogOptions:
         steps: First and last training step to read (trl, verl, tinker); only the last step by
             default.
         filter: The filter to read (lm-eval); the first one by default.
+        words: What further words mean that say whether a sample is correct.
     """
 
     fields: FieldNames = field(default_factory=FieldNames)
@@ -41,3 +43,4 @@ class LogOptions:
     ungraded: Fate = "left-out"
     steps: tuple[int, int] | None = None
     filter: str | None = None
+    words: VerdictWords = field(default_factory=VerdictWords)

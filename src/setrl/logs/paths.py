@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from setrl.logs.records import Record
 
 MISSING: Final = object()  # in a column: the object has no such field
+KEY = "key"  # of a row in a mapping of lists: what the mapping calls it
 NUMBERS = frozenset((bool, int, float))  # of which True, 1 and 1.0 are equal, and read apart
 MOST_KNOWN = 10_000  # values that a reader remembers: a column of texts would fill the memory
 
@@ -15,15 +17,28 @@ MOST_KNOWN = 10_000  # values that a reader remembers: a column of texts would f
 def value_at(record: Any, path: str) -> Any:
     """Return the value of a path like metrics.acc; a key that contains the dot itself comes first.
 
+    >>> value_at({"eval": {}, "eval.rows": {"acc": 1}}, "eval.rows.acc")
+    1
+
     Raises:
         KeyError: Where there is no value.
     """
-    if isinstance(record, dict) and path in record:
-        return record[path]
-    first, dot, rest = path.partition(".")
-    if dot and isinstance(record, dict) and first in record:
-        return value_at(record[first], rest)
+    if isinstance(record, dict):
+        if path in record:
+            return record[path]
+        for key, rest in _splits(path):
+            if key in record:
+                with suppress(KeyError):
+                    return value_at(record[key], rest)
     raise KeyError(path)
+
+
+def _splits(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways to cut a path at a dot, the longest key first."""
+    key = path
+    while (dot := key.rfind(".")) > 0:
+        key, rest = path[:dot], path[dot + 1 :]
+        yield key, rest
 
 
 def column(objects: Sequence[Any], path: str) -> list[Any]:
@@ -36,12 +51,15 @@ def column(objects: Sequence[Any], path: str) -> list[Any]:
         return [record[path] for record in objects]
     except (KeyError, TypeError):
         pass
-    first, dot, rest = path.partition(".")
-    try:
-        if dot and not any(path in record for record in objects):
-            return column([record[first] for record in objects], rest)
-    except (KeyError, TypeError):
-        pass
+    for key, rest in _splits(path):
+        if any(isinstance(record, dict) and (path in record or key in record)
+               for record in objects):  # fmt: skip
+            if all(isinstance(record, dict) and key in record and path not in record
+                   for record in objects):  # fmt: skip
+                found = column([record[key] for record in objects], rest)
+                if MISSING not in found:
+                    return found
+            break
     return [_at_or_missing(record, path) for record in objects]
 
 
@@ -70,12 +88,44 @@ def unrolled(record: Record, rows: str | None) -> list[Record]:
     """
     if rows is None:
         return [record]
+    items = rows_at(record, rows)
+    outer = _without(record, rows)
+    return [{**outer, rows: item} for item in items]
+
+
+def rows_at(record: Record, rows: str) -> list[Record]:
+    """Return the objects at a path: of a list, or of all lists of a mapping such as task → samples.
+
+    Raises:
+        KeyError, TypeError: Where there are no such objects.
+    """
     items = value_at(record, rows)
+    if is_mapping_of_rows(items):
+        each = [(key, item) for key, of_key in items.items() for item in of_key]
+        return [item if key in item.values() else {KEY: key, **item} for key, item in each]
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise TypeError(f"{rows!r} must be a list of objects")
-    top = rows.partition(".")[0]
-    outer = {key: value for key, value in record.items() if key != top}
-    return [{**outer, rows: item} for item in items]
+    return items
+
+
+def is_mapping_of_rows(value: Any) -> bool:
+    """Return whether a value is an object all of whose values are lists of objects."""
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(one, list) and one and all(isinstance(item, dict) for item in one)
+                for one in value.values())
+    )  # fmt: skip
+
+
+def _without(record: Record, path: str) -> Record:
+    """Return an object without the value of a path, and without what is empty then."""
+    if path in record:
+        return {key: value for key, value in record.items() if key != path}
+    top, rest = next((key, rest) for key, rest in _splits(path) if key in record)
+    left = {top: _without(record[top], rest)}
+    others = {key: value for key, value in record.items() if key != top}
+    return {**others, **left} if left[top] else others
 
 
 class ReadOnce:

@@ -7,8 +7,9 @@ have a role and disagree, nothing is guessed: the error names the option that de
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from setrl.logs.field_table import (
@@ -24,6 +25,7 @@ from setrl.logs.field_table import (
 )
 from setrl.logs.field_values import (
     all_are,
+    is_label,
     is_objects,
     is_verdict,
     is_whole,
@@ -34,15 +36,16 @@ from setrl.logs.field_values import (
     why_no_verdict,
 )
 from setrl.logs.first_rows import FirstRows
-from setrl.logs.paths import unrolled
+from setrl.logs.paths import is_mapping_of_rows, unrolled
 from setrl.logs.records import Record
-from setrl.logs.roles import FieldNames, Recognised
+from setrl.logs.roles import SAME_IDS, FieldNames, Recognised
+from setrl.logs.task_fields import task_paths
+from setrl.logs.verdict_words import VerdictWords, hint
 from setrl.samples.values import read_count, read_score
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import plural
 
 SNIFFED = 2000  # rows that decide what the fields are
-ROLLOUT = ("step", "group")  # setrl's own files, whose groups are numbered anew in each step
 MARKS = ("judged.", "credit.")  # what setrl adds to a row about itself
 VERDICTS = (*SAYS_CORRECT, *SCORES)
 MAY_BE_LISTS = ("correct", "reward", "answer", "text", "strategy")  # of the samples of a problem
@@ -66,6 +69,7 @@ def recognise(
     verify: bool = False,
     needs: Collection[str] = (),
     strategies: Sequence[str] = STRATEGIES,
+    words: VerdictWords | None = None,
 ) -> Recognised:
     """Return the field of each role.
 
@@ -75,12 +79,13 @@ def recognise(
         verify: Whether a verifier says which samples are correct.
         needs: What the command cannot do without: correct, reward, text, prompt or strategy.
         strategies: The names that a field of strategies may have.
+        words: What further words mean that say whether a sample is correct.
 
     Raises:
         ConfigError: If a named field is not there, or what is needed cannot be decided.
         OddValueError: If what is needed is there in most rows, and has no meaning in one of them.
     """
-    rows = given.rows or _row_list(FirstRows(records, range(len(records))))
+    rows = given.rows or _mapping(records) or _row_list(FirstRows(records, range(len(records))))
     try:
         unrolled_rows = [unrolled(record, rows) for record in records]
     except (KeyError, TypeError):
@@ -89,12 +94,27 @@ def recognise(
     if not items:
         raise DataError(f"{rows} holds no rows")
     first = FirstRows(*zip(*items, strict=True))
-    search = _Search(first, replace(given, rows=rows), verify, "text" in needs, strategies)
+    given = replace(given, rows=rows)
+    search = _Search(first, given, verify, "text" in needs, strategies, words or VerdictWords())
     recognised = search.result()
     if odd := next((search.odd[need] for need in needs if need in search.odd), None):
         raise OddValueError(*odd)
     recognised.require(needs)
     return recognised
+
+
+def _mapping(records: Sequence[Record]) -> str | None:
+    """Return the one mapping in the rows whose values are lists of rows, as of EvalPlus."""
+    found = {path for record in records for path in _mappings(record, "")}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _mappings(record: Record, before: str) -> Iterator[str]:
+    for key, value in record.items():
+        if is_mapping_of_rows(value) and not {*map(plain_name, value)} <= {*ROW_LISTS}:
+            yield f"{before}{key}"
+        elif isinstance(value, dict):
+            yield from _mappings(value, f"{before}{key}.")
 
 
 def _row_list(first: FirstRows) -> str | None:
@@ -117,6 +137,7 @@ class _Search:
         verify: bool,
         needs_text: bool,
         strategies: Sequence[str],
+        words: VerdictWords,
     ):
         self.first, self.columns, self.rows = first, first.columns, given.rows
         self.verify, self.needs_text, self.strategies = verify, needs_text, strategies
@@ -130,6 +151,9 @@ class _Search:
         self.notes: list[str] = []
         self.lacks: dict[str, str] = {}
         self.odd: dict[str, tuple[int, str]] = {}
+        verdicts = self.paths.get("correct", ()), self.paths.get("reward", ())
+        named = first.named((*VERDICTS, *ALSO_VERDICTS, *ROLES["reward"].names))
+        first.change({*chain(named, *verdicts)} & self.columns.keys() if words else (), words.meant)
         for role in self.given - {"rows"}:
             for path in self.paths[role]:
                 if path not in self.columns:
@@ -150,6 +174,7 @@ class _Search:
     def result(self) -> Recognised:
         self._find_correct()
         self._find_group()
+        self._tell_tasks_apart()
         if self.strategies is not STRATEGIES:  # the name gold, which answers may have, among them
             self._find_strategy()
         self._find_answers()
@@ -244,9 +269,6 @@ class _Search:
     def _find_group(self) -> None:
         if "group" in self.paths:
             return
-        if self.rows == "samples" and {"schema_version", *ROLLOUT} <= self.columns.keys():
-            self._name("group", *ROLLOUT, why="a file of setrl's rollouts")
-            return
         distinct, size = self.first.distinct, len(self.first)
         free = [path for path in self._free_names() if len(self.columns[path]) == size]
         if not free:
@@ -266,6 +288,18 @@ class _Search:
             if inner and outer and distinct(outer[0]) > 1 and distinct(inner[0]) < size:
                 why = "their names; together they name a problem"
                 self._name("group", outer[0], inner[0], why=why)
+
+    def _tell_tasks_apart(self) -> None:
+        """Let fields such as task and split be part of a problem's name where ids repeat."""
+        if "group" not in self.paths.keys() - self.given:
+            return
+        apart: list[str] = []
+        base = self.paths["group"]
+        for path in task_paths(path for path in self.columns if path not in base):
+            if all_are(self.columns[path], is_label) and True in self._differs(path):
+                apart.append(path)
+                why = f"{self.why['group'].partition(';')[0]}; {SAME_IDS}"
+                self._name("group", *apart, *base, why=why)
 
     def _free_names(self) -> list[str]:
         """Return the fields that may name a problem: ids, prompts, and the numbers of rows."""
@@ -427,8 +461,8 @@ class _Search:
     def _look_for_odd(self, role: str, names: Collection[str]) -> None:
         """Remember the first value that says nothing, in a field most of whose values do."""
         for path in self._in_order(names):
-            each = [(row, why_no_verdict(value)) for row, value in self.first.listed(path)]
-            odd = [(row, why) for row, why in each if why]
+            each = [(row, why_no_verdict(value), value) for row, value in self.first.listed(path)]
+            odd = [(row, why + hint([value])) for row, why, value in each if why]
             if 0 < len(odd) < len(each) / 2:
                 row, why = odd[0]
                 self.odd.setdefault(role, (row, f"{path} must be {why}"))
@@ -446,6 +480,7 @@ class _Search:
                         f"{path} seems to say whether a sample is correct, but it holds "
                         f"{shown(value)!r}: values must be true or false, numbers, or words "
                         "such as correct and wrong; or name another field with --correct"
+                        + hint([value])
                     )
         return None
 

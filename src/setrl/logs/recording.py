@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from setrl.logs.log import Log
 from setrl.logs.options import Fate
-from setrl.logs.records import SCHEMA_VERSION, TEXTS_KEPT, Record
+from setrl.logs.records import TEXTS_KEPT, Record, record_of
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import DEGENERATE, Label
 from setrl.support.errors import DataError
 from setrl.support.wording import count
 
@@ -91,6 +90,7 @@ def log_records(log: Log) -> Iterator[Record]:
         columns = log.reader.columns
         more: Record = {"split": split, "source": log.source}
         more |= {k: v for k in ("step", "gold") if (v := getattr(group, k)) is not None}
+        more |= {k: v for k in ("task",) if (v := group.more.get(k)) is not None}
         if "reward" in columns:
             more["rewards"] = [sample.reward for sample in group.samples]
         if "proxy" in columns:
@@ -109,7 +109,7 @@ def log_records(log: Log) -> Iterator[Record]:
 def record(
     name: str, prompt: str, samples: Sequence[Sample], texts: Sequence[str], **more: Any
 ) -> Record:
-    """Return the record of a problem.
+    """Return the record of an evaluation's problem, with its first few texts.
 
     Args:
         name: The id of the problem.
@@ -118,18 +118,6 @@ def record(
         texts: The texts of the first samples.
         more: Further keys.
     """
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "id": name,
-        "prompt": prompt,
-        "n": len(samples),
-        **more,
-        "correct": [None if one.correct is None else int(one.correct) for one in samples],
-        "strategies": [_written(one.strategy) for one in samples],
-        "answers": [one.answer for one in samples],
-        "texts": list(texts[:TEXTS_KEPT]),
-    }
-
-
-def _written(strategy: Label) -> Label:
-    return strategy if strategy is None or strategy == DEGENERATE else str(strategy)
+    keys = ("correct", "strategy", "answer")
+    columns: dict[str, Any] = {key: [sample.value(key) for sample in samples] for key in keys}
+    return record_of(name, prompt, columns | {"text": list(texts[:TEXTS_KEPT])}, **more)

@@ -1,41 +1,60 @@
-"""Evaluation files: one JSON object a problem, with what was read from each of its samples.
+"""The one form of setrl's own files of samples: a group of samples a line, as columns.
 
-    {"schema_version": 2, "prompt": "y=2x^2+3x+7, x!=4:", "kind": "quadratic", "split": "test",
-     "n": 256, "seed": 0, "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", -1, …],
+    {"schema_version": 2, "id": "7", "prompt": "y=2x^2+3x+7, x!=4:", "split": "test", "n": 256,
+     "temperature": 1.0, "correct": [1, 0, …], "strategies": ["x=2", -1, …],
      "answers": ["(2, 21)", null, …], "texts": [the first few samples]}
 
-`correct`, `strategies` and `answers` have n entries; problems may differ in n. A strategy is a
-name, −1 for a sample in no strategy, or null where it is unknown; an answer that cannot be read is
-null, never a value. A sample without a grade has null in `correct`: it is left out and counted,
-or counts as wrong if `ungraded_are` is "wrong". There may be two further lists: graded `rewards`,
-and `proxy`, the scores of a selector that cannot see the rewards. Each value is read as in any log
-(`setrl.samples.values`).
+Evaluations and the rollouts of training have it. A column has an entry for each of the n samples,
+which `setrl.samples.values` reads, and null is unknown. Columns are `correct`, `rewards`,
+`strategies` (a name, or −1 for a sample of no strategy), `answers`, `proxy`, `second`, `families`,
+`tokens`, `advantages` (what entered the loss), and `read` (the strategy that the task's own reader
+finds). `counterfactual` has a column of advantages for each of some other methods. `texts` may hold
+the first few texts only. A sample without a grade has null in `correct`: it is left out and
+counted, or counts as wrong if `ungraded_are` is "wrong".
 
-Version 1, of setrl up to 0.7, has no null in `correct`: `ungraded` is how many samples of the
-problem were left out, and `as_wrong` has the places of those that count as wrong. There −1 for all
-samples of a file also means that nobody read strategies.
+Version 1 is read, too. Its evaluations (up to 0.7) have no null in `correct`: `ungraded` is how
+many samples of the problem were left out, and `as_wrong` has the places of those that count as
+wrong. There −1 for all samples of a file also means that nobody read strategies. Its rollouts (up
+to 0.8) have one object a sample, in the list `samples`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from setrl.logs.field_table import ROLES
+from setrl.logs.fields import text_of
+from setrl.samples.columns import KEYS
+from setrl.samples.outcomes import with_outcomes
+from setrl.samples.types import Group, Sample
+from setrl.samples.values import DEGENERATE, Label, read_all, read_count, read_outcome
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines
+from setrl.support.wording import plural
 
 Record = dict[str, Any]
 
 SCHEMA_VERSION = 2
 EARLIER = (1,)  # versions that are read, too
-TEXTS_KEPT = 8  # samples of a problem whose text is in its record
-PER_SAMPLE = ("correct", "strategies", "answers")
-GRADED = ("rewards", "proxy")
+TEXTS_KEPT = 8  # samples of a problem whose text an evaluation keeps
+COLUMN_OF = {
+    **{key: name for name, key in KEYS.items()},
+    **{"tokens": "tokens", "advantage": "advantages", "text": "texts", "read": "read"},
+}
+"""Key of one sample → the column of a record that holds it for all samples."""
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    **{key: ROLES[key].read for key in COLUMN_OF if key in ROLES and key != "text"},
+    "correct": read_outcome,
+}
+FURTHER = ("proxy", "second", "family", "read")
+UNGRADED = ("ungraded", "ungraded_are", "as_wrong")  # what is said of samples without a grade
+COUNTERFACTUAL = "counterfactual"
 ONE_VALUE = (
-    ("prompt", str, "text"),
+    ("prompt", str | None, "text"),
     ("n", int, "a whole number"),
     ("temperature", int | float | None, "a number or null"),
     ("ungraded", int, "a whole number"),
@@ -44,13 +63,26 @@ ONE_VALUE = (
 
 
 def read_records(path: Path) -> list[Record]:
-    """Return the records of an evaluation file, without a last line that was cut off.
+    """Return the records of a file, without a last line that was cut off.
 
     Raises:
-        DataError: When the file cannot be read, or a whole line is not an evaluation record.
+        DataError: When the file cannot be read, or a whole line is not a record.
     """
     lines = json_lines.read(path, "leave_out")
     return [checked(record, f"{path}:{number}") for number, _, record in lines]
+
+
+def is_own_file(path: Path) -> bool:
+    """Return whether the first line of a file is a record."""
+    with suppress(DataError, OSError):
+        first = next(json_lines.read(path, "leave_out"), None)
+        return first is not None and is_record(first.record)
+    return False
+
+
+def is_record(record: Mapping[str, Any]) -> bool:
+    """Return whether an object is a line of our own files, of any version."""
+    return {"schema_version", "prompt"} <= record.keys() and bool({"n", "samples"} & record.keys())
 
 
 def problem_of(record: Mapping[str, Any]) -> str:
@@ -58,34 +90,29 @@ def problem_of(record: Mapping[str, Any]) -> str:
     return str(record["prompt"] if record.get("id") is None else record["id"])
 
 
-def is_evaluation_file(path: Path) -> bool:
-    """Return whether the first line of a file is an evaluation record."""
-    with suppress(DataError, OSError):
-        first = next(json_lines.read(path, "leave_out"), None)
-        return first is not None and is_record(first.record)
-    return False
-
-
 def checked(record: Record, where: str) -> Record:
-    """Return a record that has the form of an evaluation file.
+    """Return a record of any version in today's form.
 
     Raises:
         DataError: Naming the key that is wrong, and the line.
     """
     if record.get("schema_version") not in (*EARLIER, SCHEMA_VERSION):
         raise DataError(f"{where}: must be an object with schema_version {SCHEMA_VERSION}")
-    for key in ("prompt", "split", "n", *PER_SAMPLE):
+    record = in_columns(record, where)
+    for key in ("prompt", "n", *([] if "rewards" in record else ["correct"])):
         if key not in record:
             raise DataError(f"{where}: has no {key!r}")
     for key, kind, what in ONE_VALUE:
         if key in record and not isinstance(record[key], kind):
             raise DataError(f"{where}: {key!r} must be {what}, got {json.dumps(record[key])}")
-    if record["n"] < 1:
-        raise DataError(f"{where}: n must be 1 or more, got {record['n']}")
-    for key in (*PER_SAMPLE, *(key for key in GRADED if key in record)):
-        _check_length(key, record[key], record["n"], where)
-    if len(record.get("texts") or ()) > record["n"]:
-        raise DataError(f"{where}: 'texts' must have at most n = {record['n']} entries, got "
+    n = record["n"]
+    if n < 1:
+        raise DataError(f"{where}: n must be 1 or more, got {n}")
+    for key in COLUMN_OF.values():
+        if key in record and key != "texts":
+            _check_length(key, record[key], n, where)
+    if len(record.get("texts") or ()) > n:
+        raise DataError(f"{where}: 'texts' must have at most n = {n} entries, got "
                         f"{len(record['texts'])}")  # fmt: skip
     return record
 
@@ -96,6 +123,160 @@ def _check_length(key: str, values: Any, n: int, where: str) -> None:
         raise DataError(f"{where}: {key!r} must have n = {n} entries, got {found}")
 
 
-def is_record(record: Mapping[str, Any]) -> bool:
-    """Return whether an object is a line of an evaluation file, of any version."""
-    return {"schema_version", "prompt", "n"} <= record.keys()
+def in_columns(record: Record, where: str) -> Record:
+    """Return a record as columns, also a line of rollouts up to 0.8, whose samples are objects.
+
+    Raises:
+        DataError: Naming the line that is not of this form.
+    """
+    if "samples" not in record:
+        return record
+    samples = record["samples"]
+    if not isinstance(samples, list) or not all(isinstance(one, dict) for one in samples):
+        raise DataError(f"{where}: 'samples' must be a list of objects")
+    rest = {key: value for key, value in record.items() if key not in ("samples", "group")}
+    place = record.get("group", record["prompt"])
+    columns = {
+        name: [one.get(key) for one in samples]
+        for key, name in COLUMN_OF.items()
+        if any(key in one for one in samples)
+    }
+    if "strategies" not in columns and "read" in columns:
+        columns["strategies"] = columns["read"]
+    others = [one.get(COUNTERFACTUAL) or {} for one in samples]
+    more = {COUNTERFACTUAL: {name: [one.get(name) for one in others] for name in others[0]}}
+    return {"id": f"{record.get('step')}/{place}", **rest, "n": len(samples), **columns, **more}
+
+
+def strategies_of(record: Mapping[str, Any]) -> str | None:
+    """Return the column with the labels: those that `setrl judge` added, else its own."""
+    judged = record.get("judged")
+    key = plural(next(iter(judged), "strategy")) if isinstance(judged, dict) else "strategies"
+    key = key if key in record else "strategies"
+    return key if key in record else None
+
+
+def group_of(
+    record: Record, where: str, has_strategies: bool = True, rows: tuple[int, ...] = ()
+) -> Group:
+    """Return the group of a record that is checked.
+
+    Args:
+        record: The record.
+        where: The file and line, for errors.
+        has_strategies: Whether anybody has read strategies.
+        rows: The number of the line in its file.
+
+    Raises:
+        DataError: If a column holds what it must not.
+    """
+    try:
+        columns = _columns(record, has_strategies)
+        step = None if record.get("step") is None else _read("step", read_count, record["step"])
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from None
+    samples = _samples(columns, record)
+    why = _unknown(record)
+    return Group(
+        problem_of(record),
+        str(record["prompt"]),
+        samples if "correct" in record else with_outcomes(samples),
+        text_of(record.get("gold")),
+        step,
+        rows,
+        notes=(f"The strategies are unknown: {why}.",) if why else (),
+        more={key: record[key] for key in (*UNGRADED, "task") if key in record},
+    )
+
+
+def _columns(record: Mapping[str, Any], has_strategies: bool) -> dict[str, list[Any]]:
+    """Return the columns of a record, read: key of a sample → a value of each sample."""
+    found = {"text": [*(record.get("texts") or ())]}
+    found["text"] += [None] * (record["n"] - len(found["text"]))
+    for key, name in COLUMN_OF.items():
+        source = strategies_of(record) or name if key == "strategy" else name
+        if source in record and key != "text":
+            read = READERS.get(key)
+            values = record[source]
+            found[key] = values if read is None else read_each(source, read, values)
+    if not has_strategies or _unknown(record):
+        found.pop("strategy", None)
+    if "reward" not in found:
+        found["reward"] = read_each("correct", ROLES["reward"].read, record["correct"])
+    return found
+
+
+def _samples(columns: Mapping[str, list[Any]], record: Mapping[str, Any]) -> tuple[Sample, ...]:
+    size = record["n"]
+    made = {**columns, "turns": [()] * size, "more": _further(columns, record)}
+    of_samples = (made.get(key, [None] * size) for key in Sample._fields)
+    return tuple(map(Sample._make, zip(*of_samples, strict=True)))
+
+
+def _further(columns: Mapping[str, list[Any]], record: Mapping[str, Any]) -> list[Any]:
+    """Return the further fields of each sample; None where it has none."""
+    further = {key: columns[key] for key in FURTHER if key in columns}
+    others = record.get(COUNTERFACTUAL) or {}
+    if not further and not others:
+        return [None] * record["n"]
+    return [
+        {key: values[i] for key, values in further.items()}
+        | {COUNTERFACTUAL: {name: one[i] for name, one in others.items()}}
+        for i in range(record["n"])
+    ]
+
+
+def _unknown(record: Mapping[str, Any]) -> Any:
+    """Return why the judge gave no strategies; None if it gave some."""
+    said = record.get("judged")
+    said = said.get("strategy") if isinstance(said, dict) else None
+    return said.get("unknown") if isinstance(said, dict) else None
+
+
+def read_each(name: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
+    """Return the values of a column, read.
+
+    Raises:
+        ValueError: Naming the column, what it must hold, and the value.
+    """
+    return _read(name, lambda listed: read_all(read, listed), values)
+
+
+def _read(name: str, read: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return read(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {error}") from None
+
+
+def record_of(
+    name: str, prompt: str, columns: Mapping[str, Sequence[Any] | None], **more: Any
+) -> Record:
+    """Return the record of a group; what is None is left out.
+
+    Args:
+        name: What names the problem.
+        prompt: What the model was given.
+        columns: Key of a sample → a value for each sample; of `text` the first few suffice.
+        more: Further keys.
+    """
+    size = next(len(column) for key, column in columns.items() if key != "text" and column)
+    given = {key: column for key, column in columns.items() if column is not None}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": name,
+        "prompt": prompt,
+        "n": size,
+        **more,
+        **{COLUMN_OF[key]: [_written(key, one) for one in column] for key, column in given.items()},
+    }
+
+
+def _written(key: str, value: Any) -> Any:
+    if key == "correct":
+        return None if value is None else int(value)
+    return _label(value) if key in ("strategy", "family") else value
+
+
+def _label(label: Label) -> Label:
+    return label if label is None or label == DEGENERATE else str(label)

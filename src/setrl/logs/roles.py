@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 from setrl.logs.settings import setting_of
 from setrl.support.errors import ConfigError
 from setrl.support.wording import table
 
+SAME_IDS = "tasks share ids"
 UNREAD = "not read: "  # begins the line of the fields without a role
 
 
@@ -104,6 +105,16 @@ class Recognised:
         if self.lists:
             what = "one row per problem, with lists of its samples"
         return f"{what} in {self.fields.rows}" if self.fields.rows else what
+
+    def in_tasks(self, paths: Sequence[str]) -> Recognised:
+        """Return the same with fields that name a task before those that name a problem of it."""
+        why = f"{self.why['group']}; {SAME_IDS}"
+        return replace(
+            self,
+            fields=replace(self.fields, group=(*paths, *self.fields.group)),
+            why={**self.why, "group": why},
+            unread=tuple(path for path in self.unread if path not in paths),
+        )
 
     def table(self) -> str:
         """Return a line for each role: its field, why, and a value."""

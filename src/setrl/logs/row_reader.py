@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -17,6 +18,7 @@ from setrl.logs.records import Record
 from setrl.logs.roles import Recognised
 from setrl.logs.settings import count_settings, setting_of
 from setrl.logs.strategies import strategy_of
+from setrl.logs.task_fields import Hashes, TaskFields, task_of, task_paths, task_texts
 from setrl.samples.conversation import is_messages, message_text
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import (
@@ -40,9 +42,10 @@ class About(NamedTuple):
     """What the rows of a problem share."""
 
     name: str
-    prompt: str | None
+    prompt: str
     gold: str | None
     step: int | None
+    task: str | None = None
 
 
 class RowReader:
@@ -76,8 +79,12 @@ class RowReader:
             self.required.add("correct")
         self._read = self._readers()
         self._head = (*fields.group, *filter(None, (fields.prompt, fields.gold, fields.step)))
-        named = ((setting_of(path), path) for path in recognised.unread)
+        named = ((setting_of(path), path) for path in (*recognised.unread, *fields.group))
         self._setting_paths = [(name, path) for name, path in named if name]
+        self.tasks = TaskFields(task_paths([*recognised.unread, *fields.group]))
+        self.numbers = array("q")  # of each object among the samples of its problem; −1: unknown
+        self._of_task: Sequence[str] = ()  # the fields that name the task of a problem
+        self._across: Sequence[str] = ()  # the fields that differ in a problem that the user names
         self.settings: dict[str, Counter[str]] = {}
         self._kinds: set[str] = set()
         self._has_messages: bool | None = None  # whether the first prompt is a conversation
@@ -86,7 +93,10 @@ class RowReader:
 
     def _readers(self) -> dict[str, ReadOnce]:
         """Return the reader of each role's columns."""
-        of_log = {"strategy": partial(strategy_of, degenerate=self.options.degenerate)}
+        verdict = self.options.words.read
+        strategy = partial(strategy_of, degenerate=self.options.degenerate)
+        of_log: dict[str, Callable[[Any], Any]]
+        of_log = {"strategy": strategy, "correct": verdict, "reward": verdict}
         read = {
             role: ReadOnce(of_log.get(role, row.read), getattr(self.fields, role))
             for role, row in ROLES.items()
@@ -123,6 +133,9 @@ class RowReader:
         """
         names = self._names(rows, objects)
         self._count_settings(objects)
+        self.tasks.add(objects)
+        if (path := self.fields.sample_number) is not None:
+            self.numbers.extend(map(_number_or_none, column(objects, path)))
         correct: list[Any] = []
         if self.fields.correct and self._verify is None:
             correct = self._column("correct", objects)
@@ -134,9 +147,30 @@ class RowReader:
                 self._compare(correct, rewards)
         return names
 
+    def find_tasks(self, name_I: Hashes) -> Hashes:
+        """Find the task of each problem; equal ids of several tasks are several problems.
+
+        Args:
+            name_I: A number for the name of each object's problem.
+
+        Returns:
+            The same with other numbers where the task is part of the name.
+        """
+        apart, finer_I = self.tasks.apart(name_I)
+        is_named = self.recognised.why.get("group", "").startswith("--")
+        if apart and is_named:
+            self._across = apart
+            return name_I
+        if apart:
+            self.recognised = self.recognised.in_tasks(apart)
+            self.fields = self.recognised.fields
+            self._head = (*apart, *self._head)
+        self._of_task = self.tasks.several(finer_I)
+        return finer_I
+
     def _names(self, rows: Sequence[int], objects: Sequence[Record]) -> list[str]:
         """Return the name of the problem of each object."""
-        columns = [whole_column(objects, path) for path in self.fields.group]
+        columns = [self._parts(objects, path) for path in self.fields.group]
         if not columns:
             return [f"row {row + 1}" for row in rows]
         if len(columns) == 1:
@@ -146,6 +180,11 @@ class RowReader:
         return (
             parts[0] if len(parts) == 1 else ["/".join(names) for names in zip(*parts, strict=True)]
         )
+
+    def _parts(self, objects: Sequence[Record], path: str) -> list[Any]:
+        """Return a field of the problem's name; a task may be missing."""
+        is_of_task = path in self.tasks.paths and len(self.fields.group) > 1
+        return task_texts(objects, path) if is_of_task else whole_column(objects, path)
 
     def _count_settings(self, objects: Sequence[Record]) -> None:
         for name, path in self._setting_paths:
@@ -196,6 +235,7 @@ class RowReader:
         if heads.count(heads[0]) == len(heads) if heads else True:
             items = items[:1]
         name, prompt, gold, step = "", None, None, None
+        task = task_of(items[0][1], self._of_task) or None
         for row, item in items:
             one = [item]
             try:
@@ -208,7 +248,15 @@ class RowReader:
                 step = self._optional("step", one) if step is None else step
             except UNUSABLE as error:
                 raise explained(error, self.where(row)) from None
-        return About(name, prompt, gold, step)
+        prompt = self._bare(name, items[0][1]) if prompt is None else prompt
+        return About(name, prompt, gold, step, task)
+
+    def _bare(self, name: str, item: Record) -> str:
+        """Return the name of a problem without its task, which stands for an unknown prompt."""
+        of_task = [path for path in self.fields.group if path in self.tasks.paths]
+        if not of_task or len(of_task) == len(self.fields.group):
+            return name
+        return name.removeprefix("".join(f"{task_texts([item], path)[0]}/" for path in of_task))
 
     def _optional(self, role: str, objects: Sequence[Record]) -> Any:
         """Return what one object says of its problem; None where it says nothing."""
@@ -412,6 +460,10 @@ class RowReader:
             kinds = " and ".join(sorted(self._kinds))
             notes.append(f"{self.fields.group[0]} holds {kinds}: numbers and texts of equal digits "
                          '(7, 7.0, "7") are one problem')  # fmt: skip
+        if self._across:
+            fields, group = " ".join(self._across), " ".join(self.fields.group)
+            notes.append(f"a problem has samples of several values of {fields}: "
+                         f"--group {fields} {group} separates them")  # fmt: skip
         if self.by_answer and {"correct", "reward"} & set(self.needs):
             notes.append("a sample is correct if its answer is the text or number of the right "
                          "one; --verify compares them as mathematics")  # fmt: skip
@@ -426,10 +478,16 @@ def explained(error: Exception, where: str) -> Exception:
     return DataError(f"{where}: {what}")
 
 
+def _number_or_none(value: Any) -> int:
+    """Return the number of a sample; −1 where a row has none, or a list of them."""
+    number = None if value is MISSING or isinstance(value, list) else read_count(value)
+    return -1 if number is None else number
+
+
 def _group(about: About, items: Sequence[Item], samples: Sequence[Sample]) -> Group:
     rows = tuple(dict.fromkeys(row for row, _ in items))
-    prompt = about.name if about.prompt is None else about.prompt
-    return Group(about.name, prompt, tuple(samples), about.gold, about.step, rows)
+    more = {} if about.task is None else {"task": about.task}
+    return Group(about.name, about.prompt, tuple(samples), about.gold, about.step, rows, more=more)
 
 
 def _is_right(answer: str | None, gold: str | None) -> float | None:

@@ -17,13 +17,25 @@ NAMES = {  # setting → the names of its fields in plain letters
     "top_k": ("topk",),
     "max_tokens": ("maxtokens", "maxnewtokens", "maxcompletiontokens", "maxcompletionlength",
                    "maxoutputtokens", "tokenlimit"),
-    "model": ("model", "modelname", "modelid", "modelpath"),
+    "model": ("model", "modelname", "modelid", "modelpath",
+              "provider", "providerid"),
     "revision": ("revision", "modelrevision"),
     "system prompt": ("systemprompt", "system", "systemmessage"),
+    "benchmark": ("benchmark", "benchmarkname"),
     "dataset": ("dataset", "datasetname"),
     "task": ("task", "taskname"),
+    "subset": ("subset", "subsetname"),
+    "prompt template": ("promptidx",),
     "split": ("split",),
 }  # fmt: skip
+OF_A_TASK = (
+    "benchmark",
+    "dataset",
+    "task",
+    "subset",
+    "prompt template",
+    "split",
+)  # the coarser ones first
 OF_A_FILE = ("temperature", "top_p", "top_k", "max_tokens", "model", "revision", "system prompt")
 SHOWN = 40  # letters of a value in a sentence
 
@@ -33,11 +45,12 @@ Settings = Mapping[str, Counter[str]]  # setting → value → how many rows hav
 def setting_of(path: str) -> str | None:
     """Return the setting that a field's name stands for.
 
-    >>> setting_of("config.max_new_tokens"), setting_of("score")
-    ('max_tokens', None)
+    >>> setting_of("config.max_new_tokens"), setting_of("provider.id"), setting_of("score")
+    ('max_tokens', 'model', None)
     """
-    name = plain_name(path)
-    return next((setting for setting, names in NAMES.items() if name in names), None)
+    last_two = "".join(path.split(".")[-2:])
+    written = {plain_name(path), plain_name(last_two)}
+    return next((one for one, names in NAMES.items() if not written.isdisjoint(names)), None)
 
 
 def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
@@ -67,11 +80,17 @@ def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", 
         if setting in first
         and setting in second
         and first[setting].keys() != second[setting].keys()
+        and not _share_tasks(setting, first, second)
     ]
     if not parts:
         return ""
     return (f"{names[0]} and {names[1]} differ in {', '.join(parts)}: this can be the reason why "
             "the results differ")  # fmt: skip
+
+
+def _share_tasks(setting: str, first: Settings, second: Settings) -> bool:
+    """Whether both files have a task: the problems of the others are left out of a comparison."""
+    return setting in OF_A_TASK and not first[setting].keys().isdisjoint(second[setting])
 
 
 def _values(counts: Counter[str]) -> str:

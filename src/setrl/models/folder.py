@@ -10,7 +10,23 @@ from setrl.support import files, wording
 from setrl.support.errors import ConfigError, DataError, RunError
 
 ADAPTER, CONFIG = "adapter_config.json", "config.json"
+TRUST = "SETRL_TRUST_REMOTE_CODE"
 HF_HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+
+
+def trusts_code() -> bool:
+    """Whether code in a model's folder may run: SETRL_TRUST_REMOTE_CODE is set to 1."""
+    return os.environ.get(TRUST) == "1"
+
+
+def why_not_loaded(model_dir: str | Path, error: Exception) -> str | None:
+    """Say that a model has code of its own, if transformers refused it for that; None otherwise."""
+    if "trust_remote_code" not in str(error):
+        return None
+    return (
+        f"{model_dir} has code of its own (auto_map in its JSON files), which setrl does not run: "
+        f"read it, and allow it with the environment variable {TRUST}=1 if you trust it"
+    )
 
 
 def refuse_missing(model_dir: str | Path) -> None:

@@ -14,11 +14,18 @@ from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
+    PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 
-from setrl.models.folder import base_of, is_adapter, refuse_missing
+from setrl.models.folder import (
+    base_of,
+    is_adapter,
+    refuse_missing,
+    trusts_code,
+    why_not_loaded,
+)
 from setrl.models.generators import Ask, Completion, problem_seed
 from setrl.models.prompting import PromptForm
 from setrl.models.small.sampler import end_ids, sample_ids
@@ -35,10 +42,17 @@ def refuse_missing_model(model_dir: str | Path) -> None:
     """
     refuse_missing(model_dir)
     try:
-        AutoConfig.from_pretrained(base_of(model_dir))
+        load_config(base_of(model_dir))
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise ConfigError(f"{model_dir} is not a model's folder or name: {reason}") from error
+        other = f"{model_dir} is not a model's folder or name: {reason}"
+        raise ConfigError(why_not_loaded(model_dir, error) or other) from error
+
+
+def load_config(model_dir: str | Path) -> PretrainedConfig:
+    """Return the config of a model; code of its own runs only if it may."""
+    found: PretrainedConfig = AutoConfig.from_pretrained(model_dir, trust_remote_code=trusts_code())
+    return found
 
 
 def refuse_damaged_weights(folder: Path, remedy: str) -> None:
@@ -145,7 +159,8 @@ def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTraine
     try:
         model = load_weights(model_dir, dtype).eval()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{model_dir} is not a model's folder or name: {error}") from error
+        other = f"{model_dir} is not a model's folder or name: {error}"
+        raise ConfigError(why_not_loaded(model_dir, error) or other) from error
     except SafetensorError as error:
         raise DataError(f"{model_dir}: the file of its weights is damaged: {error}") from error
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -159,9 +174,12 @@ def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
         ConfigError: If the model has none.
     """
     try:
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(model_dir)
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
+            model_dir, trust_remote_code=trusts_code()
+        )
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{model_dir} has no tokenizer: {error}") from error
+        other = f"{model_dir} has no tokenizer: {error}"
+        raise ConfigError(why_not_loaded(model_dir, error) or other) from error
     # Where its files are missing, transformers makes an empty one without a word.
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
         raise ConfigError(
@@ -173,11 +191,12 @@ def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
 
 def load_weights(model_dir: str | Path, dtype: str) -> PreTrainedModel:
     """Load a model; for the folder of an adapter, its base model with the adapter merged in."""
+    how: dict[str, Any] = {"dtype": dtype, "trust_remote_code": trusts_code()}
     if not is_adapter(model_dir):
-        return AutoModelForCausalLM.from_pretrained(model_dir, dtype=dtype)
+        return AutoModelForCausalLM.from_pretrained(model_dir, **how)
     from peft import AutoPeftModelForCausalLM
 
-    whole = AutoPeftModelForCausalLM.from_pretrained(str(model_dir), dtype=dtype)
+    whole = AutoPeftModelForCausalLM.from_pretrained(str(model_dir), **how)
     merged: PreTrainedModel = whole.merge_and_unload()
     return merged
 

@@ -23,6 +23,7 @@ from setrl.rewards.combine import Combine, RewardGate
 from setrl.rewards.grading import Grader, normal_text, stated_answer
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
+from setrl.rewards.own_process import OwnProcess
 from setrl.rewards.problem import Problem, Reading
 from setrl.rewards.verifier import MathVerifier, readings
 from setrl.samples.conversation import Conversation, Text
@@ -52,6 +53,8 @@ class Term(Section):
             one: see `Combine`.
         timeout: Seconds of one call of the function; None for no limit.
         on_error: What happens where the function fails: see `GuardedReward`.
+        own_process: Whether the function runs in a process of its own, which is ended when its time
+            is up, and whose crash is a failure of the function.
         name: What logs call it; by default its own name.
     """
 
@@ -61,6 +64,7 @@ class Term(Section):
     gate: RewardGate | None = None
     timeout: Positive | None = None
     on_error: OnError = "stop"
+    own_process: bool = False
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -72,9 +76,10 @@ class Term(Section):
             return
         with usage_errors():
             names.look_up("reward", self.reward, KINDS)
-        if self.timeout is not None or self.on_error != "stop":
+        if self.timeout is not None or self.on_error != "stop" or self.own_process:
             raise ConfigError(
-                f"timeout and on_error belong to a function, not to the reward {self.reward!r}"
+                "timeout, on_error and own_process belong to a function, not to the reward "
+                f"{self.reward!r}"
             )
 
     @property
@@ -272,7 +277,9 @@ def _term(entry: Any) -> Term:
 def _made(term: Term, gold: str | None, folder: Path) -> Reward:
     if term.function is not None:
         loaded = load_function(term.function, folder)
-        return GuardedReward(loaded.value, term.called, loaded.path, term.timeout, term.on_error)
+        process = OwnProcess(term.function, folder) if term.own_process else None
+        limits = (term.timeout, term.on_error, process)
+        return GuardedReward(loaded.value, term.called, loaded.path, *limits)
     if gold is None:
         raise ConfigError(
             f"the reward {term.reward!r} compares samples with gold answers: name their field with "

@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setrl.rewards.time_limit import TimeUp, call_within
-from setrl.samples.conversation import Text, plain_text
-from setrl.samples.values import read_score
+from setrl.rewards.calling import CallError, shown, values_of
+from setrl.rewards.own_process import NOT_SENT, OwnProcess
+from setrl.samples.conversation import Text
 from setrl.support import wording
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.sections import refuse_other_choice
 
 OnError = Literal["stop", "unknown"]
 MAX_LATE = 3  # samples that may each take the whole time limit while the slow ones are searched
-SHOWN = 120  # characters of a sample in a message
 
 _LOGGERS = ("log_extra", "log_metric")  # of TRL: what a failed call logs is dropped
 OF_TRAINERS = ("completion_ids", "trainer_state", *_LOGGERS)
@@ -44,6 +43,7 @@ class GuardedReward:
         on_error: `stop` raises an error that names the function, the sample and the exception;
             `unknown` gives such samples no reward, so that they leave the sets, and counts them.
             The others are scored by another call with all of them.
+        process: The process of its own in which it runs; None to run in this one.
         failures: Samples without a reward because it failed on them, by exception.
     """
 
@@ -52,6 +52,7 @@ class GuardedReward:
     path: str = ""
     timeout: float | None = None
     on_error: OnError = "stop"
+    process: OwnProcess | None = field(default=None, compare=False)
     failures: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +65,11 @@ class GuardedReward:
                 f"{self.where} must take 'completions', as TRL's reward functions do: "
                 f"def {self.name}(prompts, completions, **columns); it takes "
                 f"{', '.join(parameters) or 'nothing'}"
+            )
+        if self.process is not None and (far := [n for n in self._required if n in NOT_SENT]):
+            raise ConfigError(
+                f"{self.where} takes {far[0]!r} of the trainer, and cannot have a process of its "
+                "own: leave own_process out"
             )
 
     @property
@@ -117,10 +123,10 @@ class GuardedReward:
             )
         try:
             return self._values(fields, len(completions))
-        except _CallError as failed:
+        except CallError as failed:
             return self._without_failing(fields, failed)
 
-    def _without_failing(self, fields: dict[str, Any], failed: _CallError) -> list[float | None]:
+    def _without_failing(self, fields: dict[str, Any], failed: CallError) -> list[float | None]:
         """Return the values of samples on which it does not fail, or raise the first error."""
         count = len(fields["completions"])
         bad = self._failing_alone(fields, count, self.on_error == "stop")
@@ -136,7 +142,7 @@ class GuardedReward:
                     values[place] = value
             elif not bad:  # it fails on all of them together, and on no single one
                 bad = dict.fromkeys(range(count), failed)
-        except _CallError as again:
+        except CallError as again:
             bad |= dict.fromkeys(good, again)
         self._warn_once(fields, bad)
         self.failures.update(each.kind for each in bad.values())
@@ -144,24 +150,24 @@ class GuardedReward:
 
     def _failing_alone(
         self, fields: dict[str, Any], count: int, first_only: bool
-    ) -> dict[int, _CallError]:
+    ) -> dict[int, CallError]:
         """Find the samples on which the function fails; give up after `MAX_LATE` late samples."""
-        found: dict[int, _CallError] = {}
-        late: list[_CallError] = []
+        found: dict[int, CallError] = {}
+        late: list[CallError] = []
         for place in range(count):
             if len(late) >= MAX_LATE:
                 found[place] = late[-1]
                 continue
             try:
                 self._values(_part(fields, [place], count), 1)
-            except _CallError as failed:
+            except CallError as failed:
                 found[place] = failed
                 late += [failed] if failed.kind == "timeout" else []
                 if first_only:
                     break
         return found
 
-    def _warn_once(self, fields: dict[str, Any], bad: dict[int, _CallError]) -> None:
+    def _warn_once(self, fields: dict[str, Any], bad: dict[int, CallError]) -> None:
         """Tell of the first failure; the others are counted."""
         if not self.failures:
             warnings.warn(
@@ -171,7 +177,7 @@ class GuardedReward:
             )
 
     def _error(
-        self, fields: dict[str, Any], failed: _CallError, bad: dict[int, _CallError]
+        self, fields: dict[str, Any], failed: CallError, bad: dict[int, CallError]
     ) -> RunError:
         if not bad:
             count = len(fields["completions"])
@@ -180,72 +186,33 @@ class GuardedReward:
                 "it does not fail on any single one of them"
             )
         place, alone = next(iter(bad.items()))
-        sample, prompt = (_shown(fields[key][place]) for key in ("completions", "prompts"))
+        sample, prompt = (shown(fields[key][place]) for key in ("completions", "prompts"))
         return RunError(f"{self.where} {alone.what}, on the sample {sample} of the prompt {prompt}")
 
     def _values(self, fields: dict[str, Any], count: int) -> list[float | None]:
         """One number or None for each sample.
 
         Raises:
-            _CallError: If the function does not return that in time.
+            CallError: If the function does not return that in time.
         """
         logged: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         for key in _LOGGERS:
             if log := fields.get(key):
                 fields = {**fields, key: lambda *what, log=log: logged.append((log, what))}
-        try:
-            values = call_within(self.timeout, self._bound(fields))
-        except TimeUp:
-            raise _CallError("timeout", f"took longer than its {self.timeout:g} s") from None
-        except (Exception, SystemExit) as error:
-            kind = type(error).__name__
-            raise _CallError(kind, f"raised {kind}: {error}", error) from error
-        found = _numbers(values, count)
+        taken = self._taken(fields)
+        if self.process is None:
+            found = values_of(self.function, taken, count, self.timeout)
+        else:
+            found = self.process.values(taken, count, self.timeout)
         for log, what in logged:
             log(*what)
         return found
 
-    def _bound(self, fields: dict[str, Any]) -> Callable[[], Any]:
-        """Return a call of the function with the fields that it takes."""
-        parameters = self._parameters
-        if not _takes_any(parameters):
-            fields = {name: value for name, value in fields.items() if name in parameters}
-        if _is_async(self.function):
-
-            async def call() -> Any:
-                return await self.function(**fields)
-
-            return call
-        return lambda: self.function(**fields)
-
-
-class _CallError(Exception):
-    """A call of a user's function failed.
-
-    Attributes:
-        kind: How, in a word, for counting.
-        what: What it did, after the function's name.
-        cause: The exception that it raised.
-    """
-
-    def __init__(self, kind: str, what: str, cause: BaseException | None = None):
-        super().__init__(what)
-        self.kind, self.what, self.cause = kind, what, cause
-
-
-def _numbers(values: Any, count: int) -> list[float | None]:
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes | dict):
-        raise _CallError(
-            "wrong length", f"returned {_shown(values)}, not one number for each sample"
-        )
-    listed = list(values)
-    if len(listed) != count:
-        found = f"{wording.count(len(listed), 'value')} for {wording.count(count, 'sample')}"
-        raise _CallError("wrong length", f"returned {found}")
-    try:
-        return [read_score(value) for value in listed]
-    except ValueError as error:
-        raise _CallError("no number", f"must return {error}") from None
+    def _taken(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that the function takes."""
+        if _takes_any(self._parameters):
+            return fields
+        return {name: value for name, value in fields.items() if name in self._parameters}
 
 
 def _part(fields: dict[str, Any], places: list[int], count: int) -> dict[str, Any]:
@@ -260,15 +227,3 @@ def _part(fields: dict[str, Any], places: list[int], count: int) -> dict[str, An
 
 def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
     return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    call = type(function).__call__  # of an object; a function has another one
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-
-
-def _shown(value: Any) -> str:
-    """Quote a value; leave out the middle of a long one."""
-    chat = isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
-    text = repr(plain_text(value) if chat else value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]} … {text[-SHOWN // 2 :]}"

@@ -28,3 +28,20 @@ class Reward(Protocol):
 def as_samples(texts: Sequence[str], chat: bool) -> list[Text]:
     """Return texts as functions receive them: unchanged, or as messages of an assistant."""
     return [[{"role": "assistant", "content": text}] if chat else text for text in texts]
+
+
+def own(value: Any) -> Any:
+    """Return the value in lists and mappings of its own, all the way down.
+
+    A function of a user may change what it gets in place; the next one must not see it.
+
+    >>> given = [{"content": "a"}]
+    >>> own(given) == given, own(given)[0] is given[0]
+    (True, False)
+    """
+    if type(value) is dict:
+        return {key: own(one) for key, one in value.items()}
+    if type(value) is not list:
+        return value
+    is_flat = {list, dict}.isdisjoint(map(type, value))  # such as the tokens of a sample
+    return value.copy() if is_flat else [own(one) for one in value]

@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from setrl.samples.columns import FIELDS, KEYS, LABELS, VECTORS
+from setrl.samples.arrays import Array
+from setrl.samples.columns import FIELDS, KEYS, LABELS, READER_OF, VECTORS
 from setrl.samples.labels import Coder
+from setrl.samples.reading import read_column, read_mask, read_rewards
 from setrl.samples.types import Group
 from setrl.samples.values import (
     DEGENERATE,
     Label,
     no_outcomes,
 )
+from setrl.support.names import look_up
 
 Places = tuple[Any, Any]  # the places of some prompts' samples in a (B, N) array
 
@@ -43,7 +46,7 @@ class Samples:
         mask: (B, N) bool, False where a prompt has no such sample, or none that can be used; None:
             all can.
         tokens: (B, N) how many tokens a sample has.
-        names: Column → what the numbers 0, 1, 2, … in it stand for.
+        names: Column → what the numbers 0, 1, 2, … in it stand for, where not for themselves.
         prompts: The B prompts; empty where nobody asks for them, as the next three are.
         texts: The texts of each prompt's samples, or of the first few.
         ids: What names each prompt. Two prompts may be equal, and no two ids.
@@ -65,6 +68,38 @@ class Samples:
     texts: Sequence[Sequence[str]] = ()
     ids: Sequence[str] = ()
     golds: Sequence[str | None] = ()
+
+    @classmethod
+    def read(
+        cls, rewards_BN: Array, *, mask: Array | None = None, **columns: Array | None
+    ) -> Samples:
+        """Return the samples of columns of any kind: arrays of any library, or nested lists.
+
+        Args:
+            rewards_BN: (B, N) rewards; NaN or None is unknown, here and in all columns.
+            mask: (B, N) bool, False where a prompt has no such sample.
+            columns: correct, strategies, answers, proxy, pairs, families and second, as in
+                `setrl.Fields`.
+
+        Raises:
+            ValueError: Naming the column, its value, and what would be right.
+
+        >>> samples = Samples.read([[1, 0, None]], strategies=[["formula", -1, "factor"]])
+        >>> samples.strategies, samples.labels("strategies")
+        (array([[ 1., -1.,  0.]]), [['formula', -1, 'factor']])
+        """
+        rewards = read_rewards(rewards_BN)
+        exists_BN = read_mask(mask, rewards.shape)
+        if np.isinf(rewards if exists_BN is None else rewards[exists_BN]).any():
+            raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
+        found: dict[str, Any] = {}
+        names: dict[str, Sequence[Label]] = {}
+        for name, column in columns.items():
+            look_up("argument", name, dict.fromkeys((*FIELDS, "mask", "abstain")))
+            if column is not None:
+                found[name], labels = read_column(name, column, rewards.shape)
+                names |= {} if labels is None else {name: labels}
+        return cls(rewards, **found, mask=exists_BN, names=names)
 
     @classmethod
     def of(cls, groups: Iterable[Group], columns: Collection[str], width: int = 1) -> Samples:
@@ -129,7 +164,10 @@ class Samples:
         values_BN = getattr(self, name)
         if values_BN is None:
             return None
-        known = {float(place): label for place, label in enumerate(self.names.get(name, ()))}
+        read = READER_OF[name]
+        if name not in self.names:
+            return [[*map(read, row)] for row in values_BN.tolist()]
+        known = {float(place): read(label) for place, label in enumerate(self.names[name])}
         known[DEGENERATE] = DEGENERATE
         return [[known.get(value) for value in row] for row in values_BN.tolist()]
 

@@ -68,8 +68,8 @@ class Group:
         step: The training step that drew the samples, where there is one.
         rows: The numbers of the rows of the file that hold the samples, from 0.
         notes: What a log says about the group, in sentences.
-        more: What an evaluation file says: the `texts` that it has kept, and of samples without a
-            grade `ungraded`, `ungraded_are` and `as_wrong`.
+        more: What a file of setrl's own says of samples without a grade: `ungraded`, `ungraded_are`
+            and `as_wrong`.
     """
 
     id: str

@@ -35,8 +35,8 @@ Label = str | int | None  # a name or a number; DEGENERATE (−1): of no strateg
 
 LARGEST_LABEL = 2**53  # below it, float64, which knows NaN, keeps integers apart
 RIGHT = {"correct", "right", "true", "yes", "pass", "passed", "success", "solved", "accepted", "c"}
-WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "error", "rejected", "i"}
-NOTHING = {"", "nan", "null", "none"}  # texts that hold no number
+WRONG = {"incorrect", "wrong", "false", "no", "fail", "failed", "failure", "rejected", "i"}
+NOTHING = {"", "nan", "null", "none", "n/a", "<na>"}  # texts that are no value
 NUMBERS, TIMES = "fiub", "mM"  # kinds of NumPy's dtypes; the item of a time may be an integer
 OF_PANDAS = ("NAType", "NaTType")  # what is unknown there; reading a config must not import it
 
@@ -172,9 +172,11 @@ def read_label(value: Any) -> Label:
     found = plain(value)
     if isinstance(found, str):
         text = _normal(found)
+        if text.lower() in NOTHING:
+            return None
         digits = text.replace("−", "-").partition(".")[0]
         is_number = _WHOLE.fullmatch(text) and int(digits) < LARGEST_LABEL
-        return int(digits) if is_number else sys.intern(text) or None
+        return int(digits) if is_number else sys.intern(text)
     if found is None:
         return None
     if isinstance(found, int | float) and DEGENERATE <= found < LARGEST_LABEL and found % 1 == 0:

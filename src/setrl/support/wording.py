@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 MISSING = "—"
+EXACT, SURE = 1e15, 9  # digits after the point that sums of many numbers have
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -15,23 +17,28 @@ def signed(value: float, digits: int = 1) -> str:
     """Write a number with its sign (a true minus); zero has no sign.
 
     >>> signed(1.25), signed(-0.4), signed(0.01)
-    ('+1.2', '−0.4', '0.0')
+    ('+1.3', '−0.4', '0.0')
     """
     if math.isnan(value):
         return MISSING
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text[1:] if float(f"{value:.{digits}f}") == 0 else text
+    text = plain(abs(value), digits)
+    return text if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
 def plain(value: float, digits: int = 1) -> str:
     """Write a number with a fixed number of digits; a dash where it is undefined.
 
-    >>> plain(8.94), plain(-0.01), plain(float("nan"))
-    ('8.9', '0.0', '—')
+    A half goes away from 0: 51.25 is 51.3 however its sum was rounded.
+
+    >>> plain(8.94), plain(51.25), plain(-0.01), plain(float("nan"))
+    ('8.9', '51.3', '0.0', '—')
     """
     if math.isnan(value):
         return MISSING
     text = f"{value:.{digits}f}"
+    if abs(value) < EXACT:  # beyond, numbers have no digits after the point
+        half_up = Decimal(round(value, SURE)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        text = f"{half_up:f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 

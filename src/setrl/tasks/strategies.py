@@ -7,7 +7,7 @@ from typing import Any
 
 from setrl.models.prompting import PromptForm
 from setrl.rewards.config import RewardSet
-from setrl.rewards.interface import as_samples
+from setrl.rewards.interface import as_samples, own
 from setrl.samples.conversation import Text, plain_text
 from setrl.samples.values import DEGENERATE, Label, read_label
 from setrl.support.errors import ConfigError, RunError
@@ -86,7 +86,8 @@ def labels(
     count = len(texts)
     columns = {key: [value] * count for key, value in problem.columns.items()}
     prompts = [form.prompt(problem.prompt, chat)] * count
-    found = list(function(prompts=prompts, completions=as_samples(texts, chat), **columns))
+    fields = {"prompts": prompts, "completions": as_samples(texts, chat), **columns}
+    found = list(function(**own(fields)))
     if len(found) != count:
         raise RunError(
             f"the strategy function must return one value per sample, {count}, got {len(found)}"

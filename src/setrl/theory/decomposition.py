@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from setrl.core import objectives
 from setrl.core.advantages import set_advantages
-from setrl.core.inputs import Array, to_numpy
 from setrl.core.objectives.base import Objective
+from setrl.samples.arrays import Array, to_numpy
 from setrl.theory.policies import check_policy
 from setrl.theory.tabular import ActionTable, TabularObjective
 

@@ -9,7 +9,7 @@ options}. Both names may be `module:name`: a value or a function of the user. A 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -36,18 +36,33 @@ OTHERWISE = {
 }
 
 
-def from_config(config: Mapping[str, Any], progress: float = 0.0) -> AnyMethod:
+def from_config(
+    config: Mapping[str, Any], progress: float = 0.0, also: Sequence[str] = ()
+) -> AnyMethod:
     """Return the method of a config such as {"method": "poly_epo", "set_size": 4}.
 
     Args:
         config: A method or a sum of methods, objectives by name, and schedules instead of numbers.
         progress: The share of the steps that is done, for schedules.
+        also: Further keys that may stand there, for errors.
 
     Raises:
         ValueError: Naming the unknown method or option, the near miss, and all that are known; or
             the option that is missing.
     """
-    return _method(schedules.at(with_schedules(config), progress))
+    return _method(schedules.at(with_schedules(config), progress), also)
+
+
+def defaults_of(name: Any) -> dict[str, Any]:
+    """Return the arguments of a method that a config need not give, as far as a file can hold them.
+
+    >>> defaults_of("maxpo")["set_size"]
+    4
+    """
+    make = methods.by_name.get(name) if isinstance(name, str) else None
+    known = {} if make is None else inspect.signature(make).parameters
+    usual = {key: one.default for key, one in known.items()}
+    return {key: one for key, one in usual.items() if isinstance(one, str | int | float)}
 
 
 def with_schedules(config: Any) -> Any:
@@ -102,7 +117,7 @@ def objective_of(config: str | Mapping[str, Any], kind: str = "objective") -> Ob
     return names.call(f"objective {name}", make, _with_objectives(options))
 
 
-def _method(config: Mapping[str, Any]) -> AnyMethod:
+def _method(config: Mapping[str, Any], also: Sequence[str] = ()) -> AnyMethod:
     options = dict(config)
     if "method" not in options:
         raise ValueError(f"a method's config needs the key 'method', got {options!r}")
@@ -116,7 +131,7 @@ def _method(config: Mapping[str, Any]) -> AnyMethod:
         return _gated(_own(name, options, AnyMethod, must), gate)
     makers: dict[str, Callable[..., AnyMethod]] = {**methods.by_name, "sum": _sum}
     make = names.look_up("method", name, makers)
-    return _gated(names.call(name, make, options, also=("gate",)), gate)
+    return _gated(names.call(name, make, options, also=("gate", *also)), gate)
 
 
 def _with_objectives(options: Mapping[str, Any]) -> dict[str, Any]:

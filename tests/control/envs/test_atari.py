@@ -1,5 +1,6 @@
 """Atari: exact without sticky actions; with them refused, and two ways that are exact."""
 
+import numpy as np
 import pytest
 
 gym = pytest.importorskip("gymnasium")
@@ -34,6 +35,29 @@ def test_sticky_actions_are_refused_with_what_to_do():
 def test_sticky_actions_in_python_are_exact():
     sticky = lambda: gym.wrappers.StickyAction(game(0), 0.25)  # noqa: E731
     check_resettable(sticky(), another=sticky(), actions=10, trials=3)
+
+
+def test_a_restored_state_is_shown_and_not_what_came_before():
+    """The emulator's state holds no picture: it would show that of its last step."""
+    env = make_resettable(game(0, "ALE/Breakout-v5", render_mode="rgb_array"))
+    env.reset(seed=0)
+    for _ in range(20):
+        env.step(1)
+    state, there = env.snapshot(), env.render()
+    for _ in range(20):
+        env.step(2)
+    elsewhere = env.render()
+    assert (there != elsewhere).any()
+    env.restore(state)
+    np.testing.assert_array_equal(env.render(), there)
+    again = env.snapshot()
+    env.step(3)
+    after = env.render()
+    assert (after != there).any()
+    env.restore(again)
+    np.testing.assert_array_equal(env.render(), there)
+    env.reset(seed=0)
+    np.testing.assert_array_equal(env.render(), env.unwrapped.render())
 
 
 def test_preprocessed_frames():

@@ -206,7 +206,7 @@ def test_own_methods_are_used_and_get_the_noise():
 def test_every_block_of_the_guide_runs():
     guide = Path(__file__).parents[3] / "docs" / "resettable.md"
     blocks = re.findall(r"```python\n(.*?)```", guide.read_text(), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     namespace: dict = {}
     for block in blocks:
         exec(compile(block, str(guide), "exec"), namespace)

@@ -74,6 +74,19 @@ def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
     assert rows[-1]["rollout/resets"] == 6 * len(rows)
 
 
+def test_a_longer_run_goes_on_where_a_shorter_one_ended(folder: Path, tmp_path: Path) -> None:
+    run, begun = Seed(tmp_path / "arm"), list[int]()
+    for steps in (200, 400):
+        begun.clear()
+        given = (config(total_steps=steps), "poly", 0, tmp_path / "cache", run)
+        assert train_arm(*given, begun.append, Stop())
+    assert begun[0] > 200
+    whole = Run(folder).seed("poly", 0)
+    one, other = (load_file(each.final / POLICY) for each in (run, whole))
+    assert all(np.array_equal(one[name], other[name]) for name in other)
+    assert run.last_step == whole.last_step
+
+
 def test_an_interrupted_run_ends_with_the_same_weights(
     resolved: ResolvedControl, folder: Path, tmp_path: Path
 ) -> None:

@@ -125,6 +125,40 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     )
 
 
+def test_a_longer_run_goes_on_where_a_shorter_one_ended(whole: Trained, tmp_path: Path) -> None:
+    full, short = whole("poly"), Seed(tmp_path / "short")
+    assert train(short, "poly", total_steps=400)
+    assert files.read_json(short.path / "run.json")["step"] < full.last_step
+    begun: list[int] = []
+    resolved, cache = config(), short.path.parent / "cache"
+    assert train_arm(resolved, "poly", 3, cache, short, begun.append, Stop())
+    assert begun[0] >= 400
+    assert torch.equal(weights(full), weights(short))
+    assert logged(full) == logged(short)
+    assert full.outcome == Seed(short.path).outcome
+    record = files.read_json(short.path / "run.json")
+    assert record["ppo"] == dict(resolved.arms["poly"].ppo)
+    assert record["ppo"]["vf_coef"] == 0.5  # nobody gave it
+
+
+def test_a_longer_run_that_is_killed_at_once_is_not_finished(
+    whole: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = Seed(tmp_path / "short")
+    assert train(short, "poly", total_steps=400)
+
+    def dies(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("setrl.control.run.truncate", dies)
+        with pytest.raises(KeyboardInterrupt):
+            train(short, "poly")
+    assert files.read_json(short.path / "run.json")["status"] == "running"
+    assert train(short, "poly")
+    assert torch.equal(weights(whole("poly")), weights(short))
+
+
 def killed_at_400(run: Seed) -> None:
     tasks.by_name["goals"] = GoalsTask  # this process is new
 

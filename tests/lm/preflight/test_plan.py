@@ -151,6 +151,17 @@ def test_what_train_refuses_is_refused(config, tmp_path, capsys, change, code, s
     assert content(tmp_path) == before
 
 
+def test_a_refused_process_writes_nothing_into_the_folder_of_another(config, tmp_path, capsys):
+    make_half_a_run(config)
+    with claimed(Path("runs/own"), ResolvedConfig.load(config).config):
+        before = content(tmp_path)
+        with pytest.raises(SystemExit) as left:
+            cli.main(["train", "--config", str(config)])
+        assert content(tmp_path) == before
+    assert left.value.code == 1
+    assert "runs/own: another process is running it" in capsys.readouterr().err
+
+
 def test_a_run_that_another_process_holds_is_not_planned(config, capsys):
     with claimed(Path("runs/own"), ResolvedConfig.load(config).config):
         code, printed = dry_run(capsys)

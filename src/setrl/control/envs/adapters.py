@@ -46,10 +46,13 @@ class Adapter(ABC):
     Attributes:
         name: Name of the backend.
         made_for: The class of environments for which the adapter was written, by its full name.
+        frame: The picture of the state that was loaded, until the next step, where the environment
+            itself would still show an older one.
     """
 
     name: ClassVar[str]
     made_for: ClassVar[str] = ""
+    frame: np.ndarray | None = None
 
     def __init__(self, env: gym.Env) -> None:
         self.env = env
@@ -161,14 +164,20 @@ class AtariState(Adapter):
             )
 
     @override
-    def save(self) -> tuple[Any, dict[str, Any]]:
-        """Return the emulator with its generator, and the environment's plain attributes."""
+    def save(self) -> tuple[Any, dict[str, Any], Any]:
+        """Return the emulator with its generator, the plain attributes, and the picture if shown.
+
+        The emulator's state has no picture: after a restore it has that of the last step.
+        """
         ale = self.env.ale  # type: ignore[attr-defined]
-        return ale.cloneState(include_rng=True), save_attributes(self.env)
+        frame = self.frame
+        if frame is None and self.env.render_mode == "rgb_array":
+            frame = ale.getScreenRGB()
+        return ale.cloneState(include_rng=True), save_attributes(self.env), frame
 
     @override
-    def load(self, state: tuple[Any, dict[str, Any]]) -> None:
-        emulator, attributes = state
+    def load(self, state: tuple[Any, dict[str, Any], Any]) -> None:
+        emulator, attributes, self.frame = state
         self.env.ale.restoreState(emulator)  # type: ignore[attr-defined]
         vars(self.env).update(copied(attributes))
 

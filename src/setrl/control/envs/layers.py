@@ -35,6 +35,7 @@ _EPISODE_STATE = {
         "padding_value",
     ),
     "gymnasium.wrappers.rendering.RecordVideo": (),
+    "setrl.control.envs.normalized.NormalizedObservation": (),
     "minigrid.wrappers.ActionBonus": (),
     "minigrid.wrappers.PositionBonus": (),
     "stable_baselines3.common.monitor.Monitor": ("rewards", "needs_reset", "current_reset_info"),
@@ -84,6 +85,15 @@ def save_wrapper(wrapper: gym.Env) -> dict[str, Any]:
 def load_wrapper(wrapper: gym.Env, state: dict[str, Any]) -> None:
     """Restore the attributes of a wrapper."""
     vars(wrapper).update({name: copied(value) for name, value in state.items()})
+
+
+def moving_normalisers(env: gym.Env) -> list[str]:
+    """Name the layers that scale by statistics that each step changes."""
+    return [
+        type(layer).__name__
+        for layer in layers_of(env)
+        if kind_of(layer) in _GATHERED and getattr(layer, "update_running_mean", False)
+    ]
 
 
 @contextmanager

@@ -112,14 +112,21 @@ class ResettableEnv(gym.Wrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, **given(options))
+        self.adapter.frame = None
         self._seen = (observation, info, False, False)
         return observation, info
 
     @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
+        self.adapter.frame = None
         self._seen = (observation, info, bool(terminated), bool(truncated))
         return observation, reward, terminated, truncated, info
+
+    @override
+    def render(self) -> Any:
+        frame = self.adapter.frame
+        return self.env.render() if frame is None else frame.copy()
 
     def snapshot(self) -> Snapshot:
         """Return the state of the environment, its wrappers and its generators now."""

@@ -13,7 +13,7 @@ import optax
 from setrl.control.jax.advantages import normalised
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import entropies, log_prob
-from setrl.control.options import Anchor, check_penalties, require_number
+from setrl.control.options import Anchor, PPOArguments
 from setrl.control.steps import CreditedSteps
 
 ADAM_EPSILON = 1e-5  # Stable-Baselines3's
@@ -22,8 +22,8 @@ CHUNK = 256  # a gradient takes so many steps at once: their layers fit into a c
 Metrics = dict[str, jax.Array]
 
 
-@dataclass(frozen=True)
-class PPOOptions:
+@dataclass(frozen=True, kw_only=True)
+class PPOOptions(PPOArguments):
     """PPO's arguments, under Stable-Baselines3's names.
 
     Attributes:
@@ -49,36 +49,10 @@ class PPOOptions:
     """
 
     num_trajectories: int = 128
-    batch_size: int | None = 64
-    n_epochs: int = 10
-    learning_rate: float = 3e-4
-    gamma: float = 0.99
-    gae_lambda: float = 0.95
-    clip_range: float = 0.2
-    normalize_advantage: bool = True
-    ent_coef: float = 0.0
-    vf_coef: float = 0.5
-    max_grad_norm: float = 0.5
     kl_coef: float = 0.0
     kl_anchor: Anchor = "behaviour"
     ucb_coef: float = 0.0
     sequence_length: int = 16
-
-    def __post_init__(self) -> None:
-        check_penalties(self.kl_coef, self.kl_anchor, self.ucb_coef)
-        for name in ("num_trajectories", "n_epochs", "sequence_length"):
-            require_number(name, getattr(self, name), 1, whole=True)
-        require_number("batch_size", self.batch_size, 1, whole=True, may_be_none=True)
-        for name in ("learning_rate", "ent_coef", "vf_coef"):
-            require_number(name, getattr(self, name))
-        for name in ("gamma", "gae_lambda"):
-            require_number(name, getattr(self, name), 0, 1)
-        for name in ("clip_range", "max_grad_norm"):
-            require_number(name, getattr(self, name), 1e-12)
-        if not isinstance(self.normalize_advantage, bool):
-            raise ValueError(
-                f"normalize_advantage must be true or false, got {self.normalize_advantage!r}"
-            )
 
     @property
     def optimizer(self) -> optax.GradientTransformation:

@@ -216,6 +216,14 @@ class _Callback(BaseCallback):
 
     @override
     def _on_rollout_start(self) -> None:
+        self._between_updates()
+
+    @override
+    def _on_training_end(self) -> None:
+        if not self._ends:  # then the last update is done, and no further one has begun
+            self._between_updates()
+
+    def _between_updates(self) -> None:
         for name, value in self.learner.measured(self._before).items():
             self.logger.record(name, value)
         self._ends = self.learner.ends(self._before)

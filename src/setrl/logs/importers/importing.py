@@ -11,9 +11,10 @@ from pathlib import Path
 
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group
-from setrl.support.errors import ConfigError
+from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import count
 
+TIME = re.compile(r"_\d{4}-\d\d-\d\d(T[\d.-]+)?$")  # in the name of a file
 ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
 
 
@@ -29,6 +30,15 @@ def unknown(_path: Path, _start: bytes) -> bool:
 
 def _stem(path: Path) -> str:
     return path.stem
+
+
+def without_time(path: Path) -> str:
+    """Return a file's name without the time of its run.
+
+    >>> without_time(Path("samples_gsm8k_2026-05-01T10-00-00.123.jsonl"))
+    'samples_gsm8k'
+    """
+    return TIME.sub("", path.stem)
 
 
 def _whole(path: Path) -> str:
@@ -49,8 +59,8 @@ class LogReader:
             user who names another one is refused.
         shared_ids: Whether equal ids in different files are one group. Otherwise an id gets the
             name of its `source`.
-        source: A file → the name that its ids get where no two of the files share it: without the
-            time of the run, so that the same problems of two runs have the same ids.
+        source: A file → the name of its task, which its ids get: without the time of the run, so
+            that the same problems of two runs have the same ids. Two runs of one task are refused.
         opens: A file and its first bytes → whether only this tool writes such a file, so that a
             single file is read without naming the tool.
         known: A regular expression of the names that tell the tool, if patterns also match files of
@@ -74,12 +84,31 @@ class LogReader:
 
     def read(self, files: Sequence[Path], options: LogOptions, notes: list[str]) -> Iterator[Group]:
         """Yield the groups of all files, with ids that only the parts of one group share."""
+        self._refuse_two_runs(files)
         for file, name in zip(files, self._names(files), strict=True):
             for group in self.groups(file, options, notes):
-                yield group if self.shared_ids else replace(group, id=f"{name}/{group.id}")
+                more = {"task": name, **group.more}
+                yield (
+                    group if self.shared_ids else replace(group, id=f"{name}/{group.id}", more=more)
+                )
+
+    def _refuse_two_runs(self, files: Sequence[Path]) -> None:
+        """Refuse two files of one task, whose samples are of two runs, or of two models.
+
+        Raises:
+            DataError: Naming both files.
+        """
+        first: dict[str, Path] = {}
+        for file in files if self.source is not _stem else ():
+            task = self.source(file)
+            if (known := first.setdefault(task, file)) is not file:
+                raise DataError(
+                    f"{known} and {file} are two runs of {task}: give one file, or a folder with "
+                    "one run of each task"
+                )
 
     def _names(self, files: Sequence[Path]) -> list[str]:
-        ways = [(way, Counter(map(way, files))) for way in (self.source, _stem, _whole)]
+        ways = [(way, Counter(map(way, files))) for way in (self.source, _whole)]
         return [
             next((name for way, times in ways if times[name := way(file)] == 1), str(file))
             for file in files

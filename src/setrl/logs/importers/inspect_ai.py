@@ -1,8 +1,8 @@
 """inspect_ai: its logs, .json or .eval (a zip of JSON files).
 
-A sample is one epoch of a problem: id, epoch, input, target, output, scores (scorer → value,
-answer), error. The .eval format may change: if the file is not a zip of samples/*.json that can be
-read here, the error names inspect_ai's own command, which writes .json.
+A sample is one epoch of a problem: id, epoch, input, target, output, scores (scorer → value, or
+metric → value, and answer), error. The .eval format may change: if the file is not a zip of
+samples/*.json that can be read here, the error names inspect_ai's own command, which writes .json.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from setrl.logs import parquet
 from setrl.logs.fields import choose_score, field, number, reading, text_of
@@ -25,6 +25,7 @@ from setrl.samples.values import read_answer, read_tokens
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.gzipped import most_unpacked
 from setrl.support.files.kinds import ZIP, refuse_other_kinds
+from setrl.support.wording import count, have
 
 # As in inspect_ai's own value_to_float; C and I (correct, incorrect) are words of every log.
 LETTERS = {"P": 0.5, "N": 0.0}  # partially correct, no answer
@@ -38,13 +39,17 @@ OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
-    place = -1
+    place, failed = -1, 0
     for place, sample in enumerate(_logged(path, notes)):
         where = f"{path}, sample {place}"
+        failed += sample.get("error") is not None and bool(sample.get("scores"))
         with reading(where):
             yield _sample(sample, options, where)
     if place < 0:
         raise DataError(f"{path}: has no samples")
+    if failed:
+        samples = f"{count(failed, 'sample')} ended with an error and {have(failed)} a score"
+        notes.append(f"{path.name}: {samples}, which counts (score_on_error)")
 
 
 def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
@@ -127,19 +132,19 @@ def _note_status(path: Path, status: str, notes: list[str]) -> None:
 
 def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     attached = sample.get("attachments") or {}
-    scores = sample.get("scores") or {}
-    failed = sample.get("error") is not None or not scores
-    scorer = None
-    if not failed and not options.verify:
-        scorer = choose_score(list(scores), options.fields.reward, where)
+    scores = _scores(sample.get("scores") or {})  # with score_on_error also of a failed sample
+    score = None
+    if scores and not options.verify:
+        score = scores[choose_score(list(scores), options.fields.reward, where)]
     target = field(sample, "target", where)
-    text = _resolved(_completion(sample), attached)
-    answer = read_answer(scores[scorer].get("answer")) if scorer else None
+    text = _completion(sample)
+    text = None if text is None else _resolved(text, attached)
+    answer = read_answer(score.answer) if score else None
     one = Sample(
         text,
-        reward=_reward(scores[scorer].get("value"), where) if scorer else None,
+        reward=_reward(score.value, where) if score else None,
         # Some scorers read no answer, and log the whole text in its place.
-        answer=None if answer is not None and answer.strip() == text.strip() else answer,
+        answer=None if answer is not None and answer.strip() == (text or "").strip() else answer,
         tokens=read_tokens(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
     prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
@@ -147,10 +152,30 @@ def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     return Group(str(field(sample, "id", where)), prompt, (one,), gold)
 
 
-def _completion(sample: dict[str, Any]) -> str:
+class _Score(NamedTuple):
+    value: Any
+    answer: Any
+
+
+def _scores(logged: dict[str, Any]) -> dict[str, _Score]:
+    """Return the scores by name; of a scorer with several values each is scorer.metric."""
+    found: dict[str, _Score] = {}
+    for scorer, score in logged.items():
+        value, answer = score.get("value"), score.get("answer")
+        if isinstance(value, dict):
+            found |= {f"{scorer}.{metric}": _Score(one, answer) for metric, one in value.items()}
+        else:
+            found[scorer] = _Score(value, answer)
+    return found
+
+
+def _completion(sample: dict[str, Any]) -> str | None:
+    """Return what the model wrote; None if the log does not say it."""
     output = sample.get("output") or {}
-    choices = output.get("choices") or []
-    return message_text(choices[0]["message"]) if choices else str(output.get("completion") or "")
+    if choices := output.get("choices") or []:
+        return message_text(choices[0]["message"])
+    written = output.get("completion")
+    return None if written is None else str(written)
 
 
 def _reward(value: Any, where: str) -> float | None:

@@ -15,7 +15,7 @@ from typing import Any
 from setrl.logs import parquet
 from setrl.logs.field_values import is_verdict
 from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader
+from setrl.logs.importers.importing import LogReader, without_time
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_tokens
@@ -47,10 +47,11 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
     tokens = [read_tokens(one) or None for one in response.get("output_tokens") or ()]
     tokens = tokens if len(tokens) == len(texts) else [None] * len(texts)  # it may be left out
     samples = tuple(
-        Sample(str(text), reward=score, tokens=count)
+        Sample(None if text is None else str(text), reward=score, tokens=count)
         for text, count in zip(texts, tokens, strict=True)
     )
-    return Group(name, str(field(doc, "query", where)), samples, _gold(doc))
+    prompt = str(field(doc, "query", where))
+    return Group(name, prompt, samples, _gold(doc), more={"task": name.rpartition("/")[0]})
 
 
 def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
@@ -70,4 +71,10 @@ def _opens(path: Path, start: bytes) -> bool:
     return start.startswith(b"PAR1") and {c.strip("_") for c in parquet.columns(path)} >= COLUMNS
 
 
-READER = LogReader(("**/details_*.parquet",), _groups, shared_ids=True, opens=_opens)
+READER = LogReader(
+    ("**/details_*.parquet",),
+    _groups,
+    shared_ids=True,
+    opens=_opens,
+    source=without_time,
+)

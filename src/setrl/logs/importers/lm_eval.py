@@ -7,13 +7,15 @@ filtered_resps, filter, metrics, and a key for each metric. The metrics are of t
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader
+from setrl.logs.importers.importing import LogReader, without_time
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
@@ -21,20 +23,30 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
 
 OPENING = re.compile(rb'\s*\{"doc_id":.*"(?:doc|target|arguments|resps)":', re.DOTALL)
-TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.-]+$")  # in the name of a file
 NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys before the metrics
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     filters: dict[str, None] = {}  # in the order of the file
+    times: Counter[str] = Counter()
     for line, _, record in json_lines.read(path):
-        own = str(record.get("filter", "none"))
+        own = str(record.get("filter") or _nameless(record, times))
         filters.setdefault(own)
         if own == (options.filter or next(iter(filters))):
             where = f"{path}:{line}"
             with reading(where):
                 yield _group(record, options, where)
     _check_filters(path, list(filters), options.filter, notes)
+
+
+def _nameless(record: dict[str, Any], times: Counter[str]) -> int:
+    """Return the number of a filter in a file of a version that wrote no names, from 1.
+
+    Each filter has a line for the same responses to a problem; other responses are other samples.
+    """
+    same = json.dumps([record.get("doc_id"), record.get("resps")])
+    times[same] += 1
+    return times[same]
 
 
 def _check_filters(path: Path, filters: list[str], chosen: str | None, notes: list[str]) -> None:
@@ -108,5 +120,5 @@ READER = LogReader(
     _groups,
     fields=("reward", "gold"),
     opens=lambda _, start: OPENING.match(start) is not None,
-    source=lambda path: TIME.sub("", path.stem),
+    source=without_time,
 )

@@ -125,6 +125,7 @@ def rows_of(
 
 def _row(group: Group) -> dict[str, Any]:
     about = {"id": group.id, "prompt": group.prompt, "gold": group.gold, "step": group.step}
+    about["task"] = group.more.get("task")
     row = {key: value for key, value in about.items() if value is not None}
     return {**row, "samples": [dict(_known(sample)) for sample in group.samples]}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import random
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +19,7 @@ from setrl.models.served.usage import Usage, approximate_tokens
 from setrl.samples.values import was_cut_by
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
+from setrl.support.secrets import is_reference, is_secret
 
 if TYPE_CHECKING:
     import aiohttp
@@ -100,6 +102,8 @@ class Client:
     def __init__(self, endpoint: Endpoint, usage: Usage | None = None, seed: int = 0):
         refuse_missing_package()
         self.endpoint, self.usage = endpoint, usage or Usage()
+        _check_key(endpoint.api_key_variable)
+        self._secrets = [_named(value) for value in _references(endpoint.extra_body)]
         self._seed = seed
         self._session: aiohttp.ClientSession | None = None
         self._loop = BackgroundLoop(at_close=self._close_session)
@@ -169,24 +173,29 @@ class Client:
     async def _post(self, body: Body) -> Any:
         import aiohttp
 
-        data, address = json.dumps(body).encode(), self.endpoint.address
+        data, address = json.dumps(_filled(body)).encode(), self.endpoint.address
         try:
             async with self._open_session().post(
                 address, data=data, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    raise await _refusal(response, self._key)
-                return _printable(_as_json(await _read(response)), self._key)
+                    raise await _refusal(response, self._keys)
+                return _printable(_as_json(await _read(response)), self._keys)
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
         except (aiohttp.ClientError, OSError) as error:
-            said = without_key(self._key, f"{type(error).__name__}: {error}")  # may quote the reply
+            said = without_keys(self._keys, f"{type(error).__name__}: {error}")  # may quote it
             raise RequestError("connection", said) from None
 
     @property
     def _key(self) -> str:
         return os.environ.get(self.endpoint.api_key_variable, "")
+
+    @property
+    def _keys(self) -> list[str]:
+        """All secrets that a server may send back."""
+        return [self._key, *self._secrets]
 
     def _open_session(self) -> aiohttp.ClientSession:
         import aiohttp
@@ -273,14 +282,61 @@ def without_key(key: str, text: str) -> str:
     return re.sub("".join(letters), "[the API key]", text, flags=re.IGNORECASE)
 
 
-def _printable(value: Any, key: str) -> Any:
-    """Return a value of JSON whose texts are without the key, and can be written as UTF-8."""
+def without_keys(keys: Sequence[str], text: str) -> str:
+    """Return what a server sent without any of some keys."""
+    return functools.reduce(lambda left, key: without_key(key, left), keys, text)
+
+
+def _check_key(variable: str) -> None:
+    """Refuse a key that no header can hold, such as one with the end of its line.
+
+    Raises:
+        ConfigError: Naming the variable.
+    """
+    if not re.fullmatch(r"[\x21-\x7e]*", os.environ.get(variable, "")):
+        raise ConfigError(f"the key in {variable} holds a space, a line break or a letter that no "
+                          "key has: set the variable without it")  # fmt: skip
+
+
+def _references(body: Any) -> Iterator[str]:
+    """Yield the names of environment variables in a request, such as $MY_KEY for api_key."""
+    if isinstance(body, Mapping):
+        for name, value in body.items():
+            if is_secret(str(name)) and is_reference(value):
+                yield value
+            else:
+                yield from _references(value)
+
+
+def _named(reference: str) -> str:
+    """Return the value of an environment variable, such as of $MY_KEY.
+
+    Raises:
+        ConfigError: If it is not set.
+    """
+    if not (value := os.environ.get(reference[1:])):
+        raise ConfigError(f"the environment variable {reference[1:]} of extra_body is not set")
+    return value
+
+
+def _filled(body: Any) -> Any:
+    """Return a request with the secrets that it names."""
+    if not isinstance(body, Mapping):
+        return body
+    return {
+        name: _named(value) if is_secret(str(name)) and is_reference(value) else _filled(value)
+        for name, value in body.items()
+    }
+
+
+def _printable(value: Any, keys: Sequence[str]) -> Any:
+    """Return a value of JSON whose texts are without the keys, and can be written as UTF-8."""
     if isinstance(value, str):
-        return without_key(key, value.encode("utf-8", "replace").decode())  # half of a letter: ?
+        return without_keys(keys, value.encode("utf-8", "replace").decode())  # half a letter: ?
     if isinstance(value, list):
-        return [_printable(one, key) for one in value]
+        return [_printable(one, keys) for one in value]
     if isinstance(value, dict):
-        return {_printable(name, key): _printable(one, key) for name, one in value.items()}
+        return {_printable(name, keys): _printable(one, keys) for name, one in value.items()}
     return value
 
 
@@ -302,10 +358,10 @@ async def _start(response: aiohttp.ClientResponse, most: int) -> bytes:
     return b"".join(parts)[:most]
 
 
-async def _refusal(response: aiohttp.ClientResponse, key: str) -> RequestError:
-    longest = SPELLED_BYTES * len(key)  # no part of a key that is cut
+async def _refusal(response: aiohttp.ClientResponse, keys: Sequence[str]) -> RequestError:
+    longest = SPELLED_BYTES * max(map(len, keys))  # no part of a key that is cut
     start = await _start(response, QUOTED_BYTES + longest)
-    quoted = without_key(key, start.decode(errors="replace"))[:QUOTED_BYTES]
+    quoted = without_keys(keys, start.decode(errors="replace"))[:QUOTED_BYTES]
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))
     return RequestError(failure_kind(response.status), detail, response.status, pause_s)

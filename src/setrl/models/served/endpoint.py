@@ -5,11 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from setrl.support.errors import ConfigError
+from setrl.support.secrets import has_user, secrets_in, without_secrets
 
 ChatMessage = dict[str, str]
 """One turn of a chat: {"role": …, "content": …}."""
+
+
+def check_address(url: str) -> None:
+    """Refuse an address that cannot be used, or that holds a password.
+
+    Raises:
+        ConfigError: Without the password.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ConfigError(f"url must start with http:// or https://, got {without_secrets(url)!r}")
+    if has_user(url):
+        raise ConfigError(
+            f"url must not hold a user and a password, which would be written into reports, got "
+            f"{without_secrets(url)!r}: put them into ~/.netrc, or a key into the environment "
+            "variable OPENAI_API_KEY"
+        )
+    try:
+        is_whole = bool(urlsplit(url).hostname and (urlsplit(url).port or True))
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise ConfigError(f"url must be an address such as http://localhost:8000/v1, got {url!r}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +91,8 @@ class Endpoint:
             Structured output can contain much white space, so allow for some.
         api_key_variable: The environment variable that holds the key, if the server needs one.
         extra_body: Further keys of the request, for instance
-            {"chat_template_kwargs": {"enable_thinking": False}}; None removes a key.
+            {"chat_template_kwargs": {"enable_thinking": False}}; None removes a key. A secret is
+            the name of an environment variable: {"api_key": "$MY_KEY"}.
         top_p: The share of the probability mass to sample from; None leaves it to the server.
         chat: Whether prompts are chat messages (/chat/completions) or plain text (/completions).
         limits: How many questions the server gets, how often, and how long each may take.
@@ -86,8 +111,13 @@ class Endpoint:
     prices: Prices = Prices()
 
     def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
-            raise ConfigError(f"url must start with http:// or https://, got {self.url!r}")
+        check_address(self.url)
+        for path in secrets_in(self.extra_body):
+            raise ConfigError(
+                f"extra_body must not hold {path} itself, which would be written into reports and "
+                "rows: put it into an environment variable, and write $ and the name of the "
+                "variable; api_key_variable names the variable of the server's own key"
+            )
         if self.temperature < 0:
             raise ConfigError(f"temperature must be at least 0, got {self.temperature:g}")
         if self.top_p is not None and not 0 < self.top_p <= 1:
@@ -95,8 +125,10 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """The URL to which requests are sent."""
-        return f"{self.url.rstrip('/')}/{'chat/completions' if self.chat else 'completions'}"
+        """The URL to which requests are sent; a query, such as ?api-version=1, stays at the end."""
+        parts = urlsplit(self.url)
+        path = f"{parts.path.rstrip('/')}/{'chat/completions' if self.chat else 'completions'}"
+        return parts._replace(path=path, fragment="").geturl()
 
     def body(self, prompt: str | Sequence[ChatMessage], **more: Any) -> dict[str, Any]:
         """Return the request for a prompt; a string becomes one message of a user.

@@ -1,4 +1,4 @@
-"""What a report warns of first: runs that failed, arms that lack credit, steps that differ."""
+"""What a report warns of first: failures, changed logs, lacking credit, steps that differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import numpy as np
 from setrl.logs.run import Seed
 from setrl.show.report.env_steps import unequal
 from setrl.show.report.run import ReportedRun
-from setrl.support.wording import count, percent
+from setrl.support.wording import count, first_of, percent
+from setrl.train.runs.resume import changed_logs
 
 SET_CREDIT = "vines/advantage_size"  # logged where it is asked for
 FEWEST_STEPS = 8  # without a signal, from which a reader is warned
@@ -16,11 +17,11 @@ SKIPPED = "advantage/skipped"  # share of the prompts without credit
 
 
 def warnings_of(run: ReportedRun) -> list[str]:
-    """Write a sentence for each training run that failed, and for arms that lack much credit.
+    """Write a sentence for each training run that failed, and for arms that lack logs or credit.
 
     In a control run, also say whether the arms had different numbers of environment steps.
     """
-    kinds = (_failures, _left_out, _without_signal, _without_set_credit)
+    kinds = (_failures, _changed, _left_out, _without_signal, _without_set_credit)
     sentences = [
         sentence
         for arm in run.arms
@@ -38,6 +39,11 @@ def _failures(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
         for seed in seeds
         if seed.error is not None
     ]
+
+
+def _changed(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
+    found = [f"{arm}/seed_{one.number}/{name}" for one in seeds for name in changed_logs(one)]
+    return [f"Missing, or not what the run wrote: {first_of(found)}."] if found else []
 
 
 def _left_out(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.evaluate.loading import LoadedSamples, load_samples
+from setrl.evaluate.loading import load_samples
 from setrl.evaluate.looks import looks
 from setrl.evaluate.metrics import powers_of_two
 from setrl.evaluate.problems import on_common
-from setrl.evaluate.samples import contradiction
+from setrl.evaluate.samples import Evaluation, contradiction
 from setrl.evaluate.sides import is_samples
 from setrl.evaluate.summary import summarise
 from setrl.logs.importers.tools import READERS
@@ -43,14 +43,14 @@ def data_of(
     """
     loaded = {name: _load(path, options) for name, path in _names(paths).items()}
     reading = [line for one in loaded.values() for line in one.reading]
-    given = {name: {0: one.evaluation} for name, one in loaded.items()}
+    given = {name: {0: one} for name, one in loaded.items()}
     shown = on_common({name: list(of.values()) for name, of in given.items()}, max(ks, default=1))
     found = {name: {0: of_arm[0]} for name, of_arm in shown.arms.items()}
     places = {*ks, *powers_of_two(min(of[0].n for of in found.values()))} if ks else ()
     summary = summarise({GIVEN: given}, next(iter(found)), ks=sorted(places))
     split = summary.splits[GIVEN]
     reading += [f"note: {note}" for note in split.notes]
-    said = {name: contradiction(one.evaluation) for name, one in loaded.items()}
+    said = {name: contradiction(one) for name, one in loaded.items()}
     more = [f"{name}: {note}" for name, note in said.items() if note]
     summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *more))
     run = ReportedRun(folder).knowing(
@@ -65,7 +65,7 @@ def data_of(
     return run, reading
 
 
-def _load(path: Path, options: LogOptions) -> LoadedSamples:
+def _load(path: Path, options: LogOptions) -> Evaluation:
     if not is_samples(path):
         raise ConfigError(
             f"{path} is neither a run of setrl, an evaluation file or a log, nor a folder with a "

@@ -31,6 +31,7 @@ from setrl.show.report.tables import Table, tables
 from setrl.show.report.verdict import verdict_in_words
 from setrl.support import files, wording
 from setrl.support.files.progress import watched
+from setrl.support.secrets import without_secrets
 from setrl.train.runs.written import REPORT
 
 NUMBERS = "summary.json"
@@ -86,9 +87,11 @@ def publish(
     folder.mkdir(parents=True, exist_ok=True)
     shown = charts(run)
     pictures = [run.path / FIGURES / f"{chart.name}.png" for chart in shown]
-    for path in (*pictures, run.path / NUMBERS, run.path / CONFIG):
+    for path in (*pictures, run.path / NUMBERS):
         if path.exists():
             shutil.copyfile(path, folder / path.name)
+    if (config := run.path / CONFIG).exists():
+        files.write_text(folder / CONFIG, without_secrets(config.read_text(encoding="utf-8")))
     page = folder / "README.md"
     files.write_text(page, markdown(run, shown))
     return page
@@ -177,7 +180,7 @@ def facts(run: ReportedRun) -> dict[str, str]:
         .format_map(config) if "samples_per_prompt" in config else "",
         "seeds": ", ".join(map(str, config.get("seeds") or ())),
     }  # fmt: skip
-    return {key: str(value) for key, value in known.items() if value}
+    return {key: without_secrets(str(value)) for key, value in known.items() if value}
 
 
 def _with_options(named: Any) -> str:
@@ -195,8 +198,8 @@ def _config_text(run: ReportedRun) -> str:
     """Return the run's config as in its file; without a file, what is known of it."""
     path = run.path / CONFIG
     if path.exists():
-        return path.read_text(encoding="utf-8")
-    return json.dumps(run.config, indent=2) if run.config else ""
+        return without_secrets(path.read_text(encoding="utf-8"))
+    return without_secrets(json.dumps(run.config, indent=2)) if run.config else ""
 
 
 def _reference(run: ReportedRun) -> str:

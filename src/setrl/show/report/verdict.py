@@ -12,7 +12,8 @@ from typing import Any
 
 from setrl.evaluate.outcomes import outcome_table
 from setrl.evaluate.summary import ArmDifference, SplitSummary
-from setrl.evaluate.verdicts import strategies_in_words
+from setrl.evaluate.text import over_fewer
+from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.logs.run import BASE, is_base
 from setrl.show.report.headlines import (
     AT_ONCE,
@@ -63,6 +64,13 @@ def _left_out(run: ReportedRun) -> list[str]:
         for name, arm in split.arms.items()
         if arm.ungraded is not None
     ]
+    notes += [
+        f"{run.looks[name].label}: {note}"
+        for split in run.splits
+        for name, arm in split.arms.items()
+        for note in over_fewer({metric: arm.metrics[metric] for metric in arm.metrics
+                                if metric.partition("@")[0] in STRATEGIES})
+    ]  # fmt: skip
     return [f"{note}." for note in dict.fromkeys(notes)]
 
 
@@ -109,11 +117,9 @@ def _strategies(run: ReportedRun) -> list[str]:
         return []
     sentences = []
     for difference in differences_to_reference(run, split):
-        arms, metrics = (difference.arm, difference.against), difference.metrics
-        first, second = (split.arms[arm].metrics for arm in arms)
-        values = {name: (first[name].value, second[name].value) for name in metrics}
-        label, other = (run.looks[arm].label for arm in arms)
-        sentences.append(strategies_in_words(label, other, values, metrics, difference.band))
+        label, other = (run.looks[arm].label for arm in (difference.arm, difference.against))
+        said = strategies_in_words(label, other, difference.metrics, difference.band)
+        sentences.append(said)
     return [sentence for sentence in sentences if sentence]
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from typing import Any, TextIO
 
 from setrl.support.errors import ConfigError, DataError, RunError
 
+OF_A_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+
 
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[Path]:
@@ -23,9 +26,11 @@ def writing_folder(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(folder)
     partial.mkdir()
+    mode = _hide(partial)
     try:
         with disk_errors(folder):
             yield partial
+        partial.chmod(mode)
         if folder.exists():
             _replace(folder, partial)
         else:
@@ -35,24 +40,29 @@ def writing_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
-    """Inside it, what libraries raise on a full disk is an OSError that names the folder.
+def disk_errors(path: Path) -> Iterator[None]:
+    """Inside it, what is raised on a full disk is an OSError that names the file or folder.
 
-    `shutil.copytree` gives a list of tuples, safetensors its own class, and PyTorch names only
-    a line of its sources.
+    Python names no file that was open already, `shutil.copytree` gives a list of tuples,
+    safetensors its own class, and PyTorch only a line of its sources.
     """
     try:
         yield
     except Exception as error:
-        if isinstance(error, RunError) or not isinstance(error, _of_libraries()):
+        if (number := _disk_error(error)) is None:
             raise
-        if found := re.search(r"(?:os error|Errno) (\d+)", str(error)):
-            number = int(found[1])
-        elif "inline_container" in str(error):
-            number = errno.ENOSPC
-        else:
-            raise
-        raise OSError(number, os.strerror(number), str(folder)) from error
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
+def _disk_error(error: Exception) -> int | None:
+    """Return the number of an error of the disk that names no file; None for any other error."""
+    if isinstance(error, OSError) and error.errno in OF_A_DISK:
+        return error.errno if error.filename is None else None
+    if isinstance(error, RunError) or not isinstance(error, _of_libraries()):
+        return None
+    if found := re.search(r"(?:os error|Errno) (\d+)", str(error)):
+        return int(found[1])
+    return errno.ENOSPC if "inline_container" in str(error) else None
 
 
 def _of_libraries() -> tuple[type[Exception], ...]:
@@ -65,6 +75,13 @@ def _of_libraries() -> tuple[type[Exception], ...]:
 def _partial(path: Path) -> Path:
     """Return where a file or folder is written before it takes its name: same file system."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+
+
+def _hide(partial: Path) -> int:
+    """Hide what is only partly written, as a killed process leaves it; return its usual mode."""
+    mode = stat.S_IMODE(partial.stat().st_mode)
+    partial.chmod(mode & stat.S_IRWXU)
+    return mode
 
 
 def _replace(folder: Path, partial: Path) -> None:
@@ -131,9 +148,12 @@ def writing_text(path: Path) -> Iterator[TextIO]:
     partial = _partial(path)
     try:
         # JSON reads back halves of characters, as in file names that are not UTF-8, from this form.
-        with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            yield file
-        os.replace(partial, path)
+        with disk_errors(path):
+            with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                mode = _hide(partial)
+                yield file
+            partial.chmod(stat.S_IMODE(path.stat().st_mode) if path.is_file() else mode)
+            os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,8 +34,12 @@ def digests(folder: Path, paths: Iterable[Path]) -> dict[str, str]:
 
 def changed_file(folder: Path, known: Digests) -> str | None:
     """Return the first file of a folder that is missing or not what it was; None: all are right."""
+    return next(changed_files(folder, known), None)
+
+
+def changed_files(folder: Path, known: Digests) -> Iterator[str]:
+    """Yield the files of a folder that are missing or not what they were."""
     for name, wanted in known.items():
         path = folder / name
         if not path.is_file() or digest(path) != wanted:
-            return name
-    return None
+            yield name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from setrl.support.errors import DataError
-from setrl.support.files.atomic import json_text, writing_text
+from setrl.support.files.atomic import disk_errors, json_text, writing_text
 from setrl.support.files.kinds import refuse_other_kinds
 from setrl.support.files.progress import watched
 
@@ -181,5 +181,5 @@ def write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 def append_line(path: Path, record: dict[str, Any]) -> None:
     """Append one JSON object to a file, in one write."""
-    with path.open("ab") as file:
+    with disk_errors(path), path.open("ab") as file:
         file.write(f"{json_text(record)}\n".encode(errors="backslashreplace"))

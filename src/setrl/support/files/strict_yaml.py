@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import typing_extensions
 import yaml
 
 from setrl.support.errors import ConfigError
@@ -27,6 +28,30 @@ class KeyedError(ConfigError):
 
 class _Loader(yaml.SafeLoader):
     """Safe YAML in which 1e-3 is a number, as in every other language."""
+
+    @typing_extensions.override
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            made = super().construct_object(node, deep)
+            if isinstance(made, int):
+                str(made)  # Python prints no number of thousands of digits, as an error has to
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise _NotMade(None, None, _not_made(node, error), node.start_mark) from error
+        return made
+
+
+class _NotMade(yaml.constructor.ConstructorError):
+    """YAML takes a value for something that Python cannot make, such as the 30th of February."""
+
+
+def _not_made(node: yaml.Node, error: Exception) -> str:
+    kind, text = node.tag.rpartition(":")[2], f"{node.value!s:.40}"
+    known = {"timestamp": "a date", "int": "a number", "float": "a number", "bool": "true or false"}
+    why = f" ({error})" if isinstance(error, ValueError) else ""
+    return (
+        f"{text!r} is read as {known.get(kind, kind)}, and is none{why}: correct it, or put quotes "
+        f"around it if it is text"
+    )
 
 
 _Loader.add_implicit_resolver(
@@ -82,7 +107,8 @@ def parse(text: str, where: str) -> tuple[Any, dict[str, int]]:
         return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise KeyedError(f"{where}{line}: is not YAML: {error.problem}") from error
+        wrong = "" if isinstance(error, _NotMade) else "is not YAML: "
+        raise KeyedError(f"{where}{line}: {wrong}{error.problem}") from error
     except yaml.YAMLError as error:
         raise KeyedError(f"{where}: is not YAML: {' '.join(str(error).split())}") from error
     except RecursionError:
@@ -160,12 +186,22 @@ def placed(path: str | Path, assignments: Sequence[str] = ()) -> Iterator[None]:
 def place(
     key: str, path: str | Path, lines: dict[str, int], assignments: Sequence[str] = ()
 ) -> str:
-    """Where the value of a key, or of the mapping that it is in, was given, for an error."""
+    """Where the value of a key, or of the mapping that it is in, was given, for an error.
+
+    An override of the key, or of a mapping around it, replaces what the file has; an override
+    inside the key changes a part.
+    """
     while key:
+        given = [f"{path}:{lines[key]}"] if key in lines else []
+        changed: list[str] = []
         for assignment in assignments:
-            if f"{assignment.partition('=')[0]}.".startswith(f"{key}."):
-                return f"override {assignment!r}"
-        if key in lines:
-            return f"{path}:{lines[key]}"
+            target = f"{assignment.partition('=')[0]}."
+            if f"{key}.".startswith(target):
+                given, changed = [f"override {assignment!r}"], []
+            elif target.startswith(f"{key}."):
+                changed.append(f"override {assignment!r}")
+        if given or changed:
+            between = ", changed by " if given and changed else ""
+            return "".join(given) + between + ", ".join(changed)
         key = key.rpartition(".")[0]
     return f"{path}"

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from setrl.rewards.interface import own
 from setrl.samples.columns import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
@@ -103,12 +104,12 @@ def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
 
     def call(**fields: Any) -> Any:
         with _named(place), _measured(function, log_as, fields):
-            values = function(**fields)
+            values = function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
     async def call_async(**fields: Any) -> Any:
         with _named(place), _measured(function, log_as, fields):
-            values = await function(**fields)
+            values = await function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
     wrapper: Any = call_async if is_async(function) else call
@@ -139,7 +140,7 @@ def _named(place: str) -> Iterator[None]:
         yield
     except RunError:  # it says where it comes from
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 
 

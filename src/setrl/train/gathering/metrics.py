@@ -12,7 +12,7 @@ from setrl import DEGENERATE, AnyMethod
 from setrl.core import methods
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.metrics import powers_of_two
-from setrl.logs.run import SCHEMA_VERSION
+from setrl.logs.records import record_of
 from setrl.samples.columns import LABELS
 from setrl.samples.samples import Samples
 from setrl.train.gathering.credit import FIELDS
@@ -66,14 +66,16 @@ def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
     known_BN = correct_BN[~np.isnan(correct_BN).any(axis=1)]
     n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
     ks = powers_of_two(n) if len(known_BN) else []
-    return _samples(batch) | {f"reward/pass@{k}": _mean(pass_at_k(count_B, n, k)) for k in ks}
+    return _samples(batch) | {
+        f"reward/pass@{k}": mean_of_known(pass_at_k(count_B, n, k)) for k in ks
+    }
 
 
 def _samples(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
-    metrics = {"reward/mean": _mean(batch.samples.rewards)}
+    metrics = {"reward/mean": mean_of_known(batch.samples.rewards)}
     if has_outcomes(batch):
-        metrics["reward/pass@1"] = _mean(batch.samples.correct)
+        metrics["reward/pass@1"] = mean_of_known(batch.samples.correct)
     if batch.samples.strategies is not None:
         metrics |= _strategies(batch, batch.samples.strategies)
     return metrics
@@ -95,14 +97,14 @@ def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, floa
     most = np.array([max(count.values(), default=np.nan) for count in counts])
     is_right_BN = correct_BN & known_BN
     of_correct = {
-        "strategies/correct_per_prompt": _mean([len(count) for count in correct]),
-        "strategies/correct_degenerate": _mean(judged_BN[is_right_BN] == DEGENERATE),
+        "strategies/correct_per_prompt": mean_of_known([len(count) for count in correct]),
+        "strategies/correct_degenerate": mean_of_known(judged_BN[is_right_BN] == DEGENERATE),
     }
     return {
-        "strategies/per_prompt": _mean([len(count) for count in counts]),
+        "strategies/per_prompt": mean_of_known([len(count) for count in counts]),
         **(of_correct if has_outcomes(batch) else {}),
-        "strategies/top_share": _mean(most / known_BN.sum(axis=1)),
-        "strategies/degenerate": _mean(judged_BN[known_BN] == DEGENERATE),
+        "strategies/top_share": mean_of_known(most / known_BN.sum(axis=1)),
+        "strategies/degenerate": mean_of_known(judged_BN[known_BN] == DEGENERATE),
     }
 
 
@@ -126,15 +128,15 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
     correct_BN = batch.samples.correct
     against = {
-        "advantage/wrong_positive": _mean(values_BN[usable_BN & (correct_BN == 0)] > 0),
-        "advantage/correct_negative": _mean(values_BN[usable_BN & (correct_BN == 1)] < 0),
+        "advantage/wrong_positive": mean_of_known(values_BN[usable_BN & (correct_BN == 0)] > 0),
+        "advantage/correct_negative": mean_of_known(values_BN[usable_BN & (correct_BN == 1)] < 0),
     }
     return {
         **(against if has_outcomes(batch) else {}),
-        DEAD_GROUPS: _mean(dead_groups(batch)),
-        "reward/dead_groups": _mean(_equal_rewards(batch.samples.rewards)),
-        "advantage/left_out": _mean(~usable_BN),
-        "advantage/skipped": _mean(batch.advantages.skipped_B),
+        DEAD_GROUPS: mean_of_known(dead_groups(batch)),
+        "reward/dead_groups": mean_of_known(_equal_rewards(batch.samples.rewards)),
+        "advantage/left_out": mean_of_known(~usable_BN),
+        "advantage/skipped": mean_of_known(batch.advantages.skipped_B),
     }
 
 
@@ -155,7 +157,7 @@ def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
     return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
 
 
-def _mean(values: Any) -> float:
+def mean_of_known(values: Any) -> float:
     """Return the mean of the known values; NaN without any, and no warning."""
     array = np.asarray(values, dtype=float)
     known = array[~np.isnan(array)]
@@ -167,32 +169,28 @@ def rollout_records(
 ) -> list[dict[str, Any]]:
     """Make a record of each prompt: its samples with their advantages, also by other methods.
 
-    `strategy` is the label that the method compared, and `read` the strategy that a task's own
-    reader finds in the text, if there is one. A sample has the fields that the method read, so that
-    `setrl credit` gives a record the same advantages again. Pairs are left out: there are too many.
+    `strategies` has the labels that the method compared, and `read` the strategies that a task's
+    own reader finds in the texts, if there is one. The fields that the method read are there, so
+    that `setrl credit` gives a record the same advantages again. Pairs are left out: there are too
+    many.
     """
-    rows, others = _written(batch, names_BN), _counterfactual(batch, method)
+    columns, others = _written(batch, names_BN), _counterfactual(batch, method)
     return [
-        {
-            "schema_version": SCHEMA_VERSION,
-            "step": step,
-            "group": b,
-            "prompt": prompt,
+        record_of(
+            f"{step}/{b}",
+            prompt,
+            {key: values_BN[b] for key, values_BN in columns.items()},
+            step=step,
             **_not_judged(batch.samples.strategies, b),
-            "samples": [
-                {key: values_BN[b][i] for key, values_BN in rows.items()}
-                | {"counterfactual": {name: float(one[b, i]) for name, one in others.items()}}
-                for i in range(batch.samples.num_samples)
-            ],
-        }
+            counterfactual={name: values_BN[b].tolist() for name, values_BN in others.items()},
+        )
         for b, prompt in enumerate(batch.samples.prompts)
     ]
 
 
 def _written(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[Sequence[Any]]]:
-    """Return what the records of samples say: key → the values of all samples."""
+    """Return what records say of samples: key of a sample → the values of all samples."""
     samples = batch.samples
-    tokens_BN = None if samples.tokens is None else samples.tokens.tolist()
     said = {
         "text": samples.texts,
         "reward": samples.rewards.tolist(),
@@ -200,7 +198,7 @@ def _written(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[S
         "strategy": samples.labels("strategies"),
         "read": names_BN,
         **{key: _field(samples, name) for name, key in FIELDS.items()},
-        "tokens": tokens_BN,
+        "tokens": None if samples.tokens is None else samples.tokens.tolist(),
         "advantage": batch.advantages.values_BN.tolist(),
     }
     return {key: values_BN for key, values_BN in said.items() if values_BN is not None}

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoModelForCausalLM
 
-from setrl.models.folder import is_adapter
+from setrl.models.folder import is_adapter, trusts_code
+from setrl.models.local import load_config
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
 
@@ -43,7 +44,9 @@ def check_adapter(options: Mapping[str, Any] | None, model: str | None) -> None:
         return
     try:
         with torch.device("meta"):
-            empty = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(model))
+            empty = AutoModelForCausalLM.from_config(
+                load_config(model), trust_remote_code=trusts_code()
+            )
     except ValueError:  # of another kind, which TRL loads by its own class
         return
     from peft import inject_adapter_in_model

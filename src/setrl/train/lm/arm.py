@@ -10,6 +10,7 @@ from pathlib import Path
 from transformers import AutoTokenizer, PrinterCallback
 
 from setrl.logs.run import Seed
+from setrl.models.folder import trusts_code
 from setrl.models.small import sampler
 from setrl.support import files
 from setrl.train.gathering.judging import make_judge
@@ -85,7 +86,8 @@ def make_trainer(
 ) -> SetGRPOTrainer:
     """Return the trainer of an arm, with its data set, reward functions and records."""
     config, task, own = resolved.config, resolved.task, resolved.arms[arm]
-    tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left")
+    trust = trusts_code()
+    tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left", trust_remote_code=trust)
     judge = None if own.judge is None else make_judge(own.judge, run.path)
     recorder = Recorder(run, own.method, task.strategy.name_of, config.is_recorded)
     is_chat = task.form.is_chat(tokenizer)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from trl import GRPOConfig
 
+from setrl.models.folder import trusts_code
 from setrl.support import names
 from setrl.support.errors import ConfigError
 from setrl.train.lm.resolved import ResolvedConfig
@@ -30,7 +31,8 @@ def grpo_config(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: P
     defaults |= tracker_names(resolved.config.name, arm.name, seed)
     given = {**defaults, **trainer, **_ours(resolved, arm, seed, output)}
     given["chat_template_kwargs"] = dict(resolved.form.options) or None
-    given["model_init_kwargs"] = {"dtype": resolved.config.dtype, **given["model_init_kwargs"]}
+    usual = {"dtype": resolved.config.dtype, "trust_remote_code": trusts_code()}
+    given["model_init_kwargs"] = {**usual, **given["model_init_kwargs"]}
     return GRPOConfig(**given)
 
 

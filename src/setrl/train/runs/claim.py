@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from setrl.logs.run import CONFIG, RECORD, Run
 from setrl.support import files
@@ -57,7 +57,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
 
 @contextmanager
 def _locked(run_dir: Path) -> Iterator[None]:
-    with (run_dir / LOCK).open("w") as lock:
+    with _open_lock(run_dir / LOCK) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -65,6 +65,16 @@ def _locked(run_dir: Path) -> Iterator[None]:
                 f"{run_dir}: another process is running it: wait for it, or give another folder"
             ) from error
         yield
+
+
+def _open_lock(path: Path) -> IO[bytes]:
+    """Open the lock for writing, and write nothing: it may be a link to a file of somebody."""
+    try:
+        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "wb")
+    except OSError as error:
+        if path.is_symlink():
+            raise RunError(f"{path} is a link, and setrl made none: remove it") from error
+        raise
 
 
 def is_claimed(run_dir: Path) -> bool:
@@ -86,7 +96,7 @@ def _status_at_the_end(run_dir: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         _write_if_there(run_dir, "interrupted")
         raise
-    except Exception as error:
+    except BaseException as error:  # code of a user may raise anything, `SystemExit` too
         with suppress(OSError):  # on a full disk the first error says more
             _write_if_there(run_dir, "failed", error=explain(error))
         raise

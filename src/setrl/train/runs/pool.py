@@ -88,9 +88,11 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
 
 
 def _work(do: bytes, connection: Connection) -> None:
-    """Do a job in this process, and send ("done", how much) and ("failed", why) to the parent.
+    """Do a job in this process, and send how much is ("done", …), and last ("ended", …) or why not.
 
-    The job arrives pickled: to make its values again may fail, and then the parent learns why.
+    The job arrives pickled: to make its values again may fail, and then the parent learns why. Code
+    of a user may raise anything, `SystemExit` too, or leave without a word: only "ended" is a job
+    that was done.
 
     Whatever the parent sends asks for the end of the work. If its end of the connection closes, the
     parent was killed: this process then ends at once, so that no orphan continues to write.
@@ -108,9 +110,10 @@ def _work(do: bytes, connection: Connection) -> None:
     threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
     try:
         pickle.loads(do)(lambda done: send("done", done), stop)
-    except Exception as error:
+    except BaseException as error:
         send("failed", explain(error))
         raise SystemExit(1) from error
+    send("ended", "")
 
 
 def _listen(connection: Connection, stop: Stop) -> None:
@@ -152,6 +155,7 @@ class _Pool:
         self.workers = workers
         self.failures: dict[str, str] = {}
         self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
+        self._ended: set[str] = set()
         self._done: dict[str, float] = {}
         self._bar = progress_bar(
             show_progress,
@@ -188,12 +192,13 @@ class _Pool:
             except (EOFError, ConnectionResetError):
                 process.join()
                 del self._running[connection]
-                if process.exitcode:
-                    reason = f"its process ended with exit code {process.exitcode}"
-                    self.failures.setdefault(job.name, reason)
+                if process.exitcode or job.name not in self._ended:
+                    self.failures.setdefault(job.name, _left(process.exitcode))
                 continue
             if what == "failed":
                 self.failures[job.name] = value
+            elif what == "ended":
+                self._ended.add(job.name)
             else:
                 self._show(job, value)
 
@@ -222,6 +227,15 @@ class _Pool:
         for _, process in self._running.values():
             process.kill()
             process.join()
+
+
+def _left(code: int | None) -> str:
+    """Say how a process ended that did not say that its job was done."""
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        out = ", perhaps because memory was used up" if name == "SIGKILL" else ""
+        return f"its process was ended by {name}{out}"
+    return f"its process ended with exit code {code} before its job was done"
 
 
 def _start_forkserver(preload: list[str]) -> None:

@@ -14,8 +14,9 @@ from setrl.logs.run import RECORD, SCHEMA_VERSION, Seed
 from setrl.support import files
 from setrl.support.errors import DataError, RunError
 from setrl.support.files import json_lines
-from setrl.support.files.digests import changed_file, digest, digests
+from setrl.support.files.digests import changed_file, changed_files, digest, digests
 
+LOGGED = "logged"  # in the record of a training run: fingerprints of its rollouts
 COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that it continues
 
 log = logging.getLogger(__name__)
@@ -101,20 +102,20 @@ def train_on(
     Returns:
         Whether all steps are done; False if training was stopped.
     """
-    if is_done(run, mark):
+    if is_done(run, mark, steps):
         on_step(steps)
         return True
     checkpoint = usable_checkpoint(run)
     if writes:
         remove_incomplete(run)
-        write_status(run.path, "running", **about)
+        write_status(run.path, "running", steps=steps, **about)
     done = train(checkpoint)
     if writes:
         end(run, done >= steps, done)
     return done >= steps
 
 
-def is_done(run: Seed, mark: Path) -> bool:
+def is_done(run: Seed, mark: Path, steps: int) -> bool:
     """Return whether training is done, and its files are what they were.
 
     If a file is damaged, the steps after the last usable checkpoint are to be done again, which
@@ -123,19 +124,26 @@ def is_done(run: Seed, mark: Path) -> bool:
     Args:
         run: The training run.
         mark: What is there once training is done.
+        steps: All steps: a run that did fewer, which were all at the time, goes on.
 
     Raises:
         RunError: Naming the damaged file, if no checkpoint is left.
     """
     if not mark.exists():
         return False
-    wrote = files.read_json(run.path / RECORD).get("wrote")
+    record = files.read_json(run.path / RECORD)
+    if record.get("steps", steps) < steps:
+        mark.unlink()
+        return False
+    wrote = record.get("wrote")
     damaged = None if wrote is None else changed_file(run.path, wrote)
     if damaged is None:  # a process may have been killed between the last file and the record
         if wrote is None:
             end(run, True, run.last_step)
         else:
             write_status(run.path, "finished")
+        for name in changed_logs(run):
+            log.warning("%s is missing, or is not what this run wrote", run.path / name)
         return True
     said = f"{run.path / damaged} is missing, or is not what this run wrote"
     checkpoint, _ = _newest_whole(run)
@@ -155,7 +163,14 @@ def end(run: Seed, finished: bool, step: int) -> None:
         return
     ours = [path for path in run.final.rglob("*") if path.is_file() and path.suffix != ".md"]
     ours += [path for path in (run.metrics_file, run.outcome_file) if path.is_file()]
-    write_status(run.path, "finished", step=step, wrote=digests(run.path, ours))
+    about = {"wrote": digests(run.path, ours), LOGGED: digests(run.path, run.rollouts.values())}
+    write_status(run.path, "finished", step=step, **about)
+
+
+def changed_logs(run: Seed) -> list[str]:
+    """Return the logged samples of a finished run that are missing or not what it wrote."""
+    known = files.read_json(run.path / RECORD).get(LOGGED)
+    return list(changed_files(run.path, known)) if isinstance(known, dict) else []
 
 
 def remove_incomplete(run: Seed) -> None:

@@ -116,7 +116,7 @@ def _do(
             arms.evaluate_base(run, on_progress, stop)
         else:
             arms.train(arm, seed, run, on_progress, stop)
-    except Exception as error:
+    except BaseException as error:  # code of a user may raise anything, `SystemExit` too
         if not arms.run_dir.is_dir():  # somebody removed it: writing would bring a part of it back
             raise
         trace = "".join(traceback.format_exception(error))

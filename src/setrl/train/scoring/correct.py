@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from setrl.samples.values import no_outcomes, read_outcome
+from setrl.samples.values import no_outcomes
 from setrl.support.errors import RunError
-from setrl.train.scoring.fields import Values, read_column
 
 ASK = (
     "pass correct=... (in a config, the key `correct` of the task): the name of a reward function "
@@ -53,9 +52,3 @@ def correct_by_reward(
             f"right (1) nor wrong (0): {ASK}"
         )
     return np.full(values_BN.shape, np.nan)
-
-
-def correct_by_column(values: Values, shape: tuple[int, int]) -> np.ndarray:
-    """Return a column of outcomes as 1, 0 and NaN, (B, N)."""
-    read = read_column("correct", read_outcome, values)
-    return np.array([np.nan if one is None else float(one) for one in read]).reshape(shape)

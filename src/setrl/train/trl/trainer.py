@@ -49,6 +49,7 @@ from setrl.train.gathering.metrics import (
     dead_groups,
     evaluation_metrics,
     had_signal,
+    mean_of_known,
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
@@ -344,9 +345,8 @@ class SetCredit(Gathering):
         overall = std_of(rewards_BN.ravel())
         if args.scale_rewards == "batch":
             spread_B = [overall]
-        known = rewards_BN[~np.isnan(rewards_BN)]
         statistics = {
-            "reward": float(known.mean()) if known.size else math.nan,
+            "reward": mean_of_known(rewards_BN),
             "reward_std": overall,
             "frac_reward_zero_std": float(np.isclose(spread_B, 0).mean()),
         }

@@ -20,7 +20,7 @@ from setrl.logs.importers import tinker_cookbook
 from setrl.logs.importers.tools import READERS, for_tool
 from setrl.logs.log import open_log
 from setrl.logs.options import LogOptions
-from setrl.logs.records import is_evaluation_file
+from setrl.logs.records import is_own_file
 from setrl.logs.run import RECORD, Arm, Run, Seed
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
@@ -231,7 +231,7 @@ class Catalogue:
         key = (path, about.st_size, about.st_mtime_ns)
         if key not in self._known:
             is_long = path.suffix == ".json" and about.st_size > LONGEST_JSON
-            if is_evaluation_file(path):
+            if is_own_file(path):
                 self._known[key] = "samples"
             else:
                 self._known[key] = "" if is_long else _samples_of(path)

@@ -15,13 +15,13 @@ import numpy as np
 from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.evaluate.prefixes import common_prefix
-from setrl.logs.rollouts import name_of
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.labels import coded
 from setrl.samples.outcomes import GRADED_NOTE, against
 from setrl.samples.samples import Samples
 from setrl.samples.types import Group, Sample
 from setrl.show.lab.view.explained import credit_of, explained_method, means, methods_in_log, parts
+from setrl.show.lab.view.index import name_of
 from setrl.show.lab.view.origin import Origin
 from setrl.support import files
 

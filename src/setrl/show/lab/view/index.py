@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from setrl.logs.rollouts import name_of
 from setrl.samples.outcomes import against
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import DEGENERATE
@@ -102,8 +101,18 @@ def right_strategies(group: Group) -> set[int]:
     return {hash(name) for name in names - {None}}
 
 
+def name_of(sample: Sample) -> str | None:
+    """Return what people call the strategy of a sample; None without one, or if it is unknown."""
+    read, label = sample.value("read"), sample.strategy
+    if isinstance(read, str):
+        return read
+    if label is None or label == DEGENERATE:
+        return None
+    return f"strategy {label}" if isinstance(label, int) else label
+
+
 def _is_number(sample: Sample) -> bool:
-    return isinstance(sample.strategy, int) and sample.value("name") is None
+    return isinstance(sample.strategy, int) and not isinstance(sample.value("read"), str)
 
 
 @dataclass(frozen=True)

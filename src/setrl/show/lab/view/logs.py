@@ -17,7 +17,7 @@ from setrl.logs.importers.importing import LogReader, merged
 from setrl.logs.importers.tools import READERS
 from setrl.logs.log import Log, open_log
 from setrl.logs.options import LogOptions
-from setrl.logs.rollouts import group_of_rollout
+from setrl.logs.records import COLUMN_OF, Record, checked, group_of
 from setrl.samples.outcomes import with_outcomes
 from setrl.samples.types import Group
 from setrl.show.lab.view.origin import Origin
@@ -111,7 +111,8 @@ class Rollouts(_ByStep):
             DataError: If the file is damaged.
         """
         for number, start, record in json_lines.read(self.files[step], "leave_out"):
-            yield start, group_of_rollout(record, step, f"{self.files[step]}:{number}")
+            where = f"{self.files[step]}:{number}"
+            yield start, replace(group_of(checked(record, where), where), step=step)
 
     def group(self, step: int, place: int) -> Group:
         """Return the group that begins at a byte.
@@ -119,7 +120,7 @@ class Rollouts(_ByStep):
         Raises:
             LookupError: If no group begins there.
         """
-        return group_of_rollout(self._record(step, place), step, str(self.files[step]))
+        return replace(group_of(self._record(step, place), str(self.files[step])), step=step)
 
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return a sample as its line has it.
@@ -127,18 +128,22 @@ class Rollouts(_ByStep):
         Raises:
             LookupError: If there is no such sample.
         """
-        return self._record(step, place)["samples"][sample]
+        record = self._record(step, place)
+        if not 0 <= sample < record["n"]:
+            raise LookupError(sample)
+        return {key: record[name][sample] for key, name in COLUMN_OF.items() if name in record}
 
-    def _record(self, step: int, place: int) -> dict[str, Any]:
+    def _record(self, step: int, place: int) -> Record:
         with self.files[step].open("rb") as file:
             file.seek(max(place - 1, 0))
             if place < 0 or (place and file.read(1) != b"\n"):
                 raise LookupError(place)
             line = file.readline()
         try:
-            return json_lines.parse(line)
+            record = json_lines.parse(line)
         except ValueError:
             raise LookupError(place) from None
+        return checked(record, str(self.files[step]))
 
 
 @dataclass(frozen=True)

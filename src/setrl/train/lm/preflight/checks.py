@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoConfig
-
 from setrl.models.folder import is_adapter
-from setrl.models.local import load_tokenizer, refuse_missing_model
+from setrl.models.local import load_config, load_tokenizer, refuse_missing_model
 from setrl.models.served.reachable import refuse_unreachable
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.judging import make_judge
@@ -108,7 +106,7 @@ def _prompts(resolved: ResolvedConfig) -> list[str]:
 
 def context_of(model: str) -> int | None:
     """Return the largest number of tokens that a model reads, if its config says so."""
-    config = AutoConfig.from_pretrained(model).get_text_config()
+    config = load_config(model).get_text_config()
     return getattr(config, "max_position_embeddings", None)
 
 

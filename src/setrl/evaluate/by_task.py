@@ -1,0 +1,134 @@
+"""Metrics and differences by task, and their macro average, in which each task weighs the same.
+
+With T tasks, the value v_t of each and its standard error s_t over the P_t problems of the task:
+
+    macro average = Σ v_t / T      SE² = Σ s_t² / T²      interval: value ± t_ν·SE
+
+with Welch and Satterthwaite's ν = (Σ s_t²)² / Σ (s_t⁴/(P_t − 1)). The tasks are fixed, and the
+problems are a draw from each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from setrl.evaluate.estimators import Floats
+from setrl.evaluate.intervals import (
+    Difference,
+    Estimate,
+    IntervalConfig,
+    mean_over_problems,
+    paired_difference,
+    t_quantile,
+)
+from setrl.evaluate.metrics import METRICS
+
+Value = TypeVar("Value", bound=Estimate | Difference)
+
+
+@dataclass(frozen=True)
+class ByTask(Generic[Value]):
+    """The metrics of each task.
+
+    Attributes:
+        problems: Task → its number of problems.
+        tasks: Task → metric → its value.
+        macro: Metric → its mean over tasks. It has an interval where every task has two problems
+            with a value, and only one training seed was read.
+    """
+
+    problems: dict[str, int]
+    tasks: dict[str, dict[str, Value]]
+    macro: dict[str, Value]
+
+
+def estimates_by_task(
+    tasks_P: Sequence[str], values: Mapping[str, Floats], config: IntervalConfig
+) -> ByTask[Estimate] | None:
+    """Return metrics by task; None where there is only one task.
+
+    Args:
+        tasks_P: The task of each problem; empty where there is only one.
+        values: Metric → its values, (R, P).
+        config: How intervals are made.
+    """
+
+    def of(metric: str, rows: Sequence[int]) -> Estimate:
+        return mean_over_problems(values[metric][:, rows], config)
+
+    several = any(len(values_RP) > 1 for values_RP in values.values())
+    return _by_task(tasks_P, list(values), of, math.nan if several else config.level)
+
+
+def differences_by_task(
+    tasks_P: Sequence[str], values: Mapping[str, tuple[Floats, Floats]], config: IntervalConfig
+) -> ByTask[Difference] | None:
+    """Return differences by task, the second run minus the first; None where there is one task.
+
+    Args:
+        tasks_P: The task of each problem; empty where there is only one.
+        values: Metric → the values of both runs, (R, P) each.
+        config: How intervals are made.
+    """
+
+    def of(metric: str, rows: Sequence[int]) -> Difference:
+        first_RP, second_RP = values[metric]
+        return paired_difference(second_RP[:, rows], first_RP[:, rows], config)
+
+    several = any(len(one) > 1 for pair in values.values() for one in pair)
+    return _by_task(tasks_P, list(values), of, math.nan if several else config.level)
+
+
+def _by_task(
+    tasks_P: Sequence[str],
+    metrics: Sequence[str],
+    of: Callable[[str, Sequence[int]], Value],
+    level: float,
+) -> ByTask[Value] | None:
+    if len({*tasks_P}) < 2:
+        return None
+    rows: dict[str, list[int]] = {}
+    for row, task in enumerate(tasks_P):
+        rows.setdefault(task, []).append(row)
+    tasks = {task: {metric: of(metric, rows[task]) for metric in metrics} for task in rows}
+    macro = {
+        metric: _macro(metric, [one[metric] for one in tasks.values()], level) for metric in metrics
+    }
+    return ByTask({task: len(found) for task, found in rows.items()}, tasks, macro)
+
+
+def _macro(metric: str, values_T: Sequence[Value], level: float) -> Value:
+    """Return the mean of the values of tasks; NaN where one is unknown."""
+    variances_T = np.array([one.stderr**2 for one in values_T])
+    stderr = math.sqrt(variances_T.sum()) / len(values_T)
+    value = float(np.mean([one.value for one in values_T]))
+    reach = stderr * _reach(variances_T, np.array([one.problems - 1 for one in values_T]), level)
+    least, most = (-1.0, 1.0) if isinstance(values_T[0], Difference) else (0.0, 1.0)
+    if not METRICS[metric.partition("@")[0]].share:
+        least, most = -math.inf, math.inf
+    low, high = np.clip([value - reach, value + reach], least, most).tolist()
+    total = {name: sum(getattr(one, name) for one in values_T) for name in ("problems", "missing")}
+    return replace(
+        values_T[0], value=value, low=low, high=high, stderr=stderr, **total,
+        **_means(values_T),
+    )  # fmt: skip
+
+
+def _means(values_T: Sequence[Value]) -> dict[str, Any]:
+    """Return the means of what estimates or differences say besides their interval."""
+    key = "improvement" if isinstance(values_T[0], Difference) else "per_seed"
+    mean = np.mean([getattr(one, key) for one in values_T], axis=0)
+    return {key: float(mean) if mean.ndim == 0 else tuple(mean.tolist())}
+
+
+def _reach(variances_T: Floats, degrees_T: Floats, level: float) -> float:
+    """Return how many standard errors the interval reaches."""
+    if math.isnan(level) or not variances_T.sum() > 0:
+        return math.nan if math.isnan(level) or np.isnan(variances_T).any() else 0.0
+    degrees = variances_T.sum() ** 2 / (variances_T**2 / degrees_T).sum()
+    return t_quantile(max(1, math.floor(degrees)), level)
