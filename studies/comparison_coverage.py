@@ -43,7 +43,7 @@ LABELS = ("majority", "strategies", "correct_strategies", "max", "cover", "effec
 
 Rates = np.ndarray  # success rates, of any shape
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Rates]
-Pair = tuple[Any, Any]
+Pair = tuple[Any, ...]  # of A and of B
 
 
 def beta(a: float, b: float) -> Draw:
@@ -131,7 +131,7 @@ class Cell:
 
 
 CELLS = (
-    *(Cell(*sizes, family) for *sizes, family in (
+    *(Cell(p, a, b, family) for p, a, b, family in (
         (10, 64, 4, "Beta(10, 1)"), (10, 64, 4, "Beta(1, 1)"), (10, 16, 16, "Beta(.5, .5)"),
         (30, 64, 4, "Beta(10, 1)"), (30, 64, 4, "Beta(.15, 1)"), (30, 64, 8, "Beta(.1, 4)"),
         (30, 64, 8, "3% Beta(1, 3), else Beta(40, 1)"), (30, 16, 16, "Beta(5, 1)"),
@@ -140,7 +140,7 @@ CELLS = (
         (50, 16, 16, "Beta(.15, 1)"), (200, 64, 8, "Beta(5, 1)"), (200, 64, 8, "Beta(.5, .5)"),
         (200, 64, 4, "Beta(1, 10)"), (200, 8, 8, "Beta(10, 1)"), (200, 16, 4, "Beta(2, 1)"),
     )),
-    *(Cell(*sizes, family, change) for *sizes, family, change in (
+    *(Cell(p, a, b, family, change) for p, a, b, family, change in (
         (10, 64, 4, "Beta(2, 1)", "Beta(1, 2)"), (10, 16, 16, "Beta(1, 1)", "Beta(.5, 1)"),
         (10, 64, 4, "Beta(1, 1)", "5% always"), (30, 64, 4, "Beta(10, 1)", "p²"),
         (30, 64, 4, "Beta(10, 1)", "√p"), (30, 16, 16, "Beta(5, 1)", "p²"),
@@ -249,48 +249,59 @@ def truth_of(cell: Cell) -> dict[str, float]:
     else:
         ks = every_k(min(cell.first, cell.second))
         rates = rates_of(rng, whole, times)
-        missed = [[((1 - p) ** k).mean() for k in ks] for p in rates]
-        gaps = np.subtract(*missed)
-        found = {f"pass@{k}": float(gap) for k, gap in zip(ks, gaps, strict=True)}
+        a, b = ([float(((1 - p) ** k).mean()) for k in ks] for p in rates)
+        found = {f"pass@{k}": a[at] - b[at] for at, k in enumerate(ks)}
     return dict.fromkeys(found, 0.0) if cell.change == "equal" else found
 
 
-def count(cell: Cell, batch: int, truth: Mapping[str, float]) -> dict[str, Tally]:
+class Tallies(dict[str, Tally]):
+    """A tally for each kind of interval."""
+
+    def add(self, name: str, ends: Any, truth: Any) -> None:
+        """Count an interval, or a band with all its places."""
+        low, high = ends
+        self.setdefault(name, Tally()).add(low, high, truth)
+
+
+def count(cell: Cell, batch: int, truth: Mapping[str, float]) -> Tallies:
     """Count the intervals of one batch of comparisons."""
     rng = np.random.default_rng([crc32(cell.name.encode()), batch])
-    tallies: dict[str, Tally] = {}
+    return (count_labels if cell.labels else count_pass)(rng, cell, truth)
 
-    def add(name: str, low: Any, high: Any, true: Any) -> None:
-        tallies.setdefault(name, Tally()).add(low, high, true)
 
-    if cell.labels:
-        sides, values = label_values(rng, cell, BATCH)
-        for name, (first, second) in values.items():
-            bounds = bounds_of(name, sides)
-            for a, b in zip(first, second, strict=True):
-                ends = paired_difference(b, a, CONFIG, bounds).ends
-                add(name, *ends, truth[name])
-                kept = np.isfinite(a + b).all(axis=0)
-                add(f"before {name}", *percentiles((b - a)[:, kept])[:, 0], truth[name])
-        return tallies
-    ks = every_k(min(cell.first, cell.second))
+def count_labels(rng: np.random.Generator, cell: Cell, truth: Mapping[str, float]) -> Tallies:
+    """Count the intervals of single metrics@k."""
+    tallies = Tallies()
+    sides, values = label_values(rng, cell, BATCH)
+    for name, (first, second) in values.items():
+        bounds = bounds_of(name, sides)
+        for a, b in zip(first, second, strict=True):
+            ends = paired_difference(b, a, CONFIG, bounds).ends
+            tallies.add(name, ends, truth[name])
+            kept = np.isfinite(a + b).all(axis=0)
+            tallies.add(f"before {name}", percentiles((b - a)[:, kept])[:, 0], truth[name])
+    return tallies
+
+
+def count_pass(rng: np.random.Generator, cell: Cell, truth: Mapping[str, float]) -> Tallies:
+    """Count the band of pass@k, and the intervals at powers of two."""
+    tallies, ks = Tallies(), every_k(min(cell.first, cell.second))
     true_K = np.array([truth[f"pass@{k}"] for k in ks])
     single = [place for place, k in enumerate(ks) if k & (k - 1) == 0]
-    first, second = pass_values(rng, cell, BATCH, ks)
-    for a, b in zip(first, second, strict=True):
+    for a, b in zip(*pass_values(rng, cell, BATCH, ks), strict=True):
         band = simultaneous_band(ks, b, a, CONFIG, SHARE)
-        add("band", band.low, band.high, true_K)
-        gap_KP = (b - a).mean(axis=1)
-        if cell.seeds == 1:
-            stderr_K = gap_KP.std(axis=1, ddof=1) / np.sqrt(cell.problems)
-            reach_K = np.where(stderr_K > 1e-9, band.critical * stderr_K, np.inf)
-            add("before band", band.values - reach_K, band.values + reach_K, true_K)
-            old = percentiles(gap_KP[single])
-        for at, place in enumerate(single):
+        tallies.add("band", (band.low, band.high), true_K)
+        for place in single:
             ends = paired_difference(b[place], a[place], CONFIG, SHARE).ends
-            add(f"pass@{ks[place]}", *ends, true_K[place])
-            if cell.seeds == 1:
-                add(f"before pass@{ks[place]}", *old[:, at], true_K[place])
+            tallies.add(f"pass@{ks[place]}", ends, true_K[place])
+        if cell.seeds > 1:
+            continue
+        gap_KP, values_K = (b - a)[:, 0], np.array(band.values)
+        stderr_K = gap_KP.std(axis=1, ddof=1) / np.sqrt(cell.problems)
+        reach_K = np.where(stderr_K > 1e-9, band.critical * stderr_K, np.inf)
+        tallies.add("before band", (values_K - reach_K, values_K + reach_K), true_K)
+        for place, ends in zip(single, percentiles(gap_KP[single]).T, strict=True):
+            tallies.add(f"before pass@{ks[place]}", ends, true_K[place])
     return tallies
 
 

@@ -26,6 +26,7 @@ def graded(*arguments: str) -> int:
         (("5", "5 trees"), 11, "unreadable: 5 trees has no certain reading"),
         (("5", "2x+"), 11, "unreadable: something is missing in the answer"),
         (("--units", "5", "5 cm"), 0, "right:"),
+        (("x<2", "2x+3<7", "--prompt", "Solve $2x+3<7$."), 10, "wrong: "),
     ],
 )
 def test_it_says_the_verdict_and_why(arguments, code, said, capsys):

@@ -61,7 +61,8 @@ def test_a_weak_base_gets_a_pilot_of_two_methods(tmp_path, capsys):
 
 
 def test_without_strategies_it_says_what_is_missing(tmp_path, capsys):
-    rows = [{"id": r["id"], "rewards": r["rewards"], "way": r["strategies"]} for r in groups()]
+    rows = [{"id": r["id"], "rewards": r["rewards"], "way": r["strategies"], "vote": "a"}
+            for r in groups()]  # fmt: skip
     code, out, _ = run([write(tmp_path / "groups.jsonl", rows)], capsys)
     assert code == 0
     assert "--strategy FIELD if a field of the log says the strategy of a sample (way)" in out

@@ -12,7 +12,7 @@ from setrl.evaluate.metrics import metric_values
 from setrl.logs.records import read_records
 from setrl.support.errors import ConfigError, RunError
 from tests import tiny_model
-from tests.models.samples import SampleServer
+from tests.models.samples import ReasoningServer, SampleServer
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_json_is_all_that_goes_to_stdout(data, tmp_path, capsys):
 
 
 def test_unfinished_problems_are_said_and_left_out(data, tmp_path, capsys):
-    with SampleServer(["400"]) as server:
+    with SampleServer(["400", "400"]) as server:
         options = {"endpoint": server.url, "model": "m", "data": data, "samples": 2}
         options["output"] = tmp_path / "out.jsonl"
         with pytest.raises(
@@ -101,6 +101,32 @@ def test_a_server_that_does_not_sample_is_noticed(data, tmp_path, capsys, what, 
                  output=tmp_path / "out.jsonl")  # fmt: skip
     noticed = "all samples of each problem have the same text" in capsys.readouterr().err
     assert noticed == (what == "greedy" and temperature > 0)
+
+
+def test_samples_that_are_all_thoughts_have_no_figures(data, tmp_path, capsys):
+    """keep#6670: pass@1 0% of a server whose parser puts the whole text into reasoning_content."""
+    options = {"model": "m", "data": data, "samples": 2, "concurrency": 1}
+    with ReasoningServer() as server:
+        output = tmp_path / "all.jsonl"
+        with pytest.raises(RunError, match="all 4 samples are empty: the server puts the whole"):
+            SampleModel(endpoint=server.url, output=output, **options).run()
+        assert not output.exists()
+    with ReasoningServer() as server:
+        server.is_reasoning = lambda body: "7" in body["messages"][0]["content"]
+        SampleModel(endpoint=server.url, output=tmp_path / "some.jsonl", **options).run()
+    assert "note: 2 samples without an answer: the server puts" in capsys.readouterr().err
+
+
+def test_further_keys_of_a_request(tiny_checkpoint, data, tmp_path):
+    options = {"model": "m", "data": data, "samples": 1, "output": tmp_path / "out.jsonl"}
+    with SampleServer() as server:
+        further = "{top_k: 20, temperature: null}"
+        SampleModel(endpoint=server.url, extra_body=further, **options).run()
+        assert {(body["top_k"], "temperature" in body) for body in server.bodies} == {(20, False)}
+        with pytest.raises(ConfigError, match="--extra-body must be a mapping"):
+            SampleModel(endpoint=server.url, extra_body="3", **options).run()
+    with pytest.raises(ConfigError, match="--extra-body needs --endpoint"):
+        SampleModel(checkpoint=tiny_checkpoint, extra_body="{a: 1}", domain="polynomial").run()
 
 
 def test_nothing_finished_is_a_failed_run(data, tmp_path):

@@ -98,5 +98,5 @@ def test_the_path_is_said_before_the_code_runs(tmp_path, capfd):
     with pytest.raises(ValueError, match="loud:m must be a method"):
         made(str(tmp_path), method="loud:m")
     first, second, *_ = capfd.readouterr().err.splitlines()
-    assert first == f"the config runs code: loud:m, loaded from {tmp_path / 'loud.py'}"
+    assert first == f"this runs your code: loud:m, loaded from {tmp_path / 'loud.py'}"
     assert second == "runs"

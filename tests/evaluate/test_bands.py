@@ -137,10 +137,10 @@ def test_where_all_problems_are_alike_the_band_is_unknown_without_bounds():
 
 
 def test_a_share_of_100_percent_on_all_problems_may_be_less_on_others():
-    """No failure among 40 problems: the rule of three, with t of 39 degrees instead of √3."""
+    """No failure among 40 problems: Wilson's interval with t of 39 degrees."""
     always = np.ones((2, 1, 40))
     band = simultaneous_band([1, 2], always, bounds=(0, 1))
-    low = 1 - t_quantile(39, 0.95) ** 2 / 40
+    low = 1 / (1 + t_quantile(39, 0.95) ** 2 / 40)
     assert (band.low, band.high) == (pytest.approx((low, low)), (1, 1))
     gap = simultaneous_band([1, 2], always, always, bounds=(0, 1))
     assert (gap.low, gap.high) == (pytest.approx((low - 1,) * 2), pytest.approx((1 - low,) * 2))

@@ -18,24 +18,25 @@ def failing(count, problems=30):
 
 def test_no_failure_means_few_failures():
     estimate = mean_over_problems(failing(0), bounds=SHARE)
-    assert estimate.ends == pytest.approx((1 - T_29**2 / 30, 1))
-    assert mean_over_problems(failing(30), bounds=SHARE).ends == pytest.approx((0, T_29**2 / 30))
+    wilson = T_29**2 / (30 + T_29**2)
+    assert estimate.ends == pytest.approx((1 - wilson, 1))
+    assert mean_over_problems(failing(30), bounds=SHARE).ends == pytest.approx((0, wilson))
 
 
 def test_an_end_is_as_many_standard_errors_away_as_a_mean_there_would_have():
-    """x² = t²·(SE² + w·x/P); one failure of 30 has w = 1, its rule of three, to the lower side."""
+    """x² = t²·(SE² + w·x·(1 − x/R)/P); w = 1 below one failure of 30 (the rule of three)."""
     estimate = mean_over_problems(failing(1), bounds=SHARE)
     x = estimate.value - estimate.low
-    assert x**2 == pytest.approx(T_29**2 * (estimate.stderr**2 + x / 30))
+    assert x**2 == pytest.approx(T_29**2 * (estimate.stderr**2 + x * (1 - x) / 30))
 
 
 def test_more_failures_say_more():
     """N is f·P/(P − f); more than three shrink w to 3/N, and skewness to (P − 2f)/P."""
     for count in (6, 12):
         estimate = mean_over_problems(failing(count), bounds=SHARE)
-        w = max(3 * (30 - count) / 30 / count * 29 / 29, (30 - 2 * count) / 30)
+        w = max(3 * (30 - count) / count / 29, (30 - 2 * count) / 30)
         x = estimate.value - estimate.low
-        assert x**2 == pytest.approx(T_29**2 * (estimate.stderr**2 + w * x / 30), rel=0.05)
+        assert x**2 == pytest.approx(T_29**2 * (estimate.stderr**2 + w * x * (1 - x) / 30))
 
 
 @pytest.mark.parametrize(("count", "few"), [(0, True), (2, True), (5, False), (28, True)])

@@ -66,7 +66,7 @@ def test_it_is_announced_once_with_its_file(tmp_path, capsys):
     write(tmp_path, once="def f(): ...")
     for _ in range(2):
         load_function("once:f", tmp_path)
-    line = f"the config runs code: once:f, loaded from {tmp_path / 'once.py'}\n"
+    line = f"this runs your code: once:f, loaded from {tmp_path / 'once.py'}\n"
     assert capsys.readouterr().err == line
 
 

@@ -503,6 +503,19 @@ def test_a_log_of_verl_opens_and_says_what_it_lacks(tmp_path):
     assert client.get("/api/group", params={**query, "place": 5}).status_code == 404
 
 
+def test_files_that_are_left_out_are_named_with_the_reason(tmp_path):
+    rows = [{"id": i // 2, "correct": i % 2, "text": f"t{i}"} for i in range(4)]
+    bare = [{key: row[key] for key in ("id", "correct")} for row in rows]
+    for name, lines in (("good", rows), ("bare", bare), ("other", [{"x": 1}])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    (tmp_path / "table.csv").write_text("id,correct,text\n1,1,a\n1,0,b\n")
+    found = Catalogue(tmp_path).look()
+    [entry] = found.entries.values()
+    assert {arm for _, arm, _ in entry.logs} == {"good", "table"}
+    [note] = found.notes
+    assert "left out: bare.jsonl (its samples have no texts), other.jsonl (no field says" in note
+
+
 @pytest.mark.parametrize(
     ("host", "status"),
     [

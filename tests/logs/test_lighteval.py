@@ -62,5 +62,8 @@ def test_what_is_wrong_is_named(tmp_path):
         read(write(tmp_path, two))
     [record] = read(write(tmp_path, two), reward="f1", correct_above=0.4).records
     assert (record["rewards"], record["correct"]) == ([0.5], [1])
+    old = {"full_prompt": "q", "predictions": ["7"], "gold": ["7"], "metrics": {"em": 1}}
+    with pytest.raises(DataError, match=r"is of lighteval before 0\.11"):
+        read(write(tmp_path, old))
     with pytest.raises(DataError, match="has no column 'doc'; it has predictions"):
         read(write(tmp_path, {"predictions": "x"}))

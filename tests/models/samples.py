@@ -61,3 +61,17 @@ class SampleServer(FakeServer):
                 for t in texts
             ]
         }
+
+
+class ReasoningServer(SampleServer):
+    """A server that takes the whole text for thoughts, in the requests that are chosen."""
+
+    def is_reasoning(self, _body):
+        return True
+
+    def _choices(self, request, body, what):
+        found = super()._choices(request, body, what)
+        for choice in found["choices"] if self.is_reasoning(body) else ():
+            text = choice["message"]["content"]
+            choice["message"] = {"content": None, "reasoning_content": text}
+        return found

@@ -13,7 +13,7 @@ from setrl.models.served.endpoint import Endpoint, Limits
 from setrl.models.served.reachable import refuse_unreachable
 from setrl.models.served.served_model import PATIENT, ServedModel
 from setrl.support.errors import ConfigError, RunError
-from tests.models.samples import SampleServer
+from tests.models.samples import ReasoningServer, SampleServer
 
 ASKS = [Ask(place, f"problem {place}", (0, 1, 2, 3, 4), 5) for place in range(4)]
 
@@ -99,13 +99,71 @@ def test_a_server_that_fails_often_loses_nothing():
 @pytest.mark.parametrize(
     ("what", "reason", "requests"),
     [("429", "rate_limit", 3), ("502", "server_error", 3), ("drop", "connection", 3),
-     ("prose", "server_error", 3), ("empty", "server_error", 3), ("400", "refused", 1)],
+     ("prose", "server_error", 3), ("empty", "server_error", 3), ("400", "refused", 2)],
 )  # fmt: skip
 def test_what_fails_to_the_end_is_a_failure_and_no_sample(what, reason, requests):
     with SampleServer([what], forever=True) as server:
         events = draw(server, ASKS[:1], limits={"attempts": 3}, samples_per_request=5)
         assert events == [Failure(0, 5, reason)]
         assert len(server.bodies) == requests
+
+
+class PickyServer(SampleServer):
+    """A server that refuses some requests, such as of a prompt that a filter knows."""
+
+    def __init__(self, refuses):
+        super().__init__()
+        self.refuses = refuses
+
+    async def answer(self, request, body):
+        if self.refuses(body):
+            return web.Response(status=400, text="not this one")
+        return await super().answer(request, body)
+
+
+def test_refused_prompts_are_left_out_and_the_rest_is_drawn():
+    """compl-ai#20: 25 of them in front of 40 good ones were a dead server."""
+    asks = [Ask(place, f"{'bad' if place < 25 else 'good'} {place}", (0, 1, 2, 3), 4)
+            for place in range(65)]  # fmt: skip
+    with PickyServer(lambda body: "bad" in body["messages"][0]["content"]) as server:
+        events = draw(server, asks)
+        refused = [event for event in events if isinstance(event, Failure)]
+        assert {event for event in events if isinstance(event, Completion)} == wanted(asks[25:])
+        assert sum(event.samples for event in refused) == 25 * 4
+        assert {event.reason for event in refused} == {"refused"}
+        of_bad = [one for one in server.bodies if "bad" in one["messages"][0]["content"]]
+        assert 25 <= len(of_bad) <= 2 * 25 + 2  # a refused problem is not asked about again
+
+
+def test_a_server_that_takes_one_sample_a_request_gets_one():
+    """optillm#8."""
+    with PickyServer(lambda body: body["n"] > 1) as server:
+        assert set(draw(server, limits={"concurrency": 1})) == wanted()
+        assert Counter(body["n"] for body in server.bodies) == {2: 1, 1: 20}
+
+
+def test_a_server_that_takes_several_is_not_asked_for_one():
+    with PickyServer(lambda body: "3" in body["messages"][0]["content"]) as server:
+        draw(server, limits={"concurrency": 1})
+        assert {body["n"] for body in server.bodies[:-1]} == {2, 1}  # 1: the fifth sample
+        assert sum("3" in body["messages"][0]["content"] for body in server.bodies) == 1
+
+
+def test_a_request_can_lack_what_a_server_refuses():
+    body = {"temperature": None, "top_p": None, "max_completion_tokens": 9, "max_tokens": None}
+    with PickyServer(lambda body: {"max_tokens", "temperature", "top_p"} & body.keys()) as server:
+        asked = model(server, extra_body=body, max_reply_tokens=5)
+        assert set(asked.generate(ASKS, 7)) == wanted()
+        assert {one["max_completion_tokens"] for one in server.bodies} == {9}
+    assert asked.settings == {"model": "m", "temperature": None, "top_p": None, "max_tokens": None,
+                              "chat": True, "extra_body": body}  # fmt: skip
+
+
+@pytest.mark.parametrize(("end", "finish"), [("stop", "reasoning"), ("length", "length")])
+def test_a_text_that_the_server_takes_for_thoughts_is_marked(end, finish):
+    with ReasoningServer(end=end) as server:
+        found = draw(server, ASKS[:1])
+    assert {(one.text, one.finish) for one in found} == {("", finish)}
 
 
 @pytest.mark.parametrize("end", ["content_filter", ["stop"], {}])

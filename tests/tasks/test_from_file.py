@@ -104,6 +104,21 @@ def test_splits_go_by_the_text_and_not_by_the_order():
         divided(prompts, {"test": 0.6, "train": 6})
 
 
+def test_a_share_has_a_problem_at_least():
+    """46 different prompts of which none has a place below .1 had an empty test split."""
+    prompts = [name for i in range(400) if place_of(name := f"problem {i}") > 0.3][:46]
+    found = divided(prompts, {"test": 0.1, "dev": 0.05})
+    first, second, *_ = sorted(prompts, key=place_of)
+    assert [[prompts[i] for i in found[split]] for split in ("test", "dev")] == [[first], [second]]
+    assert len(found["train"]) == 44
+    assert {split: len(rows) for split, rows in divided(["one"], {"test": 0.1}).items()} == {
+        "train": 1,
+        "test": 0,
+    }
+    whole = divided(prompts, {"test": 0.1, "train": 0.9})
+    assert [len(whole[split]) for split in ("test", "train")] == [1, 45]
+
+
 def test_templates_and_paths_of_fields(tmp_path):
     rows = [{"q": {"en": f"{i}?"}, "solution": {"value": [f"${i}$"]}} for i in range(20)]
     task = file_task(

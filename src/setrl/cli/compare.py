@@ -50,7 +50,8 @@ class Compare(EvaluatedFields, Said):
         level: The chance of an error in detectable.
         power: The power in detectable.
         rows: For each metric and k: the estimates of A and B, and the paired difference B − A with
-            its interval and detectable, the smallest difference that these problems can show.
+            its interval and detectable, the smallest difference that these problems can show; few
+            says whether three problems or fewer decide the value of A or B.
         available: The metrics that both have.
         band: B − A of pass@k with a band at all k at once.
         first_loss: The first k at which a run is below the other one.

@@ -128,8 +128,11 @@ class Evaluate(EvaluatedFields, Said):
 
 def _ragged(arm: ArmSummary) -> list[str]:
     """Return a note on problems that have fewer samples than others."""
+    from setrl.evaluate.metrics import powers_of_two
+
     if arm.n == arm.most:
         return []
     graded = "graded " if arm.ungraded and arm.ungraded.are == "left-out" else ""
-    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {arm.n:,}, "
-            "which every problem has; a larger --k leaves out those with fewer"]  # fmt: skip
+    last = powers_of_two(arm.n)[-1]
+    return [f"problems have {arm.n:,} to {arm.most:,} {graded}samples: k ends at {last:,}, for "
+            "which every problem has enough; a larger --k leaves out those with fewer"]  # fmt: skip

@@ -29,12 +29,13 @@ COMMANDS = {
 
 USES = {
     "cli": "all commands but `setrl doctor`, and configs",
+    "logs": "logs in Parquet, of TRL and lighteval among them, and newer logs of Inspect",
     "plot": "`setrl report` and all figures",
     "train": "`setrl train`, `setrl check-task`, SetGRPOTrainer",
     "peft": "LoRA: the key peft of a config",
     "tensorboard": "TensorBoard: trainer: {report_to: tensorboard} in a config",
     "tinker": "training through a server: the key engine of a config",
-    "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint",
+    "judge": "`setrl judge`, `setrl judge-audit` and models behind an endpoint (`setrl sample`)",
     "lab": "`setrl view`",
     "serve": "`transformers serve`, which serves small models (recipes/trained_judge)",
     "gym": "`setrl control`, `setrl control watch` and Poly-PPO",
@@ -53,6 +54,7 @@ MODULES = {
     "tqdm": "cli",
     "pydantic": "cli",
     "annotated_types": "cli",
+    "pyarrow": "logs",
     "matplotlib": "plot",
     "jinja2": "plot",
     "torch": "train",

@@ -24,6 +24,7 @@ class GradeAnswer(Said):
         gold: The correct answer, in LaTeX.
         answer: The given answer, or the text of a sample with its answer in a \boxed{}.
         units: Accept an answer whose unit is missing, or that has a unit where the gold has none.
+        prompt: The problem: a formula that only copies it is no answer.
 
     Json:
         verdict: Right, wrong or unreadable, in small letters.
@@ -36,6 +37,7 @@ class GradeAnswer(Said):
     gold: Positional[str]
     answer: Positional[str]
     units: bool = False
+    prompt: str | None = None
 
     def run(self) -> int:
         """Print the verdict and why, and return its exit code."""
@@ -43,7 +45,7 @@ class GradeAnswer(Said):
 
         grader = MathGrader(units=self.units)
         boxed = self.answer if r"\boxed" in self.answer else rf"\boxed{{{self.answer}}}"
-        grade = grader.grade(boxed, self.gold)
+        grade = grader.grade(boxed, self.gold, prompt=self.prompt)
         if grade.correct is None:
             [problem] = grader.gold_problems([self.gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")

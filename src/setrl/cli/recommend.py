@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +12,6 @@ from tyro.conf import Positional
 from setrl.cli.log_fields import EvaluatedFields, LogFields, given
 from setrl.cli.method_options import as_options
 from setrl.cli.said import Said
-from setrl.logs.roles import UNREAD
 from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ class Recommend(EvaluatedFields, Said):
             keys = as_json(found, row, self.goal)
             self.say_json(**keys, next=self._next(row), notes=notes)
             return
-        print(recommendation_text(found, row, self._next(row), _unread(groups.reading)))
+        print(recommendation_text(found, row, self._next(row), ", ".join(groups.labels)))
         for note in notes:
             print(f"note: {note}")
 
@@ -115,9 +113,3 @@ class Recommend(EvaluatedFields, Said):
         loaded = load_samples(self.file, self.log_options)
         self.say(loaded.reading)
         return loaded
-
-
-def _unread(reading: Iterable[str]) -> str:
-    """Return the fields of a log that have no role, from the lines that say how it was read."""
-    lines = (line for text in reading for line in text.splitlines())
-    return next((line[len(UNREAD) :] for line in lines if line.startswith(UNREAD)), "")

@@ -35,8 +35,7 @@ class SampleModel(Said):
 
     Attributes:
         checkpoint: The folder of a model and its tokenizer.
-        endpoint: Instead of a checkpoint: the address of an OpenAI-compatible server, such as
-            http://localhost:8000/v1.
+        endpoint: Instead: an OpenAI-compatible server, such as http://localhost:8000/v1.
         model: The name of the model on the server.
         domain: A domain that makes the problems: {domains}.
         task: Instead of a domain: a YAML file with the key task, whose problems are graded by the
@@ -52,8 +51,10 @@ class SampleModel(Said):
         top_p: The share of the probability that samples are drawn from (endpoints only).
         max_tokens: The length at which a sample is cut. By default the limit of the domain or task,
             1,024 tokens for other problems and a checkpoint, or the server's limit.
-        chat: Send the prompt to an endpoint as a message of the user, or as plain text.
+        chat: Send prompts as messages of a user, or as plain text (endpoints only).
         concurrency: The number of requests that an endpoint gets at once.
+        extra_body: Further keys of each request, such as "{top_k: 20, temperature: null}", which
+            leaves the temperature out (endpoints only).
         seed: The seed of the problems and the samples.
         output: The evaluation file to write (JSONL); <checkpoint>/evaluation/<task>.jsonl or
             evaluations/<model>/evaluation/<task>.jsonl by default. The samples go into
@@ -82,6 +83,7 @@ class SampleModel(Said):
     max_tokens: int | None = None
     chat: bool = True
     concurrency: int = 32
+    extra_body: str | None = None
     seed: int = 0
     output: Path | None = None
 
@@ -98,7 +100,8 @@ class SampleModel(Said):
         self._check()
         drawn = self._drawn()
         if not drawn.path.exists():
-            raise RunError(f"no problem was finished: {drawn.why}; {AGAIN}")
+            may = "; --extra-body changes what a request holds" * ("refused" in drawn.failures)
+            raise RunError(f"no problem was finished: {drawn.why}{may}; {AGAIN}")
         Evaluate(file=drawn.path, quiet=True).run()
         notes = self._notes(drawn)
         for note in notes:
@@ -129,6 +132,8 @@ class SampleModel(Said):
                               f"got {self.problems} and {self.samples}")  # fmt: skip
         if self.checkpoint is not None:
             refuse_missing(self.checkpoint)
+        if self.endpoint is None and self.extra_body is not None:
+            raise ConfigError("--extra-body needs --endpoint")
         if self.checkpoint is not None and self.top_p != 1:
             raise ConfigError("--top-p needs --endpoint: a checkpoint samples from the whole "
                               f"distribution, got {self.top_p:g}")  # fmt: skip
@@ -191,10 +196,23 @@ class SampleModel(Said):
                 top_p=self.top_p,
                 max_reply_tokens=max_tokens,
                 chat=self.chat,
+                extra_body=self._extra_body(),
                 limits=dataclasses.replace(PATIENT, concurrency=self.concurrency),
             ),
             system=None if task is None else task.form.system,
         )
+
+    def _extra_body(self) -> dict[str, Any]:
+        from setrl.support.files import strict_yaml
+
+        if self.extra_body is None:
+            return {}
+        found, _ = strict_yaml.parse(self.extra_body, "--extra-body")
+        if not isinstance(found, dict):
+            raise ConfigError(
+                f"--extra-body must be a mapping such as {{top_k: 20}}, got {found!r}"
+            )
+        return found
 
     def _local(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
         from setrl.models.local import (
@@ -224,9 +242,13 @@ class SampleModel(Said):
         return folder / f"{problems.name}.jsonl"
 
     def _notes(self, drawn: Drawn) -> list[str]:
+        from setrl.evaluate.collecting import REASONED_NOTE
+
         notes = []
         if drawn.cut:
             notes.append(f"{count(drawn.cut, 'sample')} ended at the limit of tokens")
+        if drawn.bare:
+            notes.append(f"{count(drawn.bare, 'sample')} without an answer: {REASONED_NOTE}")
         if self.temperature > 0 and self.samples != 1 and drawn.alike == drawn.problems > 0:
             notes.append(
                 "all samples of each problem have the same text: the model does not sample, "

@@ -14,13 +14,18 @@ from setrl.logs.records import read_records
 from setrl.models.generators import Ask, Completion, Failure, Generator
 from setrl.models.sample_file import SampleFile
 from setrl.samples.types import Sample
-from setrl.samples.values import was_cut_by
+from setrl.samples.values import REASONED, was_cut_by
 from setrl.support import files
-from setrl.support.errors import ConfigError
+from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.progress import progress_bar
 from setrl.support.wording import count
 from setrl.tasks import Problem
 from setrl.tasks.problem_sets import ProblemSet
+
+REASONED_NOTE = (
+    "the server puts the whole text into reasoning_content; start it with another reasoning parser "
+    "or with none, or turn thinking off, as --extra-body does with some models"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class Drawn:
         details: Reason → what the server answered, the first time.
         cut: Samples of the finished problems that ended at the limit of tokens.
         alike: Finished problems whose samples are all equal: a server that does not sample.
+        bare: Samples of the finished problems that are empty, and whose text is all in
+            reasoning_content.
     """
 
     path: Path
@@ -44,6 +51,7 @@ class Drawn:
     details: Mapping[str, str]
     cut: int
     alike: int
+    bare: int = 0
 
     @property
     def why(self) -> str:
@@ -82,7 +90,8 @@ def draw_and_read(
 
     Raises:
         ConfigError: When the files there were made with other settings or of other problems.
-        RunError: When the service cannot be used; what was drawn is kept.
+        RunError: When the service cannot be used, or all samples are empty because their text is in
+            reasoning_content; what was drawn is kept.
     """
     path = Path(out_path)
     settings = {"task": task.name, **generator.settings, "n": n, "seed": seed}
@@ -93,14 +102,18 @@ def draw_and_read(
     )
     known = _known_records(path, task, store, n)
     failures, details = _draw(task, generator, n, seed, store, show_progress)
-    records, cut, alike = [], 0, 0
+    records, cut, alike, bare = [], 0, 0, 0
     for place, problem in enumerate(task.problems):
         if store.missing(place, n):
             continue
         samples = store.samples(place)
         cut += sum(was_cut_by(sample.finish) for sample in samples)
         alike += len({sample.text for sample in samples}) == 1
+        bare += sum(sample.finish == REASONED for sample in samples)
         records.append(known.get(problem.id) or {**_record(problem, samples, task), **settings})
+    if records and bare == len(records) * n:
+        raise RunError(f"all {count(bare, 'sample')} are empty: {REASONED_NOTE}; give another "
+                       "output then")  # fmt: skip
     if records != list(known.values()):
         files.write_lines(path, records)
     return Drawn(
@@ -111,6 +124,7 @@ def draw_and_read(
         details=details,
         cut=cut,
         alike=alike,
+        bare=bare,
     )
 
 

@@ -66,12 +66,13 @@ def load_samples(
         _refuse_left_out(options.ungraded, evaluation, path)
         noticed = _notes(*log.notes(), contradiction(evaluation))
         return replace(evaluation, reading=noticed)
-    fields = cast("RowReader", log.reader).fields
+    recognised = cast("RowReader", log.reader).recognised
+    fields = recognised.fields
     can_verify = ("--verify",) if fields.gold and not options.verify else ()
     evaluation = replace(evaluation, options=(*evaluation.options, *can_verify))
     said = disputes.note() if can_verify else ""
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
-    return replace(evaluation, reading=reading, is_log=True)
+    return replace(evaluation, reading=reading, is_log=True, labels=recognised.labels)
 
 
 def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = None) -> Evaluation:

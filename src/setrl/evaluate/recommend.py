@@ -228,7 +228,8 @@ def recommendation_text(found: ShownLog, row: TableRow, command: str, unread: st
         found: What they show.
         row: The row that holds.
         command: The command to run next.
-        unread: Names of the fields of the log that have no role; one may be the strategy.
+        unread: Names of the fields of the log that have no role, and of which one may be the
+            strategy.
     """
     return "\n".join([*_advice(found, row, command, unread), "", *_lines(found)])
 

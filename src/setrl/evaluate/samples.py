@@ -38,6 +38,7 @@ class Evaluation:
         repeated: Rows of a log that are equal to an earlier one, in texts or in several samples.
         reading: Lines that say how the fields of a log were read, and what was noticed.
         is_log: Whether another program wrote the file.
+        labels: The fields of a log that have no role and may hold strategies.
         tasks: The task of each problem; empty where the file has only one.
     """
 
@@ -50,6 +51,7 @@ class Evaluation:
     repeated: int = 0
     reading: tuple[str, ...] = ()
     is_log: bool = False
+    labels: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
 
     def __len__(self) -> int:

@@ -7,11 +7,11 @@ pass@k near 0% or 100%, the next problem may differ more than all of these, and 
 with it. The ends of an interval are therefore where the distance x from the mean is t standard
 errors of a mean that far away:
 
-    x² = t²·(SE² + w·x/P)          x = q + √(q² + t²·SE²)          q = t²·w / (2P)
+    x² = t²·(SE² + w·x·(1 − x/R)/P)
 
-w is how much the variance of a problem grows with the mean. For w = 0 this is Student's t; for the
-share of problems that fail, w = 1 is Wilson's interval (JASA 22, 1927). To each side, w is the
-larger one of
+R is the range of a value, and w says how the variance of a problem grows with the mean. For w = 0
+this is Student's t. If no problem of P fails, w = 1 gives Wilson's interval of a share (JASA 22,
+1927), t²/(P + t²). To each side, w is the larger one of
 
     Σ(d − d̄)³ / Σ(d − d̄)²          the skewness of what was seen (to one side only)
     R·min(1, 3/N)                  what was not seen: values R away, at the end of the range
@@ -58,8 +58,9 @@ def ends(
     problems = sides[0].shape[1]
     value_K = sum_of(sides).mean(axis=1)
     least_K, most_K = (low_K, high_K) if len(sides) == 1 else (low_K - high_K, high_K - low_K)
-    lower_K = value_K - _tail(below * factor**2 / (2 * problems), reach_K)
-    upper_K = value_K + _tail(above * factor**2 / (2 * problems), reach_K)
+    scale = factor**2 / problems
+    lower_K = value_K - _tail(below * scale, high_K - low_K, reach_K)
+    upper_K = value_K + _tail(above * scale, high_K - low_K, reach_K)
     return np.maximum(lower_K, least_K), np.minimum(upper_K, most_K)
 
 
@@ -108,5 +109,7 @@ def _problems(distance_KP: Floats) -> Floats:
     return np.where(mean_K > ROUNDING, mean_K**2 / variance_K, 0.0)
 
 
-def _tail(half_K: Floats, reach_K: Floats) -> Floats:
-    return half_K + np.hypot(half_K, reach_K)
+def _tail(w_K: Floats, range_K: Floats, reach_K: Floats) -> Floats:
+    """Return the larger x with x² = reach² + w·x·(1 − x/R)."""
+    more_K = 1 + np.divide(w_K, range_K, out=np.zeros_like(w_K), where=range_K > 0)
+    return (w_K / 2 + np.sqrt(w_K**2 / 4 + more_K * reach_K**2)) / more_K

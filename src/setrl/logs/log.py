@@ -118,7 +118,7 @@ class Log:
 
     def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
         """Yield each row of a group: its number, the row, and the objects of it in the group."""
-        rows, at = self._at(place)
+        rows, at = self._rows_of_group(place)
         if self.reader.list_path is None:
             for row, record in zip(rows, self.rows.records(rows), strict=True):
                 yield row, record, self.reader.items(record)
@@ -129,7 +129,7 @@ class Log:
                 self._last = (row, record, self.reader.items(record))
             yield row, self._last[1], [self._last[2][item] for _, item in chosen]
 
-    def _at(self, place: int) -> tuple[list[int], list[int]]:
+    def _rows_of_group(self, place: int) -> tuple[list[int], list[int]]:
         """Return the rows of a group's objects, and their places there."""
         at = slice(int(self._end_G[place - 1]) if place else 0, int(self._end_G[place]))
         return self._row_I[at].tolist(), self._item_I[at].tolist()

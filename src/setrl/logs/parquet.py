@@ -79,5 +79,5 @@ def _pyarrow(reading: str = "Parquet") -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ConfigError(f"reading {reading} needs pyarrow: {install('train')}") from None
+        raise ConfigError(f"reading {reading} needs pyarrow: {install('logs')}") from None
     return pyarrow

@@ -210,7 +210,15 @@ class _Search:
             self.lacks,
             tuple(self.columns),
             tuple(path for path in unread if self._numbers_samples(path)),
+            tuple(path for path in unread if self._may_label(path)),
         )
+
+    def _may_label(self, path: str) -> bool:
+        """Whether a field may hold strategies: texts or numbers that differ within problems."""
+        column = self.columns[path]
+        if not all_are(column, or_list(is_label)):
+            return False
+        return self.first.is_list(path) or True in self._differs(path)
 
     def _numbers_samples(self, path: str) -> bool:
         """Whether a field may number the samples of a problem: 0 and 1 alone may be a grade."""

@@ -10,7 +10,6 @@ from setrl.support.errors import ConfigError
 from setrl.support.wording import table
 
 SAME_IDS = "tasks share ids"
-UNREAD = "not read: "  # begins the line of the fields without a role
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,8 @@ class Recognised:
         lacks: What a command may need and the rows do not hold → what the user can do.
         columns: All fields.
         numbers: The fields that have no role and may number the samples of a problem.
+        labels: The fields that have no role and differ between samples of a problem, as strategies
+            do.
     """
 
     fields: FieldNames
@@ -90,6 +91,7 @@ class Recognised:
     lacks: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def has_counts(self) -> bool:
@@ -128,7 +130,7 @@ class Recognised:
         if settings:
             lines.append(f"settings: {', '.join(settings)}")
         if unread := [path for path in self.unread if path not in settings]:
-            lines.append(f"{UNREAD}{', '.join(unread)}")
+            lines.append(f"not read: {', '.join(unread)}")
         return "\n".join(lines)
 
     def require(self, needs: Iterable[str]) -> None:

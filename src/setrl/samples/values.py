@@ -303,7 +303,9 @@ def was_cut(ids: Sequence[int], ends: Collection[int | None]) -> bool:
 
 
 LENGTH = "length"  # a server's word for a text that ended at its limit of tokens
-WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence")  # and for a whole text
+REASONED = "reasoning"  # our word for a text that ended itself, and is all in reasoning_content
+# And for a whole text.
+WHOLE = (None, "stop", "eos", "eos_token", "end_turn", "stop_sequence", REASONED)
 
 
 def was_cut_by(finish: str | None) -> bool:

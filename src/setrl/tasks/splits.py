@@ -27,7 +27,8 @@ def divided(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[
     """Return the places of the prompts of each split, in order.
 
     Equal prompts are always in the same split. With shares, a prompt stays in its split when
-    others are added. Training gets the rest, unless its own size is given.
+    others are added; only the one problem that a share gets at least may leave it then. Training
+    gets the rest, unless its own size is given.
 
     Args:
         prompts: All prompts.
@@ -75,9 +76,11 @@ def _by_share(
         raise ConfigError(f"the shares of splits must add up to 1 at most, got {dict(sizes)}")
     places = [place_of(prompt) for prompt in different]
     starts, share, start = {}, 0.0, 0
-    for split in order:
+    rest = TRAIN not in sizes and sum(sizes.values()) < 1 - 1e-9
+    for later, split in zip(reversed(range(rest, len(order) + rest)), order, strict=True):
         share += sizes[split]
         stop = sum(place < share or share > 1 - 1e-9 for place in places)
+        stop = max(start, min(max(stop, start + 1), len(places) - later))  # one problem at least
         starts[split] = start, stop
         start = stop
     return starts

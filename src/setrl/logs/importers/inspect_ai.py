@@ -42,8 +42,8 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     place, failed = -1, 0
     for place, sample in enumerate(_logged(path, notes)):
         where = f"{path}, sample {place}"
-        failed += sample.get("error") is not None and bool(sample.get("scores"))
         with reading(where):
+            failed += sample.get("error") is not None and bool(sample.get("scores"))
             yield _sample(sample, options, where)
     if place < 0:
         raise DataError(f"{path}: has no samples")

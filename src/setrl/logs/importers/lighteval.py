@@ -1,9 +1,9 @@
 """lighteval: what `--save-details` writes, details_<task>_<time>.parquet.
 
 A row is a problem: doc (query, choices, gold_index, id, task_name), model_response (text: one for
-each sample), metric (name → value); up to 0.12 the columns have double underscores. The metrics
-are of the problem: with several samples they do not say which are right, and samples must be
-verified.
+each sample), metric (name → value); up to 0.12 the columns have double underscores, and before 0.11
+there were other columns. The metrics are of the problem: with several samples they do not say which
+are right, and samples must be verified.
 """
 
 from __future__ import annotations
@@ -56,6 +56,9 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
 
 def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
     value = row.get(name, row.get(f"__{name}__"))
+    if not isinstance(value, dict) and {"full_prompt", "predictions"} <= row.keys():
+        raise DataError(f"{where}: is of lighteval before 0.11, whose details have other columns: "
+                        "evaluate again with a later version")  # fmt: skip
     if not isinstance(value, dict):
         raise DataError(f"{where}: has no column {name!r}; it has {', '.join(row)}")
     return value

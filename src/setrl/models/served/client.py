@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from setrl.models.served.background import BackgroundLoop
 from setrl.models.served.endpoint import Endpoint
 from setrl.models.served.usage import Usage, approximate_tokens
-from setrl.samples.values import was_cut_by
+from setrl.samples.values import REASONED, was_cut_by
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
 from setrl.support.secrets import is_reference, is_secret
@@ -238,10 +238,9 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     """
     try:
         choices = [
-            Choice(
-                (choice["message"].get("content") or "") if chat else choice["text"],
-                choice.get("finish_reason"),
-            )
+            _of_chat(choice["message"], choice.get("finish_reason"))
+            if chat
+            else Choice(choice["text"], choice.get("finish_reason"))
             for choice in reply["choices"]
         ]
     except (LookupError, TypeError, AttributeError):
@@ -249,6 +248,14 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     if not choices or not all(isinstance(choice.text, str) for choice in choices):
         raise _no_completion("the reply has no choices with text")
     return choices
+
+
+def _of_chat(message: Mapping[str, Any], finish: str | None) -> Choice:
+    """Return the text of a message, and whether the server took the whole text for thoughts."""
+    text = message.get("content") or ""
+    has_thoughts = any(message.get(key) for key in ("reasoning_content", "reasoning"))
+    is_bare = not text and has_thoughts and not was_cut_by(finish)
+    return Choice(text, REASONED if is_bare else finish)
 
 
 def _as_json(data: bytes) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any
 
@@ -16,6 +16,7 @@ from setrl.models.served.reachable import refuse_unreachable
 from setrl.samples.values import LENGTH
 from setrl.support.errors import ConfigError, RunError
 
+REFUSED = "refused"
 WRONG_SETUP = (401, 403, 404)  # every request of this call would fail
 NO_TEMPLATE = re.compile(r"chat[ _]template", re.IGNORECASE)  # servers say so with 400 or 500
 
@@ -35,7 +36,8 @@ class ServedModel:
         endpoint: The model, with the temperature, top_p and max_reply_tokens of the samples.
         samples_per_request: Samples in one request. Finished requests are kept: with fewer samples
             in each, a killed process loses less; with more, the server shares more work.
-        give_up_after: Number of requests failing in a row at which the run ends with `RunError`.
+        give_up_after: Number of requests failing in a row at which the run ends with `RunError`. A
+            prompt that the server refuses does not count: its problem is left out.
         system: A system message before each prompt, for an endpoint that takes messages.
     """
 
@@ -54,13 +56,18 @@ class ServedModel:
     @property
     def settings(self) -> dict[str, Any]:
         """What the samples depend on; not the address, because a server may move."""
+        endpoint = self.endpoint
+        sent = {
+            "temperature": endpoint.temperature,
+            "top_p": endpoint.top_p,
+            "max_tokens": endpoint.max_reply_tokens,
+        }
         return {
-            "model": self.endpoint.model,
-            "temperature": self.endpoint.temperature,
-            "top_p": self.endpoint.top_p,
-            "max_tokens": self.endpoint.max_reply_tokens,
-            "chat": self.endpoint.chat,
+            "model": endpoint.model,
+            **{key: endpoint.extra_body.get(key, value) for key, value in sent.items()},
+            "chat": endpoint.chat,
             **({} if self.system is None else {"system": self.system}),
+            **({"extra_body": dict(endpoint.extra_body)} if endpoint.extra_body else {}),
         }
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion | Failure]:
@@ -112,14 +119,20 @@ class _Work:
     seed: int
     put: Callable[[Completion | Failure], None]
     failed_in_row: int = 0
+    most: int | None = None  # samples of one request, of a server that refuses more
+    took_several: bool = False  # whether it has answered a request for several
+    refused: set[int] = field(default_factory=set)  # problems, as by a filter of their prompts
 
     async def until_none_is_left(self) -> None:
         """One worker."""
         for request in self.requests:
             left = request
+            if left.problem in self.refused:
+                self.put(Failure(left.problem, len(left.numbers), REFUSED))
+                continue
             while left.numbers:  # some servers return fewer choices than requested
                 try:
-                    choices = await self.client.ask(*self._question(left), self._refuse_wrong_setup)
+                    choices = await self._choices(left)
                 except RequestError as failure:
                     self._fail(left, failure)
                     break
@@ -130,13 +143,31 @@ class _Work:
 
     def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:
         first = problem_seed(self.seed, ask.problem) + ask.numbers[0]
-        count, seed = len(ask.numbers), first % 2**31
+        count, seed = min(len(ask.numbers), self.most or len(ask.numbers)), first % 2**31
         prompt: str | list[ChatMessage] = ask.prompt
         if self.model.system is not None:
             system = {"role": "system", "content": self.model.system}
             prompt = [system, {"role": "user", "content": ask.prompt}]
         body = self.model.endpoint.body(prompt, n=count, seed=seed)
         return body, f"{ask.problem} {ask.numbers[0]}"
+
+    async def _choices(self, ask: Ask) -> list[Choice]:
+        """Return what the server wrote; a server that refuses several samples at once gets one.
+
+        Raises:
+            RequestError: If it refuses one sample, too, or fails.
+        """
+        is_one = len(ask.numbers) == 1 or self.most == 1
+        try:
+            choices = await self.client.ask(*self._question(ask), self._refuse_wrong_setup)
+            self.took_several |= not is_one
+        except RequestError as failure:
+            if failure.reason != REFUSED or is_one or self.took_several:
+                raise
+            one = replace(ask, numbers=ask.numbers[:1])
+            choices = await self.client.ask(*self._question(one), self._refuse_wrong_setup)
+            self.most = 1
+        return choices
 
     def _refuse_wrong_setup(self, failure: RequestError) -> None:
         """End the run at a failure that every request would repeat."""
@@ -148,6 +179,9 @@ class _Work:
 
     def _fail(self, ask: Ask, failure: RequestError) -> None:
         self.put(Failure(ask.problem, len(ask.numbers), failure.reason, failure.detail))
+        if failure.reason == REFUSED:  # this prompt, as by a filter; the server is well
+            self.refused.add(ask.problem)
+            return
         self.failed_in_row += 1
         if self.failed_in_row == self.model.give_up_after:
             raise RunError(

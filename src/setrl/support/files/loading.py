@@ -242,10 +242,10 @@ def _file_of(name: str) -> str | None:
 
 
 def _announce(reference: str, path: str | None) -> None:
-    """Say once that a config runs code, before it does; workers and other ranks are silent."""
+    """Say once whose code runs, before it does; workers and other ranks are silent."""
     if reference.startswith("setrl."):  # our own function is not the user's code
         return
     is_first = multiprocessing.parent_process() is None and os.environ.get("RANK", "0") == "0"
     if path is not None and is_first and (reference, path) not in _announced:
-        print(f"the config runs code: {reference}, loaded from {path}", file=sys.stderr)
+        print(f"this runs your code: {reference}, loaded from {path}", file=sys.stderr)
     _announced.add((reference, str(path)))

@@ -144,7 +144,7 @@ def _of_unsteady(law: Law) -> Law:
     return law if shown else Law(law.name, None, UNSTEADY)
 
 
-def _law(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
+def _law_with_sentence(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
     """Return a law with its sentence of `sentences.json`."""
     usual = {True: name, False: f"not {name}", None: f"unknown {name}"}[holds]
     template = TEXTS["laws"][f"{variant} {name}" if variant else usual]
@@ -154,39 +154,43 @@ def _law(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
 def finite(case: Case) -> Law:
     """Whether every group gets numbers."""
     if "missing" not in case.estimator.habits:
-        return _law("finite", True)
+        return _law_with_sentence("finite", True)
     rows, lost = sample_rows(len(case.paid.groups_RN)), np.zeros(0, dtype=int)
     with suppress(ValueError):  # of a function that now fails
         values = case.estimator.advantages(case.rewards_RN[rows], case.labels_RN[rows])
         lost = np.flatnonzero(~np.isfinite(values).all(axis=1))
     which = f", such as {case.show(int(rows[lost[0]]))}" if lost.size else ""
-    return _law("finite", False, which=which)
+    return _law_with_sentence("finite", False, which=which)
 
 
 def leaves_input(case: Case) -> Law:
     """Whether the arrays that it was given are unchanged."""
-    return _law("leaves-input", "edits" not in case.estimator.habits)
+    return _law_with_sentence("leaves-input", "edits" not in case.estimator.habits)
 
 
 def deterministic(case: Case) -> Law:
     """Whether equal calls give equal numbers."""
     habits = case.estimator.habits
     if not habits & {"unsteady", "draws"}:
-        return _law("deterministic", True)
+        return _law_with_sentence("deterministic", True)
     variant = "seeded" if "unsteady" not in habits else "random" if "draws" in habits else ""
-    return _law("deterministic", False, variant)
+    return _law_with_sentence("deterministic", False, variant)
 
 
 def permutation_invariant(case: Case) -> Law:
     """Whether the order of a group's samples matters."""
     paid = case.paid
     if paid.is_symmetric:
-        return _law("permutation-invariant", True, "" if paid.all_orders else "sampled")
+        return _law_with_sentence(
+            "permutation-invariant", True, "" if paid.all_orders else "sampled"
+        )
     usual = np.take_along_axis(
         paid.credit_SA[places(paid.groups, paid.counts_RA)], paid.groups_RN, axis=1
     )
     row = int(np.abs(paid.values_RN - usual).max(axis=1).argmax())
-    return _law("permutation-invariant", False, group=case.show(row), paid=case.paid_to(row))
+    return _law_with_sentence(
+        "permutation-invariant", False, group=case.show(row), paid=case.paid_to(row)
+    )
 
 
 def label_invariant(case: Case) -> Law:
@@ -200,32 +204,34 @@ def label_invariant(case: Case) -> Law:
         new = np.array([names.get(label, label) for label in used.tolist()])
         again = case.again(lambda rewards, labels: (rewards, new[np.searchsorted(used, labels)]))  # noqa: B023
         if again is None:
-            return _law("label-invariant", None, labels=", ".join(map(str, new)))
+            return _law_with_sentence("label-invariant", None, labels=", ".join(map(str, new)))
         if not case.is_zero(again - case.first_values):
             row = int(np.abs(again - case.first_values).max(axis=1).argmax())
             group = case.show(int(sample_rows(len(case.paid.groups_RN))[row]))
             renamed = ", ".join(f"{old} is called {now}" for old, now in names.items())
-            return _law("label-invariant", False, group=group, renamed=renamed)
-    return _law("label-invariant", True)
+            return _law_with_sentence("label-invariant", False, group=group, renamed=renamed)
+    return _law_with_sentence("label-invariant", True)
 
 
 def independent_groups(case: Case) -> Law:
     """Whether a group is paid the same next to other groups of a batch, also next to itself."""
     if not case.estimator.shape.takes_batches:
-        return _law("independent-groups", True, "single")
+        return _law_with_sentence("independent-groups", True, "single")
     mixed = case.tries.mixed
     if mixed is None:
         tried = case.tries.says()
-        return _law("independent-groups", True, "" if tried else "ours", tried=tried)
+        return _law_with_sentence("independent-groups", True, "" if tried else "ours", tried=tried)
     number = str(mixed.num_groups)
     if mixed.values_N is None:
-        return _law("independent-groups", False, "other", number=number)
+        return _law_with_sentence("independent-groups", False, "other", number=number)
     own_N = case.paid.of_rows(mixed.row_N[None])[0]
     shown = {
         "paid": case.written(mixed.row_N, own_N),
         "other": case.written(mixed.row_N, mixed.values_N),
     }
-    return _law("independent-groups", False, group=case.shown(mixed.row_N), **shown, number=number)
+    return _law_with_sentence(
+        "independent-groups", False, group=case.shown(mixed.row_N), **shown, number=number
+    )
 
 
 def rows_in_any_order(case: Case) -> Law:
@@ -239,8 +245,8 @@ def rows_in_any_order(case: Case) -> Law:
     try:
         apart = cleaned(other.of_batch(*given)) - cleaned(case.estimator.of_batch(*given))
     except ValueError:
-        return _law(name, False, "other")
-    return _law(name, case.is_zero(apart))
+        return _law_with_sentence(name, False, "other")
+    return _law_with_sentence(name, case.is_zero(apart))
 
 
 def zero_sum(case: Case) -> Law:
@@ -248,7 +254,7 @@ def zero_sum(case: Case) -> Law:
     sums_R = case.paid.values_RN.sum(axis=1)
     row = int(np.abs(sums_R).argmax())
     holds = case.is_zero(sums_R, 4 * case.paid.num_samples)
-    return _law("zero-sum", holds, group=case.show(row), sum=f"{sums_R[row]:.3g}")
+    return _law_with_sentence("zero-sum", holds, group=case.show(row), sum=f"{sums_R[row]:.3g}")
 
 
 def _silent(case: Case, name: str, reward: float) -> Law:
@@ -257,7 +263,7 @@ def _silent(case: Case, name: str, reward: float) -> Law:
     values_RN = np.abs(case.paid.values_RN) * alike_R[:, None]
     row = int(values_RN.max(axis=1).argmax())
     shown = {"all": words(case.word(end, "all"), reward=f"{reward:g}"), "group": case.show(row)}
-    return _law(name, case.is_zero(values_RN), paid=case.paid_to(row), **shown)
+    return _law_with_sentence(name, case.is_zero(values_RN), paid=case.paid_to(row), **shown)
 
 
 def silent_if_all_wrong(case: Case) -> Law:
@@ -277,12 +283,12 @@ def no_pay_for_wrong(case: Case) -> Law:
     row, column = map(int, np.unravel_index(values_RN.argmax(), values_RN.shape))
     sample = words(case.word("wrong", "lowest"))
     if values_RN[row, column] <= 4 * case.paid.rounding:
-        return _law("no-pay-for-wrong", True, sample=sample)
+        return _law_with_sentence("no-pay-for-wrong", True, sample=sample)
     label = case.labels_RN[row, column]
     if case.table.strategies is not None and (case.labels_RN[row] == label).sum() == 1:
         sample = words("new", sample=sample)
     shown = {"group": case.show(row), "paid": case.paid_to(row)}
-    return _law(
+    return _law_with_sentence(
         "no-pay-for-wrong", False, sample=sample, most=f"{values_RN[row, column]:.3g}", **shown
     )
 
@@ -292,13 +298,13 @@ def any_scale(case: Case) -> Law:
     each = [case.again(lambda rewards, labels: (times * rewards, labels)) for times in NEAR]  # noqa: B023
     known = [one for one in each if one is not None]
     if len(known) < len(NEAR):
-        return _law("any-scale", None)
+        return _law_with_sentence("any-scale", None)
     first = case.first_values
     same = all(np.abs(one - first).max() <= SAME * case.paid.scale for one in known)
     linear = all(
         case.is_zero(one - times * first, 12) for one, times in zip(known, NEAR, strict=True)
     )
-    return _law("any-scale", same or linear)
+    return _law_with_sentence("any-scale", same or linear)
 
 
 def scale_free(case: Case) -> Law:
@@ -333,9 +339,11 @@ def _changed(
     for written, number in numbers.items():
         again = case.again(lambda rewards, labels: (apply(rewards, number), labels))  # noqa: B023
         if how := change(number, again):
-            return _law(name, False, "" if kept else how, kept=_or(kept), number=written)
+            return _law_with_sentence(
+                name, False, "" if kept else how, kept=_or(kept), number=written
+            )
         kept += [written] if again is not None else []
-    return _law(name, True if kept else None, kept=_or(kept))
+    return _law_with_sentence(name, True if kept else None, kept=_or(kept))
 
 
 def _or(names: Sequence[str]) -> str:
@@ -348,8 +356,8 @@ def takes_integers(case: Case) -> Law:
         return Law("takes-integers", None, "was given rewards that are not integers")
     again = case.again(lambda rewards, labels: (rewards.astype(np.int64), labels))
     if again is None:
-        return _law("takes-integers", False, "other")
-    return _law("takes-integers", case.is_zero(again - case.first_values))
+        return _law_with_sentence("takes-integers", False, "other")
+    return _law_with_sentence("takes-integers", case.is_zero(again - case.first_values))
 
 
 def missing_rewards(case: Case) -> Law:
@@ -360,10 +368,10 @@ def missing_rewards(case: Case) -> Law:
     try:
         values = case.estimator.advantages(rewards, half)[0]
     except ValueError:
-        return _law("survives-missing", None)
+        return _law_with_sentence("survives-missing", None)
     finally:
         case.estimator.habits.intersection_update(habits)
-    return _law("survives-missing", bool(np.isfinite(values[1:]).all()))
+    return _law_with_sentence("survives-missing", bool(np.isfinite(values[1:]).all()))
 
 
 def _in_brackets(values: np.ndarray) -> str:

@@ -55,7 +55,7 @@ def trained_tokens(output: dict[str, Any]) -> Tensor:
     return mask & output["tool_mask"].bool() if "tool_mask" in output else mask
 
 
-def leave_out(output: dict[str, Any], rows: Tensor, accelerator: Accelerator) -> None:
+def mask_samples(output: dict[str, Any], rows: Tensor, accelerator: Accelerator) -> None:
     """Take samples out of the loss: mask their tokens, and count them no longer.
 
     Args:

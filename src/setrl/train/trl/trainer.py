@@ -325,7 +325,7 @@ class SetCredit(Gathering):
         self._has_entered = True
         if self.mask_dead_groups:
             dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
-            importance.leave_out(output, dead[rows], self.accelerator)
+            importance.mask_samples(output, dead[rows], self.accelerator)
         self._relog(values.tolist())
 
     def _relog(self, values: list[float]) -> None:

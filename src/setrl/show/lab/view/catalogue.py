@@ -9,7 +9,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +27,10 @@ from setrl.support.errors import ConfigError, DataError, explain
 
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
-LOGS = (".jsonl", ".jsonl.gz", ".json", ".parquet")  # how names of files end that may be logs
+# How names of files end that may be logs.
+LOGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", ".csv", ".csv.gz", ".parquet")
+NO_TEXTS = "its samples have no texts"
+SHOWN = 3  # files that are left out, in a sentence
 LONGEST_JSON = 64_000_000  # bytes of an array that is read as a whole to see if it is a log
 RECOGNISED = 50  # rows that tell whether a file is a log
 
@@ -108,6 +110,7 @@ class Catalogue:
         self.options = options or LogOptions()
         self._indexes: dict[tuple[Path, str], LogIndex] = {}
         self._known: dict[tuple[Path, int, int], Literal["samples", "credited", ""]] = {}
+        self._why: dict[Path, str] = {}  # a file that is left out → why
 
     def look(self) -> Found:
         """Return what the folder holds now."""
@@ -115,11 +118,25 @@ class Catalogue:
         notes: list[str] = []
         for folder, names in self._folders():
             try:
-                entries += self._entries(folder, names)
+                found = list(self._entries(folder, names))
+                entries += found
+                is_of_files = any(entry.run.kind == "files" for entry in found)
+                if is_of_files or (folder == self.root and not found):
+                    notes += self._left_out(folder, names)
             except (ConfigError, DataError, OSError) as error:
                 notes.append(explain(error))
         entries.sort(key=lambda entry: str(entry.run.record.get("created", "")), reverse=True)
         return Found({entry.id: entry for entry in entries}, tuple(notes))
+
+    def _left_out(self, folder: Path, names: list[str]) -> list[str]:
+        """Say which files with names of logs are not shown, and why."""
+        paths = [folder / name for name in names if folder / name in self._why]
+        if not paths:
+            return []
+        said = [f"{path.name} ({self._why[path]})" for path in paths[:SHOWN]]
+        more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+        return [f"{folder}: left out: {', '.join(said)}{more}; `setrl view FILE` with options that "
+                "name its fields may read one"]  # fmt: skip
 
     def _folders(self) -> Iterator[tuple[Path, list[str]]]:
         """Folders and the names of their files; what is inside a run belongs to the run."""
@@ -234,7 +251,8 @@ class Catalogue:
             if is_own_file(path):
                 self._known[key] = "samples"
             else:
-                self._known[key] = "" if is_long else _samples_of(path)
+                self._known[key], why = ("", "it is long") if is_long else _samples_of(path)
+                self._why |= {path: why} if why else {}
         return self._known[key]
 
     def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
@@ -266,13 +284,15 @@ def _named(paths: list[Path]) -> dict[str, Path]:
     }
 
 
-def _samples_of(path: Path) -> Literal["samples", "credited", ""]:
-    """Return whether the first rows of a file are samples with texts, and who credited them."""
-    with suppress(ConfigError, DataError, OSError):
+def _samples_of(path: Path) -> tuple[Literal["samples", "credited", ""], str]:
+    """Return what the first rows of a file are, and why they are no samples with texts."""
+    try:
         log = open_log(path, first=RECOGNISED)
-        if "text" in log.reader.columns:
-            return "credited" if credit_record(log.rows.record(0)) else "samples"
-    return ""
+        if "text" not in log.reader.columns:
+            return "", NO_TEXTS
+        return ("credited" if credit_record(log.rows.record(0)) else "samples"), ""
+    except (ConfigError, DataError, OSError) as error:
+        return "", explain(error).removeprefix(f"{path}: ")
 
 
 def _is_tinker(folder: Path, folders: list[str]) -> bool:

@@ -245,12 +245,12 @@ class FileLog:
     def group(self, step: int, place: int) -> Group:
         """Return the group with a number."""
         with self._lock:
-            return self._shown(self._at(place)[place])
+            return self._shown(self._log_with(place)[place])
 
     def origin(self, step: int, place: int) -> Origin:
         """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
         with self._lock:
-            log = self._at(place)
+            log = self._log_with(place)
             said = credit_record(log.items(place)[0][1], log.reader.list_path)
         own = said.get("advantage")  # the only column that is read
         if is_of_method(own):
@@ -260,7 +260,7 @@ class FileLog:
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return the object of the log that holds a sample."""
         with self._lock:
-            items = [item for _, item in self._at(place).items(place)]
+            items = [item for _, item in self._log_with(place).items(place)]
         return items[sample] if len(items) > 1 else items[0]
 
     def share(self, step: int) -> float:
@@ -284,7 +284,7 @@ class FileLog:
                 group = next(groups)
             yield place, self._shown(group)
 
-    def _at(self, place: int) -> Log:
+    def _log_with(self, place: int) -> Log:
         if self._log is None:
             self._log = self._open()
         if not 0 <= place < len(self._log):
